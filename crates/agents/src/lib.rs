@@ -13,6 +13,7 @@
 pub mod builtin;
 pub mod chat;
 mod delivery;
+mod event_loop;
 pub mod hosts;
 pub mod mcp;
 pub mod subagent;

@@ -4,8 +4,9 @@ use std::env;
 use std::io::IsTerminal;
 use std::sync::{Mutex, OnceLock};
 
+use meanwhile::Scope;
+use meanwhile::engine::{Runtime, Supervisor};
 use meanwhile::model::DEFAULT_SESSION;
-use meanwhile::{Runtime, Scope, Supervisor};
 
 use crate::config::Config;
 use crate::error::CommandError;
@@ -38,7 +39,7 @@ impl Context {
             Ok(session) if session.is_empty() => None,
             Ok(session) if session.len() > 200 || session.chars().any(char::is_control) => {
                 return Err(CommandError::usage(
-                    "MEANWHILE_SESSION is no usable name",
+                    "MEANWHILE_SESSION is not a valid session name",
                     "use up to 200 printable characters",
                 ));
             }
@@ -52,7 +53,7 @@ impl Context {
             }
         };
         if let Ok(name) = env::var("MEANWHILE_FAIL_AT") {
-            meanwhile::arm_fail_point(&name);
+            meanwhile::engine::arm_fail_point(&name);
         }
         let mut config = Config::load_tolerantly()?;
         // What an agent does is decided by the settings: then all of them count.
@@ -60,11 +61,11 @@ impl Context {
             config = config.without_problems()?;
         }
         for problem in &config.problems {
-            render::warning(&format!("{}; left out", problem.message), &problem.hint);
+            render::warning(&format!("{}; ignored", problem.message), &problem.hint);
         }
         for (name, meant) in Config::misspelt_variables() {
             let hint = format!("did you mean {meant}?");
-            render::warning(&format!("{name} is set, and there is no such setting"), &hint);
+            render::warning(&format!("{name} is set, but no such setting exists"), &hint);
         }
         Ok(Self { config, session, acts_for: OnceLock::new(), json, early: Mutex::new(early) })
     }
@@ -86,7 +87,7 @@ impl Context {
         settings.programs.starter_exits = true;
         let runtime = Runtime::open(settings)?;
         if let Some(supervisor) = self.early.lock().ok().and_then(|mut early| early.take()) {
-            runtime.use_supervisor(supervisor);
+            runtime.starts().use_supervisor(supervisor);
         }
         Ok(runtime)
     }
@@ -99,11 +100,17 @@ impl Context {
             // Without a home there is no task to be part of.
             let runtime = self.config.settings.home.is_dir().then(|| self.runtime().ok()).flatten();
             match runtime {
-                Some(runtime) => runtime.session_around(named),
+                Some(runtime) => runtime.approvals().session_around(named),
                 None => named.map(str::to_owned),
             }
         };
         self.acts_for.get_or_init(look).as_deref()
+    }
+
+    /// Tells whether this command is part of a task of a session: it acts for that session then, whatever it is told.
+    pub(crate) fn is_inside_task(&self) -> bool {
+        let is_there = self.config.settings.home.is_dir();
+        is_there && self.runtime().is_ok_and(|runtime| runtime.approvals().session_around(None).is_some())
     }
 
     /// Whose tasks this command may see.

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, FromArgMatches};
-use meanwhile::Supervisor;
+use meanwhile::engine::Supervisor;
 
 use crate::commands::{self, Command};
 use crate::context::{Context, Needs};
@@ -23,7 +23,7 @@ struct Options {
 
 fn root() -> clap::Command {
     let root = clap::Command::new("mw")
-        .about("Runs the long work of coding agents in the background")
+        .about("Run the long work of coding agents in the background")
         .version(env!("CARGO_PKG_VERSION"))
         .max_term_width(100)
         .subcommand_required(true)
@@ -47,7 +47,7 @@ fn read(words: &[OsString]) -> Result<(bool, Command), clap::Error> {
             let read = command.try_get_matches_from_mut(&again)?;
             let command_words = read.subcommand().map(|(_, read)| commands::command_words(read));
             if command_words != Some(1) {
-                let text = "a script is one quoted argument, and more words follow it";
+                let text = "a script must be a single quoted argument, but more words follow it";
                 return Err(command.error(ErrorKind::TooManyValues, text));
             }
             read
@@ -130,8 +130,19 @@ fn conclude(json: bool, done: CommandResult) -> u8 {
             if !error.is_unread() {
                 error.show(json);
             }
+            if error.code == "store" {
+                replace_damaged_database();
+            }
             error.exit
         }
+    }
+}
+
+/// Sees to it that the next command works. Most commands meet damage earlier, and go on.
+fn replace_damaged_database() {
+    let context = Context::load(false, None, Needs::Nothing);
+    if let Ok(runtime) = context.and_then(|context| context.runtime()) {
+        runtime.set_aside_if_damaged();
     }
 }
 
@@ -188,11 +199,8 @@ fn refuse(error: &clap::Error) -> u8 {
             (false, printed) => conclude(false, printed.map(|()| 0).map_err(CommandError::from)),
         };
     }
-    CommandError::usage(
-        one_line(&error.render().to_string()),
-        "mw --help, or mw help COMMAND, shows what can be written",
-    )
-    .show(true);
+    CommandError::usage(one_line(&error.render().to_string()), "see mw --help, or mw help COMMAND")
+        .show(true);
     bad_arguments
 }
 

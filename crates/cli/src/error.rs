@@ -4,9 +4,11 @@ use std::io;
 
 use meanwhile::Error;
 use meanwhile::model::TaskId;
+use meanwhile::model::wire::RefusalCode;
 use serde_json::json;
 
 use crate::exit_code;
+use crate::hints;
 use crate::render;
 
 /// An error with its exit code, ready to be shown.
@@ -50,10 +52,10 @@ impl CommandError {
     }
 
     pub(crate) fn no_batch(batch: &str) -> Self {
-        let message = format!("no task belongs to the batch {batch:?}");
+        let message = format!("no tasks in the batch {batch:?}");
         Self::not_found(
             message,
-            "mw start --batch NAME makes one; mw list --json shows the batch_id of each task",
+            "mw start --batch NAME creates a batch; mw list --json shows the batch_id of each task",
         )
     }
 
@@ -62,9 +64,34 @@ impl CommandError {
         if self.is_unread() || self.code != "io" {
             return self;
         }
-        self.message = format!("{}; {id} was started and is left as it is", self.message);
-        self.hint = format!("mw status {id} shows it, mw kill {id} ends it; {}", self.hint);
+        self.message = format!("{}; {id} was started and keeps running", self.message);
+        self.hint = format!("see mw status {id}, or end it with mw kill {id}; {}", self.hint);
         self
+    }
+
+    /// Tells of a failure that concerns the task that a person has named: its message names the task by its id, and gets
+    /// the name too.
+    pub(crate) fn about(error: Error, handle: &str) -> Self {
+        // Others name no task, or tasks that were not meant.
+        let concerns_it = matches!(
+            error,
+            Error::WrongState { .. }
+                | Error::Refused { .. }
+                | Error::NoInput { .. }
+                | Error::NeverReady { .. }
+                | Error::Expired { .. }
+                | Error::Damaged { .. }
+                | Error::EndedOnly { .. }
+                | Error::Io { .. }
+        );
+        let mut told = Self::from(error);
+        let mut words = told.message.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
+        if let Some(id) = words.find_map(|word| word.parse::<TaskId>().ok())
+            && (concerns_it || told.message.starts_with(id.as_str()))
+        {
+            told.message = told.message.replacen(id.as_str(), &named(handle, &id), 1);
+        }
+        told
     }
 
     /// Shows the error: on stderr for people, on stdout as JSON; where stdout takes nothing, on stderr after all.
@@ -74,6 +101,23 @@ impl CommandError {
             return;
         }
         render::failure(&self.message, &self.hint);
+    }
+}
+
+/// Returns a task as a person has named it, with its id.
+pub(crate) fn named(handle: &str, id: &TaskId) -> String {
+    if handle == id.as_str() { handle.to_owned() } else { format!("{handle} ({id})") }
+}
+
+/// A failure that concerns the task that a person has named.
+pub(crate) trait About<T> {
+    /// Names the task in the failure as the person did.
+    fn about(self, handle: &str) -> Result<T, CommandError>;
+}
+
+impl<T> About<T> for meanwhile::Result<T> {
+    fn about(self, handle: &str) -> Result<T, CommandError> {
+        self.map_err(|error| CommandError::about(error, handle))
     }
 }
 
@@ -89,26 +133,28 @@ pub(crate) fn answer(printed: Result<(), CommandError>, code: u8) -> CommandResu
 
 fn exit_of(error: &Error) -> u8 {
     match error {
-        Error::Invalid { .. } => exit_code::USAGE,
+        Error::Invalid(_) => exit_code::USAGE,
         Error::NotFound(_) | Error::NoProposal(_) | Error::NoTrace(_) | Error::Ambiguous { .. } => {
             exit_code::NOT_FOUND
         }
-        Error::Denied { .. } | Error::NoConsent { .. } => exit_code::DENY,
+        Error::Denied(_) | Error::NoConsent { .. } => exit_code::DENY,
         Error::NeedsApproval { .. } => exit_code::ASK,
         Error::NameLive { .. }
         | Error::AtCapacity { .. }
         | Error::WrongState { .. }
         | Error::Expired { .. }
-        | Error::Refused { .. } => exit_code::CONFLICT,
-        Error::Spawn { code, .. } => match code.as_str() {
-            "not_found" => exit_code::PROGRAM_NOT_FOUND,
-            "not_executable" => exit_code::NOT_EXECUTABLE,
-            "cwd" => exit_code::USAGE,
+        | Error::Refused { .. }
+        | Error::NoInput { .. }
+        | Error::NeverReady { .. } => exit_code::CONFLICT,
+        Error::Spawn { code, .. } => match code {
+            RefusalCode::NotFound => exit_code::PROGRAM_NOT_FOUND,
+            RefusalCode::NotExecutable => exit_code::NOT_EXECUTABLE,
+            RefusalCode::Directory => exit_code::USAGE,
             _ => exit_code::FAILURE,
         },
         Error::Supervisor { .. } | Error::Unanswered => exit_code::FAILURE,
         Error::EndedOnly { source, .. } => exit_of(source),
-        Error::Home { .. }
+        Error::Home(_)
         | Error::Damaged { .. }
         | Error::Foreign { .. }
         | Error::Store(_)
@@ -119,14 +165,13 @@ fn exit_of(error: &Error) -> u8 {
 impl From<Error> for CommandError {
     fn from(error: Error) -> Self {
         let exit = exit_of(&error);
-        let (mut message, mut hint) = (error.to_string(), error.hint());
+        let (mut message, mut hint) = (error.to_string(), hints::hint(&error));
         if matches!(error, Error::Unanswered)
             && let Some(path) = std::env::var_os("MEANWHILE_SUPERVISOR")
         {
             let path = path.to_string_lossy();
-            message =
-                format!("{path}, which MEANWHILE_SUPERVISOR names, ended before it could start the command");
-            hint = "it must be mw-supervisor of this version; mw doctor says whether it is".to_owned();
+            message = format!("{path} (set by MEANWHILE_SUPERVISOR) exited before it started the command");
+            hint = "it must be mw-supervisor of this version; check with mw doctor".to_owned();
         }
         Self { code: error.code().to_owned(), message, hint, exit }
     }

@@ -3,10 +3,10 @@
 use std::env;
 use std::io::{IsTerminal, Write};
 
+use meanwhile::engine::{Approval, Asked, Asker, HouseRules, Passage, Policy, Runtime, TaskRequest};
 use meanwhile::model::DEFAULT_SESSION;
 use meanwhile::model::approval::{Answer, Proposal, Remember};
 use meanwhile::policy::{Tool, ToolClass};
-use meanwhile::{Approval, Asked, Asker, Passage, Policy, Runtime, TaskRequest};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::config;
@@ -34,8 +34,8 @@ impl Context {
     pub(crate) fn speak_for(&self, session: &str) -> Result<(), CommandError> {
         match self.gated_session() {
             Some(own) if own != session => Err(CommandError::not_found(
-                format!("no session {session:?} can be reached from inside session {own:?}"),
-                "a session sees its own tasks and notifications only; call mw outside of it",
+                format!("cannot reach session {session:?} from inside session {own:?}"),
+                "a session sees only its own tasks and notifications; run mw outside the session",
             )),
             Some(_) | None => Ok(()),
         }
@@ -44,17 +44,27 @@ impl Context {
     /// Returns what a session's calls are decided by.
     pub(crate) fn decided_by(&self, runtime: &Runtime, session: &str) -> Result<Policy, CommandError> {
         let present = self.config.decides_by()?;
-        let Some(house) = runtime.house_rules(session)? else {
+        let Some(house) = runtime.approvals().house_rules(session)? else {
             let mut policy = present;
             policy.stay_in_project_of(&env::current_dir()?);
             return Ok(policy);
         };
-        let mut policy = config::by_house_rules(&house)?;
-        policy.mode = house.mode_beside(present.mode);
-        policy.user_home = present.user_home;
-        policy.patience = present.patience;
-        policy.stay_in_project_of(&house.directory);
-        Ok(policy)
+        bound(&house, &present)
+    }
+
+    /// Returns what is laid down for the session of the task that this command is part of, if it is part of one: a server that
+    /// is started there is bound by it.
+    pub(crate) fn rules_around(&self) -> Result<Option<HouseRules>, CommandError> {
+        if !self.config.settings.home.is_dir() {
+            return Ok(None);
+        }
+        let runtime = self.runtime()?;
+        let rules = runtime
+            .approvals()
+            .session_around(None)
+            .map(|around| runtime.approvals().house_rules(&around))
+            .transpose()?;
+        Ok(rules.flatten())
     }
 
     /// Lets a start pass.
@@ -68,7 +78,7 @@ impl Context {
         let Some(session) = self.gated_session() else { return Ok(Approval::User) };
         let policy = self.decided_by(runtime, &session)?;
         let passage = Passage { tool: named(tool), policy: &policy, asker: &Prompt::new(self.json, runtime) };
-        Ok(runtime.pass_start(request, added, &passage)?)
+        Ok(runtime.approvals().pass_start(request, added, &passage)?)
     }
 
     /// Lets a further run pass.
@@ -77,7 +87,7 @@ impl Context {
         let policy = self.decided_by(runtime, &session)?;
         let asker = Prompt::new(self.json, runtime);
         let passage = Passage { tool: named("restart"), policy: &policy, asker: &asker };
-        Ok(runtime.pass_restart(handle, &self.scope(), &passage)?)
+        Ok(runtime.approvals().pass_restart(handle, &self.scope(), &passage)?)
     }
 
     /// Lets something pass that starts nothing; `text` says exactly what.
@@ -86,8 +96,18 @@ impl Context {
         let policy = self.decided_by(runtime, &session)?;
         let asker = Prompt::new(self.json, runtime);
         let passage = Passage { tool: named(tool), policy: &policy, asker: &asker };
-        Ok(runtime.pass_deed(&session, &env::current_dir()?, text, &passage)?)
+        Ok(runtime.approvals().pass_deed(&session, &env::current_dir()?, text, &passage)?)
     }
+}
+
+/// Returns what is decided by where this was laid down, in an environment that has other settings.
+pub(crate) fn bound(house: &HouseRules, present: &Policy) -> Result<Policy, CommandError> {
+    let mut policy = config::by_house_rules(house)?;
+    policy.mode = house.mode_beside(present.mode);
+    policy.user_home.clone_from(&present.user_home);
+    policy.patience = present.patience;
+    policy.stay_in_project_of(&house.directory);
+    Ok(policy)
 }
 
 fn named(tool: &str) -> Tool {
@@ -111,7 +131,7 @@ impl Prompt {
 /// Returns the task that this command is part of, if it is.
 pub(crate) fn around(runtime: &Runtime) -> Option<String> {
     let said = env::var("MEANWHILE_TASK_ID").ok().filter(|id| !id.is_empty());
-    said.or_else(|| runtime.task_around().map(|id| id.to_string()))
+    said.or_else(|| runtime.approvals().task_around().map(|id| id.to_string()))
 }
 
 impl Asker for Prompt {
@@ -153,10 +173,7 @@ fn read_answer(answered: &mut dyn FnMut() -> bool) -> Option<Answer> {
                 Some(answer) => return Some(answer),
                 None => {
                     line.clear();
-                    let _ = write!(
-                        std::io::stderr(),
-                        "\r\ny (yes), n (no) or s (yes, and again in this session): "
-                    );
+                    let _ = write!(std::io::stderr(), "\r\ny (yes), n (no) or s (yes, for this session): ");
                 }
             },
             BACKSPACE | DELETE => {

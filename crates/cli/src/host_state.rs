@@ -23,7 +23,7 @@ impl HostPlace {
                 let text = path.into_os_string().into_string();
                 text.map_err(|path| {
                     let message = format!("{} is not UTF-8", path.to_string_lossy());
-                    CommandError::usage(message, "put mw where hosts can name it")
+                    CommandError::usage(message, "install mw in a path that is valid UTF-8")
                 })?
             }
             // Such a file is for everybody who works on the project, wherever they have `mw`.

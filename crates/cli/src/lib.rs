@@ -18,6 +18,7 @@ mod error;
 mod exit_code;
 mod foreground;
 mod gate;
+mod hints;
 mod host_state;
 mod otel;
 mod panics;

@@ -20,7 +20,7 @@ const SURFACES: &str = "mw-surfaces";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// What puts all of them in their places.
 pub(crate) const INSTALL: &str =
-    "install the programs side by side (cargo install --locked --path crates/cli)";
+    "install all programs in one directory (cargo install --locked --path crates/cli)";
 
 /// Returns the path of `mw`, also in the executable beside it.
 pub(crate) fn mw() -> io::Result<PathBuf> {
@@ -74,8 +74,8 @@ pub(crate) fn become_surfaces() -> CommandError {
     let error = command.exec();
     let shown = path.display();
     failure(match error.kind() {
-        ErrorKind::NotFound => format!("{shown}, which this command needs, is missing"),
-        _ => format!("{shown}, which this command needs, cannot be run: {error}"),
+        ErrorKind::NotFound => format!("this command needs {shown}, which is missing"),
+        _ => format!("this command needs {shown}, which cannot be run: {error}"),
     })
 }
 
@@ -108,7 +108,7 @@ pub(crate) fn words_of_mw() -> Result<Vec<OsString>, CommandError> {
 
 /// Whoever calls `mw-surfaces` should call `mw`.
 pub(crate) fn not_here() -> CommandError {
-    CommandError::usage(format!("{SURFACES} is started by mw; it is not meant to be run by hand"), "write mw")
+    CommandError::usage(format!("{SURFACES} is internal; run mw instead"), "write mw")
 }
 
 /// Not the code for bad usage: to a host that runs a hook it would mean something else.

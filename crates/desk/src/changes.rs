@@ -1,4 +1,4 @@
-//! What happens while a screen is shown.
+//! Watches for changes while a screen is shown.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -16,20 +16,20 @@ const LONGEST: Duration = Duration::from_secs(2);
 pub enum Change {
     /// Changes are seen from now on. What happened before is to be looked up.
     Watching,
-    /// Something happened to tasks.
+    /// Tasks have changed.
     Tasks,
     /// These wait for a person's answer, oldest first.
     Asked(Vec<Proposed>),
 }
 
 impl Desk {
-    /// Says what happens until told to stop.
+    /// Reports changes until stopped.
     ///
     /// # Errors
     /// When the home cannot be watched any more. It can be tried again.
     pub fn watch(&self, mut tell: impl FnMut(Change) -> ControlFlow<()>) -> Result<()> {
         self.with(|runtime| {
-            let mut subscription = runtime.subscribe(self.scope())?;
+            let mut subscription = runtime.notifications().subscribe(self.scope())?;
             let mut before = Vec::new();
             let mut is_watching = false;
             let mut number = None;
@@ -37,7 +37,7 @@ impl Desk {
                 let mut changes = Vec::new();
                 // A removal is no event of a task: it has none any more.
                 let all = Filter { limit: 0, ..Filter::new(self.scope()) };
-                let total = runtime.list(&all)?.total;
+                let total = runtime.tasks().list(&all)?.total;
                 if number.replace(total).is_some_and(|before| before != total) {
                     changes.push(Change::Tasks);
                 }

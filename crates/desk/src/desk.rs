@@ -1,9 +1,10 @@
-//! The desk itself: who asks and acts, and the home behind it.
+//! The desk: who asks and acts, and on which home.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use meanwhile::{Meanwhile, Result, Runtime, Scope, Settings};
+use meanwhile::engine::Runtime;
+use meanwhile::{Meanwhile, Result, Scope, Settings};
 
 use crate::sample::Samples;
 

@@ -1,14 +1,14 @@
-//! What any screen asks and does: one model of the tasks for the terminal, the chat and the web.
+//! Queries and actions of every screen: one model of the tasks for the terminal, the chat and the web.
 //!
 //! ```text
-//! Query, Stretch ──▶ Desk::list ───────▶ Window of TaskRows     with what is known of their Samples
+//! Query, Stretch ──▶ Desk::list ───────▶ Window of TaskRows     with their Samples, as far as known
 //! LogTarget ───────▶ Desk::read_log, follow_log ▶ LogChunk
-//! TaskAction ──────▶ Desk::act ────────▶ Outcome                one task or several, with what failed for which
-//! nothing ─────────▶ Desk::watch ──────▶ Change                 something happened, somebody is asked
+//! TaskAction ──────▶ Desk::act ────────▶ Outcome                of one task or several, with failures
+//! nothing ─────────▶ Desk::watch ──────▶ Change                 a task changed, or approval is required
 //! ```
 //!
-//! Everything is plain data and typed errors. No terminal type and no HTTP type appears, no thread is started and nothing
-//! is printed: a screen calls a [`Desk`] from whatever threads it has.
+//! Everything is plain data and typed errors. There are no terminal and no HTTP types, no threads are started and nothing
+//! is printed: a screen calls a [`Desk`] from its own threads.
 #![forbid(unsafe_code)]
 
 pub mod action;

@@ -1,49 +1,50 @@
-//! A log in stretches: from its end, from a place on, before a place, and as it grows.
+//! Reads a log in parts: its end, from an offset, before an offset, and as it grows.
 
 use std::time::Duration;
 
+use meanwhile::Result;
+use meanwhile::engine::{From, ReadReply, ReadRequest, StreamChoice};
 use meanwhile::model::TaskId;
-use meanwhile::{From, ReadReply, ReadRequest, Result, StreamChoice};
 
 use crate::desk::Desk;
 
-/// What is read at most at once.
+/// Maximum number of bytes per read.
 pub const STRETCH: u64 = 512 << 10;
-/// More than this behind, a follower jumps to the end.
+/// A follower that is further behind than this jumps to the end.
 const FAR_BEHIND: u64 = 4 * STRETCH;
 
-/// Which log to read.
+/// The log to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogTarget {
-    /// Whose.
+    /// The task.
     pub id: String,
-    /// Of which run.
+    /// The run.
     pub run: u32,
-    /// Which streams.
+    /// The streams.
     pub stream: StreamChoice,
 }
 
-/// Which part of a log to read.
+/// The part of a log to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogPart {
-    /// The last stretch.
+    /// The end.
     End,
-    /// What comes from this offset on.
+    /// From this offset.
     From(u64),
-    /// What ends at this offset.
+    /// Up to this offset.
     Before(u64),
 }
 
-/// A stretch of a log.
+/// A part of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogChunk {
-    /// As it may be shown.
+    /// The text, redacted.
     pub text: String,
-    /// Where it begins.
+    /// The offset of its first byte.
     pub offset: u64,
-    /// Where the log ended when it was read.
+    /// The size of the log when it was read.
     pub end: u64,
-    /// Bytes between the last stretch and this one that were passed over, because too much came at once.
+    /// Bytes that were skipped before this part, because the output was too fast.
     pub skipped: u64,
     /// Whether there is anything before it.
     pub has_earlier: bool,
@@ -86,31 +87,32 @@ impl Desk {
             run: Some(target.run),
             ..ReadRequest::default()
         };
-        self.with(|runtime| runtime.read_shown(&target.id, &self.scope(), &request))
+        self.with(|runtime| runtime.reader().read_shown(&target.id, &self.scope(), &request))
     }
 
-    /// Reads a log from its end on, for as long as it grows.
+    /// Follows a log from its end.
     ///
     /// # Errors
     /// When there is no such task.
     pub fn follow_log(&self, target: LogTarget) -> Result<LogFollower> {
-        let id = self.with(|runtime| runtime.resolve(&target.id, &self.scope()))?;
+        let id = self.with(|runtime| runtime.lookup().resolve(&target.id, &self.scope()))?;
         Ok(LogFollower { desk: self.clone(), target, id, state: Follows::First })
     }
 }
 
-/// What a follower has read.
+/// The result of a read of a follower.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Followed {
-    /// More of it. The first may be empty.
+    /// More output. The first may be empty.
     Chunk(LogChunk),
-    /// Nothing new, and more may come: [`LogFollower::wait`] sleeps until then.
+    /// Nothing new yet: [`LogFollower::wait`] sleeps until there may be more.
     Nothing,
-    /// All of it. Nothing will come any more.
+    /// The end of the log.
     End,
 }
 
-/// Reads a log as it grows. Where more comes than anybody can read, it goes on at the end and says how much it skipped.
+/// Reads a log as it grows. Where more comes than anybody can read, it continues at the end and says how much it
+/// skipped.
 pub struct LogFollower {
     desk: Desk,
     target: LogTarget,
@@ -118,17 +120,17 @@ pub struct LogFollower {
     state: Follows,
 }
 
-/// Where a follower stands.
+/// The position of a follower.
 enum Follows {
-    /// It has read nothing.
+    /// Nothing was read.
     First,
-    /// More is there to be read, from this offset on.
+    /// There is more to read from this offset.
     Behind(u64),
-    /// So much is there that it goes on at the end, and leaves out this many bytes.
+    /// So much is there that it continues at the end, and leaves out this many bytes.
     FarBehind { skipped: u64 },
-    /// It has read everything up to this offset, of a log that ended at another.
+    /// Everything up to this offset was read; the second number is the size of the log at that time.
     UpToDate { next: u64, seen: u64 },
-    /// Nothing will come any more.
+    /// The log is complete.
     Over,
 }
 
@@ -159,14 +161,14 @@ impl LogFollower {
         })
     }
 
-    /// Sleeps until there may be more to read, at the longest for this long; the supervisor wakes it.
+    /// Sleeps until there may be more to read, at most this long. The supervisor wakes it.
     ///
     /// # Errors
     /// When the task cannot be watched.
     pub fn wait(&self, longest: Duration) -> Result<()> {
         match self.state {
             Follows::UpToDate { seen, .. } => {
-                self.desk.with(|runtime| runtime.wait_for_output(&self.id, seen, longest))
+                self.desk.with(|runtime| runtime.reader().wait_for_output(&self.id, seen, longest))
             }
             Follows::First | Follows::Behind(_) | Follows::FarBehind { .. } | Follows::Over => Ok(()),
         }

@@ -1,7 +1,8 @@
-//! What waits for a person's answer, and what became of it.
+//! Open approval requests and their answers.
 
+use meanwhile::Result;
+use meanwhile::engine::Runtime;
 use meanwhile::model::approval::ApprovalState;
-use meanwhile::{Result, Runtime};
 
 use crate::desk::{Access, Desk};
 
@@ -19,19 +20,19 @@ pub struct Proposed {
 pub enum Verdict {
     /// It still waits for an answer.
     Open,
-    /// Somebody said yes.
+    /// Approved.
     Approved {
         /// Who.
         by: String,
     },
-    /// Somebody said no.
+    /// Denied.
     Denied {
         /// Who.
         by: String,
         /// Why; may be empty.
         why: String,
     },
-    /// Nobody answered in time.
+    /// Expired: nobody answered in time.
     Lapsed,
 }
 
@@ -44,14 +45,14 @@ impl Verdict {
             Self::Approved { by } => format!("was approved by {by}"),
             Self::Denied { by, why } if why.is_empty() => format!("was denied by {by}"),
             Self::Denied { by, why } => format!("was denied by {by}: {why}"),
-            Self::Lapsed => "has lapsed: nobody answered".to_owned(),
+            Self::Lapsed => "expired: nobody answered".to_owned(),
         }
     }
 }
 
 /// Returns what waits for an answer, as far as this screen may see it.
 pub(crate) fn proposed(runtime: &Runtime, access: &Access) -> Result<Vec<Proposed>> {
-    let open = runtime.open_approvals(access.keep)?.into_iter();
+    let open = runtime.approvals().open_approvals(access.keep)?.into_iter();
     let ours = open.filter(|entry| access.session.as_ref().is_none_or(|own| *own == entry.proposal.session));
     let lines = |text: String| text.lines().map(str::to_owned).collect();
     Ok(ours
@@ -74,7 +75,7 @@ impl Desk {
     /// When there is none, or the home cannot be read.
     pub fn verdict(&self, id: &str) -> Result<Verdict> {
         self.with(|runtime| {
-            Ok(match runtime.find_approval(id)?.state {
+            Ok(match runtime.approvals().find_approval(id)?.state {
                 ApprovalState::Approved { by, .. } | ApprovalState::Used { by, .. } => {
                     Verdict::Approved { by }
                 }

@@ -1,17 +1,18 @@
-//! What tasks use. Asking them takes a while, so a list says who is to be asked, and the screen asks when it has time.
+//! Resource usage of tasks. Measuring takes time, so a list says which tasks to measure, and the screen does it later.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use meanwhile::{Result, Runtime, Task};
+use meanwhile::engine::Runtime;
+use meanwhile::{Result, Task};
 
 use crate::desk::Desk;
 
 /// Ports are looked up at every third look only: it takes longer, and they seldom change.
 const PORTS_EVERY: u64 = 3;
 
-/// What a task's tree used when somebody last looked.
+/// The last sample of a task's process tree.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sample {
     /// Processors in use, in percent of one; nothing before the second look.
@@ -67,7 +68,7 @@ impl Samples {
 
     /// Looks at what a task uses; the second look tells how fast. Nothing is locked while the system is asked.
     fn look_at(&self, runtime: &Runtime, task: &Task, looks: u64) -> FirstLook {
-        let Some(usage) = runtime.usage(task) else { return FirstLook::None };
+        let Some(usage) = runtime.live().usage(task) else { return FirstLook::None };
         let now = Instant::now();
         let before = self
             .locked()
@@ -82,7 +83,7 @@ impl Samples {
         let first = if before.is_none() { FirstLook::Some } else { FirstLook::None };
         let ports = match before {
             Some((_, _, ports)) if looks % PORTS_EVERY != 1 => ports,
-            Some(_) | None => runtime.ports(task).unwrap_or_default(),
+            Some(_) | None => runtime.live().ports(task).unwrap_or_default(),
         };
         let sample = Sample { cpu, memory: Some(usage.memory), ports };
         self.locked().known.insert(task.id.to_string(), Known { at: now, cpu_us: usage.cpu_us, sample });

@@ -1,6 +1,7 @@
-//! Numbers and errors as people read them.
+//! Formats numbers and errors for people.
 
 use meanwhile::Error;
+pub use meanwhile::model::count;
 
 /// Returns an error with what to do about it, in one line.
 #[must_use]
@@ -34,12 +35,6 @@ pub fn ago(ms: u64) -> String {
         3600..86400 => format!("{}h ago", seconds / 3600),
         _ => format!("{}d ago", seconds / 86400),
     }
-}
-
-/// Returns `1 task`, `2 tasks`.
-#[must_use]
-pub fn count(number: usize, one: &str, many: &str) -> String {
-    if number == 1 { format!("1 {one}") } else { format!("{number} {many}") }
 }
 
 /// Returns `512 B`, `1.5 KiB`, `10.0 MiB`.

@@ -5,9 +5,10 @@
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
+use meanwhile::engine::{From, ReadRequest};
 use meanwhile::model::wire::{Entry, EntryKind, segments};
 use meanwhile::model::{Cause, Event, Process, RunOrigin, TaskState, Timestamp, next_state};
-use meanwhile::{Filter, From, ReadRequest, Scope};
+use meanwhile::{Filter, Scope};
 
 use world::World;
 
@@ -70,7 +71,7 @@ mod output {
         let id = world.run_with_log(size);
         let request = ReadRequest { from, ..ReadRequest::default() };
         bencher.bench_local(|| {
-            let reply = world.runtime.read(id.as_str(), &Scope::All, &request);
+            let reply = world.runtime.reader().read(id.as_str(), &Scope::All, &request);
             assert!(reply.is_ok_and(|reply| reply.end == size && !reply.pieces.is_empty()));
         });
     }
@@ -96,7 +97,7 @@ mod store {
         let world = World::with_finished(count);
         let filter = Filter::new(scope);
         bencher.bench_local(|| {
-            let page = world.runtime.list(&filter);
+            let page = world.runtime.tasks().list(&filter);
             assert!(page.is_ok_and(|page| page.total == u64::from(count) && page.tasks.len() == 50));
         });
     }
@@ -106,7 +107,7 @@ mod store {
     fn open_and_list(bencher: Bencher, count: u32) {
         let world = World::with_finished(count);
         let filter = Filter::new(Scope::All);
-        bencher.bench_local(|| world.open_again().list(&filter).map(|page| page.total));
+        bencher.bench_local(|| world.open_again().tasks().list(&filter).map(|page| page.total));
     }
 }
 
@@ -159,7 +160,7 @@ mod model {
 
 /// Deciding about commands; no task runs. Paths are looked up on the real file system.
 mod policy {
-    use meanwhile::LocalFiles;
+    use meanwhile::engine::LocalFiles;
     use meanwhile::policy::{CommandText, Mode, Profile, Request, Rules, Tool, decide};
 
     use super::*;

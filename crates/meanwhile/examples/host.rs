@@ -6,8 +6,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use meanwhile::engine::{DeliveryPolicy, Moment, Runtime, TaskRequest};
 use meanwhile::model::{CommandSpec, EnvVar, RawText};
-use meanwhile::{DeliveryPolicy, Moment, Programs, Result, Runtime, Settings, TaskRequest};
+use meanwhile::{Programs, Result, Settings};
 
 fn main() -> Result<()> {
     let mut words = std::env::args().skip(1);
@@ -17,15 +18,15 @@ fn main() -> Result<()> {
     let settle = vec![text(bin.join("mw")), "settle".into(), "--home".into(), text(home.clone())];
     let programs = Programs { supervisor: bin.join("mw-supervisor"), settle, starter_exits: false };
     let runtime = Runtime::open(Settings::new(home, programs))?;
-    let host = runtime.host(&session, DeliveryPolicy::NextRun)?;
+    let host = runtime.notifications().host(&session, DeliveryPolicy::NextRun)?;
     let ear = runtime.listen()?;
     for script in words {
         let command = CommandSpec::Shell { program: "/bin/sh".into(), script: script.as_str().into() };
         let path = EnvVar { name: "PATH".into(), value: "/usr/local/bin:/usr/bin:/bin".into() };
-        let started = runtime.start(&TaskRequest::new(&session, command, "/".into(), vec![path]))?;
+        let started = runtime.starts().start(&TaskRequest::new(&session, command, "/".into(), vec![path]))?;
         println!("started {}", started.task.id);
     }
-    while runtime.sessions()?.iter().any(|s| s.id == session && (s.live > 0 || s.notices > 0)) {
+    while runtime.sessions().list()?.iter().any(|s| s.id == session && (s.live > 0 || s.notices > 0)) {
         // The start of a turn: what there is to tell goes in front of it and is stored with it, or not at all.
         let delivery = host.drain(Moment::RunStart)?;
         if delivery.notices().is_empty() {

@@ -2,83 +2,78 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::time::Duration;
 
+use mw_model::Status;
 use mw_model::approval::Proposal;
-use mw_model::wire::LACK;
+use mw_model::wire::RefusalCode;
 
 use crate::disk::store::StoreError;
 
+mod hint;
+mod reason;
+
+pub(crate) use hint::LACK_HINT;
+pub use reason::{Denial, ForeignEntry, HomeProblem, Invalid, NoConsent};
+
 /// The result of an operation.
 pub type Result<T> = std::result::Result<T, Error>;
-
-/// What to do when this process has no descriptor, process or memory left.
-pub(crate) const LACK_HINT: &str = "raise what this shell may use (ulimit -a), or end what uses it";
 
 /// Why an operation was not done. Nothing was changed unless the text says so.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The request itself is bad.
-    #[error("{message}")]
-    Invalid {
-        /// What is wrong with it.
-        message: String,
-        /// What to write instead.
-        hint: String,
-    },
-    /// No task answers to this handle.
+    #[error(transparent)]
+    Invalid(Invalid),
+    /// No task has this id or name.
     #[error("no task {0:?}")]
     NotFound(String),
-    /// No proposal answers to this id.
-    #[error("no proposal {0:?}")]
+    /// No approval request has this id.
+    #[error("no approval request {0:?}")]
     NoProposal(String),
-    /// Policy or a person said no.
-    #[error("{message}")]
-    Denied {
-        /// To what, and why.
-        message: String,
-        /// What to do instead.
-        hint: String,
-    },
-    /// A person was asked, and it did not come to a yes.
+    /// It is not allowed.
+    #[error(transparent)]
+    Denied(Denial),
+    /// A person was asked for approval, and did not give it.
     #[error("not allowed: {why}: {what}")]
     NoConsent {
-        /// Why: they said no, or did not answer in time.
-        why: String,
-        /// To what.
+        /// Why.
+        why: NoConsent,
+        /// What was to be done.
         what: String,
-        /// What to do.
-        hint: String,
-    },
-    /// A person has to be asked, and has not answered.
-    #[error("{message}")]
-    NeedsApproval {
-        /// What, and why.
-        message: String,
-        /// What to do.
-        hint: String,
-        /// The question, which stands open for a while.
+        /// The approval request.
         proposal: Box<Proposal>,
     },
-    /// No span, trace or task with a trace answers to this name.
-    #[error("no trace is known for {0:?}")]
+    /// Approval is required, and nobody has answered yet.
+    #[error("{message}")]
+    NeedsApproval {
+        /// What needs approval, and why.
+        message: String,
+        /// The approval request.
+        proposal: Box<Proposal>,
+        /// How long the request stays open.
+        keep: Duration,
+    },
+    /// No span, trace or task with a trace has this id or name.
+    #[error("no trace for {0:?}")]
     NoTrace(String),
-    /// Several tasks do.
-    #[error("{handle:?} fits {} tasks: {}", found.len(), found.join(", "))]
+    /// The beginning of an id matches several tasks.
+    #[error("{handle:?} matches {} tasks: {}", found.len(), found.join(", "))]
     Ambiguous {
         /// What was asked for.
         handle: String,
-        /// Which fit.
+        /// The tasks that match.
         found: Vec<String>,
     },
     /// The name belongs to a live task.
-    #[error("the name {name:?} belongs to {id}, which is {status}")]
+    #[error("the name {name:?} is in use by {id} ({})", status.word())]
     NameLive {
         /// The name.
         name: String,
         /// Who has it.
         id: String,
         /// That task's state.
-        status: &'static str,
+        status: Status,
     },
     /// No slot is free and the request may not wait.
     #[error("max concurrent tasks ({limit}) reached")]
@@ -87,12 +82,12 @@ pub enum Error {
         limit: u32,
     },
     /// The task is not in a state for this.
-    #[error("{id} is {status}: {message}")]
+    #[error("{id} {}: {message}", in_words(*status))]
     WrongState {
         /// The task.
         id: String,
         /// Its state.
-        status: &'static str,
+        status: Status,
         /// Why that does not fit.
         message: String,
     },
@@ -105,13 +100,13 @@ pub enum Error {
     /// The program could not be executed.
     #[error("cannot start: {message}")]
     Spawn {
-        /// The supervisor's word for it: `not_found`, `not_executable`, `cwd`, `system`, …
-        code: String,
+        /// Why.
+        code: RefusalCode,
         /// What happened.
         message: String,
     },
     /// The supervisor ended before it answered; the command was not executed.
-    #[error("the supervisor ended before it could start the command")]
+    #[error("the supervisor exited before it started the command")]
     Unanswered,
     /// The supervisor program itself cannot be run.
     #[error("cannot run the supervisor {}: {source}", path.display())]
@@ -122,13 +117,8 @@ pub enum Error {
         source: io::Error,
     },
     /// The home cannot be used.
-    #[error("{message}")]
-    Home {
-        /// What is wrong with it.
-        message: String,
-        /// What to do about it.
-        hint: String,
-    },
+    #[error(transparent)]
+    Home(HomeProblem),
     /// The task's directory is damaged.
     #[error("{id}: {message}")]
     Damaged {
@@ -137,17 +127,15 @@ pub enum Error {
         /// What is wrong.
         message: String,
     },
-    /// What stands under a task's name is none of our tasks.
+    /// Something that is not a task has the path of a task's directory.
     #[error("{} is {what}, not a task", path.display())]
     Foreign {
-        /// The task whose name it has.
+        /// The task with that id.
         id: String,
-        /// Where it stands.
+        /// The path.
         path: PathBuf,
         /// What it is.
-        what: String,
-        /// What to do about it.
-        hint: String,
+        what: ForeignEntry,
     },
     /// The task's supervisor refused, or cannot be reached.
     #[error("{id}: {message}")]
@@ -157,8 +145,20 @@ pub enum Error {
         /// What it said.
         message: String,
     },
-    /// A task was ended so that it can run again, and then it could not.
-    #[error("{id} was ended, and could not be started again: {source}")]
+    /// The task was started without an input to write to.
+    #[error("{id}: it was started without an open standard input")]
+    NoInput {
+        /// The task.
+        id: String,
+    },
+    /// Nobody waits for the task to become ready, because it was started without a readiness condition.
+    #[error("{id}: it was started without a readiness condition")]
+    NeverReady {
+        /// The task.
+        id: String,
+    },
+    /// A task was ended for a restart, and could not be started again.
+    #[error("{id} was ended but could not be restarted: {source}")]
     EndedOnly {
         /// The task.
         id: String,
@@ -166,7 +166,7 @@ pub enum Error {
         source: Box<Error>,
     },
     /// The database failed.
-    #[error("the database failed: {0}")]
+    #[error("database error: {0}")]
     Store(#[from] StoreError),
     /// The file system failed.
     #[error("{what}: {source}")]
@@ -185,17 +185,24 @@ impl Error {
         move |source| Self::Io { what, source }
     }
 
+    /// Returns an error about a request, in the words of the caller.
+    #[must_use]
+    pub fn invalid(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::Invalid(Invalid::Other { message: message.into(), hint: hint.into() })
+    }
+
     /// Tells whether this process has no descriptor, process or memory left: whatever it does next fails likewise.
-    pub(crate) fn is_lack(&self) -> bool {
+    #[must_use]
+    pub fn is_lack(&self) -> bool {
         match self {
             Self::Io { source, .. } | Self::Supervisor { source, .. } => is_lack(source),
-            Self::Spawn { code, .. } => code == LACK,
+            Self::Spawn { code, .. } => *code == RefusalCode::Lack,
             Self::EndedOnly { source, .. } => source.is_lack(),
             Self::Store(StoreError::Unopened(error)) => is_lack(error),
-            Self::Invalid { .. }
+            Self::Invalid(_)
             | Self::NotFound(_)
             | Self::NoProposal(_)
-            | Self::Denied { .. }
+            | Self::Denied(_)
             | Self::NoConsent { .. }
             | Self::NeedsApproval { .. }
             | Self::NoTrace(_)
@@ -205,10 +212,12 @@ impl Error {
             | Self::WrongState { .. }
             | Self::Expired { .. }
             | Self::Unanswered
-            | Self::Home { .. }
+            | Self::Home(_)
             | Self::Damaged { .. }
             | Self::Foreign { .. }
             | Self::Refused { .. }
+            | Self::NoInput { .. }
+            | Self::NeverReady { .. }
             | Self::Store(_) => false,
         }
     }
@@ -217,7 +226,7 @@ impl Error {
     pub(crate) fn is_for_now(&self) -> bool {
         match self {
             Self::Unanswered => true,
-            Self::Spawn { code, .. } if code == "no_room" => true,
+            Self::Spawn { code, .. } if *code == RefusalCode::NoRoom => true,
             other => other.is_lack(),
         }
     }
@@ -226,10 +235,10 @@ impl Error {
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
-            Self::Invalid { .. } => "invalid",
+            Self::Invalid(_) => "invalid",
             Self::NotFound(_) => "not_found",
             Self::NoProposal(_) => "no_proposal",
-            Self::Denied { .. } | Self::NoConsent { .. } => "denied",
+            Self::Denied(_) | Self::NoConsent { .. } => "denied",
             Self::NeedsApproval { .. } => "approval_needed",
             Self::NoTrace(_) => "no_trace",
             Self::Ambiguous { .. } => "ambiguous",
@@ -240,61 +249,25 @@ impl Error {
             Self::Spawn { .. } => "spawn_failed",
             Self::Unanswered => "unanswered",
             Self::Supervisor { .. } => "no_supervisor",
-            Self::Home { .. } => "home",
+            Self::Home(_) => "home",
             Self::Damaged { .. } => "damaged",
             Self::Foreign { .. } => "not_a_task",
-            Self::Refused { .. } => "refused",
+            Self::Refused { .. } | Self::NoInput { .. } | Self::NeverReady { .. } => "refused",
             Self::Store(_) => "store",
             Self::Io { .. } => "io",
             Self::EndedOnly { source, .. } => source.code(),
         }
     }
+}
 
-    /// Returns what to do next.
-    #[must_use]
-    pub fn hint(&self) -> String {
-        match self {
-            Self::Invalid { hint, .. }
-            | Self::Home { hint, .. }
-            | Self::Denied { hint, .. }
-            | Self::Foreign { hint, .. }
-            | Self::NoConsent { hint, .. }
-            | Self::NeedsApproval { hint, .. } => hint.clone(),
-            Self::NoProposal(_) => "mw approvals lists what is asked, mw approvals --history what was".to_owned(),
-            Self::NotFound(_) => "mw list shows the tasks that can be named here".to_owned(),
-            Self::NoTrace(_) => {
-                "mw traces lists those that are known: a span id has 16 hex digits, a trace id 32; tasks that are removed take theirs along".to_owned()
-            }
-            Self::Ambiguous { .. } => "write more of the id".to_owned(),
-            Self::NameLive { id, .. } => {
-                format!("choose another name, use --if-running return or restart, or end it: mw kill {id}")
-            }
-            Self::AtCapacity { .. } => "end a task first (mw kill), or let this one wait: --at-capacity queue".to_owned(),
-            Self::WrongState { id, .. } => format!("mw status {id} shows where it stands"),
-            Self::Expired { id } => {
-                format!("its answers stay (mw status {id}); ask anew: mw agent 'prompt'")
-            }
-            Self::Spawn { code, .. } => match code.as_str() {
-                "not_found" => "check the program's name and PATH".to_owned(),
-                "cwd" => "check the directory given with --cwd".to_owned(),
-                LACK => LACK_HINT.to_owned(),
-                "not_executable" => "check the file's permissions and format".to_owned(),
-                "no_control_group" => {
-                    "leave --cpus (limits.cpus) out, or start it from a group that can be divided: systemd-run --user --scope mw start …; --cpu-time works everywhere".to_owned()
-                }
-                _ => "check free disk space and process limits".to_owned(),
-            },
-            Self::Unanswered => "try again; mw doctor says whether mw-supervisor works".to_owned(),
-            Self::Supervisor { source, .. } | Self::Io { source, .. } if is_lack(source) => LACK_HINT.to_owned(),
-            Self::Supervisor { .. } => {
-                "install mw, mw-surfaces and mw-supervisor side by side (cargo install --locked --path crates/cli), or name it in MEANWHILE_SUPERVISOR".to_owned()
-            }
-            Self::Damaged { id, .. } => format!("mw clear {id} removes it"),
-            Self::Refused { id, .. } => format!("mw status {id} shows where it stands"),
-            Self::EndedOnly { id, source } => format!("{}; then: mw restart {id}", source.hint()),
-            Self::Store(error) => error.hint(),
-            Self::Io { .. } => "check permissions and free space of the home directory".to_owned(),
-        }
+/// Returns the verb phrase for a state.
+fn in_words(status: Status) -> String {
+    let word = status.word();
+    match status {
+        Status::Completed | Status::Failed => format!("has {word}"),
+        Status::TimedOut => "has timed out".to_owned(),
+        Status::Cancelled | Status::Lost => format!("was {word}"),
+        _ => format!("is {word}"),
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use mw_model::{Limits, QueueLimits, RawText, Sampler, TaskTrace, TraceParent};
 
-use crate::read::redact::SecretPattern;
+use crate::redact::SecretPattern;
 
 /// What to do with a start when no slot is free.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -135,7 +135,7 @@ pub struct TraceSettings {
     /// Which traces are recorded.
     pub sampler: Sampler,
     /// Whether the spans of tasks that are started are kept for an exporter; see
-    /// [`Runtime::deliver_spans`](crate::Runtime::deliver_spans).
+    /// [`Traces::deliver_spans`](crate::engine::Traces::deliver_spans).
     pub export: bool,
 }
 
@@ -161,7 +161,7 @@ impl Default for RedactSettings {
     }
 }
 
-/// Everything a [`Runtime`](crate::Runtime) is opened with.
+/// Everything a [`Runtime`](crate::engine::Runtime) is opened with.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Directory of the database and of all tasks.
@@ -188,6 +188,8 @@ pub struct Settings {
     pub fallback_ms: u64,
     /// Whether the end of a batch is told, beside the ends of its tasks.
     pub batch_notices: bool,
+    /// Called with a sentence for the person at the terminal: what is waited for, or was repaired.
+    pub tell: fn(&str),
 }
 
 impl Settings {
@@ -207,6 +209,7 @@ impl Settings {
             session_grace_ms: 10_000,
             fallback_ms: 2000,
             batch_notices: true,
+            tell: |_| {},
         }
     }
 }

@@ -10,12 +10,12 @@ use mw_model::{
 };
 use serde::Serialize;
 
-/// Whose tasks an operation may see.
+/// Which tasks an operation may see.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// All of this user's.
     All,
-    /// One session's; others answer "not found".
+    /// The tasks of one session; others are "not found".
     Session(String),
 }
 
@@ -24,23 +24,23 @@ pub enum Scope {
 pub struct AgentView {
     /// Its name in the registry.
     pub name: String,
-    /// What it calls itself.
+    /// The name it reports.
     pub info: Option<String>,
     /// What it is doing, or did last.
     pub activity: Activity,
-    /// The worktree that was made for it.
+    /// The worktree that was created for it.
     pub worktree: Option<String>,
-    /// What it changed there, once it is over.
+    /// What it changed there, after its end.
     pub diff_path: Option<String>,
-    /// The answer that counts; nothing while it works on its first.
+    /// The current answer; nothing before the first.
     pub answer: Option<String>,
-    /// Why its last turn gave none.
+    /// Why its last turn gave no answer.
     pub error: Option<String>,
-    /// How many messages it has had.
+    /// How many messages it has received.
     pub turns: usize,
-    /// All of them, with the answers.
+    /// All messages with their answers.
     pub record_path: String,
-    /// Everything it sent, one JSON line each.
+    /// The file with everything it sent, as JSON lines.
     pub transcript_path: String,
 }
 
@@ -49,35 +49,35 @@ pub struct AgentView {
 pub struct Task {
     /// The canonical id.
     pub id: TaskId,
-    /// What sort of work it is.
+    /// The kind of work.
     pub kind: TaskKind,
     /// Its name, if it was given one.
     pub name: Option<String>,
-    /// A line for people.
+    /// A description for people.
     pub description: Option<String>,
-    /// The state's word.
+    /// The status.
     pub status: Status,
     /// Why it ended, in words.
     pub cause: Option<String>,
-    /// What it runs, as a person would type it.
+    /// Its command, as a person would type it.
     pub command: String,
-    /// Where.
+    /// The working directory.
     pub cwd: String,
     /// Its owner.
     pub session: String,
     /// The batch it belongs to.
     pub batch_id: Option<String>,
-    /// First process of the present or last run.
+    /// First process of the current or last run.
     pub pid: Option<u32>,
-    /// When it was asked for.
+    /// When it was requested.
     pub created_at: Timestamp,
-    /// When the present or last run was spawned.
+    /// When the current or last run was started.
     pub started_at: Option<Timestamp>,
     /// When it ended.
     pub ended_at: Option<Timestamp>,
-    /// How long the present or last run took, or has taken so far.
+    /// How long the current or last run took, or has taken so far.
     pub duration_ms: Option<u64>,
-    /// What the process returned.
+    /// The exit code.
     pub exit_code: Option<i32>,
     /// The signal that ended the process.
     pub signal: Option<String>,
@@ -87,12 +87,12 @@ pub struct Task {
     pub output_bytes: u64,
     /// Bytes that are not in the log.
     pub dropped_bytes: u64,
-    /// Whether all it printed is in the log or counted as dropped; false when output may be missing, because for a while
-    /// nobody was there to take it.
+    /// Whether all output is in the log or counted as dropped; false if output may be missing, because no supervisor was running
+    /// for a while.
     pub output_complete: bool,
-    /// Children that outlived the first process and live.
+    /// Number of processes that outlived the first process and are still running.
     pub survivors: u32,
-    /// Why nobody looks after it although it lives; the next command tries again.
+    /// Why a running task has no supervisor; the next command tries again to start one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub untended: Option<String>,
     /// The session on whose behalf its owner works; known where one task is asked for.
@@ -111,33 +111,33 @@ pub struct Task {
     pub runs: u32,
     /// How many of them were follow-up messages.
     pub resume_count: u32,
-    /// Place in the queue, from 1.
+    /// Position in the queue, from 1.
     pub queue_position: Option<u32>,
     /// Tasks that must complete before it starts.
     pub after: Vec<TaskId>,
     /// What it waits for, in words: while it is queued, which of those tasks; while it runs, the line behind which it
     /// waits for input, or what its agent asks permission for.
     pub waiting_for: Option<String>,
-    /// Since when it is known to wait for input, if it does.
+    /// Since when it waits for input, if it does.
     pub stalled: Option<Timestamp>,
     /// Whether it ends with its session.
     pub lifetime: String,
     /// When it ends at the latest.
     pub deadline: Option<Timestamp>,
-    /// When the present or last run was ready, if it was.
+    /// When the current or last run became ready, if it did.
     pub ready: Option<Timestamp>,
-    /// Ports its tree listens on; only where one task is looked at closely.
+    /// Ports that its processes listen on; only in the status of one task.
     pub ports: Option<Vec<u16>>,
-    /// How far it has come.
+    /// Its progress.
     pub progress: Option<Progress>,
     /// Which agent does it and how, where one does; known where one task is asked for, and of those that run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<Box<AgentView>>,
     /// Who approved it.
     pub approved_by: String,
-    /// When.
+    /// When it was approved.
     pub approved_at: Timestamp,
-    /// The proposal that a person approved, if one had to; only where one task is looked at closely.
+    /// The approval request that a person approved, if one was needed; only in the status of one task.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proposal: Option<ProposalId>,
     /// The trace it belongs to.

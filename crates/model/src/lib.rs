@@ -14,7 +14,7 @@
 pub mod approval;
 mod notice;
 mod proc_stat;
-mod signal;
+pub mod signal;
 mod task;
 mod text;
 mod time;
@@ -43,13 +43,14 @@ pub use task::spec::{
 };
 pub use task::state::{Process, RunOrigin, Status, TaskState};
 pub use task::transition::{Refusal, next_state};
+pub use text::cut::{both_ends, clipped};
 pub use text::prompt::PromptPatterns;
 pub use text::quotes::unclosed_quote;
 pub use text::raw_text::RawText;
 pub use text::redact::{
     Edge, Secret, find_secrets, is_secret_name, is_secret_value, mark_len, redaction_mark,
 };
-pub use text::units::{UnitError, parse_duration_ms, parse_milli_cpus, parse_size};
+pub use text::units::{UnitError, count, parse_duration_ms, parse_milli_cpus, parse_size};
 pub use text::visible::{is_hidden, visible};
 pub use time::Timestamp;
 pub use trace::{

@@ -19,7 +19,7 @@ const MOST_SHOWN: usize = 80;
 const MOST_SAID: usize = 20;
 
 /// What is said of a command on which the judgement failed.
-const UNJUDGED: &str = "it cannot be judged: reading it failed";
+const UNJUDGED: &str = "it cannot be judged: the parser failed";
 
 /// Most times that loops are walked through once more.
 const MOST_ROUNDS: usize = 16;
@@ -254,7 +254,7 @@ impl<'a> Judge<'a> {
                 "sh" | "dash" | "ash" => self.script(text, Grammar::Posix),
                 other => {
                     self.parsed = false;
-                    let why = format!("{other} reads commands in its own way, which is not known here");
+                    let why = format!("{other} has an unknown syntax");
                     self.ask(Ground::Unreadable, text, &why, "runs code that cannot be judged");
                 }
             },
@@ -273,7 +273,7 @@ impl<'a> Judge<'a> {
                 self.ask(Ground::Unreadable, part, "shells differ in whether a comment begins here", effect);
             }
             Refused::Document => {
-                let why = "where the here-document ends cannot be told beside a substitution";
+                let why = "the end of the here-document is ambiguous next to a substitution";
                 self.ask(Ground::Unreadable, part, why, effect);
             }
             Refused::Number => self.ask(Ground::Unreadable, part, "the number is too large", effect),

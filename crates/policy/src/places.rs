@@ -139,8 +139,8 @@ impl Judge<'_> {
         let Some(values) = word.values().filter(|_| !word.odd) else {
             self.wrote = true;
             if !self.is_project_file(word) {
-                let why = format!("where {} leads is known only once it runs", word.text);
-                self.ask(Ground::NotLiteral, part, &why, "writes to a file that is not known yet");
+                let why = format!("the path {} is known only at run time", word.text);
+                self.ask(Ground::NotLiteral, part, &why, "writes to an unknown file");
             }
             return;
         };
@@ -156,14 +156,19 @@ impl Judge<'_> {
         self.wrote |= place != Place::Harmless;
         // Cut at its blanks, `x /etc/passwd` is another file; where names are listed, nobody would see it.
         if value.contains(" /") || value.contains("\t/") || value.contains("\n/") {
-            let why = format!("{shown} is two names to programs that cut names at blanks");
+            let why = format!("programs that split at spaces read {shown} as two names");
             self.ask(Ground::Disguise, part, &why, "makes a name that leads elsewhere");
         }
         match place {
             Place::Inside | Place::Harmless => {}
             Place::Obeyed => {
-                let why = format!("{shown} is obeyed by other programs");
-                self.ask(Ground::WriteProtected, part, &why, &format!("changes what others obey: {shown}"));
+                let why = format!("{shown} controls other programs");
+                self.ask(
+                    Ground::WriteProtected,
+                    part,
+                    &why,
+                    &format!("changes a file that controls other programs: {shown}"),
+                );
             }
             Place::Device => {
                 let why = format!("{shown} is a device");
@@ -178,8 +183,13 @@ impl Judge<'_> {
                 self.ask(Ground::WriteOutside, part, &why, &format!("writes outside the project: {shown}"));
             }
             Place::Unknown => {
-                let why = format!("where {shown} leads cannot be told");
-                self.ask(Ground::NotLiteral, part, &why, &format!("writes to {shown}, wherever that is"));
+                let why = format!("the target of {shown} is unknown");
+                self.ask(
+                    Ground::NotLiteral,
+                    part,
+                    &why,
+                    &format!("writes to {shown}, whose target is unknown"),
+                );
             }
         }
     }
@@ -190,8 +200,8 @@ impl Judge<'_> {
             return;
         }
         let Some(values) = word.values() else {
-            let why = format!("which file {} is, is known only once it runs", word.text);
-            return self.ask(Ground::NotLiteral, part, &why, "reads a file that is not known yet");
+            let why = format!("the file {} is known only at run time", word.text);
+            return self.ask(Ground::NotLiteral, part, &why, "reads an unknown file");
         };
         for value in values {
             self.read_from(value, part);
@@ -223,7 +233,7 @@ impl Judge<'_> {
             self.ask(Ground::Secret, part, &format!("{shown} may hold secrets"), &format!("reads {shown}"));
         } else if paths.is_none() && !value.starts_with('-') {
             let why = format!("which file {value} is cannot be told: the directory is not known");
-            self.ask(Ground::NotLiteral, part, &why, "reads a file that is not known yet");
+            self.ask(Ground::NotLiteral, part, &why, "reads an unknown file");
         }
     }
 

@@ -1,5 +1,6 @@
 //! Judges a simple command: its assignments, its words, its redirections.
 
+use crate::variables::is_set_by_shells;
 use brush_parser::ast::{
     Assignment, AssignmentName, AssignmentValue, CommandPrefixOrSuffixItem, IoFileRedirectKind,
     IoFileRedirectTarget, IoRedirect, SimpleCommand,
@@ -84,6 +85,8 @@ impl Judge<'_> {
             let home = self.request.home;
             let variables = &self.variables;
             let variable = |name: &str| match (variables.get(name), name, cwd) {
+                // The shell changes these by itself, whatever was assigned.
+                (Some(_), name, _) if is_set_by_shells(name) => Variable::Unknown,
                 (Some(known), _, _) => known.clone(),
                 (None, "HOME", _) if !home.is_empty() => Variable::Known(vec![home.to_owned()]),
                 (None, "PWD", Some(cwd)) => Variable::Known(vec![cwd.to_owned()]),
@@ -126,7 +129,7 @@ impl Judge<'_> {
         let values = word.values().unwrap_or_default();
         let trusted = |value: &String| value.starts_with('-') || value.contains("://") || value.contains('@');
         if values.iter().any(|value| trusted(value) && !value.is_ascii()) {
-            let why = "it holds letters that may look like others";
+            let why = "it contains characters that may look like others";
             self.ask(Ground::Disguise, &word.text.clone(), why, "");
         }
     }
@@ -183,7 +186,12 @@ impl Judge<'_> {
     /// Asks about the mere name of a secret: what is done with it later cannot be followed.
     pub(super) fn mention(&mut self, text: &str, part: &str) {
         if text.contains('/') && super::secrets::is_secret(text) {
-            self.ask(Ground::Secret, part, "it names a place of secrets", &format!("may read {text}"));
+            self.ask(
+                Ground::Secret,
+                part,
+                "it names a path that may hold secrets",
+                &format!("may read {text}"),
+            );
         }
     }
 

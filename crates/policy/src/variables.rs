@@ -182,3 +182,41 @@ pub(super) fn is_dangerous(name: &str) -> bool {
 pub(super) fn is_odd(value: &str) -> bool {
     value.contains(['[', '$', '`', '('])
 }
+
+/// Tells whether shells set a variable by themselves, so that its value is not the one that was assigned last.
+pub(crate) fn is_set_by_shells(name: &str) -> bool {
+    const NAMES: [&str; 31] = [
+        "PWD",
+        "OLDPWD",
+        "_",
+        "RANDOM",
+        "SRANDOM",
+        "SECONDS",
+        "EPOCHSECONDS",
+        "EPOCHREALTIME",
+        "LINENO",
+        "HISTCMD",
+        "DIRSTACK",
+        "FUNCNAME",
+        "GROUPS",
+        "PIPESTATUS",
+        "UID",
+        "EUID",
+        "PPID",
+        "SHLVL",
+        "SHELLOPTS",
+        "HOSTNAME",
+        "HOSTTYPE",
+        "MACHTYPE",
+        "OSTYPE",
+        "OPTIND",
+        "OPTARG",
+        "REPLY",
+        "MAPFILE",
+        "COPROC",
+        "COLUMNS",
+        "LINES",
+        "IFS",
+    ];
+    NAMES.contains(&name) || name.starts_with("BASH")
+}

@@ -8,6 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use rustix::fd::OwnedFd;
+use rustix::io::ioctl_fionread;
 use rustix::process::{Pid, Signal, kill_process_group, pidfd_send_signal};
 
 use crate::capture::Capture;
@@ -92,6 +93,18 @@ impl Conversation {
             lines
         });
         lines.recv_timeout(limit).ok()
+    }
+
+    /// Returns how many bytes it has printed that nobody has read; of what was heard, none.
+    #[must_use]
+    pub fn unread_bytes(&self) -> u64 {
+        self.unread.as_ref().and_then(|stdout| ioctl_fionread(stdout).ok()).unwrap_or(0)
+    }
+
+    /// Returns how many bytes were written to it that it has not read.
+    #[must_use]
+    pub fn untaken_bytes(&self) -> u64 {
+        self.stdin.as_ref().and_then(|stdin| ioctl_fionread(stdin).ok()).unwrap_or(0)
     }
 
     /// Sends it a signal.

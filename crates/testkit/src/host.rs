@@ -72,6 +72,23 @@ impl Host {
         id
     }
 
+    /// Sends several calls in one write; returns their ids.
+    ///
+    /// # Panics
+    /// When the server does not do its part.
+    pub fn begin_together<const N: usize>(&mut self, calls: [(&str, Value); N]) -> [i64; N] {
+        let mut written = String::new();
+        let ids = calls.map(|(tool, arguments)| {
+            self.last += 1;
+            let params = json!({"name": tool, "arguments": arguments});
+            let call = json!({"jsonrpc": "2.0", "id": self.last, "method": "tools/call", "params": params});
+            written.push_str(&format!("{call}\n"));
+            self.last
+        });
+        self.server.say(written.as_bytes()).expect("the server reads");
+        ids
+    }
+
     /// Sends a call; returns its id.
     ///
     /// # Panics

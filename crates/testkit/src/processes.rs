@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::fd::OwnedFd;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-use crate::wait::pass;
+use crate::wait::{SOON, wait_until};
 
 /// What `/proc/PID/stat` says about a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,23 +57,50 @@ pub fn cwd(pid: u32) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{pid}/cwd")).ok()
 }
 
-/// Measures the processor time that each of these living processes uses during a stretch of time.
+/// Returns how often the threads of a process have gone to sleep of their own accord.
 ///
 /// # Panics
-/// When one of them is gone.
+/// When it does not exist.
 #[must_use]
-pub fn used_during(stretch: Duration, pids: &[u32]) -> Vec<Duration> {
-    let before: Vec<_> = pids.iter().map(|pid| cpu_time(*pid)).collect();
-    pass(stretch);
-    pids.iter().zip(before).map(|(pid, before)| cpu_time(*pid) - before).collect()
+pub fn naps(pid: u32) -> u64 {
+    switches(pid, "voluntary_ctxt_switches:")
 }
 
-/// The kernel counts in hundredths of a second.
-fn cpu_time(pid: u32) -> Duration {
+/// Waits until none of these processes has done anything for a stretch of time.
+///
+/// # Panics
+/// When one of them does not exist, or goes on for longer than the kit is patient.
+#[track_caller]
+pub fn until_asleep(stretch: Duration, pids: &[u32]) {
+    let activity = || -> Vec<_> {
+        let forced = |pid| switches(pid, "nonvoluntary_ctxt_switches:");
+        pids.iter().map(|pid| (naps(*pid), forced(*pid), cpu_ticks(*pid))).collect()
+    };
+    let (mut last, mut since) = (activity(), Instant::now());
+    wait_until(SOON, &format!("{pids:?} sleep for {stretch:?}"), || {
+        let now = activity();
+        if now != last {
+            (last, since) = (now, Instant::now());
+        }
+        (since.elapsed() > stretch).then_some(())
+    });
+}
+
+/// Adds up a count of the kernel over the threads of a process.
+fn switches(pid: u32, field: &str) -> u64 {
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).expect("the process lives");
+    // A thread may end while the others are read.
+    let of_thread = |thread: fs::DirEntry| {
+        let status = fs::read_to_string(thread.path().join("status")).ok()?;
+        status.lines().find_map(|line| line.strip_prefix(field))?.trim().parse::<u64>().ok()
+    };
+    threads.filter_map(|thread| of_thread(thread.ok()?)).sum()
+}
+
+/// The processor time of a process, in hundredths of a second.
+fn cpu_ticks(pid: u32) -> u64 {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).expect("the process lives");
-    let fields = text.rsplit_once(')').expect("its name stands in parentheses").1.split_whitespace();
-    let ticks: u32 = fields.skip(11).take(2).map(|field| field.parse::<u32>().expect("ticks")).sum();
-    ticks * Duration::from_millis(10)
+    stat_fields(&text).skip(11).take(2).map(|field| field.parse::<u64>().expect("ticks")).sum()
 }
 
 /// Tells whether a process was started with exactly this entry, `NAME=value`, in its environment.
@@ -96,9 +123,9 @@ fn is_between_programs(pid: u32) -> bool {
     /// Of the kernel's own threads, which never have any (`PF_KTHREAD`).
     const KERNEL_THREAD: u64 = 0x0020_0000;
     let words = fs::read(format!("/proc/{pid}/cmdline"));
-    let flags = |text: &str| text.rsplit_once(')')?.1.split_whitespace().nth(6)?.parse::<u64>().ok();
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok();
-    let is_user = stat.as_deref().and_then(flags).is_some_and(|flags| flags & KERNEL_THREAD == 0);
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let flags = stat_fields(&stat).nth(6).and_then(|field| field.parse::<u64>().ok());
+    let is_user = flags.is_some_and(|flags| flags & KERNEL_THREAD == 0);
     is_user && words.is_ok_and(|words| words.is_empty()) && alive(pid)
 }
 
@@ -133,9 +160,8 @@ pub(crate) fn hold(pid: u32) -> Option<OwnedFd> {
     pidfd_open(pid, PidfdFlags::empty()).ok()
 }
 
-/// The name stands in parentheses and may itself hold some, so fields are counted from the last one.
 fn parse_stat(text: &str) -> Option<Stat> {
-    let mut fields = text.rsplit_once(')')?.1.split_whitespace();
+    let mut fields = stat_fields(text);
     Some(Stat {
         state: fields.next()?.chars().next()?,
         parent: fields.next()?.parse().ok()?,
@@ -144,12 +170,16 @@ fn parse_stat(text: &str) -> Option<Stat> {
     })
 }
 
+/// Returns the fields from the third of proc(5) on. The name before them stands in parentheses and may itself hold some.
+fn stat_fields(text: &str) -> impl Iterator<Item = &str> {
+    text.rsplit_once(')').map_or("", |(_, fields)| fields).split_whitespace()
+}
+
 #[cfg(test)]
 mod tests {
     use std::process::{Command, Stdio, id};
 
     use super::*;
-    use crate::wait::{SOON, wait_until};
 
     #[test]
     fn names_with_parentheses_are_read() {
@@ -164,6 +194,19 @@ mod tests {
         assert!(stat(child.id()).is_some());
         assert!(alive(id()));
         child.wait().unwrap();
+    }
+
+    #[test]
+    fn one_that_sleeps_is_told_from_one_that_works() {
+        let mut sleeper = Command::new("sleep").arg("600").spawn().unwrap();
+        until_asleep(Duration::from_millis(100), &[sleeper.id()]);
+        sleeper.kill().unwrap();
+        sleeper.wait().unwrap();
+        let mut worker = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
+        let before = cpu_ticks(worker.id());
+        wait_until(SOON, "it is seen to work", || (cpu_ticks(worker.id()) > before).then_some(()));
+        worker.kill().unwrap();
+        worker.wait().unwrap();
     }
 
     #[test]

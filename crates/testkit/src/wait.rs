@@ -25,11 +25,6 @@ pub fn wait_until<T>(limit: Duration, what: &str, mut probe: impl FnMut() -> Opt
     }
 }
 
-/// Lets a stretch of time pass during which something is measured.
-pub(crate) fn pass(stretch: Duration) {
-    thread::sleep(stretch);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

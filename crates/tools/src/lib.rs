@@ -1,4 +1,4 @@
-//! The tools that a model calls: one set of operations, and several dialects to ask for them.
+//! The tools that a model calls: one set of operations, offered in several dialects.
 //!
 //! ```text
 //! call ──▶ toolset ──▶ dialect (names, schemas, words) ──▶ operation ──▶ meanwhile
@@ -6,8 +6,8 @@
 //!                          └──────────── reply ◀───────────────┘
 //! ```
 //!
-//! Nothing here is async and nothing knows a protocol, so any agent loop can embed it. The MCP server and the built-in
-//! agent of `mw-agents` are two that do.
+//! Nothing here is async or depends on a protocol, so any agent loop can embed it. The MCP server and the built-in agent of
+//! `mw-agents` both do.
 #![forbid(unsafe_code)]
 
 pub mod call;

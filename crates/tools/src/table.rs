@@ -1,4 +1,4 @@
-//! Tools as a table for people.
+//! The tools as a Markdown table, for the documentation.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::toolset::ToolSpec;
 /// Writes tools as a table in Markdown: one row per tool, with its parameters and what it does.
 #[must_use]
 pub fn table(specs: &[ToolSpec]) -> String {
-    let mut text = "| Tool | Parameters | What a model reads about it |\n|---|---|---|\n".to_owned();
+    let mut text = "| Tool | Parameters | Description for the model |\n|---|---|---|\n".to_owned();
     for spec in specs {
         let about = spec.description.split_whitespace().collect::<Vec<_>>().join(" ");
         text.push_str(&format!(

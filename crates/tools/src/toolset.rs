@@ -1,52 +1,52 @@
-//! The tools of one session: a dialect's own, what a host added, and the names they answer to.
+//! The tools of one session: those of a dialect, those that a host added, and their aliases.
 
 use std::collections::BTreeMap;
 
 use meanwhile::Error;
 use serde_json::{Map, Value, json};
 
-use crate::call::{Background, Desk, Effect, Refusal, Reply, Tool};
+use crate::call::{Background, CallContext, Effect, Refusal, Reply, Tool, next_step};
 use crate::dialects::{Dialect, Speaks};
 
-/// What carries out a call of a host's own tool.
-type Carry = dyn Fn(&Map<String, Value>, &Desk<'_>) -> Reply + Send + Sync;
+/// The function of a host's own tool.
+type Carry = dyn Fn(&Map<String, Value>, &CallContext<'_>) -> Reply + Send + Sync;
 
-/// A tool of the host's own. Nothing about it is ever rewritten.
+/// A tool of the host. It is offered unchanged.
 pub struct CustomTool {
-    /// What a model sees.
+    /// The definition for models.
     pub spec: ToolSpec,
-    /// Carries a call out.
+    /// Runs a call.
     pub run: Box<Carry>,
 }
 
-/// What a model sees of a tool.
+/// The definition of a tool for models.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolSpec {
     /// Its name.
     pub name: String,
-    /// A few words for people.
+    /// A title for people.
     pub title: String,
-    /// What a model reads about it.
+    /// The description for models.
     pub description: String,
-    /// What it takes.
+    /// The JSON schema of its arguments.
     pub input_schema: Value,
-    /// What it gives back, where that is known.
+    /// The JSON schema of its structured reply, if known.
     pub output_schema: Option<Value>,
-    /// What a call does to the world, where that is known.
+    /// The effect of a call, if known.
     pub effect: Option<Effect>,
 }
 
-/// A set of tools that cannot be.
+/// A conflict in a set of tools.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RegistryError {
     /// Two tools of one name.
-    #[error("there is a tool {0:?} already")]
+    #[error("a tool {0:?} already exists")]
     NameTaken(String),
     /// An alias that hides a tool.
     #[error("the alias {0:?} would hide the tool of that name")]
     AliasHidesTool(String),
     /// An alias that means two tools.
-    #[error("the alias {alias:?} means {first:?} already and cannot mean {second:?}, too")]
+    #[error("the alias {alias:?} already means {first:?} and cannot also mean {second:?}")]
     AliasAmbiguous {
         /// The alias.
         alias: String,
@@ -55,8 +55,8 @@ pub enum RegistryError {
         /// What it was to mean.
         second: String,
     },
-    /// An alias for nothing, or a switch for nothing.
-    #[error("there is no tool {0:?}")]
+    /// An alias or a setting for a tool that does not exist.
+    #[error("no tool {0:?}")]
     NoSuchTool(String),
 }
 
@@ -64,7 +64,7 @@ enum Entry {
     Own {
         dialect: Dialect,
         tool: &'static Tool,
-        /// Set where a host chose a variant itself.
+        /// Set if the host chose a variant.
         background: Option<Background>,
     },
     Custom(Box<CustomTool>),
@@ -79,7 +79,7 @@ impl Entry {
     }
 }
 
-/// How long a wait takes at the most that is given no time.
+/// The maximum default timeout of a wait.
 pub const USUAL_WAIT_MS: u64 = 30_000;
 
 /// The tools of one session.
@@ -97,7 +97,7 @@ impl Toolset {
         Self { entries: own.collect(), aliases: BTreeMap::new(), wait_ms: USUAL_WAIT_MS }
     }
 
-    /// Chooses how long a wait takes that is given no time; schemas say so.
+    /// Sets the default timeout of a wait, which is shown in the schemas.
     #[must_use]
     pub fn waiting(self, wait_ms: u64) -> Self {
         Self { wait_ms, ..self }
@@ -115,7 +115,7 @@ impl Toolset {
         Ok(self)
     }
 
-    /// Adds a tool of the host's own. It takes the place of one of ours that has its name.
+    /// Adds a tool of the host. It replaces one of ours with the same name.
     ///
     /// # Errors
     /// When the host has one of that name already, or an alias has it.
@@ -127,7 +127,7 @@ impl Toolset {
         Ok(self)
     }
 
-    /// Chooses a variant of one of our tools, whatever holds for the rest.
+    /// Sets whether one of our tools offers background tasks, independently of the others.
     ///
     /// # Errors
     /// When none of ours has that name.
@@ -143,7 +143,7 @@ impl Toolset {
         Err(RegistryError::NoSuchTool(name.to_owned()))
     }
 
-    /// Takes a tool out of what is offered.
+    /// Removes a tool.
     ///
     /// # Errors
     /// When there is none of that name.
@@ -157,7 +157,7 @@ impl Toolset {
         Ok(self)
     }
 
-    /// Lets a tool be called by another name, too. An old name in a resumed conversation still works then.
+    /// Adds an alias for a tool, so that an old name in a resumed conversation still works.
     ///
     /// # Errors
     /// When the alias would hide a tool, means another one already, or the tool is not there.
@@ -191,7 +191,7 @@ impl Toolset {
         self.entries.iter().find(|entry| entry.name() == name)
     }
 
-    /// Returns what a model sees.
+    /// Returns the definitions for models.
     #[must_use]
     pub fn specs(&self, background: Background) -> Vec<ToolSpec> {
         let spec = |entry: &Entry| match entry {
@@ -204,21 +204,29 @@ impl Toolset {
         self.entries.iter().filter_map(spec).collect()
     }
 
-    /// Carries a call out; nothing when no tool has that name.
+    /// Returns whether a call of a tool may wait for tasks that are already running.
     #[must_use]
-    pub fn call(&self, name: &str, given: &Map<String, Value>, desk: &Desk<'_>) -> Option<Reply> {
+    pub fn may_wait(&self, name: &str) -> bool {
+        let entry = self.find(name).or_else(|| self.find(self.aliases.get(name)?));
+        let waits = ["task_wait", "task_output", "TaskOutput", "background_block"];
+        matches!(entry, Some(Entry::Own { tool, .. }) if waits.contains(&tool.name))
+    }
+
+    /// Runs a call. Returns `None` if there is no such tool.
+    #[must_use]
+    pub fn call(&self, name: &str, given: &Map<String, Value>, cx: &CallContext<'_>) -> Option<Reply> {
         let entry = self.find(name).or_else(|| self.find(self.aliases.get(name)?))?;
         match entry {
-            Entry::Custom(custom) => Some((custom.run)(given, desk)),
+            Entry::Custom(custom) => Some((custom.run)(given, cx)),
             Entry::Own { dialect, tool, background } => {
-                let background = background.unwrap_or(desk.background);
+                let background = background.unwrap_or(cx.background);
                 if !tool.is_offered(background) {
                     return None;
                 }
-                let desk = &Desk { dialect: *dialect, background, wait_ms: self.wait_ms, ..*desk };
-                let reply = tool.call(given, desk);
+                let cx = &CallContext { dialect: *dialect, background, wait_ms: self.wait_ms, ..*cx };
+                let reply = tool.call(given, cx);
                 Some(reply.unwrap_or_else(|refusal| {
-                    let reply = dialect.refuse(&refusal, given, desk);
+                    let reply = dialect.refuse(&refusal, given, cx);
                     held_up(reply, refusal)
                 }))
             }
@@ -226,14 +234,14 @@ impl Toolset {
     }
 }
 
-/// Adds to a refusal by the gate what to do next, and what a person has to be asked.
+/// Adds the next step and the approval request to a refusal by the policy.
 fn held_up(mut reply: Reply, refusal: Refusal) -> Reply {
     if let Refusal::Engine(
         error @ (Error::Denied { .. } | Error::NoConsent { .. } | Error::NeedsApproval { .. }),
     ) = refusal
     {
-        let next = error.hint();
-        reply.text = format!("{} To do: {next}.", reply.text);
+        let next = next_step(&error);
+        reply.text = format!("{} Next step: {next}.", reply.text);
         reply.data["hint"] = next.into();
         if let Error::NeedsApproval { proposal, .. } = error {
             reply.asks = Some(proposal);
@@ -254,7 +262,7 @@ impl ToolSpec {
         }
     }
 
-    /// Writes it in a protocol's form.
+    /// Converts it into the format of a protocol.
     #[must_use]
     pub fn written(&self, form: Form) -> Value {
         match form {
@@ -288,7 +296,7 @@ impl ToolSpec {
     }
 }
 
-/// A protocol's form of writing tools.
+/// The format of tool definitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// The Model Context Protocol's.

@@ -1,4 +1,4 @@
-//! What people see on a terminal: the task manager and the chat, and what both share.
+//! The terminal screens: the task manager, the chat, and what they share.
 //!
 //! What they show and do is asked of `mw-desk`; here it is drawn, and keys become orders.
 #![forbid(unsafe_code)]

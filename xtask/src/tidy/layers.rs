@@ -14,7 +14,7 @@ struct Layer {
     complete: Option<&'static [&'static str]>,
 }
 
-const LAYERS: [Layer; 11] = [
+const LAYERS: [Layer; 12] = [
     Layer {
         manifest: "crates/model/Cargo.toml",
         package: "mw-model",
@@ -64,10 +64,25 @@ const LAYERS: [Layer; 11] = [
         complete: None,
     },
     Layer {
+        manifest: "crates/web/Cargo.toml",
+        package: "mw-web",
+        below: &["meanwhile", "mw-desk", "mw-model"],
+        complete: None,
+    },
+    Layer {
         manifest: "crates/cli/Cargo.toml",
         package: "mw-cli",
         // The supervisor's executable is installed beside `mw`, from the same package.
-        below: &["meanwhile", "mw-agents", "mw-desk", "mw-tools", "mw-ui", "mw-model", "mw-supervisor"],
+        below: &[
+            "meanwhile",
+            "mw-agents",
+            "mw-desk",
+            "mw-tools",
+            "mw-ui",
+            "mw-web",
+            "mw-model",
+            "mw-supervisor",
+        ],
         complete: None,
     },
     Layer {
@@ -126,6 +141,7 @@ mod tests {
         assert_eq!(found("crates/ui/Cargo.toml", down), [""; 0]);
         let sideways = "[dependencies]\nmw-agents.workspace = true\n";
         assert_eq!(found("crates/ui/Cargo.toml", sideways), ["mw-ui depends on mw-agents"]);
+        assert_eq!(found("crates/web/Cargo.toml", sideways), ["mw-web depends on mw-agents"]);
         let up = "[dependencies]\nmeanwhile.workspace = true\n";
         assert_eq!(found("crates/supervisor/Cargo.toml", up), ["mw-supervisor depends on meanwhile"]);
     }

@@ -6,6 +6,7 @@ mod length;
 mod manifest;
 mod platform;
 mod purity;
+mod rooms;
 mod run;
 mod sqlite;
 mod test_habits;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::violation::Violation;
-use super::{layers, ledger, length, platform, purity, sqlite, test_habits, test_names, unsafety};
+use super::{layers, ledger, length, platform, purity, rooms, sqlite, test_habits, test_names, unsafety};
 use crate::error::Failure;
 use crate::source::Source;
 use crate::workspace;
@@ -25,6 +25,7 @@ pub(crate) fn run(root: &Path) -> Result<(), Failure> {
         violations.extend(sqlite::check(source));
         violations.extend(platform::check(source));
         violations.extend(purity::check(source));
+        violations.extend(rooms::check(source));
         violations.extend(test_habits::check(source));
     }
     let tests = test_names::collect(&sources);

@@ -1,10 +1,10 @@
-//! The calls of a turn: decided, carried out, noted.
+//! The tool calls of a turn: checks, runs and records them.
 
 use agent_client_protocol::v1::schema::{
     SessionUpdate, ToolCall, ToolCallContent, ToolCallLocation, ToolCallStatus, ToolCallUpdate,
     ToolCallUpdateFields,
 };
-use meanwhile::OwnSpan;
+use meanwhile::engine::OwnSpan;
 use serde_json::{Map, Value};
 
 use super::conversation::{Answered, Call, Record};
@@ -32,14 +32,14 @@ impl Turn<'_> {
         self.talk.tell(SessionUpdate::ToolCall(begun.clone()));
         let span = self.session.begin_call_span(&call.tool, self.span.as_ref());
         let (mut carried, broken) = match arguments {
-            None => (Carried::refused("the arguments are no JSON object; send them again"), None),
+            None => (Carried::refused("the arguments are not a JSON object; send them again"), None),
             Some(_) if self.cancelled.is_cancelled() => {
                 (Carried::refused("cancelled by the user"), Some(Broken::Cancelled))
             }
             Some(arguments) => self.decided(call, arguments, begun, span.as_ref()).await,
         };
         let conversation = &self.work.conversation;
-        let News { blocks: notices, is_over } = match broken {
+        let News { blocks: notices, over } = match broken {
             None => {
                 let known = |number| conversation.has_notice(number);
                 let started = carried.starts.as_ref();
@@ -47,10 +47,9 @@ impl Turn<'_> {
             }
             Some(_) => News::default(),
         };
-        let starts = carried.starts.take();
-        let has_started = starts.is_some() && !is_over;
-        if let Some(text) = starts.filter(|_| is_over).and_then(|started| started.if_over) {
-            carried.text = text;
+        let has_started = carried.starts.is_some() && over.is_none();
+        if let Some(over) = over {
+            over.put_into(&mut carried.text, &mut carried.data);
         }
         let text = self.model.choice.key.hide(&carried.text);
         let failure = carried.failed.then_some(text.as_str());
@@ -100,7 +99,7 @@ impl Turn<'_> {
         let specs = self.agent.specs(session).await;
         if !specs.iter().any(|spec| spec.name == call.tool) {
             let names: Vec<_> = specs.into_iter().map(|spec| spec.name).collect();
-            let text = format!("there is no tool {:?}; there are {}", call.tool, names.join(", "));
+            let text = format!("no tool {:?}; available tools: {}", call.tool, names.join(", "));
             return (Carried::refused(text), None);
         }
         let running = ToolCallUpdateFields::new().status(ToolCallStatus::InProgress);
@@ -123,7 +122,7 @@ impl Turn<'_> {
                     .agent
                     .call_engine(session, call, arguments, caller, (self.span.as_ref(), span))
                     .await;
-                carried.unwrap_or_else(|| Carried::refused(format!("there is no tool {:?}", call.tool)))
+                carried.unwrap_or_else(|| Carried::refused(format!("no tool {:?}", call.tool)))
             }
         };
         if carried.failed && self.cancelled.is_cancelled() {

@@ -1,6 +1,7 @@
-//! Keeping the conversation within the model's memory: its beginning is put into few words.
+//! Keeps the conversation within the model's context window: the oldest messages are replaced by a summary.
 
 use genai::chat::ChatRequest;
+use mw_model::both_ends;
 
 use super::conversation::{Conversation, Record};
 use super::model::{Reply, Said};
@@ -12,10 +13,10 @@ const TRIM_AT: f64 = 0.8;
 const KEEP: f64 = 0.3;
 /// How many bytes a token has, roughly.
 const BYTES_PER_TOKEN: u64 = 4;
-/// Most bytes of one record that the summary is made of.
+/// Maximum number of bytes of one record that the summary is made of.
 const MOST_RECORD: usize = 4 << 10;
 
-const REQUEST: &str = "Summarise this conversation between a user and a coding agent, for the agent to go on with. \
+const REQUEST: &str = "Summarise this conversation between a user and a coding agent, so that the agent can continue. \
     Keep: what the user wants, decisions and their reasons, files and commands that matter with their exact names, \
     what was done, what failed and why, tasks that still run with their ids, and what is left to do. \
     Be brief. Write only the summary.";
@@ -45,25 +46,24 @@ impl Turn<'_> {
         let conversation = &self.work.conversation;
         let (mut summary, is_made) = match answer {
             Ok(reply) if !reply.spoken.text.trim().is_empty() => {
-                self.talk.thought(format!("[{cut} earlier messages were put into a summary]\n"));
+                self.talk.thought(format!("[{cut} earlier messages were summarised]\n"));
                 (reply.spoken.text, true)
             }
             other => {
-                let why = other
-                    .err()
-                    .map_or_else(|| "it came out empty".to_owned(), |(failure, _)| failure.message);
+                let why =
+                    other.err().map_or_else(|| "it was empty".to_owned(), |(failure, _)| failure.message);
                 self.talk.thought(format!(
-                    "[{cut} earlier messages are left out of this turn: no summary, {why}]\n"
+                    "[{cut} earlier messages are omitted from this turn: no summary ({why})]\n"
                 ));
                 let before = conversation.summary().map(|before| format!("{before}\n")).unwrap_or_default();
-                let left_out = "messages after that are left out for now: they could not be summarised";
+                let left_out = "later messages are omitted for now: they could not be summarised";
                 (format!("{before}[{cut} {left_out}]"), false)
             }
         };
         if let Some(wish) = cut_wish(conversation.seen(), cut) {
             summary.push_str(&format!(
-                "\n\nWhat the user asked for last, word by word:\n{}",
-                short(&wish, MOST_RECORD)
+                "\n\nThe user's last request, verbatim:\n{}",
+                both_ends(&wish, MOST_RECORD)
             ));
         }
         let covers = conversation.covered() + cut;
@@ -128,7 +128,7 @@ fn cut(records: &[Record], keep: u64) -> Option<usize> {
     candidate.filter(|at| *at > 0).or(last)
 }
 
-/// Returns the user's last words, where they are among what is cut off and their turn goes on.
+/// Returns the user's last words, where they are among what is cut off and their turn continues.
 fn cut_wish(records: &[Record], cut: usize) -> Option<String> {
     if records[cut..].iter().any(|record| matches!(record, Record::User { .. })) {
         return None;
@@ -149,13 +149,13 @@ fn transcript(conversation: &Conversation, cut: usize, most_tokens: u64) -> Stri
         let part = in_words(record);
         size += part.len();
         if size > most {
-            parts.push(format!("[{} messages before this are left out]", at + 1));
+            parts.push(format!("[{} earlier messages omitted]", at + 1));
             break;
         }
         parts.push(part);
     }
     if let Some(before) = conversation.summary() {
-        parts.push(format!("SUMMARY OF WHAT CAME BEFORE:\n{before}"));
+        parts.push(format!("SUMMARY OF EARLIER MESSAGES:\n{before}"));
     }
     parts.reverse();
     parts.join("\n\n")
@@ -166,28 +166,22 @@ fn in_words(record: &Record) -> String {
         Record::User { text, notices } => {
             let blocks: Vec<_> =
                 notices.iter().map(|block| block.text.as_str()).chain([text.as_str()]).collect();
-            format!("USER:\n{}", short(&blocks.join("\n"), MOST_RECORD))
+            format!("USER:\n{}", both_ends(&blocks.join("\n"), MOST_RECORD))
         }
         Record::Assistant(spoken) => {
             let calls: Vec<_> =
                 spoken.calls.iter().map(|call| format!("CALL {} {}", call.tool, call.arguments)).collect();
-            format!("AGENT:\n{}\n{}", short(&spoken.text, MOST_RECORD), short(&calls.join("\n"), MOST_RECORD))
+            format!(
+                "AGENT:\n{}\n{}",
+                both_ends(&spoken.text, MOST_RECORD),
+                both_ends(&calls.join("\n"), MOST_RECORD)
+            )
         }
         Record::Result(answered) => {
-            format!("RESULT OF {}:\n{}", answered.tool, short(&answered.text, MOST_RECORD))
+            format!("RESULT OF {}:\n{}", answered.tool, both_ends(&answered.text, MOST_RECORD))
         }
         Record::Begun { .. } | Record::Summary { .. } => String::new(),
     }
-}
-
-/// Cuts the middle out of a long text.
-fn short(text: &str, most: usize) -> String {
-    if text.len() <= most {
-        return text.to_owned();
-    }
-    let head = text.floor_char_boundary(most / 2);
-    let tail = text.ceil_char_boundary(text.len() - most / 2);
-    format!("{}\n[… {} bytes left out …]\n{}", &text[..head], tail - head, &text[tail..])
 }
 
 #[cfg(test)]
@@ -238,20 +232,13 @@ mod tests {
     }
 
     #[test]
-    fn a_long_text_loses_its_middle_and_says_so() {
-        assert_eq!(short("short", 99), "short");
-        let text = short(&"ä".repeat(100), 20);
-        assert_eq!(text, "äääää\n[… 180 bytes left out …]\näääää");
-    }
-
-    #[test]
     fn a_transcript_keeps_the_newest_and_counts_the_rest() {
         let mut conversation = Conversation::default();
         for number in 0..10 {
             conversation.take(user(&format!("{number} {}", "x".repeat(396))));
         }
         let text = transcript(&conversation, 10, 300);
-        assert!(text.starts_with("[8 messages before this are left out]"), "{text}");
+        assert!(text.starts_with("[8 earlier messages omitted]"), "{text}");
         assert!(text.contains("USER:\n9 ") && !text.contains("USER:\n7 "));
     }
 }

@@ -1,52 +1,52 @@
-//! What was said: the records of a session, on disk and in memory.
+//! The records of a conversation, on disk and in memory.
 
 use genai::chat::{ChatMessage, ContentPart, MessageContent, ToolCall, ToolResponse};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// One thing that happened in a session, as it stands in its file.
+/// A record of a session, as in its file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Record {
-    /// The session began; the first line of its file.
+    /// The start of the session: the first line of its file.
     Begun {
         /// Its name.
         id: String,
-        /// Where it works.
+        /// Its working directory.
         cwd: String,
     },
-    /// The user said something.
+    /// A message of the user.
     User {
         /// What.
         text: String,
-        /// What the machine had to tell, in front of it.
+        /// The notifications in front of it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         notices: Vec<Block>,
     },
-    /// The model said something.
+    /// An answer of the model.
     Assistant(Spoken),
-    /// A call was answered.
+    /// The result of a call.
     Result(Answered),
-    /// The first records were put into few words.
+    /// A summary of the first records.
     Summary {
         /// Which.
         text: String,
-        /// How many records of the conversation it stands for.
+        /// How many records of the conversation it replaces.
         covers: usize,
     },
 }
 
-/// A notice as it was shown to the model, and its number in the ledger.
+/// A notification as shown to the model, and its number in the ledger.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Block {
     pub(super) number: i64,
     pub(super) text: String,
-    /// Whether it comes after the result that it was shown with.
+    /// Whether it follows the result that it was shown with.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) after: bool,
 }
 
-/// What the model said in one answer.
+/// One answer of the model.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Spoken {
     pub(super) text: String,
@@ -56,7 +56,7 @@ pub(super) struct Spoken {
     pub(super) calls: Vec<Call>,
 }
 
-/// A thought, and the provider's proof that it is the model's own.
+/// A thought, with the provider's signature.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Thought {
     pub(super) text: String,
@@ -64,7 +64,7 @@ pub(super) struct Thought {
     pub(super) signature: Option<String>,
 }
 
-/// A call that the model wants.
+/// A call requested by the model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Call {
     pub(super) id: String,
@@ -72,7 +72,7 @@ pub(super) struct Call {
     pub(super) arguments: Value,
 }
 
-/// How a call was answered.
+/// The result of a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Answered {
     pub(super) call: String,
@@ -80,27 +80,27 @@ pub(super) struct Answered {
     pub(super) text: String,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) failed: bool,
-    /// Whether the command that it ran did not succeed; the call itself did.
+    /// Whether the command of a successful call has failed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) ran_badly: bool,
-    /// What the machine had to tell, in front of it.
+    /// The notifications in front of it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) notices: Vec<Block>,
 }
 
-/// A conversation: everything since the last summary, and that.
+/// A conversation: the last summary and everything after it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Conversation {
     records: Vec<Record>,
     summary: Option<String>,
-    /// The first record that the summary does not stand for.
+    /// The first record after the summary.
     start: usize,
-    /// The summary and the first record as they are on disk, while more is left out than that.
+    /// The summary and the first record on disk, while further records are omitted.
     whole: Option<(Option<String>, usize)>,
 }
 
 impl Conversation {
-    /// Takes a record in, whether it was just made or read from disk.
+    /// Adds a record, either new or read from disk.
     pub(super) fn take(&mut self, record: Record) {
         match record {
             Record::Begun { .. } => {}
@@ -113,25 +113,25 @@ impl Conversation {
         }
     }
 
-    /// Leaves the first records out for now, with these words in their place. Nothing of it is on disk.
+    /// Omits the first records for now, with this text instead. This is not written to disk.
     pub(super) fn leave_out(&mut self, text: String, covers: usize) {
         let whole = (self.summary.replace(text), std::mem::replace(&mut self.start, covers));
         self.whole.get_or_insert(whole);
     }
 
-    /// Tells whether something is left out for now.
+    /// Returns whether records are omitted for now.
     pub(super) const fn is_cut(&self) -> bool {
         self.whole.is_some()
     }
 
-    /// Takes back what was left out for now.
+    /// Restores the records that were omitted for now.
     pub(super) fn bring_back(&mut self) {
         if let Some((summary, start)) = self.whole.take() {
             (self.summary, self.start) = (summary, start);
         }
     }
 
-    /// Returns all records, the ones behind the summary included.
+    /// Returns all records, including those that the summary replaces.
     pub(super) fn records(&self) -> &[Record] {
         &self.records
     }
@@ -141,7 +141,7 @@ impl Conversation {
         &self.records[self.start..]
     }
 
-    /// Returns how many records the summary stands for.
+    /// Returns how many records the summary replaces.
     pub(super) const fn covered(&self) -> usize {
         self.start
     }
@@ -150,7 +150,7 @@ impl Conversation {
         self.summary.as_deref()
     }
 
-    /// Tells whether a notice is in it.
+    /// Returns whether it contains a notification.
     pub(super) fn has_notice(&self, number: i64) -> bool {
         self.records.iter().any(|record| match record {
             Record::User { notices, .. } | Record::Result(Answered { notices, .. }) => {
@@ -160,7 +160,7 @@ impl Conversation {
         })
     }
 
-    /// Returns the calls of the last answer of the model that nobody answered.
+    /// Returns the calls of the model's last answer that have no result.
     pub(super) fn unanswered(&self) -> Vec<Call> {
         let Some(at) = self.records.iter().rposition(|record| matches!(record, Record::Assistant(_))) else {
             return Vec::new();
@@ -170,12 +170,12 @@ impl Conversation {
         spoken.calls.iter().skip(answered).cloned().collect()
     }
 
-    /// Returns the conversation as models take it.
+    /// Returns the conversation in the form of a model request.
     pub(super) fn messages(&self) -> Vec<ChatMessage> {
         let mut messages = Vec::new();
         if let Some(summary) = &self.summary {
             messages.push(ChatMessage::user(format!(
-                "[The machine's summary of {} earlier messages]\n{summary}",
+                "[Generated summary of {} earlier messages]\n{summary}",
                 self.start
             )));
         }
@@ -184,7 +184,7 @@ impl Conversation {
     }
 }
 
-/// Writes records as models take them: calls and their results stay together.
+/// Converts records into the form of a model request. Calls and their results stay together.
 pub(super) fn written(records: &[Record]) -> Vec<ChatMessage> {
     let mut messages = Vec::new();
     let mut results: Vec<ToolResponse> = Vec::new();
@@ -223,7 +223,7 @@ fn flush(results: &mut Vec<ToolResponse>, messages: &mut Vec<ChatMessage>) {
 }
 
 impl Spoken {
-    /// Writes it as models take it; nothing where nothing was said.
+    /// Converts it into the form of a model request. Returns `None` if it is empty.
     fn written(&self) -> Option<ChatMessage> {
         let mut parts = Vec::new();
         let mut unsigned = Vec::new();
@@ -243,7 +243,7 @@ impl Spoken {
             ContentPart::ToolCall(ToolCall {
                 call_id: call.id.clone(),
                 fn_name: call.tool.clone(),
-                // A text that is no JSON is refused by every endpoint; what was wrong with it is in the result.
+                // Every endpoint refuses arguments that are not JSON; the result says what was wrong with them.
                 fn_arguments: if call.arguments.is_object() {
                     call.arguments.clone()
                 } else {
@@ -317,7 +317,7 @@ mod tests {
         }
         let texts: Vec<_> =
             conversation.messages().iter().filter_map(|message| message.content.joined_texts()).collect();
-        assert_eq!(texts, ["[The machine's summary of 1 earlier messages]\nS", "two", "three"]);
+        assert_eq!(texts, ["[Generated summary of 1 earlier messages]\nS", "two", "three"]);
         assert_eq!(conversation.records().len(), 3);
     }
 

@@ -1,10 +1,10 @@
-//! Whether files and foreign tools may be used. The engine's own tools pass the gate by themselves; these pass the
-//! same one, judged here.
+//! Decides whether file tools and tools of MCP servers may be used. The engine checks its own tools itself.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use meanwhile::{Error, Passage, Policy, Runtime};
+use meanwhile::Error;
+use meanwhile::engine::{Passage, Policy, Runtime};
 use mw_model::CommandSpec;
 use mw_policy::{Decision, Mode, Reason, Tool, ToolClass, Verdict};
 
@@ -15,14 +15,14 @@ use super::waiting::Waiting;
 pub(super) enum Wanted<'a> {
     /// A file, found already.
     File { tool: FileTool, path: &'a Path, root: &'a Path },
-    /// A tool of somebody's server, and whether that says it only reads.
+    /// A tool of an MCP server, and whether the server marks it as read-only.
     Foreign { name: &'a str, reads: bool },
 }
 
 /// Lets a call pass, or not; `text` says exactly what it is.
 ///
 /// # Errors
-/// When policy or a person says no, or nobody answers.
+/// When the policy or a person denies it, or nobody answers.
 pub(super) fn pass(
     runtime: &Runtime,
     session: &str,
@@ -43,7 +43,7 @@ pub(super) fn pass(
     if verdict.decision == Decision::Allow {
         return Ok(());
     }
-    runtime.pass_judged(session, text, &verdict, &Passage { tool, policy, asker })
+    runtime.approvals().pass_judged(session, text, &verdict, &Passage { tool, policy, asker })
 }
 
 /// A file is judged as the command that would do the same: `cat` for reading, `tee` for writing.
@@ -64,7 +64,7 @@ fn file(policy: &Policy, tool: FileTool, path: &Path, root: &Path) -> Verdict {
     verdict
 }
 
-/// Nobody here knows what a foreign tool does, beyond what its server says.
+/// The effects of a tool of another server are unknown, except for what the server declares.
 fn foreign(mode: Mode, name: &str, reads: bool) -> Verdict {
     let decision = match mode {
         Mode::Dangerous | Mode::Auto => Decision::Allow,
@@ -74,8 +74,8 @@ fn foreign(mode: Mode, name: &str, reads: bool) -> Verdict {
     };
     let why = match decision {
         Decision::Allow => None,
-        Decision::Ask => Some("what it does is not known here".to_owned()),
-        Decision::Deny => Some(format!("it is not for mode {}", mode.name())),
+        Decision::Ask => Some("its effects are unknown".to_owned()),
+        Decision::Deny => Some(format!("not allowed in mode {}", mode.name())),
     };
     let reasons = why.into_iter().map(|why| Reason { part: name.to_owned(), why }).collect();
     Verdict { decision, reasons, effects: Vec::new(), rules: vec!["foreign-tool".to_owned()], parsed: true }

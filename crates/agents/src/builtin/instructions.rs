@@ -1,4 +1,4 @@
-//! What the model is told before anything else.
+//! The system prompt.
 
 use std::fs::File;
 use std::io::Read;
@@ -10,7 +10,7 @@ use mw_tools::dialects::Dialect;
 
 /// The files in which projects instruct agents; the first that is there counts.
 const NAMES: [&str; 3] = ["AGENTS.md", "CLAUDE.md", "GEMINI.md"];
-/// Most bytes of one that are passed on.
+/// Maximum number of bytes of one that are passed on.
 const MOST_BYTES: u64 = 32 << 10;
 
 /// Returns the system prompt.
@@ -40,7 +40,7 @@ fn project_instructions(root: &Path) -> Option<(&'static str, String)> {
         File::open(real).ok()?.take(MOST_BYTES).read_to_end(&mut bytes).ok()?;
         let mut text = String::from_utf8_lossy(&bytes).into_owned();
         if size > MOST_BYTES {
-            text.push_str(&format!("\n[{} more bytes are left out: read_file {name}]", size - MOST_BYTES));
+            text.push_str(&format!("\n[{} more bytes omitted: read_file {name}]", size - MOST_BYTES));
         }
         Some((name, text)).filter(|(_, text)| !text.trim().is_empty())
     })
@@ -64,7 +64,7 @@ mod tests {
         fs::write(root.join("AGENTS.md"), "x".repeat(40_000)).unwrap();
         let (name, text) = project_instructions(&root).unwrap();
         assert_eq!(name, "AGENTS.md");
-        assert!(text.ends_with("[7232 more bytes are left out: read_file AGENTS.md]"), "{}", text.len());
+        assert!(text.ends_with("[7232 more bytes omitted: read_file AGENTS.md]"), "{}", text.len());
     }
 
     #[test]

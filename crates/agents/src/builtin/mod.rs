@@ -9,8 +9,8 @@
 //!                  Store: agent-sessions/<id>/transcript.jsonl
 //! ```
 //!
-//! One turn is one task of the runtime; nothing in a handler waits. What a turn learns is on disk before anything
-//! depends on it: a notice is closed only once the record that carries it is.
+//! A turn is one async task, and no handler blocks. What a turn learns is on disk before anything depends on it: a
+//! notification is acknowledged only after the record that carries it was written.
 
 mod calls;
 mod context;

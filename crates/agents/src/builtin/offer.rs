@@ -1,9 +1,10 @@
-//! What the agent is made of, from outside.
+//! The configuration of the built-in agent.
 
 use std::path::Path;
 use std::time::Duration;
 
 use meanwhile::Settings;
+use meanwhile::engine::HouseRules;
 
 use super::model::{ModelChoice, ModelError};
 use crate::delivery::teller::Tells;
@@ -20,11 +21,13 @@ pub struct AgentOffer {
     pub limits: AgentLimits,
     /// Whose tasks those of its sessions are, where that is known beforehand.
     pub session: Option<String>,
+    /// What is laid down for the session of the task that it runs in, if it does: no client chooses anything looser.
+    pub around: Option<HouseRules>,
     /// Whose tools the model gets.
     pub dialect: Dialect,
-    /// Who tells what a session has not been told.
+    /// Who delivers the notifications of a session.
     pub tells: Tells,
-    /// What holds in a project's directory, or why that cannot be told.
+    /// Loads the settings of a project's directory.
     pub project: ProjectLoader,
 }
 

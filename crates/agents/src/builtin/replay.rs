@@ -1,4 +1,4 @@
-//! Showing a client what was said in a session that it loads.
+//! Sends a client the conversation of a session that it loads.
 
 use agent_client_protocol::v1::schema::{
     SessionUpdate, ToolCall, ToolCallContent, ToolCallStatus, ToolCallUpdate, ToolCallUpdateFields,
@@ -31,7 +31,7 @@ pub(super) fn replay(session: &Session, talk: &Talk) {
                     talk.text(spoken.text.clone());
                 }
                 for (number, call) in spoken.calls.iter().enumerate() {
-                    // As it was named when it was carried out: by the record that its result became.
+                    // As it was named when it was run: by the record that its result became.
                     let id = format!("call-{}", at + 1 + number);
                     let empty = Map::new();
                     let title = words::title(&call.tool, call.arguments.as_object().unwrap_or(&empty));

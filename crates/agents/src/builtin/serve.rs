@@ -1,4 +1,4 @@
-//! The protocol: what the client may ask, and who answers. Nothing in a handler waits.
+//! The handlers of the protocol. No handler blocks.
 
 use std::io;
 use std::sync::Arc;
@@ -10,7 +10,6 @@ use agent_client_protocol::v1::schema::{
 use agent_client_protocol::{ByteStreams, Error, v1};
 use mw_policy::Mode;
 use serde_json::json;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
 
 use super::model::Usage;
@@ -18,33 +17,22 @@ use super::offer::AgentOffer;
 use super::replay::replay;
 use super::sessions::{Agent, meta};
 use super::turn;
+use crate::event_loop;
 
 /// Serves the client on standard input and output until it closes them or ends this process.
 ///
 /// # Errors
 /// When the runtime cannot be made, or the streams fail.
 pub fn serve_agent(offer: AgentOffer) -> io::Result<()> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let served = runtime.block_on(serve(Arc::new(Agent::new(offer))));
-    runtime.shutdown_background();
-    served
+    event_loop::run(serve(Arc::new(Agent::new(offer))))?
 }
 
 async fn serve(agent: Arc<Agent>) -> io::Result<()> {
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut hangup = signal(SignalKind::hangup())?;
+    let end_signal = event_loop::end_signal()?;
     let streams = ByteStreams::new(tokio::io::stdout().compat_write(), tokio::io::stdin().compat());
-    let told_to_end = async {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-            _ = hangup.recv() => {}
-        }
-    };
     let served = tokio::select! {
         served = connection(&agent, streams) => served,
-        () = told_to_end => Ok(()),
+        () = end_signal => Ok(()),
     };
     agent.last_words().await;
     served.map_err(|error| io::Error::other(error.message))
@@ -135,12 +123,14 @@ async fn connection(
         )
         .on_receive_request(
             async move |request: SetSessionModeRequest, responder, _| {
-                let chosen = mode.session(&request.session_id).and_then(|session| {
+                let agent = &mode;
+                let chosen = agent.session(&request.session_id).and_then(|session| {
                     let name = &*request.mode_id.0;
                     let names = Mode::ALL.map(Mode::name).join(", ");
                     let mode = Mode::named(name).ok_or_else(|| {
-                        Error::new(-32602, format!("there is no mode {name:?}; there are {names}"))
+                        Error::new(-32602, format!("no mode {name:?}; choose one of {names}"))
                     })?;
+                    agent.check_mode(mode)?;
                     session.set_mode(mode);
                     Ok(SetSessionModeResponse::new())
                 });

@@ -1,4 +1,4 @@
-//! The MCP servers that a client sends along: their tools, under names of their own.
+//! The MCP servers that a client configures: starts them and offers their tools.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -29,7 +29,7 @@ pub(super) struct Servers {
     tools: Vec<Foreign>,
 }
 
-/// A tool of somebody's server.
+/// A tool of an MCP server.
 struct Foreign {
     spec: ToolSpec,
     /// Whether its server says that it only reads.
@@ -56,7 +56,7 @@ impl Servers {
                 McpServer::Sse(server) => {
                     missing.push(format!("{}: only servers on standard streams are used", server.name));
                 }
-                _ => missing.push("a server of an unknown sort".to_owned()),
+                _ => missing.push("a server of an unknown type".to_owned()),
             }
         }
         for (name, begun) in join_all(begun).await {
@@ -94,7 +94,7 @@ impl Servers {
         self.tools.iter().map(|tool| &tool.spec)
     }
 
-    /// Tells whether a tool says that it only reads; nothing when there is no such tool.
+    /// Returns whether a tool says that it only reads; nothing when there is no such tool.
     pub(super) fn reads(&self, name: &str) -> Option<bool> {
         self.tools.iter().find(|tool| tool.spec.name == name).map(|tool| tool.reads)
     }
@@ -107,8 +107,8 @@ impl Servers {
         longest: Duration,
         most_bytes: usize,
     ) -> Result<(String, bool), String> {
-        let tool = self.tools.iter().find(|tool| tool.spec.name == name).ok_or("there is no such tool")?;
-        let server = self.running.get(tool.server).ok_or("its server is gone")?;
+        let tool = self.tools.iter().find(|tool| tool.spec.name == name).ok_or("no such tool")?;
+        let server = self.running.get(tool.server).ok_or("its server has exited")?;
         let request = CallToolRequestParams::new(tool.name.clone()).with_arguments(arguments.clone());
         let answer = timeout(longest, server.call_tool(request)).await;
         let answer =
@@ -138,7 +138,7 @@ pub(super) fn own_session(server: &McpServer) -> Option<String> {
     variable.map(|variable| variable.value.clone()).filter(|session| !session.is_empty())
 }
 
-/// Tells whether a server is `mw mcp`.
+/// Returns whether a server is `mw mcp`.
 fn is_own(command: &std::path::Path, arguments: &[String]) -> bool {
     let is_mw = command.file_name().is_some_and(|name| name == "mw" || name == "mw-surfaces")
         || std::env::current_exe().is_ok_and(|own| own == command);
@@ -156,15 +156,15 @@ async fn begin(
         let (process, _) = TokioChildProcess::builder(command)
             .stderr(Stdio::null())
             .spawn()
-            .map_err(|error| format!("it cannot be started: {error}"))?;
+            .map_err(|error| format!("cannot start it: {error}"))?;
         let running = ().serve(process).await.map_err(|error| format!("it does not speak MCP: {error}"))?;
         let tools =
-            running.list_all_tools().await.map_err(|error| format!("its tools cannot be listed: {error}"))?;
+            running.list_all_tools().await.map_err(|error| format!("cannot list its tools: {error}"))?;
         Ok((running, tools))
     };
     timeout(BEGIN, begun)
         .await
-        .unwrap_or_else(|_| Err(format!("it did not begin within {} s", BEGIN.as_secs())))
+        .unwrap_or_else(|_| Err(format!("it did not start within {} s", BEGIN.as_secs())))
 }
 
 /// Makes a name that every endpoint takes.
@@ -184,7 +184,7 @@ fn numbered(name: &str, number: usize) -> String {
 fn in_words(block: &ContentBlock) -> String {
     match block.as_text() {
         Some(text) => text.text.clone(),
-        None => "[something that is no text was left out]".to_owned(),
+        None => "[non-text content omitted]".to_owned(),
     }
 }
 
@@ -193,7 +193,7 @@ fn cut(text: &str, most_bytes: usize) -> String {
         return text.to_owned();
     }
     let end = text.floor_char_boundary(most_bytes);
-    format!("{}\n[{} more bytes are left out]", &text[..end], text.len() - end)
+    format!("{}\n[{} more bytes omitted]", &text[..end], text.len() - end)
 }
 
 #[cfg(test)]
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn a_long_reply_is_cut_and_says_so() {
-        assert_eq!(cut("ääää", 5), "ää\n[4 more bytes are left out]");
+        assert_eq!(cut("ääää", 5), "ää\n[4 more bytes omitted]");
         assert_eq!(cut("short", 5), "short");
     }
 }

@@ -1,4 +1,4 @@
-//! One session of the agent: what holds for it, and what it is doing.
+//! One session of the agent: its settings and its state.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -19,14 +19,14 @@ pub(super) struct Session {
     pub(super) settings: Arc<Settings>,
     /// What holds for calls of the engine's tools.
     pub(super) premises: Premises,
-    /// What the model is told before anything else.
+    /// The system prompt.
     pub(super) system: String,
     /// The tools of others.
     pub(super) servers: tokio::sync::RwLock<Servers>,
     mode: Mutex<Mode>,
     /// Cancelled to end the turns that were asked for; each has its own, and all but one are about to be refused.
     turns: Mutex<Turns>,
-    /// Held by the turn that is under way: there is one at a time.
+    /// Held by the turn that is running: there is one at a time.
     pub(super) work: Arc<tokio::sync::Mutex<Work>>,
 }
 
@@ -89,14 +89,14 @@ impl Session {
         ExpectedTurn { token, session: Arc::clone(self), number }
     }
 
-    /// Ends the turn that is under way or was asked for, if there is one.
+    /// Ends the turn that is running or was asked for, if there is one.
     pub(super) fn cancel(&self) {
         let turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
         turns.open.iter().for_each(|(_, token)| token.cancel());
     }
 }
 
-/// A turn that was asked for. Dropped when it is over, or was refused.
+/// A requested turn. Dropped when it has ended or was refused.
 pub(super) struct ExpectedTurn {
     /// Cancelled to end it.
     pub(super) token: CancellationToken,

@@ -1,4 +1,4 @@
-//! All sessions of an agent: made, loaded, found, ended.
+//! All sessions of an agent: create, load, look up and close.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,8 @@ use agent_client_protocol::v1::schema::{
     SessionMode, SessionModeState,
 };
 use agent_client_protocol::{Error, v1};
-use meanwhile::{Home, Settings};
+use meanwhile::Settings;
+use meanwhile::engine::{Home, HouseRules, Runtime};
 use mw_policy::Mode;
 use serde_json::{Map, Value, json};
 use tokio::time::timeout;
@@ -51,6 +52,7 @@ pub(super) struct Agent {
     model: OnceLock<Result<Model, ModelError>>,
     settings: Settings,
     owner: Option<String>,
+    around: Option<HouseRules>,
     project: ProjectLoader,
     sessions: Mutex<HashMap<String, Arc<Session>>>,
     client: Mutex<Abilities>,
@@ -91,10 +93,21 @@ impl Agent {
             model: OnceLock::new(),
             settings: offer.settings,
             owner: offer.session,
+            around: offer.around,
             project: offer.project,
             sessions: Mutex::default(),
             client: Mutex::default(),
         }
+    }
+
+    /// Refuses a mode that is looser than what is laid down around it.
+    pub(super) fn check_mode(&self, mode: Mode) -> Result<(), Error> {
+        let laid_down = self.around.as_ref().map_or(mode, |around| around.mode_beside(mode));
+        if laid_down == mode {
+            return Ok(());
+        }
+        let (asked, held) = (mode.name(), laid_down.name());
+        Err(Error::new(-32602, format!("cannot set mode {asked}: the surrounding session is in mode {held}")))
     }
 
     pub(super) fn model(&self) -> Result<Model, ModelError> {
@@ -105,10 +118,7 @@ impl Agent {
     pub(super) fn session(&self, id: &SessionId) -> Result<Arc<Session>, Error> {
         let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         sessions.get(&*id.0).cloned().ok_or_else(|| {
-            Error::new(
-                -32602,
-                format!("there is no session {:?} here: make one with session/new, or load it", &*id.0),
-            )
+            Error::new(-32602, format!("no session {:?}: create one with session/new, or load it", &*id.0))
         })
     }
 
@@ -172,7 +182,7 @@ impl Agent {
             {
                 return Err(Error::new(
                     -32600,
-                    "a turn of this session is under way: cancel it, or wait for its end",
+                    "a turn of this session is running: cancel it, or wait for its end",
                 ));
             }
             // Its file is closed with it, so that it can be opened again.
@@ -197,8 +207,12 @@ impl Agent {
         let place = Place::new(wish.cwd, wish.added).map_err(refused)?;
         let Project { settings, mut premises } =
             (self.project)(place.root()).map_err(|why| failed("settings", &why, ""))?;
-        let bound = wish.servers.iter().find_map(own_session);
-        premises.session = bound.or_else(|| self.owner.clone()).unwrap_or_else(|| format!("acp:{id}"));
+        let named = wish.servers.iter().find_map(own_session).or_else(|| self.owner.clone());
+        // Inside a task it acts for the task's session, whatever the client names.
+        let around = Runtime::open(settings.clone())
+            .map(|runtime| runtime.approvals().session_around(named.as_deref()));
+        let around = around.map_err(|error| failed("home", &error.to_string(), &error.hint()))?;
+        premises.session = around.unwrap_or_else(|| format!("acp:{id}"));
         premises.cwd = place.root().to_owned();
         let at_end = AtEnd::of(&premises, &settings);
         let system = system_prompt(place.root(), self.dialect, premises.background, at_end);
@@ -211,7 +225,7 @@ impl Agent {
         Ok((self.keep(session), told(torn, &missing)))
     }
 
-    /// Answers when all turns and calls are over.
+    /// Returns when all turns and calls have ended.
     pub(super) async fn last_words(&self) {
         self.closing.cancel();
         let sessions: Vec<_> = {
@@ -233,11 +247,11 @@ impl Agent {
 fn told(torn: u64, missing: &[String]) -> Map<String, Value> {
     let mut told = Map::new();
     if torn > 0 {
-        eprintln!("mw acp: the last line of the session was never finished; {torn} bytes of it were dropped");
+        eprintln!("mw acp: the last line of the session was incomplete; {torn} bytes were dropped");
         told.insert("dropped_bytes".to_owned(), json!(torn));
     }
     if !missing.is_empty() {
-        eprintln!("mw acp: MCP servers that are missing: {}", missing.join("; "));
+        eprintln!("mw acp: unavailable MCP servers: {}", missing.join("; "));
         told.insert("missing_servers".to_owned(), json!(missing));
     }
     if told.is_empty() { told } else { meta(Value::Object(told)) }
@@ -245,11 +259,11 @@ fn told(torn: u64, missing: &[String]) -> Map<String, Value> {
 
 fn modes(current: Mode) -> SessionModeState {
     let about = |mode| match mode {
-        Mode::Ci => "Nobody is asked and nothing stays in the background",
-        Mode::Plan => "Nothing is changed: reading only",
-        Mode::Safe => "Safe work runs, everything else is asked about",
-        Mode::Auto => "Tools run; commands that are not safe are asked about",
-        Mode::Dangerous => "Nothing is asked about",
+        Mode::Ci => "No approval requests and no background tasks",
+        Mode::Plan => "Read only",
+        Mode::Safe => "Safe commands run; everything else needs approval",
+        Mode::Auto => "Tools run; unsafe commands need approval",
+        Mode::Dangerous => "Commands run without approval",
     };
     let mode = |mode: Mode| SessionMode::new(mode.name(), mode.name()).description(about(mode).to_owned());
     SessionModeState::new(current.name(), Mode::ALL.map(mode).to_vec())

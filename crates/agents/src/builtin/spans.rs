@@ -1,8 +1,9 @@
-//! The spans of turns and calls. What a call starts stands below it, and the turn below whoever this agent works for.
+//! The trace spans of turns and calls. The span of a task is a child of the call that started it; the span of a turn is
+//! a child of the agent's caller.
 
 use agent_client_protocol::Error;
 use agent_client_protocol::v1::schema::StopReason;
-use meanwhile::{Outcome, OwnSpan, Runtime};
+use meanwhile::engine::{Outcome, OwnSpan, Runtime};
 use mw_model::{EnvVar, TRACEPARENT_VARIABLE, TraceParent};
 use serde_json::{Value, json};
 
@@ -13,7 +14,7 @@ use super::session::Session;
 const TURN: &str = "chat_turn";
 
 impl Session {
-    /// Begins the span of a turn. Without one the turn goes on all the same.
+    /// Begins the span of a turn. Without one the turn continues all the same.
     pub(super) fn begin_turn_span(&self) -> Option<OwnSpan> {
         let told = self.premises.env.iter().rfind(|var| is_parent(var));
         let parent = told.and_then(|var| std::str::from_utf8(var.value.as_bytes()).ok()?.parse().ok());
@@ -26,7 +27,7 @@ impl Session {
     }
 
     fn begin_span(&self, name: &str, parent: Option<TraceParent>) -> Option<OwnSpan> {
-        let begin = || Runtime::open(self.settings.as_ref().clone())?.begin_span(name, parent);
+        let begin = || Runtime::open(self.settings.as_ref().clone())?.traces().begin_span(name, parent);
         tokio::task::block_in_place(begin).ok()
     }
 
@@ -35,7 +36,7 @@ impl Session {
         let span = span?;
         tokio::task::block_in_place(|| {
             let runtime = Runtime::open(self.settings.as_ref().clone()).ok()?;
-            runtime.end_span(span, &self.premises.session, &self.premises.env, outcome).ok()?;
+            runtime.traces().end_span(span, &self.premises.session, &self.premises.env, outcome).ok()?;
             Some(runtime)
         })
     }
@@ -55,7 +56,7 @@ impl Session {
         let _ = self.end_span(span, Outcome { error, attributes });
     }
 
-    /// Ends the span of a turn, and has all of them sent on where somebody wants them.
+    /// Ends the span of a turn, and exports all spans if an exporter is set.
     pub(super) fn end_turn_span(
         &self,
         span: Option<OwnSpan>,
@@ -75,7 +76,7 @@ impl Session {
             add("agent.output_tokens", usage.output.into());
         }
         if let Some(runtime) = self.end_span(span, outcome) {
-            tokio::task::block_in_place(|| runtime.send_spans_on());
+            tokio::task::block_in_place(|| runtime.traces().send_spans_on());
         }
     }
 }

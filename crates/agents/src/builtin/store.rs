@@ -1,11 +1,11 @@
-//! Sessions on disk: one file of JSON lines each, only ever added to.
+//! Sessions on disk: an append-only file of JSON lines for each.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use meanwhile::{Clock, SystemClock};
+use meanwhile::engine::{Clock, SystemClock};
 use serde_json::{Value, json};
 
 use super::conversation::{Conversation, Record};
@@ -20,11 +20,11 @@ const MOST_ID: usize = 64;
 /// Why a session cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum StoreError {
-    #[error("there is no session {0:?}; start a new one")]
+    #[error("no session {0:?}; start a new one")]
     NotFound(String),
     #[error("the session {0:?} is in use by another process; close it there first")]
     InUse(String),
-    #[error("line {line} of {path} cannot be read: {why}; start a new session, or repair the file")]
+    #[error("cannot read line {line} of {path}: {why}; start a new session, or repair the file")]
     Damaged { path: PathBuf, line: usize, why: String },
     #[error("{path} cannot be used: {error}")]
     Io { path: PathBuf, error: io::Error },

@@ -1,4 +1,4 @@
-//! What is said to the client in the middle of a turn.
+//! Messages to the client during a turn.
 
 use agent_client_protocol::v1::ConnectionTo;
 use agent_client_protocol::v1::schema::{
@@ -32,7 +32,7 @@ pub(super) enum Said {
     No,
     /// The turn was cancelled over it.
     Cancelled,
-    /// Nobody could be asked.
+    /// No person could be asked.
     Nothing,
 }
 
@@ -54,7 +54,7 @@ impl Talk {
         self.tell(SessionUpdate::UserMessageChunk(chunk(text)));
     }
 
-    /// Asks whether a call may be carried out; the store has the question, too.
+    /// Asks whether a call may be run; the store has the question, too.
     pub(super) async fn ask(&self, call: ToolCallUpdate, stored: &ProposalId) -> Said {
         let options = vec![
             PermissionOption::new(ALLOW, "Allow once", PermissionOptionKind::AllowOnce),

@@ -1,4 +1,4 @@
-//! Carrying calls out: the engine's tools, files, and the tools of others.
+//! Runs tool calls: tools of the engine, file tools, and tools of MCP servers.
 
 use std::cell::Cell;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agent_client_protocol::v1::schema::{Diff, ToolCallContent};
-use meanwhile::{OwnSpan, Policy, Runtime, Teller};
+use meanwhile::engine::{OwnSpan, Policy, Runtime, Teller};
 use mw_model::{TaskId, TraceParent};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
@@ -23,37 +23,37 @@ use super::waiting::Waiting;
 use crate::delivery::receipts::Receipt;
 use crate::delivery::teller::{Drained, Told};
 use mw_tools::ToolSpec;
-use mw_tools::call::{CallTrace, Desk, Premises, Reply, Started, put_below};
+use mw_tools::call::{CallContext, CallTrace, Over, Premises, Reply, StartedTask, next_step, put_below};
 
-/// Most bytes of a file whose change is shown as a whole.
+/// Maximum size of a file whose change is shown as a diff of the whole file.
 const MOST_DIFF: usize = 128 << 10;
 
-/// How long a cancelled command may take to die before its turn ends all the same.
+/// How long the end of a turn waits for a cancelled command to die.
 const UNTIL_DEAD: Duration = Duration::from_secs(2);
 
-/// A call that was carried out, or refused.
+/// The result of a call that was run or refused.
 pub(super) struct Carried {
     /// For the model.
     pub(super) text: String,
     pub(super) failed: bool,
-    /// For the client, where it is more than the text.
+    /// For the client, if it gets more than the text.
     pub(super) shown: Vec<ToolCallContent>,
-    /// What is told once this has been noted.
+    /// What is acknowledged after this was recorded.
     pub(super) receipt: Option<Receipt>,
-    /// The reply for programs, where the engine gave one.
+    /// The structured reply of the engine, if there is one.
     pub(super) data: Value,
-    /// The run that it has started in the background, in the trace.
+    /// The trace span of the run that it started in the background.
     pub(super) started: Option<TraceParent>,
-    /// The task that the text says was started.
-    pub(super) starts: Option<Started>,
+    /// The task that was started according to the text.
+    pub(super) starts: Option<StartedTask>,
 }
 
-/// What a session has not been told.
+/// Notifications that were not delivered yet.
 #[derive(Default)]
 pub(super) struct News {
     pub(super) blocks: Vec<Block>,
-    /// Whether the end of what was just started is among it.
-    pub(super) is_over: bool,
+    /// The alternative reply, if the task that it just started has already ended.
+    pub(super) over: Option<Over>,
 }
 
 impl Carried {
@@ -74,13 +74,13 @@ impl Carried {
     }
 }
 
-/// Returns what holds for calls now: the mode is the client's to change.
+/// Returns the current settings for calls. The client may have changed the mode.
 fn premises(session: &Session) -> Premises {
     let policy = Policy { mode: session.mode(), ..session.premises.policy.clone() };
     Premises { policy, ..session.premises.clone() }
 }
 
-/// Lets a call pass that is not the engine's, or says why not. It may wait for a person.
+/// Checks a call of a tool that is not the engine's; an error says why it is refused. It may wait for a person.
 pub(super) fn pass(
     session: &Session,
     wanted: &Wanted<'_>,
@@ -93,20 +93,21 @@ pub(super) fn pass(
         let passed = Runtime::open(settings).and_then(|runtime| {
             gate::pass(&runtime, &premises.session, &premises.policy, wanted, text, caller)
         });
-        passed.map_err(|error| format!("{error}. {}", error.hint()))
+        passed.map_err(|error| format!("{error}. {}", next_step(&error)))
     })
 }
 
-/// Notes that the end of a task is known; a failure means that it is told after all.
+/// Records that the model knows the end of a task. If this fails, the notification is delivered later.
 fn note_told(runtime: &Runtime, task: &TaskId, teller: Option<&Teller>) {
-    let kept = teller.is_some_and(|teller| runtime.keep_promise(task, teller).unwrap_or(false));
+    let kept =
+        teller.is_some_and(|teller| runtime.notifications().keep_promise(task, teller).unwrap_or(false));
     if !kept {
-        let _ = runtime.note_told(task);
+        let _ = runtime.notifications().note_told(task);
     }
 }
 
 impl Agent {
-    /// Returns what the model is offered.
+    /// Returns the tools that the model gets.
     pub(super) async fn specs(&self, session: &Session) -> Vec<ToolSpec> {
         let mut specs = self.toolset.specs(session.premises.background);
         specs.extend(FileTool::ALL.map(FileTool::spec));
@@ -114,7 +115,7 @@ impl Agent {
         specs
     }
 
-    /// Carries a call of somebody's server out.
+    /// Runs a call of a tool of an MCP server.
     pub(super) async fn call_foreign(
         &self,
         session: &Session,
@@ -127,7 +128,7 @@ impl Agent {
         let called = tokio::select! {
             called = called => called,
             () = cancelled.cancelled() => Err("cancelled by the user".to_owned()),
-            () = self.closing.cancelled() => Err("the agent was told to end".to_owned()),
+            () = self.closing.cancelled() => Err("the agent is shutting down".to_owned()),
         };
         match called {
             Ok((text, failed)) => Carried { failed, ..Carried::done(text) },
@@ -135,7 +136,7 @@ impl Agent {
         }
     }
 
-    /// Carries a call of one of the engine's tools out, on a thread of its own; nothing when there is no such tool.
+    /// Runs a call of one of the engine's tools on a separate thread. Returns `None` if there is no such tool.
     pub(super) async fn call_engine(
         &self,
         session: &Session,
@@ -161,11 +162,15 @@ impl Agent {
                     let teller = teller.as_ref();
                     let parent_message = Some(message.as_str());
                     let trace = trace.as_ref();
-                    let desk =
-                        Desk { teller, parent_message, trace, ..Desk::new(&runtime, &premises, &caller) };
-                    let mut reply = toolset.call(&name, &arguments, &desk)?;
+                    let cx = CallContext {
+                        teller,
+                        parent_message,
+                        trace,
+                        ..CallContext::new(&runtime, &premises, &caller)
+                    };
+                    let mut reply = toolset.call(&name, &arguments, &cx)?;
                     if caller.gave_up() {
-                        // The model hears that it was cancelled; the end of it is no news then.
+                        // The reply says that it was cancelled, so its end needs no notification.
                         let told = std::mem::take(&mut reply.told);
                         told.iter().for_each(|task| note_told(&runtime, task, teller));
                     }
@@ -174,7 +179,7 @@ impl Agent {
                 Err(error) => Reply::failure(format!("{error}. {}", error.hint()), json!({})),
             };
             let told = std::mem::take(&mut reply.told);
-            // Should nobody wait any more, this is dropped, and what it tells is left to the next notice.
+            // If nobody waits any more, this is dropped, and a notification reports the end.
             let spent = reply.spent;
             let receipt =
                 Receipt { notices: None, told, teller, spent, settings, _reserved: Vec::new(), _call: call };
@@ -190,22 +195,22 @@ impl Agent {
         });
         tokio::pin!(done);
         tokio::select! {
-            done = &mut done => done.unwrap_or_else(|_| Some(Carried::refused("the call broke down; it may have taken effect"))),
+            done = &mut done => done.unwrap_or_else(|_| Some(Carried::refused("the call failed unexpectedly; it may have taken effect"))),
             () = cancelled.cancelled() => {
-                // What it runs is dead when the reply says so, unless it will not die.
+                // Wait until the command is dead, because the reply says so; but not forever.
                 let _ = tokio::time::timeout(UNTIL_DEAD, &mut done).await;
                 Some(Carried::refused("cancelled by the user"))
             }
         }
     }
 
-    /// Takes what the session has not been told; what the conversation or the reply tells already is left out.
+    /// Takes the notifications of the session, except those that the conversation or the reply already contains.
     pub(super) async fn news(
         &self,
         session: &Session,
         known: impl Fn(i64) -> bool,
         receipt: &mut Option<Receipt>,
-        started: Option<&Started>,
+        started: Option<&StartedTask>,
     ) -> News {
         let Drained { held, notices, left, .. } =
             self.tellers.drain(&session.premises.session.as_str().into(), &[]).await;
@@ -215,19 +220,19 @@ impl Agent {
         let told = receipt.as_ref().map(|receipt| receipt.told.clone()).unwrap_or_default();
         let is_told = |one: &Told| one.notice.is_ending() && told.contains(&one.notice.task);
         let news = notices.into_iter().filter(|one| !is_told(one)).filter(|one| !known(one.notice.number));
-        let is_own_end =
-            |one: &Told| one.notice.is_ending() && started.is_some_and(|started| started.is_of(&one.notice));
-        let mut is_over = false;
-        let news = news.inspect(|one| is_over |= is_own_end(one));
+        let mut over = None;
+        let news = news.inspect(|one| {
+            over = started.and_then(|started| started.over(&one.notice)).or(over.take());
+        });
         let block = |one: Told| Block {
             number: one.notice.number,
-            // What the reply says was started is read before how that ended.
+            // The model should read that a task was started before it reads how the task ended.
             after: started.is_some_and(|started| started.is_of(&one.notice)),
             text: one.block,
         };
         let mut blocks: Vec<_> = news.map(block).collect();
         if left > 0 {
-            let text = format!("[{left} more notices come with the next reply]");
+            let text = format!("[{left} more notifications follow with the next reply]");
             blocks.push(Block { number: 0, text, after: false });
         }
         match receipt {
@@ -244,10 +249,10 @@ impl Agent {
                 });
             }
         }
-        News { blocks, is_over }
+        News { blocks, over }
     }
 
-    /// Reads a file of one of the session's own tasks; nothing where the path leads elsewhere.
+    /// Reads a file of one of the session's own tasks. Returns `None` for any other path.
     pub(super) async fn read_own(
         &self,
         session: &Session,
@@ -268,7 +273,7 @@ impl Agent {
                 Ok(part) => part,
                 Err(why) => return Some(Carried::refused(why)),
             };
-            // Who has read the log of a task that is over to its end need not be told of it.
+            // A model that has read the log of an ended task to its end needs no notification.
             let told = if part.is_last && file.tells_the_end() { vec![file.task.id] } else { Vec::new() };
             let receipt = Receipt {
                 notices: None,
@@ -281,10 +286,10 @@ impl Agent {
             };
             Some(Carried { receipt: Some(receipt), ..Carried::done(part.text) })
         });
-        done.await.unwrap_or_else(|_| Some(Carried::refused("the call broke down")))
+        done.await.unwrap_or_else(|_| Some(Carried::refused("the call failed unexpectedly")))
     }
 
-    /// Carries a call of a file tool out. `path` was found and may be used.
+    /// Runs a call of a file tool. `path` was resolved and checked.
     pub(super) async fn call_file(
         &self,
         session: &Session,
@@ -304,7 +309,7 @@ impl Agent {
                 let search = move || search(tool, &path, &arguments, most_bytes, &|| stop.is_cancelled());
                 tokio::task::spawn_blocking(search)
                     .await
-                    .unwrap_or_else(|_| Err("the search broke down".to_owned()))
+                    .unwrap_or_else(|_| Err("the search failed unexpectedly".to_owned()))
                     .map(Carried::done)
             }
         };
@@ -312,7 +317,7 @@ impl Agent {
     }
 }
 
-/// Returns what a reply about files, or of others, may hold: a file has more to say than a command.
+/// Returns the maximum size of a reply of a file tool or an MCP server, which is larger than that of a command.
 fn most_bytes(session: &Session) -> usize {
     usize::try_from(session.premises.reply_bytes.saturating_mul(4)).unwrap_or(usize::MAX)
 }
@@ -328,7 +333,7 @@ async fn read(
     Ok(Carried::done(files::excerpt(&text, offset, limit, most_bytes).text))
 }
 
-/// Reads which lines are wanted: the first, and how many.
+/// Reads the arguments for the first line and the number of lines.
 fn lines(arguments: &Map<String, Value>) -> Result<(usize, usize), String> {
     Ok((number(arguments, "offset")?.unwrap_or(1), number(arguments, "limit")?.unwrap_or(usize::MAX)))
 }
@@ -386,7 +391,7 @@ fn search(
     files::grep(base, &call, most_bytes, stopped)
 }
 
-/// Reads a file as the client has it, else from the disk.
+/// Reads a file through the client, if it offers that, else from the disk.
 async fn whole_text(talk: &Talk, path: &std::path::Path) -> Result<String, String> {
     if talk.reads_files && path.is_file() {
         return talk
@@ -413,7 +418,7 @@ fn changed(text: String, path: PathBuf, old: Option<String>, new: &str) -> Carri
 }
 
 fn text<'a>(arguments: &'a Map<String, Value>, name: &str) -> Result<&'a str, String> {
-    arguments.get(name).and_then(Value::as_str).ok_or_else(|| format!("{name} is missing, or no text"))
+    arguments.get(name).and_then(Value::as_str).ok_or_else(|| format!("{name} is missing or not a string"))
 }
 
 fn number(arguments: &Map<String, Value>, name: &str) -> Result<Option<usize>, String> {
@@ -422,7 +427,7 @@ fn number(arguments: &Map<String, Value>, name: &str) -> Result<Option<usize>, S
         Some(value) => {
             let number = value.as_u64().or_else(|| value.as_str()?.trim().parse().ok());
             let number = number.and_then(|number| usize::try_from(number).ok());
-            number.map(Some).ok_or_else(|| format!("{name} is no whole number"))
+            number.map(Some).ok_or_else(|| format!("{name} is not an integer"))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! One turn: the user's words, the model's, and the calls in between.
+//! One turn: the user's message, the model's answers, and the tool calls in between.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use agent_client_protocol::v1::schema::{
     ContentBlock, EmbeddedResourceResource, SessionUpdate, StopReason, UsageUpdate,
 };
 use genai::chat::{ChatRequest, Tool};
-use meanwhile::OwnSpan;
+use meanwhile::engine::OwnSpan;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -40,14 +40,18 @@ pub(super) struct Turn<'a> {
 /// Why a turn goes no further.
 pub(super) enum Broken {
     Cancelled,
-    /// The client is gone, or this process was told to end.
+    /// The client has disconnected, or this process is ending.
     Closing,
     Failed(Error),
 }
 
 impl From<StoreError> for Broken {
     fn from(error: StoreError) -> Self {
-        Self::Failed(failed("store", &error.to_string(), "check the disk and the rights of MEANWHILE_HOME"))
+        Self::Failed(failed(
+            "store",
+            &error.to_string(),
+            "check free space and permissions of MEANWHILE_HOME",
+        ))
     }
 }
 
@@ -98,7 +102,7 @@ impl Turn<'_> {
             let calls = spoken.calls.clone();
             self.work.note(Record::Assistant(spoken))?;
             if stop == Stop::Refusal {
-                self.leave_out(&calls, "not carried out: the answer ended in a refusal")?;
+                self.leave_out(&calls, "not run: the model refused")?;
                 return Ok(StopReason::Refusal);
             }
             if calls.is_empty() {
@@ -107,13 +111,13 @@ impl Turn<'_> {
             for (at, call) in calls.iter().enumerate() {
                 if calls_left == 0 {
                     let why =
-                        format!("not carried out: {most} calls are the most in one turn (agent.max_calls)");
+                        format!("not run: the limit of {most} calls per turn is reached (agent.max_calls)");
                     self.leave_out(&calls[at..], &why)?;
                     return Ok(StopReason::MaxTurnRequests);
                 }
                 calls_left -= 1;
                 if let Err(broken) = self.carry_out(call).await {
-                    self.leave_out(&calls[at + 1..], "not carried out: the turn ended before")?;
+                    self.leave_out(&calls[at + 1..], "not run: the turn had ended")?;
                     return Err(broken);
                 }
             }
@@ -121,7 +125,7 @@ impl Turn<'_> {
         Ok(StopReason::MaxTurnRequests)
     }
 
-    /// Answers calls that will not be carried out: no endpoint takes a conversation with open ones.
+    /// Answers calls that will not be run: no endpoint takes a conversation with open ones.
     fn leave_out(&mut self, calls: &[Call], why: &str) -> Result<(), Broken> {
         for call in calls {
             let (id, tool, text) = (call.id.clone(), call.tool.clone(), why.to_owned());
@@ -137,7 +141,7 @@ impl Turn<'_> {
         Ok(())
     }
 
-    /// Notes that what a record tells has been told.
+    /// Acknowledges the notifications of a record.
     pub(super) async fn told(&self, receipt: Option<Receipt>) {
         if let Some(receipt) = receipt {
             let _ = tokio::task::spawn_blocking(move || receipt.confirm()).await;
@@ -187,7 +191,7 @@ impl Turn<'_> {
         }
     }
 
-    /// Keeps what the user saw of an answer that broke off, so that the model can be told to go on.
+    /// Records the part of an interrupted answer that the user saw, so that the model can continue.
     fn keep(&mut self, spoken: Spoken) -> Result<(), Broken> {
         if !spoken.text.is_empty() {
             self.work.note(Record::Assistant(spoken))?;
@@ -222,16 +226,16 @@ fn in_words(prompt: &[ContentBlock]) -> String {
             EmbeddedResourceResource::TextResourceContents(text) => {
                 format!("<resource uri={:?}>\n{}\n</resource>", text.uri, text.text)
             }
-            _ => "[something that is no text was left out: this agent reads text]".to_owned(),
+            _ => "[non-text content omitted: this agent reads only text]".to_owned(),
         },
-        ContentBlock::Image(_) => "[an image was left out: this agent reads text]".to_owned(),
-        ContentBlock::Audio(_) => "[a recording was left out: this agent reads text]".to_owned(),
-        _ => "[something unknown was left out]".to_owned(),
+        ContentBlock::Image(_) => "[image omitted: this agent reads only text]".to_owned(),
+        ContentBlock::Audio(_) => "[audio omitted: this agent reads only text]".to_owned(),
+        _ => "[unknown content omitted]".to_owned(),
     };
     prompt.iter().map(words).collect::<Vec<_>>().join("\n")
 }
 
-/// Runs a turn of a session, if none is under way.
+/// Runs a turn of a session, if none is running.
 pub(super) async fn run(
     agent: &Arc<Agent>,
     expected: &ExpectedTurn,
@@ -240,10 +244,7 @@ pub(super) async fn run(
 ) -> Result<(StopReason, Option<Usage>), Error> {
     let session = &expected.session;
     let Ok(mut work) = Arc::clone(&session.work).try_lock_owned() else {
-        return Err(Error::new(
-            -32600,
-            "a turn of this session is under way: cancel it, or wait for its end",
-        ));
+        return Err(Error::new(-32600, "a turn of this session is running: cancel it, or wait for its end"));
     };
     let cancelled = expected.token.clone();
     let model = agent.model().map_err(|error| failed("model_missing", &error.message, &error.hint))?;

@@ -1,4 +1,4 @@
-//! A turn that waits for a call: how long, and whom it asks.
+//! A turn that waits for a call: the time limit, and approval requests.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -6,7 +6,8 @@ use std::time::Duration;
 use agent_client_protocol::v1::schema::{
     SessionUpdate, ToolCall, ToolCallContent, ToolCallStatus, ToolCallUpdate, ToolCallUpdateFields,
 };
-use meanwhile::{Asked, Asker, Task};
+use meanwhile::Task;
+use meanwhile::engine::{Asked, Asker};
 use mw_model::approval::{Answer, Proposal, Remember};
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
@@ -43,7 +44,7 @@ impl Waiting {
         Self { cancelled, closing, talk, call, handle: Handle::current(), gave_up: AtomicBool::new(false) }
     }
 
-    /// Tells whether the call was ended because the turn was cancelled.
+    /// Returns whether the call was ended because the turn was cancelled.
     pub(super) fn gave_up(&self) -> bool {
         self.gave_up.load(Ordering::Relaxed)
     }

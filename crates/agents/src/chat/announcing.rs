@@ -1,4 +1,4 @@
-//! Banners wait for the line that says what was started: a quick task may end before that line is shown.
+//! Delays the banner of a task's end until the start of the task is shown, because a short task may end before.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

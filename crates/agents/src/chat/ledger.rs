@@ -1,5 +1,5 @@
-//! What of a conversation has reached the agent. It is read off the entries alone, so that a chat that was killed
-//! knows as much as one that was closed.
+//! Tracks which messages and notifications have reached the agent. It is computed from the entries of the transcript
+//! alone, so a killed chat resumes with the same state as one that was closed.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -11,7 +11,7 @@ use super::slash::Slash;
 /// What the entries so far say.
 #[derive(Default)]
 pub(super) struct Ledger {
-    /// Notices that were shown.
+    /// Notifications that were shown.
     shown: BTreeMap<i64, Notice>,
     /// Those that went to the agent.
     told: HashSet<i64>,

@@ -1,20 +1,20 @@
-//! A chat behind its screen: the host of a session that talks with one agent.
+//! The process behind the screen of a chat: it hosts a session and talks with one agent.
 //!
 //! ```text
-//! screen ─ ChatOrder ─▶ office ─▶ line ─▶ the agent's process ─▶ our MCP server, bound to the session
-//! screen ◀─ ChatNews ── office ◀─ line
-//!                         ├─ the session: host, notices, tasks, proposals
+//! screen ─ ChatOrder ─▶ core ─▶ connection ─▶ the agent's process ─▶ our MCP server, bound to the session
+//! screen ◀─ ChatNews ── core ◀─ connection
+//!                         ├─ the session: notifications, tasks, approval requests
 //!                         └─ the transcript, a line per entry
 //! ```
 //!
-//! The office is one thread and the only one that decides. Whatever may take long (an approval, a kill, the agent)
-//! happens on threads that send it messages.
+//! The core is one thread, and only it makes decisions. Whatever may take long (an approval, a kill, the agent) runs on
+//! other threads, which send it messages.
 
-mod agent_line;
+mod agent_connection;
 mod announcing;
+mod core;
 mod ledger;
 mod modes;
-mod office;
 mod questions;
 mod slash;
 mod tasks;
@@ -29,7 +29,8 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use meanwhile::{HouseRules, Settings};
+use meanwhile::Settings;
+use meanwhile::engine::HouseRules;
 use mw_desk::chat::{ChatNews, ChatOrder};
 
 use mw_tools::call::Premises;
@@ -37,7 +38,7 @@ use mw_tools::delegation::AgentEntry;
 use mw_tools::dialects::Dialect;
 use mw_tools::dialects::screens::Layout;
 
-use office::{Message, Office};
+use core::{ChatCore, Message};
 pub use transcript::{Transcript, TranscriptError, new_session};
 
 /// What a chat is opened with.
@@ -68,7 +69,7 @@ pub struct ChatOptions {
     pub transcript: Transcript,
 }
 
-/// When notices reach the agent.
+/// When notifications reach the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wake {
     /// At once when it is idle.
@@ -90,7 +91,7 @@ impl Chat {
         let (messages, inbox) = channel();
         let tell: Arc<Tell> = Arc::new(tell);
         let sender = messages.clone();
-        let thread = thread::spawn(move || Office::work(options, sender, &inbox, &tell));
+        let thread = thread::spawn(move || ChatCore::work(options, sender, &inbox, &tell));
         Self { messages, thread }
     }
 

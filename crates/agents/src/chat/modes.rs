@@ -1,14 +1,14 @@
-//! How much is asked about: by the agent, by its tools, and by what runs in the session.
+//! The approval mode: of the agent, of its tools, and of the session.
 
 use std::sync::Arc;
 
 use mw_desk::chat::{AgentState, Entry};
 use mw_policy::Mode;
 
-use super::office::Office;
-use super::slash::Desktop;
+use super::core::ChatCore;
+use super::slash::CommandRunner;
 
-impl Office<'_> {
+impl ChatCore<'_> {
     pub(super) fn choose_mode(&mut self, mode: Option<String>) {
         let Some(mode) = mode else {
             let now = self.mode.clone().unwrap_or_else(|| "the agent's own".to_owned());
@@ -19,9 +19,9 @@ impl Office<'_> {
         }
         self.wanted = Some(mode.clone());
         match self.state {
-            AgentState::Idle | AgentState::Busy => self.line.set_mode(mode),
+            AgentState::Idle | AgentState::Busy => self.connection.set_mode(mode),
             AgentState::Starting | AgentState::Gone => {
-                self.add(Entry::Printed { text: format!("The agent gets mode {mode} when it is there.") });
+                self.add(Entry::Printed { text: format!("Mode {mode} is set when the agent starts.") });
             }
         }
     }
@@ -29,14 +29,15 @@ impl Office<'_> {
     /// Lets everything of ours be judged by a mode: what the person starts, the agent's server, `mw` inside of
     /// tasks.
     fn judge_by(&mut self, mode: Mode) {
-        let mut desktop = Desktop::clone(&self.desktop);
-        desktop.premises.policy.mode = mode;
-        self.desktop = Arc::new(desktop);
+        let mut runner = CommandRunner::clone(&self.runner);
+        runner.premises.policy.mode = mode;
+        self.runner = Arc::new(runner);
         self.options.premises.policy.mode = mode;
         mode.name().clone_into(&mut self.options.house.mode);
         self.options.house.is_chosen = true;
-        if let Err(error) = self.runtime.set_house_rules(self.host.session(), &self.options.house) {
-            self.note(format!("what runs in the session is judged as before: {error}. {}", error.hint()));
+        if let Err(error) = self.runtime.approvals().set_house_rules(self.host.session(), &self.options.house)
+        {
+            self.note(format!("the mode of the session was not changed: {error}. {}", error.hint()));
         }
     }
 
@@ -45,7 +46,7 @@ impl Office<'_> {
         if Mode::named(mode).is_none() {
             return self.note(why.to_owned());
         }
-        self.note(format!("the agent itself has no mode {mode} ({why}); its tools here are judged by it"));
+        self.note(format!("the agent has no mode {mode} ({why}); the mode applies to its tools"));
         self.mode = Some(mode.to_owned());
         self.add(Entry::Mode { mode: mode.to_owned() });
     }

@@ -1,4 +1,4 @@
-//! What a person has to answer: questions of the agent, and of the store.
+//! Approval requests, from the agent and from the store.
 
 use std::collections::HashSet;
 
@@ -6,7 +6,7 @@ use meanwhile::Error;
 use mw_desk::chat::{ChatNews, ChatQuestion, Entry, Reply};
 use mw_model::approval::{ApprovalState, ProposalId};
 
-use super::office::Office;
+use super::core::ChatCore;
 use super::slash::Answered;
 
 /// Who asked.
@@ -26,13 +26,13 @@ pub(super) struct Open {
 }
 
 impl Open {
-    /// Tells whether this is the agent's way of asking what the store has under that id.
+    /// Returns whether this is the agent's way of asking what the store has under that id.
     fn stands_for(&self, id: &str) -> bool {
         matches!(&self.source, Source::Agent { proposal: Some(proposal), .. } if proposal.as_str() == id)
     }
 }
 
-impl Office<'_> {
+impl ChatCore<'_> {
     pub(super) fn answer_by_command(&mut self, id: Option<String>, yes: Answered) {
         let open = match &id {
             Some(id) => self.questions.iter().find(|(known, _)| known == id),
@@ -40,8 +40,8 @@ impl Office<'_> {
         };
         let Some(id) = open.map(|(id, _)| id.clone()) else {
             let text = id.map_or_else(
-                || "Nothing is asked.".to_owned(),
-                |id| format!("There is no question {id} in this chat."),
+                || "No open approval requests.".to_owned(),
+                |id| format!("No approval request {id} in this chat."),
             );
             return self.add(Entry::Printed { text });
         };
@@ -72,9 +72,9 @@ impl Office<'_> {
         self.stored = asked;
     }
 
-    /// Tells whether a question of the store waits for its answer, as far as is known.
+    /// Returns whether a question of the store waits for its answer, as far as is known.
     fn is_open(&self, id: &str) -> bool {
-        let found = self.runtime.find_approval(id);
+        let found = self.runtime.approvals().find_approval(id);
         found.map_or(true, |entry| matches!(entry.state, ApprovalState::Open))
     }
 
@@ -96,7 +96,7 @@ impl Office<'_> {
             self.settle(stored.as_str());
             // Only our own is known to ask the same here as in the store.
             if self.is_own_agent()
-                && let Ok(entry) = self.runtime.find_approval(stored.as_str())
+                && let Ok(entry) = self.runtime.approvals().find_approval(stored.as_str())
             {
                 lines = ChatQuestion::of(&entry.proposal).lines;
             }
@@ -113,7 +113,7 @@ impl Office<'_> {
         Some(self.questions.remove(at).1)
     }
 
-    /// Questions of a turn that is over have no answer any more. What one of them stood for may still have to be
+    /// Questions of a turn that has ended have no answer any more. What one of them stood for may still have to be
     /// answered.
     pub(super) fn forget_questions_of_agent(&mut self) {
         let of_agent = |open: &Open| matches!(open.source, Source::Agent { .. });
@@ -133,7 +133,7 @@ impl Office<'_> {
     pub(super) fn answer(&mut self, id: &str, reply: Reply) -> Result<(), Error> {
         let Some((_, open)) = self.questions.iter().find(|(known, _)| known == id) else { return Ok(()) };
         match &open.source {
-            Source::Agent { number, .. } => self.line.answer(*number, reply),
+            Source::Agent { number, .. } => self.connection.answer(*number, reply),
             Source::Store(proposal) => {
                 let answered = self.desk.answer(proposal.as_str(), reply);
                 if let Err(error) = answered {

@@ -1,28 +1,25 @@
-//! Commands to the chat itself. They are carried out before the model sees anything, and never shown to it.
+//! Slash commands. The model never sees them.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use meanwhile::{
-    Error, Filter, From, KillRequest, Passage, ReadRequest, Runtime, Scope, Settings, Task, clean_text,
-};
+use meanwhile::engine::{From, KillRequest, Passage, ReadRequest, Runtime, clean_text};
+use meanwhile::{Error, Filter, Scope, Settings, Task};
 use mw_desk::chat::ChatQuestion;
 use mw_model::Status;
 use mw_model::approval::Proposal;
+use mw_model::signal::{SIGKILL, SIGTERM};
 use mw_model::{TaskId, parse_short_handle};
 use mw_policy::Tool;
 
 use super::announcing::{Announcement, Announcing};
-use super::office::Message;
-use mw_tools::call::{Caller, Desk, Patience, Premises, Refusal};
+use super::core::Message;
+use mw_tools::call::{CallContext, Caller, Patience, Premises, Refusal};
 use mw_tools::dialects::screens::{self, Layout};
 use mw_tools::dialects::{Dialect, Speaks};
 use mw_tools::operations::{ShellCall, start};
-
-const SIGTERM: i32 = 15;
-const SIGKILL: i32 = 9;
 
 /// What `/help` prints.
 pub(super) const HELP: &str = "\
@@ -31,19 +28,19 @@ pub(super) const HELP: &str = "\
 /status ID            show one task and its last lines
 /cancel ID            end a task
 /kill ID              end a task at once (SIGKILL)
-/restart ID           run a task once more
+/restart ID           run a task again
 /resume ID MESSAGE    send a message to an agent that has answered
-/approve [ID]         say yes to what is asked
-/deny [ID]            say no to it
-/mode [MODE]          show or choose how much is asked about
+/approve [ID]         approve a request
+/deny [ID]            deny a request
+/mode [MODE]          show or set the approval mode
 /help                 show this
-/quit                 leave
+/quit                 quit
 
-Enter sends, Alt-Enter or Ctrl-J begins a new line, PageUp and PageDown scroll.
-Esc stops the agent's turn and the command it waits for; background tasks go on.
-Ctrl-B shows the tasks; again: calls that wait move to the background.
-Ctrl-K cancels the turn or a task. Ctrl-O unfolds tool calls.
-Ctrl-C deletes what you are writing; when that is nothing, it leaves.";
+Enter sends; Alt-Enter or Ctrl-J inserts a new line; PageUp, PageDown scroll.
+Esc stops the turn and its foreground command; background tasks keep running.
+Ctrl-B lists the tasks; again: moves foreground commands to the background.
+Ctrl-K cancels the turn or a task. Ctrl-O expands tool calls.
+Ctrl-C clears the input; if it is empty, it quits.";
 
 /// A command that was understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,7 +56,7 @@ pub(super) enum Slash {
     Help,
 }
 
-/// What a person says to a question by a command.
+/// The answer to an approval request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answered {
     Yes,
@@ -67,7 +64,7 @@ pub(super) enum Answered {
 }
 
 impl Slash {
-    /// Reads a line that begins with a slash: a word, and the rest for that.
+    /// Parses a line that begins with a slash: a command and its arguments.
     pub(super) fn parse(line: &str) -> Result<Self, String> {
         let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let rest = rest.trim();
@@ -94,14 +91,14 @@ impl Slash {
             "/deny" => Ok(Self::Answer { id: optional(), yes: Answered::No }),
             "/mode" => Ok(Self::Mode(optional())),
             "/help" => Ok(Self::Help),
-            other => Err(format!("there is no command {other}; /help shows all")),
+            other => Err(format!("No command {other}; see /help")),
         }
     }
 }
 
-/// Carries commands out that concern tasks, on a thread of its own: some ask, some wait.
+/// Runs commands about tasks on separate threads, because some wait for an answer or for an end.
 #[derive(Clone)]
-pub(super) struct Desktop {
+pub(super) struct CommandRunner {
     pub(super) settings: Settings,
     pub(super) premises: Premises,
     pub(super) layout: Layout,
@@ -111,20 +108,20 @@ pub(super) struct Desktop {
     pub(super) announcing: Announcing,
 }
 
-/// Commands run in the order in which they were given. Each waits until the one before it is done, or waits itself for
-/// an answer or for the end of a task.
+/// Runs commands in order. Each waits until the previous one has finished, or is itself waiting for an answer or for
+/// the end of a task.
 #[derive(Clone, Default)]
 pub(super) struct Queue(Arc<Mutex<Option<Receiver<()>>>>);
 
-/// A command's place in the queue. The next command waits until this one gives up its turn; banners wait until its line
-/// is shown.
+/// A command's place in the queue. The next command waits until this one releases its turn; banners wait until its
+/// output is shown.
 struct Place {
     turn: Mutex<Option<Sender<()>>>,
     announcement: Mutex<Option<Announcement>>,
 }
 
 impl Queue {
-    /// Joins; returns the place, and the command to wait for.
+    /// Adds a command. Returns its place, and the end of the previous command to wait for.
     fn join(&self, announcement: Announcement) -> (Place, Option<Receiver<()>>) {
         let (done, next) = channel();
         let before = self.0.lock().unwrap_or_else(PoisonError::into_inner).replace(next);
@@ -142,9 +139,9 @@ impl Place {
     }
 }
 
-/// Tells the office at once when a person has to be asked. Other commands and all banners go ahead until the answer.
+/// Notifies the core when approval is required. Other commands and banners continue until the answer.
 struct Asking<'a> {
-    desktop: &'a Desktop,
+    runner: &'a CommandRunner,
     place: &'a Place,
 }
 
@@ -153,37 +150,37 @@ impl Caller for Asking<'_> {
         Patience::GoOn
     }
 
-    fn ask(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> meanwhile::Asked {
+    fn ask(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> meanwhile::engine::Asked {
         const LOOK_EVERY: Duration = Duration::from_millis(50);
-        let _ = self.desktop.messages.send(Message::Asked(ChatQuestion::of(proposal)));
+        let _ = self.runner.messages.send(Message::Asked(ChatQuestion::of(proposal)));
         self.place.give_up_turn();
         self.place.announcement().take();
-        let deadline = Instant::now() + self.desktop.premises.policy.patience.wait;
+        let deadline = Instant::now() + self.runner.premises.policy.patience.wait;
         while !answered() && Instant::now() < deadline {
             thread::sleep(LOOK_EVERY);
         }
         // If the answer is yes, a task starts as soon as this returns.
-        *self.place.announcement() = Some(self.desktop.announcing.begin());
-        meanwhile::Asked::Elsewhere
+        *self.place.announcement() = Some(self.runner.announcing.begin());
+        meanwhile::engine::Asked::Elsewhere
     }
 }
 
-impl meanwhile::Asker for Asking<'_> {
-    fn ask(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> meanwhile::Asked {
+impl meanwhile::engine::Asker for Asking<'_> {
+    fn ask(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> meanwhile::engine::Asked {
         Caller::ask(self, proposal, answered)
     }
 }
 
-impl Desktop {
-    /// Carries a command out; whatever it has to say goes to the office.
+impl CommandRunner {
+    /// Runs a command and sends its output to the core.
     pub(super) fn run(self: &Arc<Self>, command: Slash) {
-        let desktop = Arc::clone(self);
+        let runner = Arc::clone(self);
         let (place, before) = self.queue.join(self.announcing.begin());
         thread::spawn(move || {
-            // Nothing is ever sent: this ends when the command before has given up its turn.
+            // Nothing is ever sent: this returns when the previous command has released its turn.
             let _ = before.map(|before| before.recv());
-            let text = desktop.answer(command, &place).unwrap_or_else(|error| desktop.refused(&error));
-            desktop.print(text, &place);
+            let text = runner.answer(command, &place).unwrap_or_else(|error| runner.refused(&error));
+            runner.print(text, &place);
             place.give_up_turn();
         });
     }
@@ -197,7 +194,7 @@ impl Desktop {
     fn refused(&self, error: &Error) -> String {
         match error {
             Error::NotFound(id) => format!("Task {id} not found."),
-            // The question said to what, and its hint is for models.
+            // The request has named the command, and the hint is for models.
             Error::NoConsent { why, .. } => format!("Not done: {why}."),
             error if error.hint().is_empty() => format!("{error}."),
             error => format!("{error}. {}.", error.hint().trim_end_matches('.')),
@@ -208,17 +205,21 @@ impl Desktop {
         Scope::Session(self.premises.session.clone())
     }
 
-    /// Finds the task that a person means. A number means one of this chat.
+    /// Finds a task by its handle. A number is a task of this chat.
     fn resolve(&self, runtime: &Runtime, id: &str) -> Result<TaskId, Error> {
         if self.dialect == Dialect::Zidane && parse_short_handle(id).is_some() {
-            return runtime.resolve_in_context(id, &self.premises.session, &self.premises.context_stamp);
+            return runtime.reader().resolve_in_context(
+                id,
+                &self.premises.session,
+                &self.premises.context_stamp,
+            );
         }
-        runtime.resolve(id, &self.scope())
+        runtime.lookup().resolve(id, &self.scope())
     }
 
-    /// Makes a task go by the name that it has in this chat.
+    /// Replaces the handle of a task by the one that it has in this chat.
     pub(super) fn seen(&self, mut task: Task) -> Task {
-        // The number that another context gave it means another task here.
+        // The number that it has in another context belongs to another task here.
         task.context.take_if(|context| *context != self.premises.context_stamp);
         task
     }
@@ -237,20 +238,21 @@ impl Desktop {
             Slash::Restart(id) => self.restart(&runtime, &id, place),
             Slash::Resume { id, message } => {
                 let id = self.resolve(&runtime, &id)?;
-                let task = runtime.resume(id.as_str(), &self.scope(), &message)?;
-                Ok(format!("Resumed task {}. You are told its answer.", self.name(&task)))
+                let task = runtime.starts().resume(id.as_str(), &self.scope(), &message)?;
+                Ok(format!("Resumed task {}. You get a notification with its answer.", self.name(&task)))
             }
-            // The office has done these.
+            // The core runs these itself.
             Slash::Answer { .. } | Slash::Mode(_) | Slash::Help => Ok(String::new()),
         }
     }
 
     fn background(&self, runtime: &Runtime, command: &str, place: &Place) -> Result<String, Error> {
-        let caller = Asking { desktop: self, place };
-        let tool = Tool::named("shell").unwrap_or(Desk::new(runtime, &self.premises, &caller).tool);
-        let desk = Desk { tool, dialect: self.dialect, ..Desk::new(runtime, &self.premises, &caller) };
+        let caller = Asking { runner: self, place };
+        let tool = Tool::named("shell").unwrap_or(CallContext::new(runtime, &self.premises, &caller).tool);
+        let cx =
+            CallContext { tool, dialect: self.dialect, ..CallContext::new(runtime, &self.premises, &caller) };
         let call = self.dialect.command(command, &self.premises.shell).map(ShellCall::of);
-        match call.and_then(|call| start(&call, &desk)) {
+        match call.and_then(|call| start(&call, &cx)) {
             Ok(task) => Ok(screens::started(&task, self.layout, self.dialect, runtime)),
             Err(Refusal::Engine(error)) => Err(error),
             Err(other) => Ok(format!("{other}.")),
@@ -263,9 +265,9 @@ impl Desktop {
         if let Some(status) =
             status.filter(|status| !words.contains(status) && Status::from_word(status).is_none())
         {
-            return Ok(format!("There is no status {status:?}: choose one of {}.", words.join(", ")));
+            return Ok(format!("No status {status:?}; choose one of {}.", words.join(", ")));
         }
-        let page = runtime.list(&Filter { limit: MOST, ..Filter::new(self.scope()) })?;
+        let page = runtime.tasks().list(&Filter { limit: MOST, ..Filter::new(self.scope()) })?;
         let wanted = |task: &Task| {
             let own = screens::word(task, self.layout, self.dialect);
             status.is_none_or(|word| task.status.word() == word || own == word)
@@ -277,19 +279,19 @@ impl Desktop {
     fn status(&self, runtime: &Runtime, id: &str) -> Result<String, Error> {
         const LINES: u32 = 20;
         const BYTES: u64 = 16 << 10;
-        let task = self.seen(runtime.task(self.resolve(runtime, id)?.as_str(), &self.scope())?);
+        let task = self.seen(runtime.tasks().task(self.resolve(runtime, id)?.as_str(), &self.scope())?);
         let request =
             ReadRequest { from: From::TailLines(LINES.into()), max_bytes: BYTES, ..ReadRequest::default() };
-        let read = runtime.read_shown(task.id.as_str(), &self.scope(), &request)?;
+        let read = runtime.reader().read_shown(task.id.as_str(), &self.scope(), &request)?;
         Ok(screens::one(&task, &clean_text(&read.text()), self.layout, self.dialect, runtime))
     }
 
     fn end(&self, runtime: &Runtime, id: &str, signal: i32, place: &Place) -> Result<String, Error> {
         let id = match parse_short_handle(id) {
             Some(_) => self.resolve(runtime, id)?,
-            None => runtime.resolve_for_deed(id, &self.scope())?,
+            None => runtime.lookup().resolve_for_deed(id, &self.scope())?,
         };
-        let task = runtime.task(id.as_str(), &self.scope())?;
+        let task = runtime.tasks().task(id.as_str(), &self.scope())?;
         let name = self.name(&task);
         if task.status.is_terminal() {
             let word = screens::word(&task, self.layout, self.dialect);
@@ -299,24 +301,24 @@ impl Desktop {
         place.give_up_turn();
         let grace_ms = (signal == SIGKILL).then_some(0);
         let request = KillRequest { by: "the user, in the chat".to_owned(), signal, grace_ms };
-        let receipt = runtime.kill(task.id.as_str(), &self.scope(), &request)?;
+        let receipt = runtime.live().kill(task.id.as_str(), &self.scope(), &request)?;
         Ok(match receipt.survivors.len() {
             0 => format!("Task {name} cancelled."),
-            left => format!("Task {name} cancelled; {left} of its processes do not die."),
+            left => format!("Task {name} cancelled; {left} of its processes are still alive."),
         })
     }
 
     fn restart(&self, runtime: &Runtime, id: &str, place: &Place) -> Result<String, Error> {
-        let caller = Asking { desktop: self, place };
+        let caller = Asking { runner: self, place };
         let id = match parse_short_handle(id) {
             Some(_) => self.resolve(runtime, id)?.to_string(),
             None => id.to_owned(),
         };
         if let Some(tool) = Tool::named("restart") {
             let passage = Passage { tool, policy: &self.premises.policy, asker: &caller };
-            runtime.pass_restart(id.as_str(), &self.scope(), &passage)?;
+            runtime.approvals().pass_restart(id.as_str(), &self.scope(), &passage)?;
         }
-        let task = runtime.restart(id.as_str(), &self.scope())?;
+        let task = runtime.starts().restart(id.as_str(), &self.scope())?;
         let name = self.name(&task);
         if task.never_ran() {
             let cause = task.cause.as_deref().unwrap_or(task.status.word());
@@ -348,6 +350,13 @@ mod tests {
         for line in ["/background", "/status ", "/nope x", "/", "/resume", "/resume agent_1"] {
             let refused = Slash::parse(line).unwrap_err();
             assert!(refused.contains("/help"), "{line}: {refused}");
+        }
+    }
+
+    #[test]
+    fn the_help_fits_into_eighty_columns() {
+        for line in HELP.lines() {
+            assert!(line.len() <= 78, "{line}");
         }
     }
 }

@@ -1,14 +1,14 @@
-//! The session's tasks, as far as the screen has to do with them.
+//! The tasks of the session, as the screen shows them.
 
 use meanwhile::Error;
 use mw_desk::action::Force;
 use mw_desk::chat::{AgentState, ChatNews};
 
-use super::office::{Message, Office};
+use super::core::{ChatCore, Message};
 
-impl Office<'_> {
+impl ChatCore<'_> {
     pub(super) fn look_at_tasks(&mut self) -> Result<(), Error> {
-        let mut tasks = self.desk.chat_tasks(|task| self.desktop.seen(task).handle())?;
+        let mut tasks = self.desk.chat_tasks(|task| self.runner.seen(task).handle())?;
         if self.state == AgentState::Gone {
             // Its locks may last a moment longer than its line.
             tasks.iter_mut().for_each(|task| task.awaited = false);
@@ -20,7 +20,7 @@ impl Office<'_> {
         Ok(())
     }
 
-    /// Ends a task on a thread of its own: that may take some seconds. Its end is news to the agent.
+    /// Ends a task on a separate thread, because that may take seconds. The agent gets a notification.
     pub(super) fn kill(&self, id: String) {
         let (desk, messages) = (self.desk.clone(), self.messages.clone());
         std::thread::spawn(move || {
@@ -32,8 +32,8 @@ impl Office<'_> {
     }
 
     pub(super) fn move_to_background(&mut self) -> Result<(), Error> {
-        for id in self.runtime.awaited(self.host.session())? {
-            self.runtime.move_to_background(&id)?;
+        for id in self.runtime.notifications().awaited(self.host.session())? {
+            self.runtime.notifications().move_to_background(&id)?;
         }
         self.look_at_tasks()
     }

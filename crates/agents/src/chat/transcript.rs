@@ -1,4 +1,4 @@
-//! What was seen in a chat, a line per entry, so that it can be seen again.
+//! The transcript of a chat on disk: one line for each entry, so that the chat can be resumed.
 
 use std::collections::VecDeque;
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -7,26 +7,27 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use mw_desk::chat::Entry;
-use mw_model::is_context_stamp;
+use mw_model::{Dialect, is_context_stamp};
 
 use super::ledger::Ledger;
 
 const CHATS: &str = "chats";
 const FILE: &str = "transcript.jsonl";
 const CONTEXT: &str = "context";
+const DIALECT: &str = "dialect";
 const PREFIX: &str = "chat-";
 
 /// Why a chat cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum TranscriptError {
     /// There is none.
-    #[error("there is no chat {0:?}")]
+    #[error("no chat {0:?}")]
     NotFound(String),
     /// There is none at all.
-    #[error("there is no chat yet")]
+    #[error("no chats yet")]
     None,
-    /// Somebody has it open.
-    #[error("the chat {0} is open elsewhere")]
+    /// Another process has it open.
+    #[error("the chat {0} is open in another process")]
     InUse(String),
     /// Its file cannot be used.
     #[error("{}: {error}", path.display())]
@@ -101,10 +102,21 @@ impl Transcript {
         })
     }
 
+    /// Returns whose names the tasks of the chat go by; nothing where that was not kept.
+    #[must_use]
+    pub fn dialect(&self) -> Option<Dialect> {
+        Dialect::named(fs::read_to_string(self.directory.join(DIALECT)).ok()?.trim())
+    }
+
+    /// Keeps whose names they go by, for when the chat is taken up again. Where it cannot be kept, it must be given again.
+    pub fn keep_dialect(&self, dialect: Dialect) {
+        let _ = fs::write(self.directory.join(DIALECT), dialect.name());
+    }
+
     /// Opens one that exists: this, or the one that was used last.
     ///
     /// # Errors
-    /// When there is none, or somebody else has it open.
+    /// When there is none, or another process has it open.
     pub fn open(home: &Path, session: Option<&str>) -> Result<Self, TranscriptError> {
         let session = match session {
             Some(session) => session.to_owned(),
@@ -155,7 +167,7 @@ impl Transcript {
         Ok(())
     }
 
-    /// Puts what was added onto the disk: what is told exactly once must be there before it is acknowledged.
+    /// Syncs the file: an entry must be on disk before a notification is acknowledged.
     pub(super) fn sync(&mut self) -> io::Result<()> {
         self.catch_up()?;
         self.file.sync_data()
@@ -204,7 +216,7 @@ fn last(home: &Path) -> Option<String> {
     dated.into_iter().find(|(_, path, _)| has_words(path)).map(|(_, _, session)| session)
 }
 
-/// Tells whether a transcript has words of a person.
+/// Returns whether a transcript has words of a person.
 fn has_words(path: &Path) -> bool {
     const BEGINNINGS: [&[u8]; 3] =
         [b"{\"entry\":\"user\"", b"{\"entry\":\"command\"", b"{\"entry\":\"waits\""];

@@ -1,28 +1,29 @@
-//! Turns: when one begins, what it says, and what becomes of words that did not arrive.
+//! Turns: when one starts, which messages it sends, and what happens to messages that were not received.
 
 use std::rc::Rc;
 
-use meanwhile::{Error, Moment};
+use meanwhile::Error;
+use meanwhile::engine::Moment;
 use mw_desk::chat::{AgentState, ChatNews, Entry};
 use mw_model::{Notice, Turn};
 
 use super::Wake;
-use super::office::Office;
+use super::core::ChatCore;
 use crate::subagent::TurnEnd;
 
-impl Office<'_> {
-    /// Starts the agent once more.
+impl ChatCore<'_> {
+    /// Starts the agent again.
     pub(super) fn call_again(&mut self) {
-        self.lines += 1;
-        self.line = self.open_line();
+        self.connections += 1;
+        self.connection = self.connect();
         self.is_fresh = true;
         self.set_state(AgentState::Starting);
     }
 
-    /// Begins the next turn, if there is anything to say and somebody to hear it.
+    /// Starts the next turn, if there is a message or notification and the agent is ready.
     pub(super) fn go_on(&mut self) -> Result<(), Error> {
         // A turn shows banners, too: it waits like those until a command has said what it started.
-        if self.state != AgentState::Idle || self.desktop.announcing.is_under_way() {
+        if self.state != AgentState::Idle || self.runner.announcing.is_under_way() {
             return Ok(());
         }
         let text = self.waiting.front().cloned();
@@ -50,12 +51,12 @@ impl Office<'_> {
         Ok(delivery.notices().iter().any(|notice| self.is_news(notice)))
     }
 
-    /// After a crash the same comes again; what is in the transcript was told.
+    /// After a crash the same notifications come again; those in the transcript were delivered.
     fn is_news(&self, notice: &Notice) -> bool {
         !self.ledger.was_told(notice.number)
     }
 
-    /// Says something to the agent, with what it has not been told in front.
+    /// Sends a message to the agent, with the notifications in front.
     fn turn(&mut self, text: Option<&str>) -> Result<(), Error> {
         let host = Rc::clone(&self.host);
         let delivery = host.drain(Moment::RunStart)?;
@@ -75,7 +76,7 @@ impl Office<'_> {
         if let Some(text) = text {
             self.add(Entry::User { text: text.to_owned() });
         }
-        // What cannot be kept is told once more after a crash, never not at all.
+        // What cannot be kept is told again after a crash, never not at all.
         if tells
             && self.options.transcript.sync().is_ok()
             && let Err(error) = delivery.acknowledge()
@@ -84,7 +85,7 @@ impl Office<'_> {
         }
         self.is_fresh = false;
         self.set_state(AgentState::Busy);
-        self.line.prompt(message);
+        self.connection.prompt(message);
         Ok(())
     }
 
@@ -96,7 +97,7 @@ impl Office<'_> {
 
     /// Shows what has happened since the last look, and wakes the agent if it wants that.
     pub(super) fn look_at_notices(&mut self) -> Result<(), Error> {
-        if self.desktop.announcing.is_under_way() {
+        if self.runner.announcing.is_under_way() {
             return Ok(());
         }
         let host = Rc::clone(&self.host);
@@ -131,28 +132,27 @@ impl Office<'_> {
         self.forget_questions_of_agent();
         let flight = self.ledger.flight.take().unwrap_or_default();
         if self.state == AgentState::Busy {
-            self.add(Entry::TurnEnded { early: Some("the agent is gone".to_owned()) });
+            self.add(Entry::TurnEnded { early: Some("the agent has exited".to_owned()) });
         }
         self.not_heard(flight.numbers);
         let next = match flight.text {
-            None => "What you say next starts it again.",
+            None => "Your next message restarts it.",
             Some(text) if self.fatal.as_ref() == Some(&text) => {
-                "That was the second time over the same words; they are not said again. What you say next starts it \
-                 again."
+                "It exited twice on the same message, which is not sent again. Your next message restarts it."
             }
             Some(text) => {
                 self.fatal = Some(text.clone());
                 self.add(Entry::Waits { text: text.clone() });
                 self.waiting.push_front(text);
                 self.tell_waiting();
-                "It may not have heard your last words: they wait, and what you say next starts it again."
+                "It may not have received your last message, which is kept. Your next message restarts it."
             }
         };
         self.note(format!("{how}. {next}"));
         self.set_state(AgentState::Gone);
     }
 
-    /// Notes which notices did not arrive.
+    /// Notes which notifications did not arrive.
     pub(super) fn not_heard(&mut self, numbers: Vec<i64>) {
         if !numbers.is_empty() {
             self.add(Entry::NotHeard { numbers });

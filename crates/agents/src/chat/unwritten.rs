@@ -1,5 +1,5 @@
-//! What tool calls have come to so far. An agent that streams a tool's output sends all of it each time: the screen
-//! shows every state of it, the transcript keeps the last.
+//! The latest state of running tool calls. An agent that streams a tool's output sends all of it each time: the screen
+//! shows every update, the transcript keeps only the last.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -1,23 +1,24 @@
-//! Looks out for the session: what happens to its tasks, and what is asked on its behalf.
+//! Watches the session for events of its tasks, notifications and approval requests.
 
 use std::convert::Infallible;
 use std::sync::mpsc::Sender;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use meanwhile::{Error, Runtime, Scope, Settings};
+use meanwhile::engine::Runtime;
+use meanwhile::{Error, Scope, Settings};
 use mw_desk::chat::ChatQuestion;
 
-use super::office::Message;
+use super::core::Message;
 
-/// How long it sleeps while nobody rings; the settings may say less, for a ring may be lost.
+/// How long it sleeps without a wake-up; the settings may have a shorter time, because a wake-up may be lost.
 const LONGEST: Duration = Duration::from_secs(3600);
-/// How often the office is told at most that nothing of its own happened while others rang.
+/// How often, at most, the core is notified that only tasks of other sessions have changed.
 const QUIET_EVERY: Duration = Duration::from_secs(1);
 /// How long it rests after a failure.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// Says so whenever something happens, until nobody listens any more.
+/// Reports changes until nobody listens any more.
 pub(super) fn start(settings: Settings, session: String, keep: Duration, messages: Sender<Message>) {
     thread::spawn(move || {
         let mut watch = Watch { settings, session, keep, messages, failed: None };
@@ -58,7 +59,7 @@ impl Watch {
             Err(Stop::Failed(error)) => error.to_string(),
         };
         if self.failed.as_ref() != Some(&error) {
-            self.tell(Message::Failed(format!("news come late: {error}; it goes on trying")))?;
+            self.tell(Message::Failed(format!("notifications are delayed ({error}); retrying")))?;
             self.failed = Some(error);
         }
         Ok(())
@@ -66,12 +67,12 @@ impl Watch {
 
     fn watch(&mut self) -> Result<Infallible, Stop> {
         let runtime = Runtime::open(self.settings.clone())?;
-        let mut subscription = runtime.subscribe(Scope::Session(self.session.clone()))?;
+        let mut subscription = runtime.notifications().subscribe(Scope::Session(self.session.clone()))?;
         // What happened before, while nobody looked.
         self.tell(Message::Happened)?;
         let (mut before, mut told) = (None, Instant::now());
         loop {
-            let open = runtime.open_approvals(self.keep)?.into_iter();
+            let open = runtime.approvals().open_approvals(self.keep)?.into_iter();
             let ours = open.filter(|entry| entry.proposal.session == self.session);
             let asked: Vec<_> = ours.map(|entry| ChatQuestion::of(&entry.proposal)).collect();
             if before.as_ref() != Some(&asked) {
@@ -96,8 +97,7 @@ impl Watch {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-    use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+    use std::sync::mpsc::channel;
 
     use meanwhile::Programs;
 
@@ -105,29 +105,24 @@ mod tests {
 
     const SOON: Duration = Duration::from_secs(30);
 
-    fn watched(home: &Path) -> Receiver<Message> {
-        let programs =
-            Programs { supervisor: "mw-supervisor".into(), settle: Vec::new(), starter_exits: false };
-        let settings = Settings::new(home.to_owned(), programs);
-        let (messages, inbox) = channel();
-        start(settings, "chat-1".to_owned(), SOON, messages);
-        inbox
-    }
-
     #[test]
     fn a_store_that_fails_for_a_while_is_said_once_and_watched_again() {
         let place = tempfile::tempdir().unwrap();
         let home = place.path().join("home");
         std::fs::write(&home, "no directory").unwrap();
-        let inbox = watched(&home);
-        match inbox.recv_timeout(SOON).unwrap() {
-            Message::Failed(text) => assert!(text.starts_with("news come late: "), "{text}"),
-            _ => panic!("it does not say that it cannot watch"),
+        let programs =
+            Programs { supervisor: "mw-supervisor".into(), settle: Vec::new(), starter_exits: false };
+        let settings = Settings::new(home.clone(), programs);
+        let (messages, inbox) = channel();
+        let mut watch = Watch { settings, session: "chat-1".to_owned(), keep: SOON, messages, failed: None };
+        for _ in 0..3 {
+            assert!(watch.go_on().is_ok(), "it tries again");
         }
-        // Some tries later it has said nothing more.
-        let more = inbox.recv_timeout(PAUSE * 3);
-        assert!(matches!(more, Err(RecvTimeoutError::Timeout)));
+        let said: Vec<_> = inbox.try_iter().collect();
+        let [Message::Failed(text)] = &*said else { panic!("it does not say once that it cannot watch") };
+        assert!(text.starts_with("notifications are delayed ("), "{text}");
         std::fs::remove_file(&home).unwrap();
+        thread::spawn(move || watch.go_on());
         assert!(matches!(inbox.recv_timeout(SOON), Ok(Message::Happened)), "what was missed is looked at");
         assert!(matches!(inbox.recv_timeout(SOON), Ok(Message::Proposed(asked)) if asked.is_empty()));
     }

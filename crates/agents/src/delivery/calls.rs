@@ -1,4 +1,4 @@
-//! How many calls are under way.
+//! Counts the calls that are running.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 /// to read, write and confirm with.
 const MOST: u32 = 256;
 
-/// The calls that are under way. One that finds too many waits its turn.
+/// The calls that are running. One that finds too many waits its turn.
 #[derive(Clone)]
 pub(crate) struct Calls(Arc<Semaphore>);
 
@@ -24,11 +24,16 @@ impl Default for Calls {
 }
 
 impl Calls {
+    /// Begins a call unless it has to wait its turn.
+    pub(crate) fn begin_at_once(&self) -> Option<Call> {
+        Some(Call { _permit: Some(Arc::clone(&self.0).try_acquire_owned().ok()?) })
+    }
+
     pub(crate) async fn begin(&self) -> Call {
         Call { _permit: Arc::clone(&self.0).acquire_owned().await.ok() }
     }
 
-    /// Returns once none is under way.
+    /// Returns once none is running.
     pub(crate) async fn all_over(&self) {
         let _ = self.0.acquire_many(MOST).await;
     }

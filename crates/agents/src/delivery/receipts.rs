@@ -1,16 +1,17 @@
-//! What is to be done once a reply has been written, and not before.
+//! Receipts of replies: the notifications of a reply are acknowledged only after it was written.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use meanwhile::{Runtime, Settings, Teller};
+use meanwhile::Settings;
+use meanwhile::engine::{Runtime, Teller};
 use mw_model::TaskId;
 use rmcp::model::RequestId;
 
 use super::calls::Call;
 use super::teller::{Held, Reserved};
 
-/// What a reply tells: notices, and the ends of tasks.
+/// What a reply tells: notifications, and the ends of tasks.
 pub(crate) struct Receipt {
     pub(crate) notices: Option<Held>,
     pub(crate) told: Vec<TaskId>,
@@ -20,14 +21,25 @@ pub(crate) struct Receipt {
     pub(crate) settings: Arc<Settings>,
     /// No other reply tells these ends before it is noted that this one did.
     pub(crate) _reserved: Vec<Reserved>,
-    /// The call is over with this.
+    /// The call ends with this.
     pub(crate) _call: Call,
 }
 
 impl Receipt {
-    /// The reply has been written: what it told is told.
+    /// Returns whether the reply carries notifications.
+    pub(crate) const fn has_notices(&self) -> bool {
+        self.notices.is_some()
+    }
+
+    /// The reply is being written: returns the notifications in it that another reply tells meanwhile, and that must be
+    /// left out.
+    pub(crate) fn close(&self) -> Vec<String> {
+        self.notices.as_ref().map(Held::close).unwrap_or_default()
+    }
+
+    /// Called after the reply was written: acknowledges what it reported.
     pub(crate) fn confirm(mut self) {
-        meanwhile::fail_point("reply-written");
+        meanwhile::engine::fail_point("reply-written");
         if let Some(notices) = self.notices.take() {
             notices.acknowledge();
         }
@@ -41,11 +53,11 @@ impl Receipt {
             let kept = self
                 .teller
                 .as_ref()
-                .is_some_and(|teller| runtime.keep_promise(task, teller).unwrap_or(false));
+                .is_some_and(|teller| runtime.notifications().keep_promise(task, teller).unwrap_or(false));
             if !kept {
-                let _ = runtime.note_told(task);
+                let _ = runtime.notifications().note_told(task);
             } else if self.spent.contains(task) {
-                let _ = runtime.clear(std::slice::from_ref(task), None);
+                let _ = runtime.retention().clear(std::slice::from_ref(task), None);
             }
         }
     }
@@ -60,13 +72,13 @@ impl Drop for Receipt {
         std::thread::spawn(move || {
             let Ok(runtime) = Runtime::open(settings.as_ref().clone()) else { return };
             for task in &told {
-                let _ = runtime.leave_promise(task, &teller);
+                let _ = runtime.notifications().leave_promise(task, &teller);
             }
         });
     }
 }
 
-/// The receipts of replies that are on their way. One that is dropped unconfirmed gives its notices back.
+/// The receipts of replies that are on their way. One that is dropped unconfirmed gives its notifications back.
 #[derive(Clone, Default)]
 pub(crate) struct Receipts(Arc<Mutex<HashMap<RequestId, Receipt>>>);
 

@@ -1,51 +1,53 @@
-//! Who passes the news of a session on. One thread per session holds it, so that what was handed to one reply is
-//! handed to no other.
+//! Delivers the notifications of a session. One thread per session holds them, so that no notification is given to two
+//! replies.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use meanwhile::{Moment, Runtime, Scope, Settings, Teller};
+use meanwhile::engine::{Moment, Runtime, Teller, is_shared};
+use meanwhile::{Scope, Settings};
 use mw_model::{Notice, TaskId};
 use tokio::sync::oneshot;
 
-use meanwhile::is_shared;
+use super::seal::{Open, Seal};
 use mw_tools::call::SessionEnd;
 use mw_tools::dialects::Dialect;
 
-/// How long a session may be silent before its thread and its lease are given back, where no call takes longer. The next call
-/// takes them again.
+/// How long a session may be idle before its thread and its lease are released, unless a call may take longer. The next
+/// call takes them again.
 const IDLE: Duration = Duration::from_secs(30 * 60);
 
-/// Most bytes of notices in front of one reply.
+/// Maximum size of the notifications in front of a reply, in bytes.
 const MOST_BYTES: usize = 8 << 10;
 
-/// Who tells a session's agent what it has not been told.
+/// Who delivers the notifications of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tells {
-    /// Whoever answers its calls, in front of the next reply.
+    /// The server that answers its calls, in front of the next reply.
     Replies,
-    /// The host of the session, which is not here.
+    /// The host of the session, which is another process.
     Host,
 }
 
-/// How a server speaks to its sessions, and what holds for them.
+/// The settings of a server for its sessions.
 #[derive(Clone)]
 pub(crate) struct Manner {
     pub(crate) dialect: Dialect,
-    /// When the server began, where it has one client: a number of another context is none of its own; see [`Premises::context_stamp`](mw_tools::call::Premises::context_stamp).
+    /// When the server started, if it has one client. Task numbers of another context do not belong to it; see
+    /// [`Premises::context_stamp`](mw_tools::call::Premises::context_stamp).
     pub(crate) context: Option<String>,
     pub(crate) session_end: SessionEnd,
-    /// Longest time one call may take.
+    /// Maximum duration of a call.
     pub(crate) longest_call: Duration,
 }
 
-/// Who serves whom.
+/// The thread that serves each member.
 type Known = Arc<Mutex<HashMap<Member, Sender<Wish>>>>;
 
-/// Who is told: a session; where several clients of one server share it without knowing of each other, one of them.
+/// A recipient of notifications: a session, or one of several independent clients of a server that share a session.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Member {
     pub(crate) session: String,
@@ -58,7 +60,7 @@ impl From<&str> for Member {
     }
 }
 
-/// The tellers of all sessions that were asked for.
+/// The delivery threads of all sessions in use.
 pub(crate) struct Tellers {
     settings: Arc<Settings>,
     manner: Manner,
@@ -67,8 +69,8 @@ pub(crate) struct Tellers {
     idle: Duration,
 }
 
-/// The ends of tasks that one reply tells, or will tell: no other reply of the session tells them meanwhile. Dropped once
-/// it is noted that they were told, or when the reply came to nothing.
+/// The ends of tasks that one reply reports or will report. No other reply of the session reports them meanwhile.
+/// Dropped after the delivery was recorded, or when the reply is discarded.
 pub(crate) struct Reserved {
     tasks: Vec<TaskId>,
     teller: Sender<Wish>,
@@ -87,35 +89,46 @@ enum Wish {
     Drain(Vec<TaskId>, oneshot::Sender<Drained>),
     Acknowledge(u64, Sender<()>),
     TakeBack(u64),
-    /// Nobody asks any more; replies on their way are still noted.
+    /// No further calls come; replies that are being sent are still recorded.
     Leave,
 }
 
-/// Notices for one reply, and what holds them. Dropped on the way, they are handed to the next.
+/// The notifications for one reply. If they are dropped before they are delivered, the next reply gets them.
 #[derive(Default)]
 pub(crate) struct Drained {
     pub(crate) held: Option<Held>,
     pub(crate) notices: Vec<Told>,
-    /// How many wait for the next reply, because this one has no room for them.
+    /// How many must wait for the next reply, because this one has no room.
     pub(crate) left: usize,
-    /// The ends that the reply tells itself.
+    /// The ends that the reply itself reports.
     pub(crate) own: Option<Reserved>,
 }
 
-/// A notice in the words of a dialect.
+/// A notification in the format of a dialect.
 pub(crate) struct Told {
     pub(crate) notice: Notice,
     pub(crate) block: String,
 }
 
-/// Notices that were handed to a reply. Dropped, they are handed to the next.
+/// Notifications that were given to a reply. If this is dropped, the next reply gets them.
 pub(crate) struct Held {
     number: u64,
     teller: Option<Sender<Wish>>,
+    seal: Seal,
 }
 
 impl Held {
-    /// Closes them. They are closed for good when this returns, so that a reply that is written later proves it.
+    /// Composes a reply from them, see [`Seal::compose`].
+    pub(crate) fn compose(&self, notices: Vec<Told>, stays: impl Fn(&Told) -> bool) -> Vec<Told> {
+        self.seal.compose(notices, stays)
+    }
+
+    /// Called when the reply is being written, see [`Seal::close`].
+    pub(crate) fn close(&self) -> Vec<String> {
+        self.seal.close()
+    }
+
+    /// Acknowledges them. They are acknowledged durably when this returns.
     pub(crate) fn acknowledge(mut self) {
         if let Some(teller) = self.teller.take() {
             let (done, closed) = channel();
@@ -139,12 +152,12 @@ impl Tellers {
         Self { settings, manner, tells, known: Known::default(), idle }
     }
 
-    /// Holds a session from now on: a client that comes back says so before it calls anything.
+    /// Hosts a session from now on, even before its first call: a client that comes back initialises first.
     pub(crate) fn hold(&self, session: &str) {
         drop(self.teller(&session.into()));
     }
 
-    /// Gives a session back, because its last client has left and this server goes on.
+    /// Releases a session, because its last client has left and this server keeps running.
     pub(crate) fn leave(&self, session: &str) {
         let known: Vec<Member> = {
             let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -153,7 +166,8 @@ impl Tellers {
         known.iter().for_each(|member| self.forget(member));
     }
 
-    /// Holds the news of a client no longer: it is gone. What it was not told passes to those who share its session.
+    /// Releases the notifications of a client that has left. Those that were not delivered go to the other clients of
+    /// its session.
     pub(crate) fn forget(&self, member: &Member) {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).remove(member);
         if let Some(teller) = known {
@@ -161,14 +175,15 @@ impl Tellers {
         }
     }
 
-    /// Returns by what name the news of a session is held. Nothing where the home cannot be used; the call that
-    /// asks finds out why.
+    /// Returns the identity under which the notifications of a session are held. Returns `None` if the home cannot be
+    /// used; the call itself then reports why.
     pub(crate) async fn name(&self, member: &Member) -> Option<Teller> {
         self.ask(member, Wish::Name).await
     }
 
-    /// Leaves the ends of tasks to a reply that will tell them, until what is returned is dropped. Blocks until no reply
-    /// can take them any more. Nothing where the home cannot be used.
+    /// Reserves the ends of tasks for a reply that will report them, until the returned value is dropped. Blocks until
+    /// no other reply can take them, and they are removed from replies that are not being written yet. Returns `None`
+    /// if the home cannot be used.
     pub(crate) fn reserve(&self, member: &Member, tasks: &[TaskId]) -> Option<Reserved> {
         if self.tells == Tells::Host {
             return None;
@@ -178,9 +193,9 @@ impl Tellers {
         answered.blocking_recv().ok()
     }
 
-    /// Takes what a session has not been told, and no other reply tells. The ends that this reply tells are reserved for it
-    /// first, and held with the rest, so that nobody else tells them before it is written; the caller leaves them out of its
-    /// text.
+    /// Takes the notifications of a session that no other reply has. The ends that this reply itself reports are
+    /// reserved for it first and held with the rest, so that no other reply reports them before it is written; the
+    /// caller does not add them to its text.
     pub(crate) async fn drain(&self, member: &Member, own: &[TaskId]) -> Drained {
         let wish = |answer| Wish::Drain(own.to_vec(), answer);
         match self.tells {
@@ -190,7 +205,7 @@ impl Tellers {
     }
 
     async fn ask<T>(&self, member: &Member, wish: impl Fn(oneshot::Sender<T>) -> Wish) -> Option<T> {
-        // Its thread may just have left, or its home could not be used; perhaps it can now.
+        // Its thread may just have ended, or the home could not be used before but can be now.
         for _ in 0..2 {
             let (answer, answered) = oneshot::channel();
             if self.teller(member).send(wish(answer)).is_ok()
@@ -220,9 +235,9 @@ impl Tellers {
     }
 }
 
-/// Serves one session until it has been silent for long, or its home cannot be used. Two sorts are held as long as this
-/// server lives, because silence is no end: one that ends with its client, and one that several servers share, where each
-/// tells its own starts.
+/// Serves one session until it was idle for long, or its home cannot be used. Two kinds of sessions are held as long as
+/// this server runs: those that end with their client, and those that several servers share, where each reports the
+/// tasks that it started.
 fn tell(
     settings: &Settings,
     session: &str,
@@ -232,16 +247,18 @@ fn tell(
     idle: Duration,
 ) {
     let Ok(runtime) = Runtime::open(settings.clone()) else { return };
-    let Ok(mut host) = runtime.server(session) else { return };
+    let Ok(mut host) = runtime.notifications().server(session) else { return };
     if is_shared(session) {
         host = host.of_own_starts();
     }
     let stays = manner.session_end == SessionEnd::Kill || is_shared(session);
-    let mut open = HashMap::new();
+    let mut open: HashMap<u64, Open<'_>> = HashMap::new();
     let mut last = 0;
     let mut is_leaving = false;
-    // What replies tell, or will tell, once for each of them.
+    // The ends that replies report or will report, once for each reply.
     let mut reserved: Vec<TaskId> = Vec::new();
+    // Those of them that no other server of the session tells.
+    let mut claimed: HashSet<TaskId> = HashSet::new();
     let reservation = |tasks: Vec<TaskId>| Reserved { tasks, teller: own.clone() };
     loop {
         let wish = match inbox.recv_timeout(idle) {
@@ -253,13 +270,20 @@ fn tell(
             Wish::Name(answer) => _ = answer.send(host.teller()),
             Wish::Reserve(tasks, answer) => {
                 reserved.extend_from_slice(&tasks);
-                // One that nobody takes is released at once.
+                open.values_mut().for_each(|open| open.leave(&tasks));
+                // Other servers of the session, and hooks, leave these ends to this server. If this fails, they may report them, too.
+                let _ = host.claim_ends(&tasks);
+                claimed.extend(tasks.iter().cloned());
+                // If nobody takes it, it is released at once.
                 let _ = answer.send(reservation(tasks));
             }
             Wish::Release(tasks) => {
                 for task in &tasks {
                     if let Some(at) = reserved.iter().position(|known| known == task) {
                         reserved.swap_remove(at);
+                    }
+                    if !reserved.contains(task) && claimed.remove(task) {
+                        let _ = runtime.notifications().leave_promise(task, &host.teller());
                     }
                 }
             }
@@ -276,7 +300,7 @@ fn tell(
                 let notices = delivery.notices().iter();
                 let mut notices: Vec<_> =
                     notices.map(|notice| in_words(notice, manner, &runtime, session)).collect();
-                // A reply has an end; what does not fit leads the next one.
+                // A reply has limited room; the rest goes into the next one.
                 let fitting = fitting(&notices);
                 let left = notices.len() - fitting;
                 notices.truncate(fitting);
@@ -284,14 +308,16 @@ fn tell(
                     let _ = answer.send(Drained { own: own_ends, ..Drained::default() });
                     continue;
                 }
-                open.insert(last, delivery);
-                let held = Some(Held { number: last, teller: Some(own.clone()) });
+                let seal = Seal::default();
+                let blocks = notices.iter().map(|told| told.block.clone()).collect();
+                open.insert(last, Open { delivery, blocks, seal: seal.clone() });
+                let held = Some(Held { number: last, teller: Some(own.clone()), seal });
                 let _ = answer.send(Drained { held, notices, left, own: own_ends });
             }
             Wish::Acknowledge(number, done) => {
-                if let Some(delivery) = open.remove(&number) {
-                    // What fails here is told once more.
-                    let _ = delivery.acknowledge();
+                if let Some(open) = open.remove(&number) {
+                    // If this fails, it is delivered again.
+                    let _ = open.delivery.acknowledge();
                 }
                 drop(done);
             }
@@ -303,11 +329,11 @@ fn tell(
         }
     }
     drop(open);
-    // A task that does not hear of it goes on until the server ends.
+    // A task that does not receive this keeps running until the server ends.
     let _ = host.leave();
 }
 
-/// Returns how many notices one reply has room for; one at least.
+/// Returns how many notifications fit into a reply, at least one.
 fn fitting(notices: &[Told]) -> usize {
     let mut taken = 0;
     let fits = |told: &&Told| {
@@ -317,12 +343,12 @@ fn fitting(notices: &[Told]) -> usize {
     notices.iter().take_while(fits).count().max(1)
 }
 
-/// Of whatever was started otherwise it is told in the words of this conversation, too.
+/// Tasks that were started in another way are reported in the dialect of this conversation, too.
 fn in_words(notice: &Notice, manner: &Manner, runtime: &Runtime, session: &str) -> Told {
     let mut notice = notice.clone();
-    let task = runtime.task(notice.task.as_str(), &Scope::Session(session.to_owned()));
+    let task = runtime.tasks().task(notice.task.as_str(), &Scope::Session(session.to_owned()));
     notice.handle = match task {
-        // The number that another context gave it means another task here.
+        // The number that it has in another context belongs to another task here.
         Ok(task) if manner.context.is_some() && task.context.is_some() && task.context != manner.context => {
             task.id.to_string()
         }

@@ -14,7 +14,7 @@ const LONGEST_IDLE: u64 = 86_400;
 pub(super) const HOST: Host = Host {
     id: "claude-code",
     title: "Claude Code",
-    next: "start Claude Code anew; /mcp and /hooks show what it has loaded",
+    next: "restart Claude Code; check with /mcp and /hooks",
     hooks: Some(Hooks {
         context: &["UserPromptSubmit", "PostToolUse", "SessionStart"],
         stop: "Stop",

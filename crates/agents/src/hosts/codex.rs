@@ -9,7 +9,7 @@ use super::setup::value::Value;
 
 /// What a hook may take, in seconds; it gives up by itself long before.
 const PATIENCE: u64 = 10;
-/// What a call may take, in seconds. Codex gives up earlier unless told, also while progress is reported.
+/// The time limit of a call in seconds. Without it Codex gives up earlier, even if progress is reported.
 const CALL_SECONDS: u64 = 3600;
 /// Codex hands almost nothing of the environment on. Without these the server would look at another home.
 const PASSED_ON: [&str; 7] = [
@@ -30,7 +30,7 @@ fn server(program: &str) -> Value {
 pub(super) const HOST: Host = Host {
     id: "codex",
     title: "Codex",
-    next: "start Codex anew; it asks once whether to trust the hooks (/hooks shows them)",
+    next: "restart Codex; it asks once whether to trust the hooks (/hooks shows them)",
     hooks: Some(Hooks {
         context: &["UserPromptSubmit", "PostToolUse", "SessionStart"],
         stop: "Stop",

@@ -7,7 +7,7 @@ use super::setup::json::Syntax;
 pub(super) const HOST: Host = Host {
     id: "cursor",
     title: "Cursor",
-    next: "switch it on under Settings, Tools & MCP, if Cursor has not done so by itself",
+    next: "enable it under Settings, Tools & MCP, if Cursor has not done so",
     hooks: None,
     programs: &["cursor", "cursor-agent"],
     files: &[HostFile {

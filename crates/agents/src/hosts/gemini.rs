@@ -9,7 +9,7 @@ use super::setup::value::Value;
 
 /// What a hook may take, in milliseconds; it gives up by itself long before.
 const PATIENCE: u64 = 10_000;
-/// What a call may take, in milliseconds. Gemini CLI gives up after ten minutes unless told.
+/// The time limit of a call in milliseconds. Without it Gemini CLI gives up after ten minutes.
 const CALL_MS: u64 = 3_600_000;
 
 fn server(program: &str) -> Value {
@@ -20,7 +20,7 @@ fn server(program: &str) -> Value {
 pub(super) const HOST: Host = Host {
     id: "gemini",
     title: "Gemini CLI",
-    next: "start Gemini CLI anew; /mcp and /hooks show what it has loaded",
+    next: "restart Gemini CLI; check with /mcp and /hooks",
     hooks: Some(Hooks {
         context: &["BeforeAgent", "AfterTool", "SessionStart"],
         stop: "AfterAgent",

@@ -1,4 +1,4 @@
-//! goose: known by its calls only; it is set up by its own means.
+//! goose: recognised by its calls only; it has its own way to add a server.
 
 use super::session::Identity;
 

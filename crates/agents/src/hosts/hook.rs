@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 
 use super::session::{Clues, HostSession};
 
-/// Most bytes of one answer. Claude Code puts longer ones into a file and shows the model only how they begin.
+/// Maximum number of bytes of one answer. Claude Code puts longer ones into a file and shows the model only how they
+/// begin.
 const MOST_BYTES: usize = 9_000;
 
 /// How a host's hooks ask and are answered.
@@ -58,7 +59,7 @@ pub enum HookMoment {
     Context,
     /// Something to go on with, before the agent falls asleep.
     Stop,
-    /// Nothing: nobody would read it, the agent has been kept going once already, or it is not for this agent.
+    /// Nothing: it would not be read, the agent was already kept going once, or the event is for another agent.
     Silent,
 }
 
@@ -82,7 +83,7 @@ impl HookCall {
     /// # Errors
     /// Says what is wrong with it.
     pub fn parse(host: &'static str, hooks: &'static Hooks, text: &[u8]) -> Result<Self, String> {
-        let value: Value = serde_json::from_slice(text).map_err(|error| format!("it is no JSON: {error}"))?;
+        let value: Value = serde_json::from_slice(text).map_err(|error| format!("not JSON: {error}"))?;
         let text = |name: &str| value.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
         let event = text("hook_event_name").ok_or("it has no hook_event_name")?.to_owned();
         let stops_again = value.get("stop_hook_active").and_then(Value::as_bool).unwrap_or(false);
@@ -113,7 +114,7 @@ impl HookCall {
         clues
     }
 
-    /// Returns how many of these notices fit into one answer; at least one.
+    /// Returns how many of these notifications fit into one answer; at least one.
     #[must_use]
     pub fn fitting(notices: &[Notice]) -> usize {
         let mut room = MOST_BYTES;
@@ -126,7 +127,7 @@ impl HookCall {
         fits.count().max(1).min(notices.len())
     }
 
-    /// Tells whether an agent, and no subagent of it, has come to the end of its turn.
+    /// Returns whether an agent, and no subagent of it, has come to the end of its turn.
     #[must_use]
     pub fn is_a_stop(&self) -> bool {
         self.event == self.hooks.stop && !self.of_subagent
@@ -138,8 +139,8 @@ impl HookCall {
         let blocks = notices.iter().map(Notice::to_block).collect::<Vec<_>>().join("\n\n");
         (!blocks.is_empty()).then(|| {
             format!(
-                "Background tasks have news, from meanwhile and not from the user. Go on with what depends on it, or just \
-                 say how it went.\n\n{blocks}\n"
+                "Notifications about background tasks, from meanwhile and not from the user. Continue with work that \
+                 depends on them, or report the result.\n\n{blocks}\n"
             )
         })
     }
@@ -154,14 +155,15 @@ impl HookCall {
         let answer = match self.moment {
             HookMoment::Silent => return None,
             HookMoment::Context => {
-                let text =
-                    format!("News of background tasks, from meanwhile and not from the user:\n\n{blocks}");
+                let text = format!(
+                    "Notifications about background tasks, from meanwhile and not from the user:\n\n{blocks}"
+                );
                 json!({"hookSpecificOutput": {"hookEventName": self.event, "additionalContext": text}})
             }
             HookMoment::Stop => {
                 let text = format!(
-                    "Before you stop: background tasks have news, from meanwhile and not from the user. Go on with what \
-                     depends on it, or just say how it went.\n\n{blocks}"
+                    "Before you stop: notifications about background tasks, from meanwhile and not from the user. \
+                     Continue with work that depends on them, or report the result.\n\n{blocks}"
                 );
                 match self.hooks.keep_going {
                     KeepGoing::Context => {

@@ -1,16 +1,16 @@
-//! A host as data: where its files are, how they are written, what is put into them.
+//! The description of a host: its files, their formats, and what is written into them.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use meanwhile::find_program;
+use meanwhile::engine::find_program;
 
 use super::hook::Hooks;
 use super::setup::error::SetupError;
 use super::setup::json::Syntax;
 use super::setup::value::Value;
 
-/// A program that runs agents and can be told of meanwhile.
+/// A program that runs agents and can use meanwhile.
 pub struct Host {
     /// Its name on the command line.
     pub id: &'static str,
@@ -126,7 +126,7 @@ impl Surroundings<'_> {
         Ok(paths.find(|path| path.symlink_metadata().is_ok()).unwrap_or(first))
     }
 
-    /// Tells whether a host seems to be there: one of its programs, or a directory of its own.
+    /// Returns whether a host seems to be there: one of its programs, or a directory of its own.
     #[must_use]
     pub fn has(&self, host: &Host) -> bool {
         let path = (self.variable)("PATH").unwrap_or_default();
@@ -159,12 +159,12 @@ impl Host {
         format!("{}{WAKES}", self.hook_command(program))
     }
 
-    /// Tells whether a hook's command is our waker, whichever `mw` it names.
+    /// Returns whether a hook's command is our waker, whichever `mw` it names.
     pub(in crate::hosts) fn is_waker_command(&self, command: &str) -> bool {
         command.trim().strip_suffix(WAKES).is_some_and(|rest| self.is_hook_command(rest))
     }
 
-    /// Tells whether a hook's command is ours, whichever `mw` it names.
+    /// Returns whether a hook's command is ours, whichever `mw` it names.
     pub(in crate::hosts) fn is_hook_command(&self, command: &str) -> bool {
         let program =
             command.trim().strip_suffix(self.id).and_then(|rest| rest.trim_end().strip_suffix(" hook"));

@@ -1,4 +1,4 @@
-//! Every host that is known, in the order in which they are listed.
+//! The hosts that can be set up, and the ways in which hosts identify their session.
 
 use super::host::Host;
 use super::session::Identity;

@@ -1,9 +1,9 @@
-//! The hosts that we live in, one file each: where its files are and what is put into them, how its hooks ask, and how it
+//! The hosts in which `mw` runs, one file each: where its files are and what is written into them, its hooks, and how it
 //! says which session is asking.
 //!
-//! `host` is what a host is made of, `list` has all of them. `setup` plans and writes a host's files, `hook` answers its
-//! hooks, and `session` decides which session its server and its hooks belong to. To add a host, write its file and put
-//! it into the list.
+//! `host` defines the description of a host, and `list` has all of them. `setup` plans and writes a host's files, `hook`
+//! answers its hooks, and `session` decides to which session its server and its hooks belong. To add a host, write its
+//! file and add it to the list.
 
 mod claude_code;
 mod codex;

@@ -21,7 +21,7 @@ fn server(program: &str) -> Value {
 pub(super) const HOST: Host = Host {
     id: "opencode",
     title: "OpenCode",
-    next: "start OpenCode anew; opencode mcp list shows what it has loaded",
+    next: "restart OpenCode; check with opencode mcp list",
     hooks: None,
     programs: &["opencode"],
     files: &[HostFile {

@@ -1,20 +1,19 @@
-//! Which session somebody belongs to: decided here and nowhere else, so that a host's MCP server and its hooks
-//! agree.
+//! Decides to which session a process belongs. It is decided only here, so that a host's MCP server and its hooks agree.
 //!
-//! 1. `MEANWHILE_SESSION`, if it is set: who runs a host inside a session means that one.
-//! 2. The host's own session, where it tells: Claude Code by `CLAUDE_CODE_SESSION_ID` (its server) and
+//! 1. `MEANWHILE_SESSION`, if it is set: a host that runs inside a session belongs to that one.
+//! 2. The host's own session, if the host reports it: Claude Code by `CLAUDE_CODE_SESSION_ID` (its server) and
 //!    `session_id` (its hooks), Codex by `sessionId` in the `_meta` of a call (its server) and `session_id` (its
 //!    hooks).
-//! 3. The project: the host's word for it, else the directory the host started us in. Gemini CLI and OpenCode tell
-//!    their servers nothing else, so two of them in one project share a session. Each living server then tells the
-//!    ends of what it started itself, see [`meanwhile::is_shared`].
+//! 3. The project: as reported by the host, else the directory in which the host started us. Gemini CLI and OpenCode
+//!    report nothing else to their servers, so two of them in one project share a session. Each server then reports
+//!    the ends of the tasks that it started itself, see [`meanwhile::engine::is_shared`].
 //!
 //! A server keeps the session it was started with. Claude Code's hooks name another after `/clear`; they find the
 //! server's by `Runtime::served_beside`.
 
 use std::path::{Path, PathBuf};
 
-use meanwhile::PROJECT_SESSION;
+use meanwhile::engine::PROJECT_SESSION;
 
 use super::list::IDENTITIES;
 
@@ -51,6 +50,8 @@ pub struct Clues {
     pub host_session: Option<HostSession>,
     /// The project's directory, absolute and without links.
     pub project: PathBuf,
+    /// Whether `meanwhile_session` holds whatever a message says: a server inside a task acts for the task's session.
+    pub is_bound: bool,
 }
 
 impl Clues {
@@ -67,6 +68,7 @@ impl Clues {
             meanwhile_session: variable("MEANWHILE_SESSION"),
             host_session,
             project: project.map_or_else(|| directory.to_owned(), PathBuf::from),
+            is_bound: false,
         }
     }
 

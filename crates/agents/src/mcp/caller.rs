@@ -1,9 +1,10 @@
-//! A client that waits for a call to end.
+//! The client of a running call: reports progress to it, asks its person, and notices when it gives up.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use meanwhile::{Asked, Task};
+use meanwhile::Task;
+use meanwhile::engine::Asked;
 use mw_model::TaskId;
 use mw_model::approval::Proposal;
 use rmcp::RoleServer;
@@ -18,10 +19,10 @@ use super::server::Server;
 use crate::delivery::teller::Member;
 use mw_tools::call::{Caller, Patience};
 
-/// How often a client that asked for it hears that the call goes on. One gives up after 60 s of silence.
+/// How often a client that asked for it hears that the call continues. One gives up after 60 s of silence.
 const TELL_EVERY: Duration = Duration::from_secs(5);
 
-/// Longest time a person is given to answer.
+/// Maximum time a person is given to answer.
 const ASK_AT_MOST: Duration = Duration::from_secs(600);
 
 /// How often it is looked whether the answer came another way.
@@ -30,7 +31,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// A client that waits for a call to end.
 pub(super) struct Client {
     cancelled: CancellationToken,
-    /// Cancelled when the server is about to end.
+    /// Cancelled when the server shuts down.
     closing: CancellationToken,
     token: Option<ProgressToken>,
     peer: Peer<RoleServer>,
@@ -77,7 +78,7 @@ impl Client {
         *told = Instant::now();
         let live: Vec<_> = tasks.iter().filter(|task| !task.status.is_terminal()).map(words).collect();
         let progress = ProgressNotificationParam::new(token, self.begun.elapsed().as_secs_f64())
-            .with_message(format!("{} of {} tasks run: {}", live.len(), tasks.len(), live.join("; ")));
+            .with_message(format!("{} of {} tasks running: {}", live.len(), tasks.len(), live.join("; ")));
         let peer = self.peer.clone();
         self.handle.spawn(async move {
             // A client that does not want it ends nothing.

@@ -1,4 +1,4 @@
-//! Which sessions the clients of an HTTP server work for: a session is given back when the last of them has left.
+//! Counts the clients of each session of an HTTP server. A session is released when its last client has left.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
@@ -47,7 +47,7 @@ impl Server {
     pub(super) fn session_of(&self, mut clues: Clues, extensions: &Extensions) -> String {
         let headers = extensions.get::<http::request::Parts>().map(|parts| &parts.headers);
         let header = |name: &str| headers?.get(name)?.to_str().ok();
-        if let Some(session) = header("x-meanwhile-session")
+        if let Some(session) = header("x-meanwhile-session").filter(|_| !clues.is_bound)
             && (1..=MOST_SESSION).contains(&session.len())
         {
             clues.meanwhile_session = Some(session.to_owned());

@@ -1,22 +1,34 @@
-//! Knowing when a reply over HTTP has gone out: the system has taken its last byte from us.
+//! Detects when a reply over HTTP was sent: when the system has taken its last byte.
 
+use std::fmt;
 use std::io;
-use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 
 use axum::body::{Body, Bytes};
 use axum::extract::connect_info::Connected;
-use axum::extract::{ConnectInfo, Request};
+use axum::extract::{ConnectInfo, Request, State};
+use axum::http::Method;
 use axum::middleware::Next;
 use axum::response::Response;
 use axum::serve::{IncomingStream, Listener};
 use http_body::{Frame, SizeHint};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{TcpListener, TcpStream};
 
+use crate::delivery::arrivals::{Arrival, Arrivals};
 use crate::delivery::receipts::Receipt;
+use crate::delivery::seal::without;
+
+/// A request that has come in, until it is known for what it waits.
+#[derive(Clone)]
+pub(super) struct HttpArrival(Arc<Mutex<Option<Arrival>>>);
+
+impl HttpArrival {
+    pub(super) fn take(&self) -> Option<Arrival> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
 
 /// The receipts of the replies to one request.
 #[derive(Clone, Default)]
@@ -31,6 +43,16 @@ impl HttpReceipts {
         !self.0.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 
+    fn have_notices(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().any(Receipt::has_notices)
+    }
+
+    /// The reply is being written, see [`Receipt::close`].
+    fn close(&self) -> Vec<String> {
+        let receipts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        receipts.iter().flat_map(Receipt::close).collect()
+    }
+
     fn take(&self) -> Vec<Receipt> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -39,23 +61,32 @@ impl HttpReceipts {
 /// The receipts of replies that were handed to a connection whole. They are confirmed when it has been flushed,
 /// and given back when it is closed before that.
 #[derive(Clone, Default)]
-pub(super) struct Due(HttpReceipts);
+pub struct ConnectionReceipts(HttpReceipts);
 
-impl Connected<IncomingStream<'_, Tapped>> for Due {
-    fn connect_info(stream: IncomingStream<'_, Tapped>) -> Self {
+impl<L: Listener<Addr: fmt::Debug>> Connected<IncomingStream<'_, FlushListener<L>>> for ConnectionReceipts {
+    fn connect_info(stream: IncomingStream<'_, FlushListener<L>>) -> Self {
         stream.io().due.clone()
     }
 }
 
 /// Notes when a reply has been handed over whole.
-pub(super) async fn follow(ConnectInfo(due): ConnectInfo<Due>, mut request: Request, next: Next) -> Response {
+pub(super) async fn follow(
+    State(arrivals): State<Arrivals>,
+    ConnectInfo(due): ConnectInfo<ConnectionReceipts>,
+    mut request: Request,
+    next: Next,
+) -> Response {
     let receipts = HttpReceipts::default();
+    if request.method() == Method::POST {
+        let arrival = Arc::new(Mutex::new(Some(arrivals.come())));
+        request.extensions_mut().insert(HttpArrival(arrival));
+    }
     request.extensions_mut().insert(receipts.clone());
     let (parts, body) = next.run(request).await.into_parts();
-    Response::from_parts(parts, Body::new(Followed { body, receipts, due }))
+    Response::from_parts(parts, Body::new(Followed { body, receipts, due, arrivals, held_back: None }))
 }
 
-/// Tells whether a piece of an event stream holds the reply. Clients close the stream as soon as they have it, and
+/// Returns whether a piece of an event stream holds the reply. Clients close the stream as soon as they have it, and
 /// its end is never taken then.
 fn holds_reply(bytes: &[u8]) -> bool {
     let lines = bytes.split(|byte| *byte == b'\n');
@@ -65,11 +96,53 @@ fn holds_reply(bytes: &[u8]) -> bool {
     messages.any(|message| message.get("result").is_some() || message.get("error").is_some())
 }
 
+/// Writes a piece of an event stream without these notifications.
+fn rewritten(bytes: &Bytes, blocks: &[String]) -> Bytes {
+    let lines = bytes.split_inclusive(|byte| *byte == b'\n').map(|line| {
+        let message = line.strip_prefix(b"data:").and_then(|message| without(message, blocks));
+        message.map_or_else(|| line.to_vec(), |message| [b"data: ", &message[..], b"\n"].concat())
+    });
+    lines.collect::<Vec<_>>().concat().into()
+}
+
+/// Resolves when it is known what the calls that have come in wait for.
+type Ready = Pin<Box<dyn Future<Output = ()> + Send>>;
+
 /// A body that says when the reply in it has been taken.
 struct Followed {
     body: Body,
     receipts: HttpReceipts,
-    due: Due,
+    due: ConnectionReceipts,
+    arrivals: Arrivals,
+    /// A piece with the reply, and the calls that may still take notifications out of it.
+    held_back: Option<(Bytes, Ready)>,
+}
+
+impl Followed {
+    /// Holds a piece back that has a reply with notifications, until it is known what the calls wait for that have come
+    /// in. The length of what is no stream is told already, so nothing can be taken out of that.
+    fn hold_back(
+        &mut self,
+        polled: &Poll<Option<Result<Frame<Bytes>, axum::Error>>>,
+        is_stream: bool,
+    ) -> bool {
+        let Poll::Ready(Some(Ok(frame))) = polled else { return false };
+        let Some(bytes) =
+            frame.data_ref().filter(|bytes| is_stream && self.receipts.have_notices() && holds_reply(bytes))
+        else {
+            return false;
+        };
+        let arrivals = self.arrivals.clone();
+        self.held_back = Some((bytes.clone(), Box::pin(async move { arrivals.all_known().await })));
+        true
+    }
+
+    /// The reply goes out: what it tells is due with the next flush.
+    fn let_go(&self) -> Vec<String> {
+        let taken_out = self.receipts.close();
+        self.receipts.take().into_iter().for_each(|receipt| self.due.0.keep(receipt));
+        taken_out
+    }
 }
 
 impl http_body::Body for Followed {
@@ -80,23 +153,35 @@ impl http_body::Body for Followed {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        let polled = Pin::new(&mut self.body).poll_frame(context);
-        let is_told = match &polled {
-            Poll::Ready(None) => true,
-            Poll::Ready(Some(Ok(frame))) => {
-                let holds = |bytes: &Bytes| self.receipts.are_there() && holds_reply(bytes);
-                self.body.is_end_stream() || frame.data_ref().is_some_and(holds)
+        if self.held_back.is_none() {
+            let is_stream = self.body.size_hint().exact().is_none();
+            let polled = Pin::new(&mut self.body).poll_frame(context);
+            if !self.hold_back(&polled, is_stream) {
+                let is_told = match &polled {
+                    Poll::Ready(None) => true,
+                    Poll::Ready(Some(Ok(frame))) => {
+                        let holds = |bytes: &Bytes| self.receipts.are_there() && holds_reply(bytes);
+                        self.body.is_end_stream() || frame.data_ref().is_some_and(holds)
+                    }
+                    Poll::Ready(Some(Err(_))) | Poll::Pending => false,
+                };
+                if is_told {
+                    self.let_go();
+                }
+                return polled;
             }
-            Poll::Ready(Some(Err(_))) | Poll::Pending => false,
-        };
-        if is_told {
-            self.receipts.take().into_iter().for_each(|receipt| self.due.0.keep(receipt));
         }
-        polled
+        if let Some((_, known)) = &mut self.held_back {
+            ready!(known.as_mut().poll(context));
+        }
+        let bytes = self.held_back.take().map(|(bytes, _)| bytes).unwrap_or_default();
+        let taken_out = self.let_go();
+        let bytes = if taken_out.is_empty() { bytes } else { rewritten(&bytes, &taken_out) };
+        Poll::Ready(Some(Ok(Frame::data(bytes))))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        self.held_back.is_none() && self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
@@ -104,30 +189,33 @@ impl http_body::Body for Followed {
     }
 }
 
-/// A listener whose connections say when they have been flushed.
-pub(super) struct Tapped(pub(super) TcpListener);
+/// A listener whose connections confirm the receipts of a reply when they have been flushed.
+pub struct FlushListener<L>(
+    /// The listener below it.
+    pub L,
+);
 
-impl Listener for Tapped {
-    type Io = Tap;
-    type Addr = SocketAddr;
+impl<L: Listener> Listener for FlushListener<L> {
+    type Io = FlushStream<L::Io>;
+    type Addr = L::Addr;
 
-    async fn accept(&mut self) -> (Tap, SocketAddr) {
-        let (stream, address) = Listener::accept(&mut self.0).await;
-        (Tap { stream, due: Due::default() }, address)
+    async fn accept(&mut self) -> (Self::Io, Self::Addr) {
+        let (stream, address) = self.0.accept().await;
+        (FlushStream { stream, due: ConnectionReceipts::default() }, address)
     }
 
-    fn local_addr(&self) -> io::Result<SocketAddr> {
+    fn local_addr(&self) -> io::Result<Self::Addr> {
         self.0.local_addr()
     }
 }
 
-/// A connection. What serves it writes all it holds before it flushes.
-pub(super) struct Tap {
-    stream: TcpStream,
-    due: Due,
+/// A connection of a [`FlushListener`]. What serves it writes all it holds before it flushes.
+pub struct FlushStream<S> {
+    stream: S,
+    due: ConnectionReceipts,
 }
 
-impl AsyncRead for Tap {
+impl<S: AsyncRead + Unpin> AsyncRead for FlushStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -137,7 +225,7 @@ impl AsyncRead for Tap {
     }
 }
 
-impl AsyncWrite for Tap {
+impl<S: AsyncWrite + Unpin> AsyncWrite for FlushStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

@@ -1,13 +1,13 @@
-//! Asking the person behind a client.
+//! Asks the user of a client for approval (`elicitation/create`).
 //!
-//! Clients of older revisions are asked in the middle of a call. Newer ones get the question as the reply, and make
-//! the call again with the answer; the approval binds what was asked, so only the same call can use it.
+//! Clients of older protocol revisions are asked during the call. Newer ones get the question as the reply, and repeat the
+//! call with the answer. The approval is bound to the command that was asked about, so only the same call can use it.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use meanwhile::{Asked, Runtime};
+use meanwhile::engine::{Asked, Runtime};
 use mw_model::approval::{Answer, Proposal, ProposalId, Remember};
 use rmcp::RoleServer;
 use rmcp::model::{
@@ -30,7 +30,7 @@ const MOST_PUT: usize = 1000;
 /// How a client's person can be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Manner {
-    /// By a request of ours while the call goes on.
+    /// By a request of ours while the call continues.
     InTheCall,
     /// By the reply, after which the call is made again.
     InTheReply,
@@ -62,7 +62,7 @@ pub(super) fn question(proposal: &Proposal) -> Option<ElicitRequestParams> {
             "for_session": {
                 "type": "boolean",
                 "title": "For the rest of this session",
-                "description": "Do not ask again about exactly this",
+                "description": "Do not ask again for exactly this command",
                 "default": false,
             },
         },
@@ -92,7 +92,7 @@ pub(super) fn heard(given: &ElicitResult, after: Duration) -> Asked {
     }
 }
 
-/// When questions were put by a reply.
+/// When a question was asked by a reply, by request.
 #[derive(Default)]
 pub(super) struct Put(Mutex<HashMap<ProposalId, Instant>>);
 
@@ -133,12 +133,15 @@ pub(super) fn take_in(
     for (key, response) in responses {
         let Ok(id) = key.parse::<ProposalId>() else { continue };
         let Ok(response) = serde_json::from_value::<ElicitResult>(response.clone()) else { continue };
-        let known = runtime.find_approval(id.as_str()).is_ok_and(|entry| entry.proposal.session == session);
+        let known = runtime
+            .approvals()
+            .find_approval(id.as_str())
+            .is_ok_and(|entry| entry.proposal.session == session);
         if !known {
             continue;
         }
         match heard(&response, put.age(&id)) {
-            Asked::Answered { answer, by } => runtime.answer_first(&id, answer, by)?,
+            Asked::Answered { answer, by } => runtime.approvals().answer_first(&id, answer, by)?,
             Asked::Dismissed | Asked::Elsewhere | Asked::Later => closed.push(id),
         }
     }

@@ -1,5 +1,6 @@
-//! Messages on standard input and output, one per line. The SDK's own transport answers a message that does not fit
-//! without its id, so that its sender waits forever, and it reads on however much nobody takes from it.
+//! Messages on standard input and output, one per line. It replaces the SDK's transport, which answers an invalid
+//! message without its id, so that the sender waits forever, and which reads without limit if nobody takes the
+//! messages.
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -15,9 +16,11 @@ use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use crate::delivery::arrivals::Arrivals;
 use crate::delivery::receipts::{Receipt, Receipts};
+use crate::delivery::seal::without;
 
-/// Most bytes of one message.
+/// Maximum number of bytes of one message.
 const MOST_LINE: usize = 16 << 20;
 /// How much may be asked for and not answered before no more is read.
 const MOST_OPEN: usize = 32 << 20;
@@ -38,6 +41,7 @@ pub(super) struct Lines<R> {
     parsed: VecDeque<Value>,
     unanswered: Arc<Unanswered>,
     receipts: Receipts,
+    arrivals: Arrivals,
     out: Option<mpsc::UnboundedSender<Line>>,
     closing: CancellationToken,
 }
@@ -80,12 +84,12 @@ impl<R: AsyncRead + Send + Unpin> Lines<R> {
     pub(super) fn new<W: AsyncWrite + Send + Unpin + 'static>(
         read: R,
         write: W,
-        receipts: Receipts,
+        (receipts, arrivals): (Receipts, Arrivals),
         closing: CancellationToken,
     ) -> (Self, JoinHandle<()>) {
         let (out, lines) = mpsc::unbounded_channel();
         let unanswered = Arc::new(Unanswered::default());
-        let writer = tokio::spawn(write_all(write, lines, Arc::clone(&unanswered)));
+        let writer = tokio::spawn(write_all(write, lines, Arc::clone(&unanswered), arrivals.clone()));
         let transport = Self {
             read: BufReader::new(read),
             line: Vec::new(),
@@ -94,6 +98,7 @@ impl<R: AsyncRead + Send + Unpin> Lines<R> {
             parsed: VecDeque::new(),
             unanswered,
             receipts,
+            arrivals,
             out: Some(out),
             closing,
         };
@@ -132,6 +137,7 @@ impl<R: AsyncRead + Send + Unpin> Lines<R> {
         let (written, answer) = oneshot::channel();
         let id = answered(message).cloned();
         let receipt = id.as_ref().and_then(|id| self.receipts.take(id));
+        drop(id.as_ref().and_then(|id| self.arrivals.take(id)));
         let line = serde_json::to_vec(message).map(|mut text| {
             text.push(b'\n');
             Line { text, answers: id, receipt, written: None }
@@ -162,7 +168,7 @@ impl<R: AsyncRead + Send + Unpin> Lines<R> {
             Err(_) if tells || is_answer => None,
             Err(error) => {
                 let code = if asks { ErrorCode::INVALID_PARAMS } else { ErrorCode::INVALID_REQUEST };
-                self.refuse(id, code, format!("this is no message of the protocol: {error}"));
+                self.refuse(id, code, format!("not a protocol message: {error}"));
                 None
             }
         }
@@ -173,6 +179,9 @@ impl<R: AsyncRead + Send + Unpin> Lines<R> {
         match message {
             JsonRpcMessage::Request(asked) => {
                 self.unanswered.add(&asked.id, size);
+                if matches!(asked.request, ClientRequest::CallToolRequest(_)) {
+                    self.arrivals.come_as(&asked.id);
+                }
                 self.is_open |= match &asked.request {
                     ClientRequest::InitializeRequest(_) => true,
                     ClientRequest::DiscoverRequest(_) | ClientRequest::PingRequest(_) => false,
@@ -184,6 +193,7 @@ impl<R: AsyncRead + Send + Unpin> Lines<R> {
                     && let Some(id) = &cancelled.params.request_id
                 {
                     self.unanswered.remove(id);
+                    drop(self.arrivals.take(id));
                 }
             }
             JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => {}
@@ -244,8 +254,19 @@ async fn write_all<W: AsyncWrite + Unpin>(
     mut write: W,
     mut lines: mpsc::UnboundedReceiver<Line>,
     unanswered: Arc<Unanswered>,
+    arrivals: Arrivals,
 ) {
-    while let Some(line) = lines.recv().await {
+    while let Some(mut line) = lines.recv().await {
+        if line.receipt.as_ref().is_some_and(Receipt::has_notices) {
+            arrivals.all_known().await;
+        }
+        let taken_out = line.receipt.as_ref().map(Receipt::close).unwrap_or_default();
+        if !taken_out.is_empty()
+            && let Some(mut text) = without(&line.text, &taken_out)
+        {
+            text.push(b'\n');
+            line.text = text;
+        }
         let wrote = async {
             write.write_all(&line.text).await?;
             write.flush().await

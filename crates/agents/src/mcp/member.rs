@@ -1,30 +1,49 @@
-//! Who is told by a reply, and what a reply will tell.
+//! The client of a call: which notifications its reply carries, and which ends it will report.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use meanwhile::is_shared;
+use meanwhile::engine::is_shared;
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 
+use super::delivery::HttpArrival;
 use super::server::{Inner, Server};
+use crate::delivery::arrivals::Arrival;
 use crate::delivery::teller::{Member, Reserved};
 
 /// What the reply to a call will tell, because the call waits for it. It is reserved before the wait looks for the first
 /// time, so that no other reply tells an end that the wait sees.
 #[derive(Clone, Default)]
-pub(super) struct Awaited(Arc<Mutex<Vec<Reserved>>>);
+pub(super) struct Awaited(Arc<Mutex<Expected>>);
+
+#[derive(Default)]
+struct Expected {
+    reserved: Vec<Reserved>,
+    /// The call, while it is unknown what it waits for. No reply with notifications is written meanwhile.
+    arrival: Option<Arrival>,
+}
 
 impl Awaited {
+    fn change<T>(&self, change: impl FnOnce(&mut Expected) -> T) -> T {
+        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     pub(super) fn add(&self, reserved: Option<Reserved>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(reserved);
+        self.change(|expected| expected.reserved.extend(reserved));
+        self.is_known();
+    }
+
+    /// Records that nothing more will be reserved.
+    pub(super) fn is_known(&self) {
+        drop(self.change(|expected| expected.arrival.take()));
     }
 
     pub(super) fn take(&self) -> Vec<Reserved> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        self.change(|expected| std::mem::take(&mut expected.reserved))
     }
 }
 
-/// The place of one of several clients. What it was not told is given up with its last clone.
+/// The seat of one of several clients. Its undelivered notifications are released with its last clone.
 pub(super) struct Seat {
     inner: Arc<Inner>,
     members: Mutex<Vec<Member>>,
@@ -53,8 +72,19 @@ impl Server {
         Self { inner: Arc::clone(&self.inner), seat: Some(Arc::new(seat)) }
     }
 
-    /// Returns who is told by the reply to a call. Clients that share a session because none of them names one know nothing
-    /// of each other: each is told of its own starts.
+    /// Returns what the reply to a call of this tool will tell: nothing that is known yet.
+    pub(super) fn awaited(&self, tool: &str, context: &RequestContext<RoleServer>) -> Awaited {
+        let parts = context.extensions.get::<http::request::Parts>();
+        let arrival = match parts.and_then(|parts| parts.extensions.get::<HttpArrival>()) {
+            Some(arrival) => arrival.take(),
+            None => self.inner.arrivals.take(&context.id),
+        };
+        let arrival = arrival.filter(|_| self.inner.toolset.may_wait(tool));
+        Awaited(Arc::new(Mutex::new(Expected { arrival, ..Expected::default() })))
+    }
+
+    /// Returns the recipient of the reply to a call. Clients that share a session because none of them names one are
+    /// independent: each gets notifications of its own tasks.
     pub(super) fn member(&self, context: &RequestContext<RoleServer>, session: &str) -> Member {
         let parts = context.extensions.get::<http::request::Parts>();
         let id = parts.and_then(|parts| parts.headers.get("mcp-session-id")?.to_str().ok());

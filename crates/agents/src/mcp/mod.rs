@@ -1,14 +1,14 @@
 //! The MCP server: tools, resources and tasks over standard input and output or over HTTP.
 //!
 //! ```text
-//! client ─▶ transport ─▶ Server ─▶ a thread of its own: Desk, one tool ─▶ reply
-//!             │             │                                              │
-//!             │             └─ teller: what the session was not told ──────┤
-//!             └── reply written: what it told is told ◀── receipts ◀───────┘
+//! client ─▶ transport ─▶ Server ─▶ a separate thread: CallContext, one tool ─▶ reply
+//!             │             │                                                   │
+//!             │             └─ delivery: notifications of the session ──────────┤
+//!             └── reply written: acknowledge them ◀── receipts ◀────────────────┘
 //! ```
 //!
-//! Everything that lasts is in the engine. A server may be killed at any moment: tasks go on, and what was not
-//! written is told by the next one.
+//! All durable state is in the engine. A server may be killed at any moment: tasks keep running, and the next server
+//! delivers the notifications that were not written.
 
 mod caller;
 mod clients;
@@ -26,7 +26,8 @@ mod stdio;
 mod subscriptions;
 mod tasks;
 
-pub use http::{HttpOptions, Listening, listen, listen_for_conformance};
+pub use delivery::{ConnectionReceipts, FlushListener, FlushStream};
+pub use http::{http_routes, http_routes_for_conformance};
 pub use offer::Offer;
 pub use server::Server;
 pub use stdio::serve_stdio;

@@ -1,4 +1,4 @@
-//! What a server offers, and to whom.
+//! The configuration of the server.
 
 use meanwhile::Settings;
 use mw_tools::Toolset;
@@ -20,7 +20,7 @@ pub struct Offer {
     pub dialect: Dialect,
     /// Who is asking, as far as it is known before a call.
     pub clues: Clues,
-    /// Who tells what a session has not been told.
+    /// Who delivers the notifications of a session.
     pub tells: Tells,
     /// Whether all clients get data beside the text, and not only those that ask for it.
     pub structured: bool,

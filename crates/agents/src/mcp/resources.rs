@@ -1,6 +1,7 @@
 //! Tasks and their logs as resources: `meanwhile://tasks`, `meanwhile://tasks/ID`, `meanwhile://tasks/ID/output`.
 
-use meanwhile::{Error, Filter, From, ReadRequest, Runtime, Scope, clean_text};
+use meanwhile::engine::{From, ReadRequest, Runtime, clean_text};
+use meanwhile::{Error, Filter, Scope};
 use rmcp::model::{
     ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource, ResourceContents,
     ResourceTemplate,
@@ -45,7 +46,7 @@ pub(super) fn addresses(task: &str) -> [String; 3] {
 
 /// Lists a session's tasks and their logs.
 pub(super) fn list(runtime: &Runtime, session: &str) -> Result<ListResourcesResult, Error> {
-    let page = runtime.list(&Filter::new(Scope::Session(session.to_owned())))?;
+    let page = runtime.tasks().list(&Filter::new(Scope::Session(session.to_owned())))?;
     let mut resources =
         vec![Resource::new(ALL, "tasks").with_title("All tasks").with_mime_type("application/json")];
     for task in page.tasks {
@@ -81,25 +82,27 @@ pub(super) fn read(
     uri: &str,
 ) -> Result<Option<ReadResourceResult>, Error> {
     let scope = Scope::Session(premises.session.clone());
-    let exact = |handle: &str| runtime.resolve_exact(handle, &scope);
+    let exact = |handle: &str| runtime.lookup().resolve_exact(handle, &scope);
     let contents = match Named::parse(uri) {
         None => return Ok(None),
         Some(Named::Tasks) => {
-            let page = runtime.list(&Filter::new(scope.clone()))?;
+            let page = runtime.tasks().list(&Filter::new(scope.clone()))?;
             text(uri, "application/json", json!({"tasks": page.tasks, "total": page.total}).to_string())
         }
-        Some(Named::Task(task)) => match exact(&task).and_then(|id| runtime.task(id.as_str(), &scope)) {
-            Ok(task) => text(uri, "application/json", json!(task).to_string()),
-            Err(Error::NotFound(_)) => return Ok(None),
-            Err(error) => return Err(error),
-        },
+        Some(Named::Task(task)) => {
+            match exact(&task).and_then(|id| runtime.tasks().task(id.as_str(), &scope)) {
+                Ok(task) => text(uri, "application/json", json!(task).to_string()),
+                Err(Error::NotFound(_)) => return Ok(None),
+                Err(error) => return Err(error),
+            }
+        }
         Some(Named::Output(task)) => {
             let most = premises.reply_bytes;
             let request =
                 ReadRequest { from: From::TailBytes(most), max_bytes: most, ..ReadRequest::default() };
-            match exact(&task).and_then(|id| runtime.read_shown(id.as_str(), &scope, &request)) {
+            match exact(&task).and_then(|id| runtime.reader().read_shown(id.as_str(), &scope, &request)) {
                 Ok(reply) => {
-                    let note = if reply.has_earlier { "[earlier output is left out]\n" } else { "" };
+                    let note = if reply.has_earlier { "[earlier output omitted]\n" } else { "" };
                     text(uri, "text/plain", format!("{note}{}", clean_text(&reply.text())))
                 }
                 Err(Error::NotFound(_)) => return Ok(None),

@@ -1,8 +1,9 @@
-//! What the server answers.
+//! The handlers of the server.
 
 use std::sync::Arc;
 
-use meanwhile::{Runtime, Settings, Teller};
+use meanwhile::Settings;
+use meanwhile::engine::{Runtime, Teller};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams, CancelledNotificationParam,
     CompleteRequestMethod, CompleteRequestParams, CompleteResult, ContentBlock, ErrorCode, GetTaskParams,
@@ -24,53 +25,56 @@ use super::member::{Awaited, Seat};
 use super::offer::Offer;
 use super::subscriptions::Subscriptions;
 use super::{resources, tasks};
+use crate::delivery::arrivals::Arrivals;
 use crate::delivery::calls::{Call, Calls};
 use crate::delivery::instructions::{AtEnd, instructions};
 use crate::delivery::receipts::{Receipt, Receipts};
 use crate::delivery::teller::Member;
 use crate::delivery::teller::{Drained, Held, Manner, Reserved, Tellers, Told};
 use crate::hosts::{Clues, session_of};
-use mw_tools::call::{Caller, Desk, Premises, Reply};
+use mw_tools::call::{CallContext, Caller, Premises, Reply};
 use mw_tools::dialects::{Dialect, Speaks};
 use mw_tools::{Form, Toolset};
 
-/// Most bytes of arguments in one call.
+/// Maximum size of the arguments of a call, in bytes.
 const MOST_ARGUMENTS: usize = 1 << 20;
 
-/// Longest name of a session or a message that a host may give.
+/// Maximum length of the name of a session or message that a host gives.
 pub(super) const MOST_SESSION: usize = 200;
 
-/// Where a host says which message of its conversation a call belongs to; the first that is there counts.
+/// Fields in which hosts name the message of the conversation that a call belongs to. The first one present counts.
 const MESSAGE: [&str; 3] = ["parentMessage", "messageId", "claudecode/toolUseId"];
 
-/// An MCP server. Its clones serve the same offer.
+/// An MCP server. Clones share the same configuration.
 #[derive(Clone)]
 pub struct Server {
     pub(super) inner: Arc<Inner>,
-    /// Set where it serves one of several clients.
+    /// Set if this clone serves one of several clients.
     pub(super) seat: Option<Arc<Seat>>,
 }
 
 pub(super) struct Inner {
     pub(super) settings: Arc<Settings>,
     premises: Premises,
-    toolset: Toolset,
+    pub(super) toolset: Toolset,
     dialect: Dialect,
     pub(super) clues: Clues,
     structured: bool,
     pub(super) tellers: Tellers,
     pub(super) receipts: Receipts,
-    /// Cancelled when the server is about to end.
+    /// Cancelled when the server shuts down.
     pub(super) closing: CancellationToken,
     pub(super) calls: Calls,
+    /// Calls that may wait but have not yet said for which tasks.
+    pub(super) arrivals: Arrivals,
     subscriptions: Subscriptions,
-    /// Which sessions each client over HTTP works for.
+    /// The sessions of each HTTP client.
     pub(super) clients: Clients,
-    /// When questions were put by a reply.
+    /// When a question was asked by a reply, by request.
     put: elicitation::Put,
 }
 
-/// A call that was carried out.
+/// A call that was run.
 pub(super) struct Answer {
     pub(super) reply: Reply,
     pub(super) notices: Vec<Told>,
@@ -82,7 +86,7 @@ pub(super) struct Answer {
 }
 
 impl Server {
-    /// A server for an offer.
+    /// Creates a server.
     #[must_use]
     pub fn new(offer: Offer) -> Self {
         let settings = Arc::new(offer.settings);
@@ -103,6 +107,7 @@ impl Server {
                 receipts: Receipts::default(),
                 closing: CancellationToken::new(),
                 calls: Calls::default(),
+                arrivals: Arrivals::default(),
                 subscriptions: Subscriptions::new(Arc::clone(&settings)),
                 clients: Clients::default(),
                 put: elicitation::Put::default(),
@@ -112,7 +117,7 @@ impl Server {
         }
     }
 
-    /// Returns the premises of a call: whose it is, is told by the call itself where the host says so.
+    /// Returns the settings of a call. The session is taken from the call, if the host names it there.
     pub(super) fn premises(&self, context: &RequestContext<RoleServer>) -> Premises {
         let member = |name: &str| context.meta.get(name).and_then(Value::as_str).map(str::to_owned);
         let clues = self.inner.clues.clone().of_call(member);
@@ -120,7 +125,7 @@ impl Server {
         Premises { session, ..self.inner.premises.clone() }
     }
 
-    /// Does something with the engine on a thread of its own.
+    /// Runs a function with the engine on a separate thread.
     pub(super) async fn with_engine<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Runtime) -> Result<T, meanwhile::Error> + Send + 'static,
@@ -136,7 +141,7 @@ impl Server {
         })
     }
 
-    /// Carries a call out on a thread of its own.
+    /// Runs a call on a separate thread.
     async fn carry_out(
         &self,
         name: String,
@@ -148,7 +153,7 @@ impl Server {
         self.carry_out_within(name, arguments, premises, context, awaited).await
     }
 
-    /// The same on premises of its own.
+    /// The same with other settings.
     pub(super) async fn carry_out_within(
         &self,
         name: String,
@@ -179,8 +184,8 @@ impl Server {
         caller: &dyn Caller,
     ) -> Result<Reply, ErrorData> {
         let opened = Runtime::open(self.inner.settings.as_ref().clone()).and_then(|runtime| {
-            // A host may have laid down how much is asked about, and may change its mind.
-            let house = runtime.house_rules(&premises.session)?;
+            // The host of the session may have set the approval mode, and may change it.
+            let house = runtime.approvals().house_rules(&premises.session)?;
             Ok((runtime, house))
         });
         let (runtime, house) = match opened {
@@ -190,19 +195,19 @@ impl Server {
         if let Some(house) = house {
             premises.policy.mode = house.mode_beside(premises.policy.mode);
         }
-        let desk = Desk { teller, parent_message, ..Desk::new(&runtime, &premises, caller) };
-        self.inner.toolset.call(name, arguments, &desk).ok_or_else(|| {
+        let cx = CallContext { teller, parent_message, ..CallContext::new(&runtime, &premises, caller) };
+        self.inner.toolset.call(name, arguments, &cx).ok_or_else(|| {
             let names: Vec<_> =
                 self.inner.toolset.specs(premises.background).into_iter().map(|spec| spec.name).collect();
             ErrorData::new(
                 ErrorCode::INVALID_PARAMS,
-                format!("there is no tool {name:?}; there are {}", names.join(", ")),
+                format!("no tool {name:?}; available tools: {}", names.join(", ")),
                 None,
             )
         })
     }
 
-    /// Adds what the session was not told yet.
+    /// Adds the notifications that were not delivered yet.
     pub(super) async fn with_news(
         &self,
         reply: Reply,
@@ -210,29 +215,32 @@ impl Server {
         call: Call,
         awaited: &Awaited,
     ) -> Answer {
+        awaited.is_known();
         let Drained { held, mut notices, left, own } = self.inner.tellers.drain(member, &reply.told).await;
-        // What the reply tells itself need not be told in front of it.
+        // An end that the reply itself reports needs no notification.
         notices.retain(|told| !(told.notice.is_ending() && reply.told.contains(&told.notice.task)));
         let teller = if reply.told.is_empty() { None } else { self.inner.tellers.name(member).await };
         let reserved = awaited.take().into_iter().chain(own).collect();
         Answer { reply, notices, left, held, teller, reserved, call }
     }
 
-    /// Writes an answer, and notes what is told once it has been written. The text is what a model reads: what it
-    /// was not told yet, then the reply. Hosts that find data beside it show their models that instead, escaped and in
-    /// another order, so only a client that wants data gets it.
+    /// Writes an answer, and records what is delivered once it has been written. The text is for the model: first the
+    /// notifications, then the reply. Hosts that get structured data show that to their models instead, escaped and in
+    /// another order, so only a client that requests data gets it.
     pub(super) fn written(&self, answer: Answer, context: &RequestContext<RoleServer>) -> CallToolResult {
         let Answer { mut reply, notices, left, held, teller, reserved, call } = answer;
-        // What the reply says was started is read before how that ended.
+        let notices = match &held {
+            Some(held) => held.compose(notices, |told| reply.starts(&told.notice)),
+            None => notices,
+        };
+        // The model should read that a task was started before it reads how the task ended.
         let (after, before): (Vec<_>, Vec<_>) =
             notices.into_iter().partition(|told| reply.starts(&told.notice));
-        if after.iter().any(|told| told.notice.is_ending()) {
-            reply.is_over_already();
-        }
+        after.iter().for_each(|told| reply.tell_over(&told.notice));
         let mut blocks: Vec<_> = before.into_iter().map(|told| told.block).collect();
         let after: Vec<_> = after.into_iter().map(|told| told.block).collect();
         if left > 0 {
-            blocks.push(format!("[{left} more notices come with the next reply]"));
+            blocks.push(format!("[{left} more notifications follow with the next reply]"));
         }
         let mut data = reply.data;
         if !blocks.is_empty() || !after.is_empty() {
@@ -245,7 +253,7 @@ impl Server {
         if self.gives_data(context) {
             result.structured_content = Some(data);
         }
-        meanwhile::fail_point("reply-ready");
+        meanwhile::engine::fail_point("reply-ready");
         let receipt = Receipt {
             notices: held,
             told: reply.told,
@@ -260,7 +268,7 @@ impl Server {
             Some(receipts) => receipts.keep(receipt),
             None => {
                 self.inner.receipts.keep(context.id.clone(), receipt);
-                // No reply is sent to a call that was cancelled, and nobody asks for its receipt.
+                // A cancelled call gets no reply, so its receipt is not needed.
                 if context.ct.is_cancelled() {
                     drop(self.inner.receipts.take(&context.id));
                 }
@@ -270,11 +278,11 @@ impl Server {
     }
 }
 
-/// What a client declares, or a call has in its `_meta`, for replies as data beside the text.
+/// The capability, or the field in the `_meta` of a call, that requests structured data beside the text.
 const DATA: &str = "meanwhile/structured";
 
 impl Server {
-    /// Tells whether a client gets data beside the text.
+    /// Returns whether a client gets structured data beside the text.
     fn gives_data(&self, context: &RequestContext<RoleServer>) -> bool {
         let experimental = context.client_capabilities().and_then(|declared| declared.experimental);
         self.inner.structured
@@ -311,7 +319,7 @@ impl ServerHandler for Server {
     ) -> Result<ListToolsResult, ErrorData> {
         let mut specs = self.inner.toolset.specs(self.inner.premises.background);
         if !self.gives_data(&context) {
-            // Who has a schema expects data.
+            // A client that gets a schema expects data.
             specs.iter_mut().for_each(|spec| spec.output_schema = None);
         }
         let tools: Result<Vec<Tool>, _> =
@@ -326,9 +334,16 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = request.arguments.unwrap_or_default();
-        let call = self.inner.calls.begin().await;
+        let awaited = self.awaited(&request.name, &context);
+        let call = match self.inner.calls.begin_at_once() {
+            Some(call) => call,
+            None => {
+                // It may wait long for its turn, and other calls must not wait for it.
+                awaited.is_known();
+                self.inner.calls.begin().await
+            }
+        };
         let session = self.premises(&context).session;
-        let awaited = Awaited::default();
         let mut closed = Vec::new();
         if let Some(responses) = request.input_responses {
             let (session, server) = (session.clone(), self.clone());
@@ -340,8 +355,8 @@ impl ServerHandler for Server {
         let size = serde_json::to_vec(&arguments).map_or(usize::MAX, |text| text.len());
         let mut reply = if size > MOST_ARGUMENTS {
             let message = format!("the arguments take {size} bytes, at most {MOST_ARGUMENTS} are accepted");
-            let hint = "put the text into a file and name it".to_owned();
-            self.inner.dialect.refuse_unopened(&meanwhile::Error::Invalid { message, hint }.into())
+            let error = meanwhile::Error::invalid(message, "put the text into a file and pass its path");
+            self.inner.dialect.refuse_unopened(&error.into())
         } else if self.inner.dialect == Dialect::Canonical
             && tasks::are_wanted(&request.name, &arguments, &context)
         {
@@ -356,7 +371,7 @@ impl ServerHandler for Server {
             && elicitation::Manner::of(&context) == elicitation::Manner::InTheReply
         {
             if closed.contains(&proposal.id) {
-                reply.text.push_str(" (The question was closed without an answer.)");
+                reply.text.push_str(" (The request was closed without an answer.)");
             } else if let Some(question) = elicitation::reply(proposal, &self.inner.put) {
                 return Ok(question.into());
             }
@@ -373,7 +388,7 @@ impl ServerHandler for Server {
 
     async fn on_cancelled(&self, cancelled: CancelledNotificationParam, _: NotificationContext<RoleServer>) {
         if let Some(id) = cancelled.request_id {
-            // A reply that nobody will see has told nothing.
+            // A reply that is not sent has delivered nothing.
             drop(self.inner.receipts.take(&id));
         }
     }
@@ -404,7 +419,7 @@ impl ServerHandler for Server {
         let uri = request.uri.clone();
         let read = self.with_engine(move |runtime| resources::read(runtime, &premises, &uri)).await?;
         read.map(Into::into).ok_or_else(|| {
-            let message = format!("there is no resource {}", request.uri);
+            let message = format!("no resource {}", request.uri);
             ErrorData::resource_not_found(message, Some(json!({"uri": request.uri})))
         })
     }
@@ -461,7 +476,7 @@ impl ServerHandler for Server {
     }
 
     async fn update_task(&self, _: UpdateTaskParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
-        // None of our tasks asks anything.
+        // Our tasks never ask for input.
         Ok(())
     }
 

@@ -1,17 +1,19 @@
-//! Serving one client on standard input and output.
+//! Serves one client on standard input and output.
 
 use std::io;
 use std::time::Duration;
 
 use rmcp::ServiceExt;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 
 use super::lines::Lines;
 use super::server::Server;
+use crate::delivery::calls::Calls;
+use crate::event_loop;
 
-/// How long replies that are under way may take once the client is gone.
-pub(super) const LAST_WORDS: Duration = Duration::from_millis(1500);
+/// How long replies that are running may take once the client is gone.
+const LAST_WORDS: Duration = Duration::from_millis(1500);
 
 /// Serves the client on standard input and output until it closes them or ends this process.
 ///
@@ -19,19 +21,14 @@ pub(super) const LAST_WORDS: Duration = Duration::from_millis(1500);
 /// When the client does not speak the protocol, or the runtime cannot be made.
 pub fn serve_stdio(server: Server) -> io::Result<()> {
     server.hold_session();
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let served = runtime.block_on(serve(server));
-    // Calls that wait do so on threads of their own; nothing is lost with them.
-    runtime.shutdown_background();
-    served
+    // Calls that wait do so on separate threads; nothing is lost with them.
+    event_loop::run(serve(server))?
 }
 
 async fn serve(server: Server) -> io::Result<()> {
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut hangup = signal(SignalKind::hangup())?;
+    let end_signal = event_loop::end_signal()?;
     let (closing, calls) = (server.inner.closing.clone(), server.inner.calls.clone());
-    let receipts = server.inner.receipts.clone();
+    let receipts = (server.inner.receipts.clone(), server.inner.arrivals.clone());
     let (transport, writer) = Lines::new(tokio::io::stdin(), tokio::io::stdout(), receipts, closing.clone());
     let served = async {
         let running = server.serve(transport).await.map_err(io::Error::other)?;
@@ -41,13 +38,8 @@ async fn serve(server: Server) -> io::Result<()> {
         Ok(())
     };
     let told_to_end = async {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-            _ = hangup.recv() => {}
-        }
-        closing.cancel();
-        let _ = timeout(LAST_WORDS, calls.all_over()).await;
+        end_signal.await;
+        last_words(&closing, &calls).await;
     };
     let left_alone = async {
         closing.cancelled().await;
@@ -58,4 +50,16 @@ async fn serve(server: Server) -> io::Result<()> {
         () = told_to_end => Ok(()),
         () = left_alone => Ok(()),
     }
+}
+
+impl Server {
+    /// Ends the calls that wait, and returns when the replies under way have been written, or after 1.5 s.
+    pub async fn last_words(&self) {
+        last_words(&self.inner.closing, &self.inner.calls).await;
+    }
+}
+
+async fn last_words(closing: &CancellationToken, calls: &Calls) {
+    closing.cancel();
+    let _ = timeout(LAST_WORDS, calls.all_over()).await;
 }

@@ -1,11 +1,12 @@
-//! Telling clients that a resource has changed. One thread listens to the home as long as somebody wants to know.
+//! Notifies clients that a resource has changed. One thread watches the home while there are subscribers.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 use std::time::Duration;
 
-use meanwhile::{Runtime, Scope, Settings};
+use meanwhile::engine::Runtime;
+use meanwhile::{Scope, Settings};
 use rmcp::RoleServer;
 use rmcp::model::{ClientConfig, ResourceUpdatedNotificationParam};
 use rmcp::service::{Peer, SubscriptionContext};
@@ -13,7 +14,7 @@ use tokio::sync::Notify;
 
 use super::resources::addresses;
 
-/// How long the listener sleeps when nobody rings; output that grows is looked for as often.
+/// How long the listener sleeps without a wake-up. Growing output is checked at the same interval.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// How many events are taken at a time.
 const MOST: u32 = 500;
@@ -154,7 +155,7 @@ impl Subscriptions {
         }
     }
 
-    /// Sees to it that somebody listens.
+    /// Starts the listener if it is not running.
     fn watch(&self, mut wanted: MutexGuard<'_, Wanted>) {
         if std::mem::replace(&mut wanted.is_listened_for, true) {
             return;
@@ -186,14 +187,14 @@ async fn tell(peer: Peer<RoleServer>, ear: Arc<Ear>) {
 fn watch(settings: &Settings, wanted: &Mutex<Wanted>) -> Option<()> {
     let scope = Scope::All;
     let runtime = Runtime::open(settings.clone()).ok()?;
-    let (ear, mut seen) = (runtime.listen().ok()?, runtime.last_event().ok()?);
+    let (ear, mut seen) = (runtime.listen().ok()?, runtime.tasks().last_event().ok()?);
     let mut sizes = HashMap::new();
     // What changed between a subscription and this moment was heard by nobody.
     wanted.lock().unwrap_or_else(PoisonError::into_inner).ring_for_all();
     loop {
         ear.wait(LOOK_EVERY);
         let mut changed = Vec::new();
-        while let Ok(events) = runtime.events_after(seen, &scope, None, MOST) {
+        while let Ok(events) = runtime.tasks().events_after(seen, &scope, None, MOST) {
             let Some(last) = events.last() else { break };
             seen = last.seq;
             for event in &events {
@@ -217,7 +218,7 @@ fn watch(settings: &Settings, wanted: &Mutex<Wanted>) -> Option<()> {
 /// Returns the addresses of logs that have grown.
 fn grown(runtime: &Runtime, scope: &Scope, sizes: &mut HashMap<String, u64>) -> Vec<String> {
     let filter = meanwhile::Filter::new(scope.clone());
-    let tasks = runtime.list(&filter).map(|page| page.tasks).unwrap_or_default();
+    let tasks = runtime.tasks().list(&filter).map(|page| page.tasks).unwrap_or_default();
     let mut grown = Vec::new();
     for task in tasks.into_iter().filter(|task| !task.status.is_terminal()) {
         let before = sizes.insert(task.id.to_string(), task.output_bytes);

@@ -1,9 +1,10 @@
-//! The Tasks extension: a command in the foreground that takes long becomes a task of the protocol. Its state is
-//! the engine's, so it survives this server.
+//! The Tasks extension: a foreground command that takes long becomes a task of the protocol. Its state is in the
+//! engine, so it survives this server.
 
 use std::time::Duration;
 
-use meanwhile::{KillRequest, Kills, Runtime, Scope, Task};
+use meanwhile::engine::{KillRequest, Kills, Runtime};
+use meanwhile::{Scope, Task};
 use mw_model::Status;
 use rmcp::model::{
     CreateTaskResult, DetailedTask, ExtensionCapabilities, GetTaskResult, ProtocolVersion,
@@ -15,7 +16,7 @@ use serde_json::{Map, Value, json};
 
 use super::member::Awaited;
 use super::server::Server;
-use mw_tools::call::{Desk, Patient, Premises, Reply};
+use mw_tools::call::{CallContext, Patient, Premises, Reply};
 use mw_tools::dialects::canonical;
 use mw_tools::operations::{Excerpt, Ran};
 
@@ -28,7 +29,7 @@ const POLL_MS: u64 = 1000;
 pub(super) enum Begun {
     /// It was over at once.
     Over(Reply),
-    /// It goes on.
+    /// It continues.
     Task(CreateTaskResult),
 }
 
@@ -38,7 +39,7 @@ pub(super) fn declare(capabilities: &mut ServerCapabilities) {
     extensions.insert(TASKS_EXTENSION_ID.to_owned(), Map::new());
 }
 
-/// Tells whether a call may become a task: a command in the foreground, from a client that knows tasks. One that
+/// Returns whether a call may become a task: a command in the foreground, from a client that knows tasks. One that
 /// declares them in an older revision cannot use them.
 pub(super) fn are_wanted(
     tool: &str,
@@ -69,11 +70,11 @@ impl Server {
         let Some(id) = id.filter(|_| !reply.failed && reply.told.is_empty()) else {
             return Ok(Begun::Over(reply));
         };
-        let task = self.with_engine(move |runtime| runtime.task(&id, &scope)).await?;
+        let task = self.with_engine(move |runtime| runtime.tasks().task(&id, &scope)).await?;
         Ok(Begun::Task(CreateTaskResult::new(described(&task))))
     }
 
-    /// Says how a task stands; once it is over, with its result.
+    /// Returns the state of a task, with its result once it has ended.
     pub(super) async fn task(
         &self,
         id: String,
@@ -84,12 +85,14 @@ impl Server {
         let found = self
             .with_engine(move |runtime| {
                 let scope = Scope::Session(premises.session.clone());
-                let task =
-                    match runtime.resolve_exact(&id, &scope).and_then(|id| runtime.task(id.as_str(), &scope))
-                    {
-                        Err(meanwhile::Error::NotFound(_)) => return Ok(None),
-                        other => other?,
-                    };
+                let task = match runtime
+                    .lookup()
+                    .resolve_exact(&id, &scope)
+                    .and_then(|id| runtime.tasks().task(id.as_str(), &scope))
+                {
+                    Err(meanwhile::Error::NotFound(_)) => return Ok(None),
+                    other => other?,
+                };
                 let reply = match task.status.is_terminal() {
                     true => Some(finished(runtime, &premises, &task)?),
                     false => None,
@@ -124,7 +127,8 @@ impl Server {
         let found = self
             .with_engine(move |runtime| {
                 let kill = KillRequest::term(format!("session {session}"));
-                match runtime.kill_as_owner(&[&id], &session, &kill).and_then(Kills::all_done) {
+                match runtime.notifications().kill_as_owner(&[&id], &session, &kill).and_then(Kills::all_done)
+                {
                     Err(meanwhile::Error::NotFound(_)) => Ok(false),
                     other => other.map(|_| true),
                 }
@@ -135,8 +139,8 @@ impl Server {
 }
 
 fn finished(runtime: &Runtime, premises: &Premises, task: &Task) -> Result<Reply, meanwhile::Error> {
-    let desk = Desk::new(runtime, premises, &Patient);
-    let output = Excerpt::of(task, &desk)?;
+    let cx = CallContext::new(runtime, premises, &Patient);
+    let output = Excerpt::of(task, &cx)?;
     Ok(canonical::ran(&Ran::over(task.clone(), output)))
 }
 
@@ -154,7 +158,6 @@ fn described(task: &Task) -> rmcp::model::Task {
 }
 
 fn failure(task: &Task) -> Map<String, Value> {
-    let error =
-        json!({"code": -32603, "message": task.cause.as_deref().unwrap_or("nobody saw how it ended")});
+    let error = json!({"code": -32603, "message": task.cause.as_deref().unwrap_or("its outcome is unknown")});
     error.as_object().cloned().unwrap_or_default()
 }

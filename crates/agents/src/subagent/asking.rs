@@ -1,4 +1,4 @@
-//! Questions of an agent that wait for a person, and what our own agent says beside the protocol.
+//! Requests of an agent that wait for a person, and extensions of the protocol that only our own agent uses.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -24,14 +24,14 @@ pub(super) fn proposal(request: &RequestPermissionRequest) -> Option<ProposalId>
 
 type Question = (RequestPermissionRequest, Responder<RequestPermissionResponse, V1>);
 
-/// How many questions may be open at a time. No person answers more, and whoever asks more does not wait for answers.
+/// Maximum number of open requests. No person answers more, and an agent that sends more does not wait for answers.
 pub(super) const MOST: usize = 100;
 
 /// Questions that were not answered yet.
 #[derive(Default)]
 pub(super) struct Questions {
     last: AtomicU64,
-    /// Whether somebody was told that there are too many.
+    /// Whether it was reported that there are too many.
     is_too_much: AtomicBool,
     /// Whether the turn was asked to stop: what it still asks has no answer any more.
     is_stopped: AtomicBool,
@@ -92,7 +92,7 @@ impl Questions {
 pub(super) enum Added {
     /// It waits under this number.
     Number(u64),
-    /// There are too many, and nobody was told that yet.
+    /// There are too many, and this was not reported yet.
     FirstRefused,
     /// There still are, or its turn was asked to stop.
     Refused,

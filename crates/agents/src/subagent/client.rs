@@ -1,5 +1,4 @@
-//! What an agent asks of us while it works. Nothing here blocks the protocol: whatever may take time happens on
-//! threads of its own.
+//! Answers the requests of an agent. Nothing here blocks the protocol: whatever may take long runs on separate threads.
 
 use std::cell::Cell;
 use std::path::PathBuf;
@@ -11,6 +10,7 @@ use agent_client_protocol::v1::schema::{
     SelectedPermissionOutcome, TerminalOutputResponse, WaitForTerminalExitResponse, WriteTextFileRequest,
     WriteTextFileResponse,
 };
+use meanwhile::engine::check_set_variables;
 use mw_model::CommandSpec;
 use serde_json::json;
 
@@ -29,7 +29,7 @@ pub(super) trait Witness: Send + Sync + 'static {
     /// The agent was heard.
     fn hears(&self);
 
-    /// A person has to be asked about this, or nobody any more.
+    /// Approval is required for this, or no longer required.
     fn waits_for(&self, what: Option<String>);
 
     /// It was decided about something.
@@ -94,7 +94,7 @@ impl Witness for Mutex<Transcript> {
             Answer::Allow => transcript.note(&json!({"mw": "allowed", "what": what})),
             Answer::Reject { reason } => {
                 transcript.note(&json!({"mw": "rejected", "what": what, "reason": reason}));
-                transcript.print(&format!("✗ not allowed: {what}: {reason}"));
+                transcript.print(&format!("✗ denied: {what}: {reason}"));
             }
         }
     }
@@ -115,7 +115,7 @@ impl Client<Mutex<Transcript>> {
 }
 
 impl<W: Witness> Client<W> {
-    /// Asks whether something may be done. While somebody has to be asked, the witness knows that it waits.
+    /// Asks whether an operation is allowed. The witness knows that the agent waits while a person is asked.
     fn ask(&self, asked: &Asked, title: &str) -> Answer {
         let waits = Cell::new(false);
         let answer = self.permissions.ask(asked, &|| {
@@ -151,7 +151,7 @@ impl<W: Witness> Client<W> {
             })
         {
             self.witness.waits_for(None);
-            return Err(refused(format!("{question} is answered where it was asked")));
+            return Err(refused(format!("{question} must be answered in the process that asked")));
         }
         let answer = self.ask(&asked, &title);
         // Never for ever: what holds now need not hold tomorrow.
@@ -190,6 +190,8 @@ impl<W: Witness> Client<W> {
         &self,
         request: &CreateTerminalRequest,
     ) -> Result<CreateTerminalResponse, Refusal> {
+        let names = request.env.iter().map(|added| added.name.as_bytes());
+        check_set_variables(names).map_err(refused)?;
         let cwd = request.cwd.clone();
         let command = self.terminals.command(request);
         let title = command.to_line();

@@ -1,4 +1,4 @@
-//! Drives one agent through one turn, as the command of a task.
+//! Drives one agent through one turn. This is the command of an agent task.
 
 use std::fs;
 use std::os::fd::OwnedFd;
@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use meanwhile::{AgentMessage, Clock, DeliveryPolicy, Error, Runtime, Settings, SystemClock, child_session};
+use meanwhile::engine::{AgentMessage, Clock, DeliveryPolicy, Runtime, SystemClock, child_session};
+use meanwhile::{Error, Settings};
 use mw_model::wire::{DIFF_FILE, TRANSCRIPT_FILE};
 use mw_model::{AgentRecord, AgentTurn, EnvVar, RawText, TaskId};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
@@ -34,7 +35,7 @@ pub struct DriverOptions {
     pub permissions: Arc<dyn Permissions>,
     /// Where the agent may read and write files.
     pub root: PathBuf,
-    /// Where it works.
+    /// Its working directory.
     pub cwd: PathBuf,
     /// The shell for scripts.
     pub shell: RawText,
@@ -58,23 +59,23 @@ const NO_ANSWER: u8 = 1;
 pub fn drive(options: &DriverOptions) -> Result<u8, Error> {
     let runtime = Runtime::open(options.settings.clone())?;
     let id = options.task.clone();
-    let message = runtime.agent_message(&id)?;
-    let mut record = runtime.agent_record(&id);
+    let message = runtime.agents().agent_message(&id)?;
+    let mut record = runtime.agents().agent_record(&id);
     begin_turn(&mut record, &message);
-    runtime.write_agent_record(&id, &record)?;
+    runtime.agents().write_agent_record(&id, &record)?;
     let child = child_session(&id);
     // What the agent starts ends with us, whatever happens, until it is passed on.
-    let host = runtime.host(&child, DeliveryPolicy::NextRun)?;
+    let host = runtime.notifications().host(&child, DeliveryPolicy::NextRun)?;
     let client = Arc::new(client(options, &message, &child)?);
     let outcome = converse(options, &message, &mut record, &client, &runtime);
     client.terminals.release_all();
     finish_turn(&mut record, &client, &outcome);
     finish_worktree(&runtime, &message, &client);
-    runtime.write_agent_record(&id, &record)?;
+    runtime.agents().write_agent_record(&id, &record)?;
     if outcome == Err(AcpError::Cancelled) {
-        let _ = runtime.end_session(&child, "the end of its agent")?.all_done()?;
+        let _ = runtime.sessions().end_session(&child, "the end of its agent")?.all_done()?;
     } else {
-        runtime.reassign(&child, &message.spec.session, "its agent has ended")?;
+        runtime.sessions().reassign(&child, &message.spec.session, "its agent has ended")?;
     }
     drop(host);
     end_rest(&runtime, &id);
@@ -86,7 +87,7 @@ fn begin_turn(record: &mut AgentRecord, message: &AgentMessage) {
     if let Some(agent) = &message.spec.agent {
         record.agent.clone_from(&agent.name);
     }
-    // A run that is made again after a crash of everything says the same once more.
+    // A run that is made again after a crash of everything says the same again.
     record.turns.retain(|turn| turn.run != message.run);
     record.turns.push(AgentTurn {
         run: message.run,
@@ -133,7 +134,7 @@ pub(super) fn with(env: &[EnvVar], name: &str, value: &str) -> Vec<EnvVar> {
     others.chain([EnvVar { name: name.into(), value: value.into() }]).collect()
 }
 
-/// Talks with the agent until its turn is over: one that is ours, one that was kept, or one that has to be.
+/// Runs the turn of the agent: a new one, one that was kept, or one that must be kept.
 fn converse(
     options: &DriverOptions,
     message: &AgentMessage,
@@ -188,7 +189,7 @@ fn hold(
     let outcome = talk.run(transport, &garbage, |news| {
         news.apply(record);
         // A record that cannot be written now is written at the end, or that fails loudly.
-        let _ = runtime.write_agent_record(&options.task, record);
+        let _ = runtime.agents().write_agent_record(&options.task, record);
     });
     let outcome = outcome.map_err(|error| match error {
         AcpError::Gone { .. } => AcpError::Gone { how: link.last_word(LAST_WORD) },
@@ -219,7 +220,7 @@ fn finish_turn(
         Err(error) => {
             turn.error = Some(match said.is_empty() {
                 true => error.to_string(),
-                false => format!("{error}\nIt had said: {said}"),
+                false => format!("{error}\nIts answer so far: {said}"),
             });
             transcript.print(&format!("✗ {error}"));
         }
@@ -233,8 +234,8 @@ fn finish_worktree(runtime: &Runtime, message: &AgentMessage, client: &Client<Mu
     };
     let path = worktree.path.to_lossy();
     let line = match worktree::finish(worktree) {
-        Changes::None => "the worktree is as it was, and removed".to_owned(),
-        Changes::Commits => format!("no file has changed; {path} was kept for its commits"),
+        Changes::None => "the worktree had no changes and was removed".to_owned(),
+        Changes::Commits => format!("no changed files; {path} was kept because it has commits"),
         Changes::Diff(diff) => {
             let file = runtime.home().task(&message.spec.id).join(DIFF_FILE);
             match fs::write(&file, diff) {
@@ -242,7 +243,7 @@ fn finish_worktree(runtime: &Runtime, message: &AgentMessage, client: &Client<Mu
                 Err(error) => format!("changes in {path}; the diff cannot be written: {error}"),
             }
         }
-        Changes::Unknown(why) => format!("{path} was left as it is: {why}"),
+        Changes::Unknown(why) => format!("{path} was kept: {why}"),
     };
     client.transcript().print(&format!("[{line}]"));
 }
@@ -257,13 +258,13 @@ fn end_rest(runtime: &Runtime, id: &TaskId) {
     let me = std::process::id();
     let deadline = Instant::now() + BURIAL;
     loop {
-        let left: Vec<_> = runtime.processes_of(id).into_iter().filter(|pid| *pid != me).collect();
+        let left: Vec<_> = runtime.live().processes_of(id).into_iter().filter(|pid| *pid != me).collect();
         if left.is_empty() || Instant::now() > deadline {
             return;
         }
         let opened: Vec<_> = left.into_iter().filter_map(|pid| Some((pid, open_process(pid)?))).collect();
         // A number may have passed to another process before it was opened. What is still ours now was ours then.
-        let still = runtime.processes_of(id);
+        let still = runtime.live().processes_of(id);
         for (_, process) in opened.iter().filter(|(pid, _)| still.contains(pid)) {
             let _ = pidfd_send_signal(process, Signal::KILL);
         }

@@ -1,6 +1,6 @@
-//! Why a turn gave no answer.
+//! Reasons why a turn ended without an answer.
 
-/// Why a turn gave no answer, in words for whoever asked.
+/// Why a turn ended without an answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AcpError {
     /// The program could not be run.
@@ -12,7 +12,7 @@ pub enum AcpError {
         why: String,
     },
     /// It went away before its turn was over.
-    #[error("the agent went away before it had answered ({how})")]
+    #[error("the agent exited before it answered ({how})")]
     Gone {
         /// How its process ended, as far as that is known.
         how: String,
@@ -34,7 +34,7 @@ pub enum AcpError {
         seconds: u64,
     },
     /// It speaks another protocol.
-    #[error("the agent speaks version {version} of the protocol; this build speaks version 1")]
+    #[error("the agent uses protocol version {version}; only version 1 is supported")]
     Version {
         /// Its version.
         version: String,
@@ -46,7 +46,7 @@ pub enum AcpError {
         reason: String,
     },
     /// It was asked to stop, and asked again, and did not.
-    #[error("the agent did not stop its turn and was ended")]
+    #[error("the agent did not end its turn and was killed")]
     Unstopped,
     /// Its conversation is gone.
     #[error("session expired, start a new background_task ({why})")]
@@ -55,9 +55,9 @@ pub enum AcpError {
         why: String,
     },
     /// It cannot take a conversation up again, so it must be kept alive. Said between parts of this program only.
-    #[error("the agent has to be kept alive")]
+    #[error("the agent must be kept running")]
     NeedsKeeper,
-    /// Somebody asked for its end.
+    /// Its end was requested.
     #[error("cancelled")]
     Cancelled,
 }

@@ -1,17 +1,17 @@
-//! `fs/*`: an agent's files, within its project and nowhere else.
+//! `fs/*`: reads and writes files for an agent, only inside its project.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Most bytes of a file that are read for an agent.
+/// Maximum number of bytes of a file that are read for an agent.
 const LARGEST: u64 = 64 << 20;
 
 /// Returns where a path leads, if that is within the root; links and `..` are followed as the system would.
 pub(super) fn within(root: &Path, path: &Path) -> io::Result<PathBuf> {
     let outside = || {
         io::Error::other(format!(
-            "{} lies outside of {}, where this agent works",
+            "{} is outside {}, the directory of this agent",
             path.display(),
             root.display()
         ))

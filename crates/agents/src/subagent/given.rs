@@ -1,5 +1,5 @@
-//! Answers that a person gave an agent which asked by the protocol. Many then open a terminal for the same command: one
-//! answer is enough for exactly that, once.
+//! Approvals that an agent got through the protocol. Many agents then open a terminal for the same command: the
+//! approval covers exactly that command, once.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -9,7 +9,7 @@ use agent_client_protocol::v1::schema::RequestPermissionRequest;
 use super::permissions::{Asked, PLACES, understand};
 use super::quirks::Quirks;
 
-/// What was allowed and not done yet, in the turn that goes on.
+/// What was allowed and not done yet, in the turn that continues.
 #[derive(Default)]
 pub(super) struct Given(Mutex<Vec<Deed>>);
 
@@ -33,14 +33,14 @@ impl Given {
         }
     }
 
-    /// Tells whether this was allowed, and uses that up.
+    /// Returns whether this was allowed, and uses that up.
     pub(super) fn take(&self, asked: &Asked, cwd: &Path) -> bool {
         let mut given = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let at = deed(asked, cwd).and_then(|deed| given.iter().position(|given| *given == deed));
         at.map(|at| given.swap_remove(at)).is_some()
     }
 
-    /// Forgets all of them: their turn is over.
+    /// Removes all of them, because their turn has ended.
     pub(super) fn forget(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }

@@ -1,4 +1,4 @@
-//! Whether an agent works: a real greeting, and nothing more.
+//! Tests whether an agent works, by an `initialize` request and nothing more.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -9,7 +9,7 @@ use agent_client_protocol::Client as ClientRole;
 use super::error::AcpError;
 use super::process::{AgentProcess, Start};
 use super::quirks::Quirks;
-use super::{talk, wire};
+use super::{opening, wire};
 use mw_tools::delegation::AgentEntry;
 
 /// How long a greeting may take; some agents load a lot first.
@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// What an agent said of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Handshake {
-    /// Its name and version, if it told.
+    /// Its name and version, if it reports them.
     pub info: Option<String>,
     /// Whether it can take a conversation up again in a new process.
     pub can_load: bool,
@@ -42,7 +42,7 @@ pub fn greet(entry: &AgentEntry, cwd: &Path) -> Result<Handshake, AcpError> {
     let place = &mut greeted;
     let connected = ClientRole.v1().name("meanwhile").connect_with(transport, async move |connection| {
         *place = tokio::select! {
-            greeted = talk::greet(&connection, quirks) => greeted,
+            greeted = opening::greet(&connection, quirks) => greeted,
             () = connection.incoming_closed() => Err(AcpError::Gone { how: String::new() }),
             () = tokio::time::sleep(PATIENCE) => {
                 Err(AcpError::Silent { request: "initialize", seconds: PATIENCE.as_secs() })
@@ -59,7 +59,7 @@ pub fn greet(entry: &AgentEntry, cwd: &Path) -> Result<Handshake, AcpError> {
     process.end(Duration::from_millis(200));
     let greeted = greeted?;
     Ok(Handshake {
-        info: greeted.agent_info.as_ref().map(talk::title),
+        info: greeted.agent_info.as_ref().map(opening::title),
         can_load: greeted.agent_capabilities.load_session,
         sign_in: greeted.auth_methods.iter().map(|method| method.name().to_owned()).collect(),
     })

@@ -1,10 +1,11 @@
-//! What an agent says and asks, as a chat shows it.
+//! Converts messages and requests of an agent into entries of a chat.
 
 use agent_client_protocol::v1::schema::{
     ContentBlock, ContentChunk, EmbeddedResourceResource, PlanEntryStatus, RequestPermissionRequest,
     SessionUpdate, ToolCallContent, ToolCallStatus,
 };
 use mw_desk::chat::{Entry, ToolContent, ToolNews, ToolState};
+use mw_model::both_ends;
 use serde_json::Value;
 
 /// Returns what an update adds to the conversation, if anything; `tail` says what a terminal shows.
@@ -52,7 +53,7 @@ pub(super) fn question(request: &RequestPermissionRequest) -> (String, Vec<Strin
         match shown(content) {
             Some(ToolContent::Text { text }) => {
                 let text = beside(&text, fields.raw_input.as_ref());
-                lines.extend(bounded(text.to_owned(), MOST_BESIDE).lines().map(str::to_owned));
+                lines.extend(both_ends(text, MOST_BESIDE).lines().map(str::to_owned));
             }
             Some(ToolContent::Diff { path, .. }) => lines.push(format!("changes {path}")),
             None => {}
@@ -114,30 +115,20 @@ fn contents(content: &[ToolCallContent], tail: &dyn Fn(&str) -> String) -> Vec<T
     content.iter().filter_map(shown).collect()
 }
 
-/// Most bytes of one part of what a call came to.
+/// Maximum number of bytes of one part of what a call came to.
 const MOST: usize = 256 << 10;
-/// Most bytes of what is shown beside a question; the command itself is shown whole.
+/// Maximum number of bytes of what is shown beside a question; the command itself is shown whole.
 const MOST_BESIDE: usize = 16 << 10;
-
-/// Returns the beginning and the end of a text that is too long, and how much is not there.
-fn bounded(text: String, most: usize) -> String {
-    if text.len() <= most {
-        return text;
-    }
-    let head = text.floor_char_boundary(most / 2);
-    let tail = text.ceil_char_boundary(text.len() - most / 2);
-    format!("{}\n[… {} bytes are not shown …]\n{}", &text[..head], tail - head, &text[tail..])
-}
 
 fn shown(content: &ToolCallContent) -> Option<ToolContent> {
     match content {
         ToolCallContent::Content(content) => {
-            Some(ToolContent::Text { text: bounded(block(&content.content), MOST) })
+            Some(ToolContent::Text { text: both_ends(&block(&content.content), MOST) })
         }
         ToolCallContent::Diff(diff) => Some(ToolContent::Diff {
             path: diff.path.to_string_lossy().into_owned(),
-            old: bounded(diff.old_text.clone().unwrap_or_default(), MOST),
-            new: bounded(diff.new_text.clone(), MOST),
+            old: both_ends(diff.old_text.as_deref().unwrap_or_default(), MOST),
+            new: both_ends(&diff.new_text, MOST),
         }),
         _ => None,
     }
@@ -154,11 +145,11 @@ fn block(block: &ContentBlock) -> String {
         ContentBlock::ResourceLink(link) => format!("[{}]({})", link.name, link.uri),
         ContentBlock::Resource(resource) => match &resource.resource {
             EmbeddedResourceResource::TextResourceContents(text) => text.text.clone(),
-            _ => "[a file]".to_owned(),
+            _ => "[file]".to_owned(),
         },
-        ContentBlock::Image(_) => "[a picture]".to_owned(),
-        ContentBlock::Audio(_) => "[a sound]".to_owned(),
-        _ => "[something that cannot be shown here]".to_owned(),
+        ContentBlock::Image(_) => "[image]".to_owned(),
+        ContentBlock::Audio(_) => "[audio]".to_owned(),
+        _ => "[content that cannot be shown]".to_owned(),
     }
 }
 
@@ -178,16 +169,5 @@ mod tests {
         assert_eq!(asked("rm -rf build", "rm -rf build\nit deletes build"), told);
         assert_eq!(asked("Clean up", "it deletes build"), [&["Clean up"], &told[..]].concat());
         assert_eq!(asked("rm -rf build", "rm -rf build/x")[3], "rm -rf build/x", "that is another one");
-    }
-
-    #[test]
-    fn what_is_too_long_keeps_both_ends_and_says_what_is_missing() {
-        assert_eq!(bounded("short".to_owned(), 10), "short");
-        let text = format!("begin{}end", "ü".repeat(1000));
-        let cut = bounded(text.clone(), 21);
-        assert!(cut.starts_with("beginüü") && cut.ends_with("üend"), "{cut}");
-        let missing: usize = cut.split(' ').find_map(|word| word.parse().ok()).unwrap();
-        let marker = format!("\n[… {missing} bytes are not shown …]\n");
-        assert_eq!(cut.len() - marker.len() + missing, text.len());
     }
 }

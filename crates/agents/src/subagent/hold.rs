@@ -1,4 +1,4 @@
-//! Holds a line to an agent: one connection, on which orders, turns and answers pass each other.
+//! The thread behind a connection to an agent: it processes requests, turns and answers concurrently.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -11,9 +11,8 @@ use std::time::Duration;
 use agent_client_protocol::Agent;
 use agent_client_protocol::v1::ConnectionTo;
 use agent_client_protocol::v1::schema::{
-    CancelNotification, ClientCapabilities, ContentBlock, LoadSessionRequest, NewSessionRequest,
-    PromptRequest, PromptResponse, RequestPermissionRequest, SessionNotification, SetSessionModeRequest,
-    TextContent,
+    CancelNotification, ClientCapabilities, ContentBlock, PromptRequest, PromptResponse,
+    RequestPermissionRequest, SessionNotification, TextContent,
 };
 use mw_desk::chat::Entry;
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -23,25 +22,27 @@ use tokio::time::Instant;
 use super::asking;
 use super::asking::{Added, MOST, Questions};
 use super::client::{Client, Witness};
+use super::connection::{AgentEvent, ConnectionOptions, Ears, Offer, Order, Services, TurnEnd};
 use super::error::AcpError;
 use super::given::Given;
 use super::heard;
-use super::line::{Ears, LineEvent, LineOptions, Offer, Order, Services, TurnEnd};
+use super::opening;
+use super::opening::{Opened, Opening, OwnServer};
 use super::permissions::Answer;
 use super::process::{AgentProcess, Start};
 use super::quirks::Quirks;
 use super::serving::serving;
 use super::talk;
-use super::talk::OwnServer;
 use super::terminals::Terminals;
 use super::wire;
+use crate::event_loop;
 
-/// How long an agent may take to end by itself.
+/// How long an agent may take to exit by itself.
 const GOODBYE: Duration = Duration::from_secs(1);
-/// How long it may take until the system knows how an agent ended whose output has.
+/// How long to wait for the exit status of an agent whose output has ended.
 const LAST_WORD: Duration = Duration::from_millis(500);
 
-/// A chat shows what its agent does by itself.
+/// A chat already shows what its agent does.
 struct Onlooker;
 
 impl Witness for Onlooker {
@@ -54,7 +55,7 @@ impl Witness for Onlooker {
     fn opened(&self, _: &str, _: &str) {}
 }
 
-/// Serves the agent what it wants done.
+/// Serves the requests of the agent.
 fn client(services: Services, cwd: PathBuf, quirks: Quirks) -> Client<Onlooker> {
     Client {
         witness: Onlooker,
@@ -75,9 +76,9 @@ fn client(services: Services, cwd: PathBuf, quirks: Quirks) -> Client<Onlooker> 
     }
 }
 
-/// Holds the line until somebody closes it; an error is why it broke.
+/// Runs the connection until it is closed; an error says why it failed.
 pub(super) fn hold(
-    options: &LineOptions,
+    options: &ConnectionOptions,
     mut orders: UnboundedReceiver<Order>,
     heard: &Arc<Ears>,
 ) -> Result<(), AcpError> {
@@ -85,8 +86,6 @@ pub(super) fn hold(
     let errors = File::create(&options.errors).map_or_else(|_| Stdio::null(), Stdio::from);
     let start = Start { command: &options.command, env: &options.env, cwd: &options.cwd, stderr: errors };
     let (process, stdin, stdout) = AgentProcess::start(start)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    let runtime = runtime.map_err(|error| failed(error.to_string()))?;
     let client =
         Arc::new(client(options.services.clone(), options.cwd.clone(), Quirks::of(&options.command)));
     let questions = Arc::new(Questions::default());
@@ -97,22 +96,22 @@ pub(super) fn hold(
     let update = move |notification: SessionNotification| {
         let is_new = !repeats.load(Ordering::SeqCst);
         let entry = is_new.then(|| heard::entry(&notification.update, &|id| shown.terminals.tail(id)));
-        entry.flatten().map(|entry| ears(LineEvent::Entry(entry)))
+        entry.flatten().map(|entry| ears(AgentEvent::Entry(entry)))
     };
     let transport = {
         let update = update.clone();
-        // Nothing is ever sent: it ends when the entry was taken in.
+        // Nothing is ever sent: this returns when the entry was processed.
         wire::lines_heard(stdin, stdout, move |notification| {
             let _ = update(notification).map(|taken| taken.recv());
         })
     };
     let (asking_ears, asking) = (Arc::clone(heard), Arc::clone(&questions));
-    // Another's word counts for nothing there: it could hide a question.
+    // Only our own agent may set this: another could hide a request with it.
     let is_own = options.offer == Offer::Nothing;
     let connected = serving(&client)
         .on_receive_notification(
             async move |notification: SessionNotification, _connection| {
-                // One that is written in another way than most.
+                // Some agents use another form.
                 tokio::task::block_in_place(|| update(notification));
                 Ok(())
             },
@@ -124,12 +123,12 @@ pub(super) fn hold(
                 let proposal = is_own.then(|| asking::proposal(&request)).flatten();
                 match asking.add((request, responder)) {
                     Added::Number(number) => {
-                        asking_ears(LineEvent::Asks { number, proposal, what, lines });
+                        asking_ears(AgentEvent::Asks { number, proposal, what, lines });
                     }
                     Added::FirstRefused => {
                         let text =
-                            format!("the agent asks more than {MOST} things at once; the rest is refused");
-                        asking_ears(LineEvent::Entry(Entry::Note { text }));
+                            format!("more than {MOST} requests of the agent at once; the rest are refused");
+                        asking_ears(AgentEvent::Entry(Entry::Note { text }));
                     }
                     Added::Refused => {}
                 }
@@ -152,12 +151,11 @@ pub(super) fn hold(
             };
             Ok(())
         });
-    let _ = runtime.block_on(connected);
-    runtime.shutdown_background();
+    let _ = event_loop::run(connected).map_err(|error| failed(error.to_string()))?;
     if let Err(AcpError::Gone { how }) = &mut outcome {
         *how = process.ended_within(LAST_WORD).unwrap_or_else(|| "it closed its output".to_owned());
         if let Some(last) = last_line(&options.errors) {
-            *how = format!("{how}; it said last: {last}");
+            *how = format!("{how}; last output: {last}");
         }
     }
     process.end(GOODBYE);
@@ -179,7 +177,7 @@ fn last_line(path: &Path) -> Option<String> {
 }
 
 struct Talk<'a> {
-    options: &'a LineOptions,
+    options: &'a ConnectionOptions,
     connection: ConnectionTo<Agent>,
     heard: &'a Arc<Ears>,
     client: &'a Arc<Client<Onlooker>>,
@@ -193,10 +191,10 @@ impl Talk<'_> {
             begun = self.begin() => begun?,
             () = closed(orders) => return Ok(()),
         };
-        // Not before: an order that comes while the line is being made is lost.
+        // Not before: a request that arrives during the set-up would be lost.
         (self.heard)(ready);
         let mut turns = JoinSet::new();
-        // Beside the orders: an agent may leave a wish open for as long as it waits for an answer of ours.
+        // Concurrently with the requests: an agent may not answer one while it waits for an answer from us.
         let mut wishes = JoinSet::new();
         let mut stopping = Stopping::No;
         loop {
@@ -229,65 +227,50 @@ impl Talk<'_> {
                     stopping = Stopping::No;
                     self.client.given.forget();
                     let client = Arc::clone(self.client);
-                    // Before it is said: what is told next must know that these are news.
+                    // Before the event is sent, because the next turn depends on it.
                     let _ = tokio::task::spawn_blocking(move || client.terminals.leave_all()).await;
-                    (self.heard)(LineEvent::TurnEnded(turn_end(ended)?));
+                    (self.heard)(AgentEvent::TurnEnded(turn_end(ended)?));
                 }
                 Some(Ok(event)) = wishes.join_next() => {
                     (self.heard)(event);
                 }
                 () = stopping.overdue() => {
                     stopping = Stopping::Overdue;
-                    (self.heard)(LineEvent::Unstopped(self.options.cancel_after));
+                    (self.heard)(AgentEvent::Unstopped(self.options.cancel_after));
                 }
             }
         }
     }
 
-    /// Greets the agent, and begins a conversation or takes one up; returns its name, and what to say of it.
-    async fn begin(&self) -> Result<(String, LineEvent), AcpError> {
+    /// Initialises the agent and creates or loads a session. Returns the session's id and the event to send.
+    async fn begin(&self) -> Result<(String, AgentEvent), AcpError> {
         let options = self.options;
         let greeted = match options.offer {
-            Offer::Nothing => talk::greet_as(&self.connection, ClientCapabilities::new()).await?,
-            Offer::Services => talk::greet(&self.connection, Quirks::of(&options.command)).await?,
+            Offer::Nothing => opening::greet_as(&self.connection, ClientCapabilities::new()).await?,
+            Offer::Services => opening::greet(&self.connection, Quirks::of(&options.command)).await?,
         };
         let can_load = greeted.agent_capabilities.load_session;
-        let servers = vec![
-            OwnServer { mw: &options.mw, dialect: options.dialect, env: &options.server_env }.described(),
-        ];
+        let server = OwnServer { mw: &options.mw, dialect: options.dialect, env: &options.server_env };
+        let opening = Opening { connection: &self.connection, cwd: &options.cwd, server: server.described() };
         let mut taken_up = None;
         if let Some(known) = options.known.as_ref().filter(|_| can_load) {
-            let request = LoadSessionRequest::new(known.clone(), options.cwd.clone());
-            self.replays.store(true, Ordering::SeqCst);
-            let request = self.connection.send_request(request.mcp_servers(servers.clone()));
-            let loaded = talk::in_time("session/load", request.block_task()).await;
-            self.replays.store(false, Ordering::SeqCst);
-            match loaded {
-                Ok(loaded) => {
-                    let mode = loaded.modes.map(|modes| modes.current_mode_id.0.to_string());
-                    taken_up = Some((known.clone(), mode));
-                }
-                // It has forgotten; the person is told, and it begins anew.
-                Err(AcpError::Refused { .. }) => {}
-                Err(error) => return Err(error),
-            }
+            let replays = |replays| self.replays.store(replays, Ordering::SeqCst);
+            taken_up = match opening.take_up(known, replays).await {
+                // The person is informed, and a new session is created.
+                Err(AcpError::Expired { .. }) => None,
+                opened => Some(opened?),
+            };
         }
         let remembers = taken_up.is_some();
-        let (session, mode) = match taken_up {
-            Some(known) => known,
-            None => {
-                let request = NewSessionRequest::new(options.cwd.clone()).mcp_servers(servers);
-                let request = self.connection.send_request(request).block_task();
-                let made = talk::in_time("session/new", request).await?;
-                let mode = made.modes.map(|modes| modes.current_mode_id.0.to_string());
-                (made.session_id.0.to_string(), mode)
-            }
+        let Opened { session, mode } = match taken_up {
+            Some(opened) => opened,
+            None => opening.begin().await?,
         };
-        let info = greeted.agent_info.as_ref().map(talk::title);
+        let info = greeted.agent_info.as_ref().map(opening::title);
         if let Some(mode) = &options.mode {
             (self.heard)(set_mode(&self.connection, &session, mode.clone()).await);
         }
-        let ready = LineEvent::Ready { info, session: session.clone(), can_load, remembers, mode };
+        let ready = AgentEvent::Ready { info, session: session.clone(), can_load, remembers, mode };
         Ok((session, ready))
     }
 }
@@ -296,14 +279,14 @@ impl Talk<'_> {
 #[derive(Clone, Copy)]
 enum Stopping {
     No,
-    /// It was, and has until then.
+    /// It was, and has time until then.
     Until(Instant),
-    /// It has not; asked once more, the agent is ended.
+    /// The time is over. If it is asked again, the agent is killed.
     Overdue,
 }
 
 impl Stopping {
-    /// Returns when the turn has had its time to stop.
+    /// Returns when the turn has had enough time to stop.
     async fn overdue(self) {
         match self {
             Self::Until(then) => tokio::time::sleep_until(then).await,
@@ -312,23 +295,22 @@ impl Stopping {
     }
 }
 
-/// Wants another mode of the agent, in the order of the calls; returns what came of it.
+/// Sets the agent's mode, in the order of the calls. Returns the result as an event.
 fn set_mode(
     connection: &ConnectionTo<Agent>,
     session: &str,
     mode: String,
-) -> impl Future<Output = LineEvent> + Send + 'static {
-    let request = SetSessionModeRequest::new(session.to_owned(), mode.clone());
-    let set = connection.send_request(request).block_task();
+) -> impl Future<Output = AgentEvent> + Send + 'static {
+    let set = opening::set_mode(connection, session, &mode);
     async move {
-        match talk::in_time("session/set_mode", set).await {
-            Ok(_) => LineEvent::Entry(Entry::Mode { mode }),
-            Err(error) => LineEvent::ModeRefused { mode, why: error.to_string() },
+        match set.await {
+            Ok(()) => AgentEvent::Entry(Entry::Mode { mode }),
+            Err(error) => AgentEvent::ModeRefused { mode, why: error.to_string() },
         }
     }
 }
 
-/// Returns when the line is to be closed before it stands; words that come too early wait with whoever has them.
+/// Returns when the connection is closed during set-up. Messages that come too early are kept by their sender.
 async fn closed(orders: &mut UnboundedReceiver<Order>) {
     while !matches!(orders.recv().await, None | Some(Order::Close)) {}
 }
@@ -342,13 +324,13 @@ fn turn_end(ended: TurnResult) -> Result<TurnEnd, AcpError> {
             Err(AcpError::Stopped { reason }) => TurnEnd::Early(reason),
             Err(error) => TurnEnd::Early(error.to_string()),
         }),
-        Ok(Err(error)) if talk::is_hang_up(&error) => Err(AcpError::Gone { how: String::new() }),
+        Ok(Err(error)) if opening::is_hang_up(&error) => Err(AcpError::Gone { how: String::new() }),
         Ok(Err(error)) => {
-            // Our own agent says whether it has kept what was said before it failed.
+            // Our own agent reports whether it recorded the message before it failed.
             let heard = error.data.as_ref().and_then(|data| data.get(asking::HEARD)?.as_bool());
-            let why = talk::in_words(&error);
+            let why = opening::in_words(&error);
             Ok(if heard == Some(true) { TurnEnd::Early(why) } else { TurnEnd::Refused(why) })
         }
-        Err(_) => Ok(TurnEnd::Refused("the turn broke down".to_owned())),
+        Err(_) => Ok(TurnEnd::Refused("the turn failed unexpectedly".to_owned())),
     }
 }

@@ -1,7 +1,7 @@
-//! Keeps an agent alive that cannot reload its session: between two messages it waits here, in a task of its own.
+//! Keeps an agent running that cannot reload its session: between two messages it waits here, in a separate task.
 //!
-//! A keeper passes lines on between the agent and whoever drives it, and understands one of them: that the agent is
-//! to be kept. A driver that goes away without having said so was killed, and its agent ends.
+//! A keeper passes lines between the agent and its driver, and understands one of them: the request to keep the agent. A
+//! driver that disconnects without that request was killed, and the agent is ended.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -11,7 +11,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use meanwhile::{Error, Runtime, Settings};
+use meanwhile::engine::Runtime;
+use meanwhile::{Error, Settings};
 use mw_model::TaskId;
 use mw_model::wire::AGENT_FILE;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -39,7 +40,7 @@ pub fn keep(settings: Settings, id: &TaskId, cwd: &Path) -> Result<(), Error> {
     let failed = |source: io::Error| Error::Io { what: format!("cannot keep the agent of {id}"), source };
     let spec = runtime.home().spec(id)?;
     let Some(agent) = spec.agent else { return Ok(()) };
-    let listener = runtime.keep_agent(id).map_err(failed)?;
+    let listener = runtime.agents().keep_agent(id).map_err(failed)?;
     listener.set_nonblocking(true).map_err(failed)?;
     let start = Start { command: &agent.command, env: &[], cwd, stderr: Stdio::inherit() };
     let (process, mut stdin, stdout) =
@@ -90,7 +91,7 @@ fn next_driver(
 
 /// How a connection ended.
 enum Served {
-    /// Nobody said anything: somebody only looked whether the agent is here.
+    /// Nothing was sent: a client only checked whether the agent is running.
     Nothing,
     /// The agent is to be kept.
     Kept,
@@ -120,7 +121,7 @@ fn serve(stream: UnixStream, stdin: &mut ChildStdin, driver: &Driver) -> Served 
     served
 }
 
-/// Passes on what the agent says. What it says to nobody is lost: nobody asked.
+/// Passes the agent's output on. Output without a driver is lost, because nothing was requested.
 fn pass_on(output: impl Read + Send + 'static, driver: Driver, agent_lives: UnixStream) {
     thread::spawn(move || {
         let mut reader = BufReader::new(output);

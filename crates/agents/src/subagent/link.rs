@@ -1,4 +1,4 @@
-//! The way to an agent: its own process, or the keeper that has it.
+//! The connection to an agent: to its process, or to the keeper that has it.
 
 use std::io::Write;
 use std::net::Shutdown;
@@ -7,9 +7,11 @@ use std::process::Stdio;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use meanwhile::{
-    Approval, Condition, KillRequest, Runtime, Scope, TaskRequest, WaitRequest, child_session, keeper_session,
+use meanwhile::Scope;
+use meanwhile::engine::{
+    Approval, Condition, KillRequest, Runtime, TaskRequest, WaitRequest, child_session, keeper_session,
 };
+use mw_model::signal::SIGTERM;
 use mw_model::{CommandSpec, Lifetime, RawText, TaskId};
 
 use super::driver::{DriverOptions, with};
@@ -21,7 +23,7 @@ use super::wire::{Garbage, Transport};
 
 /// How long a keeper may take to be there.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// How long an agent may take to go when nobody talks to it any more.
+/// How long an agent may take to exit after its connection was closed.
 const GOODBYE: Duration = Duration::from_secs(1);
 
 /// The way to an agent.
@@ -71,10 +73,11 @@ impl Link {
                 with(&options.env, "MEANWHILE_SESSION", &child),
             )
         };
-        let task = runtime.start(&request).map_err(|error| failed(error.to_string()))?.task.id.to_string();
+        let task =
+            runtime.starts().start(&request).map_err(|error| failed(error.to_string()))?.task.id.to_string();
         let deadline = Instant::now() + PATIENCE;
         loop {
-            match runtime.lingering_agent(&options.task) {
+            match runtime.agents().lingering_agent(&options.task) {
                 Ok(stream) => return Self::over(stream, Some(task)),
                 Err(error) if Instant::now() > deadline => return Err(failed(error.to_string())),
                 Err(_) => std::thread::sleep(Duration::from_millis(10)),
@@ -88,8 +91,10 @@ impl Link {
         id: &TaskId,
         task: Option<String>,
     ) -> Result<(Self, Transport, Garbage), AcpError> {
-        let stream =
-            runtime.lingering_agent(id).map_err(|error| AcpError::Expired { why: error.to_string() })?;
+        let stream = runtime
+            .agents()
+            .lingering_agent(id)
+            .map_err(|error| AcpError::Expired { why: error.to_string() })?;
         Self::over(stream, task)
     }
 
@@ -123,7 +128,7 @@ impl Link {
         }
     }
 
-    /// Lets go of the agent: one that a keeper has is kept, unless somebody wanted its end.
+    /// Releases the agent. An agent of a keeper stays, unless its end was requested.
     pub(super) fn close(self, runtime: &Runtime, outcome: &Result<String, AcpError>) {
         let cancelled = matches!(outcome, Err(AcpError::Cancelled));
         match self {
@@ -147,9 +152,10 @@ impl Link {
 
 /// Ends a keeper with everything its agent started, and waits for that.
 fn end_keeper(runtime: &Runtime, task: &str) {
-    let request = KillRequest { by: "the end of its agent".to_owned(), signal: 15, grace_ms: Some(1000) };
-    if runtime.kill(task, &Scope::All, &request).is_err()
-        && let Ok(id) = runtime.resolve(task, &Scope::All)
+    let request =
+        KillRequest { by: "the end of its agent".to_owned(), signal: SIGTERM, grace_ms: Some(1000) };
+    if runtime.live().kill(task, &Scope::All, &request).is_err()
+        && let Ok(id) = runtime.lookup().resolve(task, &Scope::All)
     {
         let wait = WaitRequest {
             tasks: vec![id],
@@ -158,6 +164,6 @@ fn end_keeper(runtime: &Runtime, task: &str) {
             timeout: Some(GOODBYE),
             look_every: None,
         };
-        let _ = runtime.wait(&wait);
+        let _ = runtime.reader().wait(&wait);
     }
 }

@@ -1,9 +1,9 @@
-//! Subagents: other agents, driven over the Agent Client Protocol as tasks of their own.
+//! Subagents: other agents, driven over the Agent Client Protocol as tasks.
 //!
 //! ```text
 //! order ──▶ task ──▶ supervisor ──▶ driver ──▶ the agent's process
 //!  (who,      │                       ├─ wire         lines in and out, garbage counted
-//!  what)      │                       ├─ client       what the agent asks of us: files, terminals, permission
+//!  what)      │                       ├─ client       requests of the agent: files, terminals, permission
 //!  registry   └─ agent.json ◀─────────┴─ transcript   what it says and does
 //! ```
 //!
@@ -13,6 +13,7 @@
 
 mod asking;
 mod client;
+mod connection;
 mod driver;
 mod error;
 mod files;
@@ -21,8 +22,8 @@ mod handshake;
 mod heard;
 mod hold;
 mod keeper;
-mod line;
 mod link;
+mod opening;
 mod permissions;
 mod process;
 mod quirks;
@@ -33,9 +34,9 @@ mod transcript;
 mod wire;
 
 pub(crate) use asking::{HEARD, PROPOSAL};
+pub use connection::{AgentConnection, AgentEvent, ConnectionOptions, Offer, Services, TurnEnd};
 pub use driver::{DriverOptions, drive};
 pub use error::AcpError;
 pub use handshake::{Handshake, greet};
 pub use keeper::keep;
-pub use line::{Line, LineEvent, LineOptions, Offer, Services, TurnEnd};
 pub use permissions::{Answer, Asked, Permissions, PolicyPermissions};

@@ -1,10 +1,11 @@
-//! Whether an agent may do what it wants to: one question, one answer.
+//! Decides whether an agent may do what it requests, and asks a person if needed.
 
 use std::fmt;
 use std::path::PathBuf;
 
 use agent_client_protocol::v1::schema::{RequestPermissionRequest, ToolCallContent, ToolKind};
-use meanwhile::{Error, Nobody, Passage, Policy, Runtime, Settings, TaskRequest};
+use meanwhile::engine::{Nobody, Passage, Policy, Runtime, TaskRequest};
+use meanwhile::{Error, Settings};
 use mw_model::approval::{ApprovalState, ProposalId};
 use mw_model::{CommandSpec, EnvVar};
 use mw_policy::{Decision, Mode, Reason, Tool, ToolClass, Verdict};
@@ -12,61 +13,61 @@ use mw_policy::{Decision, Mode, Reason, Tool, ToolClass, Verdict};
 use super::quirks;
 use super::quirks::Quirks;
 
-/// What an agent wants to do.
+/// An operation that an agent requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Asked {
     /// Run a script in a shell.
     Script {
         /// The script.
         text: String,
-        /// Where, if that is known.
+        /// The directory, if known.
         cwd: Option<PathBuf>,
-        /// What it adds to the environment.
+        /// Variables that it adds to the environment.
         env: Vec<(String, String)>,
     },
     /// Run a program without a shell.
     Program {
         /// The program and its arguments.
         words: Vec<String>,
-        /// Where, if that is known.
+        /// The directory, if known.
         cwd: Option<PathBuf>,
-        /// What it adds to the environment.
+        /// Variables that it adds to the environment.
         env: Vec<(String, String)>,
     },
-    /// Only look.
+    /// Read only.
     Read,
-    /// Change files; empty when it is not known which.
+    /// Change files. Empty if unknown which.
     Edit {
         /// Which.
         paths: Vec<PathBuf>,
     },
-    /// Call a tool of ours that runs nothing.
+    /// Call one of our tools that runs no command.
     Tool {
         /// Which.
         name: &'static str,
     },
-    /// Something that is not understood.
+    /// An unknown operation.
     Other {
-        /// What the agent calls it.
+        /// Its title.
         title: String,
     },
 }
 
-/// What is answered.
+/// The answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// It may, this time.
+    /// Allowed, this time.
     Allow,
-    /// It may not.
+    /// Denied.
     Reject {
-        /// Why, in words for people and models.
+        /// The reason, for people and models.
         reason: String,
     },
 }
 
-/// Decides about an agent's wishes. It may take its time: it is asked on a thread of its own.
+/// Decides about the requests of an agent. It may block: it is called on a separate thread.
 pub trait Permissions: Send + Sync {
-    /// Answers. Should somebody have to be asked, `asking` is called before that.
+    /// Decides. If a person must be asked, `asking` is called first.
     fn ask(&self, asked: &Asked, asking: &dyn Fn() -> Asking) -> Answer;
 
     /// Waits for the answer to a question that the agent has put itself, where a person has to be asked: `asking` is called
@@ -74,21 +75,21 @@ pub trait Permissions: Send + Sync {
     /// for.
     fn await_own(&self, asked: &Asked, question: &ProposalId, asking: &dyn Fn()) -> bool;
 
-    /// Tells whether what a command adds to the environment changes what is thought of it.
+    /// Returns whether the variables that a command adds change the decision.
     fn minds_environment(&self, asked: &Asked) -> bool;
 }
 
-/// What is done where somebody would have to be asked.
+/// What to do if a person would have to be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asking {
-    /// Somebody is.
+    /// Ask.
     Ask,
-    /// Somebody was, about the same, and it may.
+    /// The same was already approved.
     Answered,
 }
 
 impl Asked {
-    /// What it would add to the environment.
+    /// Variables that it would add to the environment.
     fn env(&self) -> &[(String, String)] {
         match self {
             Self::Script { env, .. } | Self::Program { env, .. } => env,
@@ -97,23 +98,23 @@ impl Asked {
     }
 }
 
-/// Answers by the policy, and asks a person where that says so.
+/// Decides by the policy, and asks a person if the policy requires it.
 pub struct PolicyPermissions {
-    /// The home, where questions are asked.
+    /// The home in which approval requests are stored.
     pub settings: Settings,
-    /// On whose behalf the agent works.
+    /// The session of the agent.
     pub session: String,
-    /// What is decided by, and for how long a question stays open.
+    /// The policy, and how long a request stays open.
     pub policy: Policy,
     /// The shell that runs scripts.
     pub shell: String,
-    /// Where the agent works.
+    /// The agent's working directory.
     pub cwd: PathBuf,
     /// The project's directory.
     pub project: PathBuf,
 }
 
-/// A verdict of our own, on what is no command.
+/// A verdict about an operation that is not a command.
 fn ruled(decision: Decision, why: String) -> Verdict {
     let reasons = match decision {
         Decision::Allow => Vec::new(),
@@ -142,23 +143,23 @@ impl PolicyPermissions {
         let inside = |path: &PathBuf| super::files::within(&self.project, path).is_ok();
         match mode {
             Mode::Plan | Mode::Ci => {
-                ruled(Decision::Deny, format!("changing files is not for mode {}", mode.name()))
+                ruled(Decision::Deny, format!("changing files is not allowed in mode {}", mode.name()))
             }
             Mode::Dangerous => ruled(Decision::Allow, String::new()),
             Mode::Safe | Mode::Auto if !paths.is_empty() && paths.iter().all(inside) => {
                 ruled(Decision::Allow, String::new())
             }
             Mode::Safe | Mode::Auto => {
-                ruled(Decision::Ask, format!("it would change files outside of {}", self.project.display()))
+                ruled(Decision::Ask, format!("it would change files outside {}", self.project.display()))
             }
         }
     }
 
-    /// Returns what is decided by now: the host of the session may have laid down how much is asked about, and may
-    /// change its mind. What it laid down and cannot be read lets nothing pass.
+    /// Returns the current policy: the host of the session may have changed the mode. If its setting cannot be read,
+    /// nothing is allowed.
     fn policy(&self) -> Policy {
         let runtime = Runtime::open(self.settings.clone());
-        let mode = match runtime.and_then(|runtime| runtime.house_rules(&self.session)) {
+        let mode = match runtime.and_then(|runtime| runtime.approvals().house_rules(&self.session)) {
             Ok(Some(house)) => house.mode_beside(self.policy.mode),
             Ok(None) => self.policy.mode,
             Err(_) => Mode::Ci,
@@ -175,23 +176,23 @@ impl PolicyPermissions {
             Asked::Edit { paths } => self.about_files(policy.mode, paths),
             Asked::Tool { name } => match Tool::named(name) {
                 Some(tool) => policy.verdict(tool, None, &self.cwd, &[]),
-                None => ruled(Decision::Ask, "the tool is not known".to_owned()),
+                None => ruled(Decision::Ask, "unknown tool".to_owned()),
             },
             Asked::Other { title } => match policy.mode {
                 Mode::Dangerous => ruled(Decision::Allow, String::new()),
                 Mode::Plan | Mode::Ci | Mode::Safe | Mode::Auto => {
-                    ruled(Decision::Ask, format!("it is not known what {title:?} does"))
+                    ruled(Decision::Ask, format!("unknown effects of {title:?}"))
                 }
             },
             Asked::Read => ruled(Decision::Allow, String::new()),
-            // Commands were judged above; what reaches this arm was not.
+            // Commands are judged above and do not reach this arm.
             Asked::Script { .. } | Asked::Program { .. } => {
                 ruled(Decision::Ask, "the command was not judged".to_owned())
             }
         }
     }
 
-    /// Asks whoever can be asked, and waits for the answer as long as a question stays open.
+    /// Asks for approval, and waits for the answer as long as the request stays open.
     fn propose(&self, asked: &Asked, verdict: &Verdict) -> Result<(), Error> {
         let runtime = Runtime::open(self.settings.clone())?;
         let passage = Passage { tool: runs(), policy: &self.policy(), asker: &Nobody };
@@ -203,14 +204,14 @@ impl PolicyPermissions {
                 };
                 let env = asked.env().iter().map(var).collect();
                 let request = TaskRequest::new(&self.session, command, cwd, env);
-                runtime.pass_foreign(&request, verdict, &passage)
+                runtime.approvals().pass_foreign(&request, verdict, &passage)
             }
-            None => runtime.pass_judged(&self.session, &asked.to_string(), verdict, &passage),
+            None => runtime.approvals().pass_judged(&self.session, &asked.to_string(), verdict, &passage),
         }
     }
 }
 
-/// The tool that stands for whatever a subagent does by itself.
+/// The tool name under which the own operations of a subagent are judged.
 fn runs() -> Tool {
     let unknown = Tool { name: "shell", class: ToolClass::Awaits };
     Tool::named("shell").map_or(unknown, Tool::awaited)
@@ -222,7 +223,7 @@ impl fmt::Display for Asked {
             Self::Script { text, .. } => f.write_str(text),
             Self::Program { words, .. } => f.write_str(&words.join(" ")),
             Self::Read => f.write_str("look at files"),
-            Self::Edit { paths } if paths.is_empty() => f.write_str("change files; which is not said"),
+            Self::Edit { paths } if paths.is_empty() => f.write_str("change unspecified files"),
             Self::Edit { paths } => {
                 let paths: Vec<_> = paths.iter().map(|path| path.display().to_string()).collect();
                 write!(f, "change {}", paths.join(", "))
@@ -257,14 +258,14 @@ impl Permissions for PolicyPermissions {
             return false;
         }
         let Ok(runtime) = Runtime::open(self.settings.clone()) else { return false };
-        // Only what stands open in the store has a way to a person.
-        let open = runtime.find_approval(question.as_str());
+        // Only a request that is open in the store can be answered by a person.
+        let open = runtime.approvals().find_approval(question.as_str());
         if !open.is_ok_and(|entry| matches!(entry.state, ApprovalState::Open)) {
             return false;
         }
         asking();
-        // The agent looks for itself; where the store fails, it finds out.
-        let _ = runtime.await_answer(question, &self.policy());
+        // The agent itself reads the answer, and notifications if the store fails.
+        let _ = runtime.approvals().await_answer(question, &self.policy());
         true
     }
 
@@ -277,10 +278,10 @@ impl Permissions for PolicyPermissions {
     }
 }
 
-/// Where agents say in which directory something runs.
+/// The fields in which agents name the directory of a command.
 pub(super) const PLACES: [&str; 3] = ["cwd", "workdir", "directory"];
 
-/// Understands what a permission is asked for, as far as agents tell.
+/// Determines the operation for which an agent requests permission.
 pub(super) fn understand(request: &RequestPermissionRequest, quirks: Quirks) -> Asked {
     let fields = &request.tool_call.fields;
     let title = fields.title.clone().unwrap_or_else(|| request.tool_call.tool_call_id.0.to_string());

@@ -1,4 +1,4 @@
-//! The agent's process: started in a group of its own, ended in three steps.
+//! The agent's process: started in a separate process group, ended in three steps.
 
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, kill_pro
 
 use super::error::AcpError;
 
-/// How long it may take to end by itself once nobody talks to it any more.
+/// How long it may take to exit by itself after its input was closed.
 const GOODBYE: Duration = Duration::from_millis(1000);
 /// How long it may take after SIGTERM.
 const GRACE: Duration = Duration::from_millis(500);
@@ -21,7 +21,7 @@ pub(super) struct AgentProcess {
     child: Child,
 }
 
-/// What is told of how it is started.
+/// How it is started.
 pub(super) struct Start<'a> {
     pub(super) command: &'a [String],
     pub(super) env: &'a [(String, String)],

@@ -1,4 +1,4 @@
-//! What some agents say of themselves and do not do, as measured with the programs themselves.
+//! Differences between what some agents announce and what they do, as measured with the real programs.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Serves an agent its files and terminals, whoever talks with it.
+//! Serves files and terminals to an agent, for the driver and for the chat.
 
 use std::sync::Arc;
 
@@ -85,7 +85,7 @@ pub(super) fn serving<W: Witness>(
         )
 }
 
-/// Carries a request out on a thread of its own and answers it from there.
+/// Carries a request out on a separate thread and answers it from there.
 pub(super) fn apart<W: Witness, T: agent_client_protocol::JsonRpcResponse + Send + 'static>(
     client: &Arc<Client<W>>,
     responder: Responder<T, V1>,

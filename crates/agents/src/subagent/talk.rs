@@ -1,32 +1,27 @@
-//! One turn over the protocol: greet, begin or take up the conversation, ask, follow, end.
+//! One turn over the protocol: initialize, create or load the session, send the prompt, follow the answer, end.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use agent_client_protocol::schema::ProtocolVersion;
 use agent_client_protocol::v1::ConnectionTo;
 use agent_client_protocol::v1::schema::{
-    CancelNotification, ClientCapabilities, ContentBlock, EnvVariable, FileSystemCapabilities,
-    Implementation, InitializeRequest, InitializeResponse, LoadSessionRequest, McpServer, McpServerStdio,
-    NewSessionRequest, PromptRequest, RequestPermissionRequest, SessionNotification, SetSessionModeRequest,
-    StopReason, TextContent,
+    CancelNotification, ContentBlock, McpServer, PromptRequest, RequestPermissionRequest,
+    SessionNotification, StopReason, TextContent,
 };
 use agent_client_protocol::{Agent, Client as ClientRole, ConnectTo};
 use mw_model::{AgentRecord, DEPTH_VARIABLE};
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
 use super::client::Client;
 use super::error::AcpError;
-use super::quirks::Quirks;
+use super::opening::{Opening, OwnServer, greet, in_words, is_hang_up, set_mode, title};
 use super::serving::{apart, serving};
 use super::transcript::Transcript;
 use super::wire::Garbage;
+use crate::event_loop;
 use mw_tools::dialects::Dialect;
 
-/// How long an agent may take over requests that take a moment.
-const MOMENT: Duration = Duration::from_secs(60);
 /// How often it is looked at whether an agent is still there.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// How long an answer may take that came just before the end.
@@ -67,7 +62,7 @@ pub(super) struct Talk {
     pub(super) conversation: Conversation,
 }
 
-/// Something that goes into the record before the turn is over.
+/// An event that is recorded before the turn ends.
 pub(super) enum News {
     /// Who it is, and whether it can take conversations up.
     Greeted { info: Option<String>, can_load: bool },
@@ -103,12 +98,8 @@ impl Talk {
         mut on_news: impl FnMut(News),
     ) -> Result<String, AcpError> {
         let failed = |why: String| AcpError::NotStarted { command: "the driver".to_owned(), why };
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(2)
-            .enable_all()
-            .build()
-            .map_err(|error| failed(error.to_string()))?;
-        let outcome = runtime.block_on(async {
+        // Threads that wait for a terminal end with this process.
+        let outcome = event_loop::run(async {
             let (cancel, cancelled) = watch::channel(false);
             tokio::spawn(watch_signals(cancel));
             let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
@@ -126,9 +117,7 @@ impl Talk {
             outcome
         });
         self.client.transcript().tick(garbage.count());
-        // Threads that wait for a terminal end with this process.
-        runtime.shutdown_background();
-        outcome
+        outcome.map_err(|error| failed(error.to_string()))?
     }
 
     async fn turn(
@@ -231,30 +220,21 @@ impl Talk {
         }
         let _ = tell.send(News::Greeted { info: greeted.agent_info.as_ref().map(title), can_load });
         let conversation = &self.conversation;
+        let opening = Opening { connection, cwd: &conversation.cwd, server: conversation.server() };
         let session = match &conversation.known {
             Some(known) => {
-                self.client.transcript().replays = true;
-                let request = LoadSessionRequest::new(known.clone(), conversation.cwd.clone())
-                    .mcp_servers(vec![conversation.server()]);
-                let loaded = in_time("session/load", connection.send_request(request).block_task()).await;
-                self.client.transcript().replays = false;
-                loaded.map_err(|error| match error {
-                    AcpError::Refused { why, .. } => AcpError::Expired { why },
-                    other => other,
-                })?;
+                let replays = |replays| self.client.transcript().replays = replays;
+                opening.take_up(known, replays).await?;
                 known.clone()
             }
             None => {
-                let request =
-                    NewSessionRequest::new(conversation.cwd.clone()).mcp_servers(vec![conversation.server()]);
-                let made = in_time("session/new", connection.send_request(request).block_task()).await?;
-                let _ = tell.send(News::Began { session: made.session_id.0.to_string() });
-                made.session_id.0.to_string()
+                let begun = opening.begin().await?;
+                let _ = tell.send(News::Began { session: begun.session.clone() });
+                begun.session
             }
         };
         if let Some(mode) = &conversation.mode {
-            let request = SetSessionModeRequest::new(session.clone(), mode.clone());
-            in_time("session/set_mode", connection.send_request(request).block_task()).await?;
+            set_mode(connection, &session, mode).await?;
         }
         Ok(session)
     }
@@ -273,7 +253,7 @@ impl Talk {
             }
             if transcript.activity.waiting.is_none() {
                 let seconds = heard.elapsed().as_secs();
-                transcript.wait_for(Some(format!("no word from the agent for {seconds} s")));
+                transcript.wait_for(Some(format!("no message from the agent for {seconds} s")));
                 // It waits for nobody, as far as is known.
                 transcript.activity.waiting = None;
             }
@@ -294,86 +274,6 @@ impl Conversation {
     }
 }
 
-/// Our own server, as an agent is told of it.
-pub(super) struct OwnServer<'a> {
-    pub(super) mw: &'a Path,
-    /// Whose tools it offers.
-    pub(super) dialect: Dialect,
-    pub(super) env: &'a [(String, String)],
-}
-
-impl OwnServer<'_> {
-    pub(super) fn described(&self) -> McpServer {
-        let env = self.env.iter().map(|(name, value)| EnvVariable::new(name, value)).collect();
-        let server = McpServerStdio::new("meanwhile", self.mw.to_owned());
-        let mut words = vec!["mcp".to_owned()];
-        if self.dialect != Dialect::Canonical {
-            words.extend(["--dialect".to_owned(), self.dialect.name().to_owned()]);
-        }
-        McpServer::Stdio(server.args(words).env(env))
-    }
-}
-
-/// Greets an agent as somebody who has files and terminals for it.
-pub(super) async fn greet(
-    connection: &ConnectionTo<Agent>,
-    quirks: Quirks,
-) -> Result<InitializeResponse, AcpError> {
-    let has_files = quirks.writes_through_client;
-    let files = FileSystemCapabilities::new().read_text_file(has_files).write_text_file(has_files);
-    let mut greeted = greet_as(connection, ClientCapabilities::new().fs(files).terminal(true)).await?;
-    greeted.agent_capabilities.load_session &= quirks.loads;
-    Ok(greeted)
-}
-
-/// Greets an agent.
-pub(super) async fn greet_as(
-    connection: &ConnectionTo<Agent>,
-    able: ClientCapabilities,
-) -> Result<InitializeResponse, AcpError> {
-    let request = InitializeRequest::new(ProtocolVersion::V1)
-        .client_capabilities(able)
-        .client_info(Implementation::new("meanwhile", env!("CARGO_PKG_VERSION")));
-    let greeted = in_time("initialize", connection.send_request(request).block_task()).await?;
-    if greeted.protocol_version != ProtocolVersion::V1 {
-        return Err(AcpError::Version { version: format!("{:?}", greeted.protocol_version) });
-    }
-    Ok(greeted)
-}
-
-/// Returns what an agent calls itself: `opencode 1.2.3`.
-pub(super) fn title(info: &Implementation) -> String {
-    format!("{} {}", info.title.as_ref().unwrap_or(&info.name), info.version)
-}
-
-pub(super) async fn in_time<T>(
-    request: &'static str,
-    answer: impl Future<Output = Result<T, agent_client_protocol::Error>>,
-) -> Result<T, AcpError> {
-    match tokio::time::timeout(MOMENT, answer).await {
-        Ok(Ok(answer)) => Ok(answer),
-        Ok(Err(error)) if is_hang_up(&error) => Err(AcpError::Gone { how: String::new() }),
-        Ok(Err(error)) => Err(AcpError::Refused { request, why: in_words(&error) }),
-        Err(_) => Err(AcpError::Silent { request, seconds: MOMENT.as_secs() }),
-    }
-}
-
-/// Tells whether an error only says that nobody is there any more.
-pub(super) fn is_hang_up(error: &agent_client_protocol::Error) -> bool {
-    let reason = error.data.as_ref().and_then(|data| data.get("reason"));
-    reason.is_some_and(|reason| reason == "incoming_transport_closed")
-}
-
-pub(super) fn in_words(error: &agent_client_protocol::Error) -> String {
-    // Our own agent's message has the hint for people; in the data it is for programs.
-    let hint = error.data.as_ref().and_then(|data| data.get("hint")?.as_str());
-    match &error.data {
-        Some(_) if hint.is_some_and(|hint| error.message.contains(hint)) => error.message.clone(),
-        Some(data) => format!("{} ({data})", error.message),
-        None => error.message.clone(),
-    }
-}
-
 /// Only the end of a turn is an answer; whatever cut it short is not.
 pub(super) fn stopped(reason: StopReason) -> Result<String, AcpError> {
     let early = |reason: &str| Err(AcpError::Stopped { reason: reason.to_owned() });
@@ -383,18 +283,13 @@ pub(super) fn stopped(reason: StopReason) -> Result<String, AcpError> {
         StopReason::MaxTurnRequests => early("max_turn_requests"),
         StopReason::Refusal => early("refusal"),
         StopReason::Cancelled => early("cancelled"),
-        _ => early("for a reason that is not known"),
+        _ => early("for an unknown reason"),
     }
 }
 
 async fn watch_signals(cancel: watch::Sender<bool>) {
-    let kinds = [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()];
-    let [Ok(mut term), Ok(mut int), Ok(mut hup)] = kinds.map(signal) else { return };
-    tokio::select! {
-        _ = term.recv() => {}
-        _ = int.recv() => {}
-        _ = hup.recv() => {}
-    }
+    let Ok(end_signal) = event_loop::end_signal() else { return };
+    end_signal.await;
     let _ = cancel.send(true);
     std::future::pending::<()>().await;
 }

@@ -1,14 +1,15 @@
-//! `terminal/*`: what an agent runs is a task of ours, in the session of its own.
+//! `terminal/*`: a command that an agent runs is a task in the agent's session.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
 use agent_client_protocol::v1::schema::{CreateTerminalRequest, TerminalExitStatus, TerminalOutputResponse};
-use meanwhile::{
-    Approval, Condition, Error, From, KillRequest, ReadRequest, Runtime, Scope, Settings, Task, TaskRequest,
-    Teller, WaitRequest, clean_text,
+use meanwhile::engine::{
+    Approval, Condition, From, KillRequest, ReadRequest, Runtime, TaskRequest, Teller, WaitRequest,
+    clean_text,
 };
+use meanwhile::{Error, Scope, Settings, Task};
 use mw_model::{CommandSpec, EnvVar, RawText, TaskId, signal_number};
 
 use mw_tools::call::LOOK_EVERY;
@@ -60,7 +61,7 @@ impl Terminals {
         }
         let cwd = request.cwd.clone().unwrap_or_else(|| self.cwd.clone());
         // It waits for no slot: whoever started it waits for it.
-        let task = self.runtime()?.start(&TaskRequest {
+        let task = self.runtime()?.starts().start(&TaskRequest {
             uncounted: true,
             limits: self.limits.clone(),
             approval: Approval::Auto,
@@ -77,16 +78,16 @@ impl Terminals {
 
     pub(super) fn output(&self, id: &str) -> Result<TerminalOutputResponse, Error> {
         let runtime = self.runtime()?;
-        let task = runtime.task(id, &self.scope())?;
+        let task = runtime.tasks().task(id, &self.scope())?;
         let most = self.known.lock().ok().and_then(|known| known.get(id).copied()).unwrap_or(USUAL_LIMIT);
         let request = ReadRequest { from: From::TailBytes(most), max_bytes: most, ..ReadRequest::default() };
-        let read = runtime.read_shown(id, &self.scope(), &request)?;
+        let read = runtime.reader().read_shown(id, &self.scope(), &request)?;
         let mut text = clean_text(&read.text());
         if task.status.is_terminal() {
             self.told(&runtime, &task.id)?;
-        } else if runtime.is_moved_to_background(&task.id) {
+        } else if runtime.notifications().is_moved_to_background(&task.id) {
             let name = task.handle();
-            text.push_str(&format!("\n[moved to the background by the user; it goes on as {name}]\n"));
+            text.push_str(&format!("\n[moved to the background by the user; it continues as {name}]\n"));
         }
         let reply = TerminalOutputResponse::new(text, read.has_earlier);
         Ok(reply.exit_status(task.status.is_terminal().then(|| exit_status(&task))))
@@ -99,8 +100,8 @@ impl Terminals {
         let request =
             ReadRequest { from: From::TailLines(LINES), max_bytes: BYTES, ..ReadRequest::default() };
         let read = self.runtime().and_then(|runtime| {
-            let task = runtime.task(id, &self.scope())?;
-            let text = clean_text(&runtime.read_shown(id, &self.scope(), &request)?.text());
+            let task = runtime.tasks().task(id, &self.scope())?;
+            let text = clean_text(&runtime.reader().read_shown(id, &self.scope(), &request)?.text());
             Ok(format!("[{}]\n{text}", task.handle()))
         });
         read.unwrap_or_else(|error| format!("[{id}: {error}]"))
@@ -108,7 +109,7 @@ impl Terminals {
 
     pub(super) fn wait(&self, id: &str) -> Result<TerminalExitStatus, Error> {
         let runtime = self.runtime()?;
-        let task = runtime.resolve(id, &self.scope())?;
+        let task = runtime.lookup().resolve(id, &self.scope())?;
         let request = WaitRequest {
             tasks: vec![task],
             any: false,
@@ -116,8 +117,8 @@ impl Terminals {
             timeout: None,
             look_every: self.teller.is_some().then_some(LOOK_EVERY),
         };
-        let waited = runtime.wait_with(&request, |tasks| {
-            !tasks.iter().any(|task| runtime.is_moved_to_background(&task.id))
+        let waited = runtime.reader().wait_with(&request, |tasks| {
+            !tasks.iter().any(|task| runtime.notifications().is_moved_to_background(&task.id))
         })?;
         let task = waited.tasks.into_iter().next().ok_or_else(|| Error::NotFound(id.to_owned()))?;
         if task.status.is_terminal() {
@@ -131,21 +132,21 @@ impl Terminals {
     /// Notes that the agent knows how a task ended.
     fn told(&self, runtime: &Runtime, task: &TaskId) -> Result<(), Error> {
         let kept = match &self.teller {
-            Some(teller) => runtime.keep_promise(task, teller)?,
+            Some(teller) => runtime.notifications().keep_promise(task, teller)?,
             None => false,
         };
-        if kept { Ok(()) } else { runtime.note_told(task) }
+        if kept { Ok(()) } else { runtime.notifications().note_told(task) }
     }
 
-    /// Lets the end of a task be news to the agent: it waits no longer.
+    /// Lets the agent get a notification of a task's end, because it no longer waits for it.
     fn leave(&self, runtime: &Runtime, task: &TaskId) -> Result<(), Error> {
-        self.teller.as_ref().map_or(Ok(()), |teller| runtime.leave_promise(task, teller))
+        self.teller.as_ref().map_or(Ok(()), |teller| runtime.notifications().leave_promise(task, teller))
     }
 
-    /// Lets all that still run be news when they end: the turn in which they were started is over.
+    /// Lets the agent get notifications for all running tasks, because the turn that started them has ended.
     pub(super) fn leave_all(&self) {
         let Ok(runtime) = self.runtime() else { return };
-        for task in self.ids().iter().filter_map(|id| runtime.task(id, &self.scope()).ok()) {
+        for task in self.ids().iter().filter_map(|id| runtime.tasks().task(id, &self.scope()).ok()) {
             if !task.status.is_terminal() {
                 // One that cannot be left now is left when we are gone.
                 let _ = self.leave(&runtime, &task.id);
@@ -160,12 +161,16 @@ impl Terminals {
     /// Ends what runs in a terminal, unless a person moved it to the background: then it is not the call's any more.
     pub(super) fn kill(&self, id: &str) -> Result<(), Error> {
         let runtime = self.runtime()?;
-        if runtime.resolve(id, &self.scope()).is_ok_and(|task| runtime.is_moved_to_background(&task)) {
+        if runtime
+            .lookup()
+            .resolve(id, &self.scope())
+            .is_ok_and(|task| runtime.notifications().is_moved_to_background(&task))
+        {
             return Ok(());
         }
         let signal = signal_number("TERM").unwrap_or(15);
         let request = KillRequest { by: "its agent".to_owned(), signal, grace_ms: None };
-        runtime.kill_as_owner(&[id], &self.session, &request)?.all_done().map(drop)
+        runtime.notifications().kill_as_owner(&[id], &self.session, &request)?.all_done().map(drop)
     }
 
     /// Ends what still runs in a terminal and forgets it; the task's record stays.

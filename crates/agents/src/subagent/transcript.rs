@@ -1,4 +1,4 @@
-//! What an agent says and does: as text for people, as lines for programs, and as the state of things.
+//! Records what an agent says and does: as text for people, as JSON lines for programs, and as the current activity.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use agent_client_protocol::v1::schema::{
     ContentBlock, ContentChunk, PlanEntryStatus, SessionUpdate, ToolCallStatus,
 };
-use meanwhile::{Clock, Runtime, SystemClock};
+use meanwhile::engine::{Clock, Runtime, SystemClock};
 use mw_model::{Activity, PlanStep, TaskId};
 use serde_json::{Map, Value, json};
 
@@ -132,10 +132,10 @@ impl Transcript {
     fn say(&mut self, voice: Voice, chunk: &ContentChunk) {
         let text = match &chunk.content {
             ContentBlock::Text(text) => text.text.clone(),
-            ContentBlock::Image(_) => "[an image]".to_owned(),
-            ContentBlock::Audio(_) => "[a sound]".to_owned(),
+            ContentBlock::Image(_) => "[image]".to_owned(),
+            ContentBlock::Audio(_) => "[audio]".to_owned(),
             ContentBlock::ResourceLink(link) => format!("[{}]", link.uri),
-            _ => "[something that is no text]".to_owned(),
+            _ => "[non-text content]".to_owned(),
         };
         if voice == Voice::Answer && self.said.len() + text.len() <= LONGEST_ANSWER {
             self.said.push_str(&text);
@@ -150,7 +150,7 @@ impl Transcript {
         write_out(&text);
     }
 
-    /// Begins anew with the answer: what was said before a tool call was said on the way.
+    /// Starts the answer again: text before a tool call is not part of the final answer.
     fn begin_segment(&mut self) {
         if !self.said.trim().is_empty() {
             self.said_before = std::mem::take(&mut self.said);
@@ -164,7 +164,7 @@ impl Transcript {
         self.voice = Voice::Nobody;
     }
 
-    /// Prints a line about what goes on.
+    /// Prints a line about what continues.
     pub(super) fn print(&mut self, line: &str) {
         self.end_line();
         write_out(&format!("{line}\n"));
@@ -178,7 +178,7 @@ impl Transcript {
         }
     }
 
-    /// Says that the agent waits for somebody, or no longer does.
+    /// Records that the agent waits for a person, or no longer does.
     pub(super) fn wait_for(&mut self, what: Option<String>) {
         if let Some(what) = &what {
             self.print(&format!("{WAITS} {what}"));
@@ -196,7 +196,7 @@ impl Transcript {
     /// Writes the state of things.
     pub(super) fn write_now(&mut self) {
         self.written = Instant::now();
-        self.runtime.write_activity(&self.id, &self.activity);
+        self.runtime.agents().write_activity(&self.id, &self.activity);
     }
 
     /// Writes the state of things if it has changed and that was a while ago.
@@ -204,7 +204,9 @@ impl Transcript {
         if garbage > self.activity.garbage {
             let more = garbage - self.activity.garbage;
             self.activity.garbage = garbage;
-            self.print(&format!("! the agent wrote {more} lines that are no messages"));
+            let lines =
+                mw_model::count(more as usize, "line that is not a message", "lines that are not messages");
+            self.print(&format!("! the agent wrote {lines}"));
         }
         self.write_now();
     }

@@ -1,5 +1,4 @@
-//! Lines between us and an agent. Reading and writing happen on threads of their own, so that nothing an agent does
-//! or does not do can hold the protocol up.
+//! Lines to and from an agent. Separate threads read and write, so an agent that blocks cannot block the protocol.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::pin::Pin;
@@ -66,7 +65,7 @@ pub(super) fn lines_heard(
 fn transport(input: impl Write + Send + 'static, incoming: Receiver<io::Result<String>>) -> Transport {
     let (outgoing, to_write) = mpsc::unbounded::<String>();
     write_lines(input, to_write);
-    let gone = |_| io::Error::new(io::ErrorKind::BrokenPipe, "the agent no longer listens");
+    let gone = |_| io::Error::new(io::ErrorKind::BrokenPipe, "the agent has closed its input");
     Lines::new(Box::pin(outgoing.sink_map_err(gone)), Box::pin(incoming))
 }
 

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
+use meanwhile::engine::check_set_variables;
 use meanwhile::model::EnvVar;
 
 use crate::error::CommandError;
@@ -20,6 +21,7 @@ pub(crate) fn environment(added: &[OsString]) -> Result<Vec<EnvVar>, CommandErro
                 "write it as --env NAME=VALUE",
             )
         })?;
+        check_set_variables([&bytes[..split]])?;
         let var = EnvVar { name: bytes[..split].into(), value: bytes[split + 1..].into() };
         all.retain(|other| other.name != var.name);
         all.push(var);

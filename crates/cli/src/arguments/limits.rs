@@ -6,16 +6,16 @@ use meanwhile::model::{Resources, parse_duration_ms, parse_milli_cpus, parse_siz
 // No doc comment: it would become the help of both.
 #[derive(Args)]
 pub(crate) struct LimitArguments {
-    /// Most memory its processes may hold together; 0 = no limit
+    /// Maximum memory of all processes of the task together; 0 = no limit
     #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_hyphen_values = true)]
     memory: Option<u64>,
-    /// Most processor time its processes may use together; 0 = no limit
+    /// Maximum CPU time of all processes of the task together; 0 = no limit
     #[arg(long, value_name = "DURATION", value_parser = parse_duration_ms, allow_hyphen_values = true)]
     cpu_time: Option<u64>,
-    /// Most processors it may keep busy at a time, such as 1.5; needs cgroup v2; 0 = no limit
+    /// Maximum number of CPUs used at a time, such as 1.5; needs cgroup v2; 0 = no limit
     #[arg(long, value_name = "N", value_parser = parse_milli_cpus, allow_hyphen_values = true)]
     cpus: Option<u64>,
-    /// Most processes and threads it may have at a time; 0 = no limit
+    /// Maximum number of processes and threads at a time; 0 = no limit
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pids: Option<u64>,
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use std::{env, fs, io};
 
 use clap::Args;
+use meanwhile::engine::HouseRules;
 use meanwhile::policy::Mode;
 use mw_agents::builtin::{
     AgentLimits, AgentOffer, ModelChoice, ModelError, ModelWishes, Project, serve_agent,
@@ -21,17 +22,17 @@ use crate::config::premises::premises;
 use crate::config::{Config, shown};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
-use crate::render;
+use crate::{gate, render};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The model that answers: openai/NAME, anthropic/NAME or ollama/NAME
+    /// The model to use: openai/NAME, anthropic/NAME or ollama/NAME
     #[arg(long, value_name = "PROVIDER/NAME")]
     model: Option<String>,
-    /// Whose tools the model gets; mw tools --dialect shows them
+    /// The dialect of the tools; see mw tools --dialect
     #[arg(long, default_value = "canonical", value_parser = parse_dialect)]
     dialect: Dialect,
-    /// How much is asked about at first: safe, auto, plan, ci or dangerous
+    /// Initial approval mode: safe, auto, plan, ci or dangerous
     #[arg(long, value_parser = parse_mode)]
     mode: Option<Mode>,
 }
@@ -46,12 +47,14 @@ impl Arguments {
         }
         if io::stdin().is_terminal() {
             render::aside(
-                "mw acp: waiting for a client of the Agent Client Protocol on standard input\n    \
-                 a client starts it, see docs/acp.md; Ctrl-C ends it",
+                "mw acp: waiting for an Agent Client Protocol client on standard input\n    \
+                 clients start this command, see docs/acp.md; press Ctrl-C to quit",
             );
         }
         let umask = current_umask();
         let (mode, dialect) = (self.mode, self.dialect);
+        let around = context.rules_around()?;
+        let house = around.clone();
         serve_agent(AgentOffer {
             settings: context.config.settings.clone(),
             model,
@@ -62,11 +65,12 @@ impl Arguments {
                 wait_ms: context.config.tools.wait_ms,
                 silence: Duration::from_millis(agent.silence_ms),
             },
-            session: context.session.clone(),
+            session: context.acts_for().map(str::to_owned),
+            around,
             dialect,
             tells: context.config.tools.tells(),
             project: Box::new(move |directory| {
-                project(directory, dialect, mode, umask)
+                project(directory, dialect, (mode, house.as_ref()), umask)
                     .map_err(|error| format!("{}. {}", error.message, error.hint))
             }),
         })?;
@@ -92,8 +96,8 @@ pub(super) fn model(
 fn key_in(path: &str) -> Result<String, CommandError> {
     let key = fs::read_to_string(path).map_err(|error| {
         CommandError::usage(
-            format!("the key file {} cannot be read: {error}", shown(path)),
-            "agent.key_file names a file that holds the key and nothing else",
+            format!("cannot read the key file {}: {error}", shown(path)),
+            "set agent.key_file to a file that contains only the key",
         )
     })?;
     match key.trim() {
@@ -109,11 +113,14 @@ fn key_in(path: &str) -> Result<String, CommandError> {
 fn project(
     directory: &Path,
     dialect: Dialect,
-    mode: Option<Mode>,
+    (mode, house): (Option<Mode>, Option<&HouseRules>),
     umask: u32,
 ) -> Result<Project, CommandError> {
     let config = Config::load_in(directory, dialect.name())?;
-    let premises = premises(&config, directory.to_owned(), mode, umask)?;
+    let mut premises = premises(&config, directory.to_owned(), mode, umask)?;
+    if let Some(house) = house {
+        premises.policy = gate::bound(house, &premises.policy)?;
+    }
     let premises = Premises { agents: Some(Arc::new(config.agent_settings()?)), ..premises };
     Ok(Project { settings: config.settings, premises })
 }

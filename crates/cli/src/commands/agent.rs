@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use std::thread;
 
 use clap::Args;
+use meanwhile::AtCapacity;
+use meanwhile::engine::Approval;
 use meanwhile::model::{Dialect, Lifetime, parse_duration_ms};
-use meanwhile::{Approval, AtCapacity};
 use mw_agents::subagent::{AcpError, Handshake, greet};
 use mw_tools::delegation::{AgentCall, AgentEntry, AgentSettings, order};
 use serde_json::json;
@@ -20,46 +21,46 @@ use crate::render;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// List the agents that can be asked, and try each
+    /// List the available agents and test each
     #[arg(long, conflicts_with = "prompt")]
     list: bool,
-    /// The agent; see --list
+    /// The agent to use; see --list
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
-    /// Name unique among the session's live tasks
+    /// A name, unique among the session's live tasks
     #[arg(long)]
     name: Option<String>,
-    /// A line for people
+    /// A description for people
     #[arg(long)]
     description: Option<String>,
-    /// Where it works
+    /// Working directory of the agent
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
-    /// Give it a git worktree of its own
+    /// Give the agent a separate git worktree
     #[arg(long)]
     worktree: bool,
-    /// Batch the task belongs to
+    /// The batch of the task
     #[arg(long)]
     batch: Option<String>,
-    /// The mode of the agent's session, in its own words
+    /// The mode of the agent's session, by the agent's own name for it
     #[arg(long, value_name = "MODE")]
     agent_mode: Option<String>,
-    /// Add to the environment
+    /// Add a variable to the environment
     #[arg(long, value_name = "KEY=VALUE")]
     env: Vec<OsString>,
-    /// End it when it has run that long
+    /// Time limit of the run
     #[arg(long, value_name = "DURATION", value_parser = parse_duration_ms, allow_hyphen_values = true)]
     timeout: Option<u64>,
-    /// Let it outlive its session
+    /// Keep the task running when its session ends
     #[arg(long)]
     detached: bool,
     /// What to do when no slot is free: queue or reject
     #[arg(long, value_name = "WHAT", value_parser = at_capacity)]
     at_capacity: Option<AtCapacity>,
-    /// The message that led to it
+    /// Id of the message that led to the task
     #[arg(long, value_name = "ID")]
     parent_message: Option<String>,
-    /// What it is asked
+    /// The prompt
     #[arg(required_unless_present = "list")]
     prompt: Option<String>,
 }
@@ -141,21 +142,25 @@ fn list(settings: &AgentSettings, context: &Context) -> CommandResult {
         let said = match greeted {
             Some(Ok(hello)) => in_words(hello),
             Some(Err(error)) => format!("does not work: {error}"),
-            None => "does not work: the greeting broke off".to_owned(),
+            None => "does not work: the handshake failed".to_owned(),
         };
         render::out(&format!("{mark} {:<12} {said}\n    {}\n", entry.name, entry.command.join(" ")))?;
     }
     if all.is_empty() {
-        return Err(CommandError::not_found("no agent is known", "add one: [agents.NAME] command = \"…\""));
+        return Err(CommandError::not_found("no agents found", "add one: [agents.NAME] command = \"…\""));
     }
     Ok(0)
 }
 
 fn in_words(hello: &Handshake) -> String {
-    let mut words = vec![format!("works: {}", hello.info.as_deref().unwrap_or("it did not say who it is"))];
-    words.push(if hello.can_load { "can be resumed" } else { "can be resumed while it lingers" }.to_owned());
+    let mut words =
+        vec![format!("works: {}", hello.info.as_deref().unwrap_or("no name or version reported"))];
+    words.push(
+        if hello.can_load { "can be resumed" } else { "can be resumed for a while after its answer" }
+            .to_owned(),
+    );
     if !hello.sign_in.is_empty() {
-        words.push(format!("may want to be signed in to ({})", hello.sign_in.join(", ")));
+        words.push(format!("may need a login ({})", hello.sign_in.join(", ")));
     }
     words.join("; ")
 }
@@ -169,7 +174,7 @@ fn entry_json(
     let error = match greeted {
         Some(Ok(_)) => None,
         Some(Err(error)) => Some(error.to_string()),
-        None => Some("the greeting broke off".to_owned()),
+        None => Some("the handshake failed".to_owned()),
     };
     json!({
         "name": entry.name,

@@ -5,8 +5,8 @@ use std::fs;
 use std::sync::Arc;
 
 use clap::Args;
+use meanwhile::engine::project_of;
 use meanwhile::model::TaskId;
-use meanwhile::project_of;
 use mw_agents::subagent::{DriverOptions, PolicyPermissions, drive};
 
 use crate::arguments::environment::environment;

@@ -1,7 +1,7 @@
 //! `mw approvals`: what waits for a person, and what became of what did.
 
 use clap::Args;
-use meanwhile::ApprovalEntry;
+use meanwhile::engine::ApprovalEntry;
 use meanwhile::model::approval::{ApprovalState, Deed};
 use serde_json::{Value, json};
 
@@ -12,10 +12,10 @@ use crate::render;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Show what was asked so far and what became of it, newest first
+    /// Show earlier requests and their outcome, newest first
     #[arg(long)]
     history: bool,
-    /// Most entries of the history
+    /// Maximum number of earlier requests to show
     #[arg(long, value_name = "N", default_value_t = 50, requires = "history")]
     limit: u32,
 }
@@ -23,11 +23,15 @@ pub(crate) struct Arguments {
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let runtime = context.runtime()?;
-        let entries = if self.history {
-            runtime.approval_history(self.limit)?
+        let mut entries = if self.history {
+            runtime.approvals().approval_history(self.limit)?
         } else {
-            runtime.open_approvals(context.config.policy.patience.keep)?
+            runtime.approvals().open_approvals(context.config.policy.patience.keep)?
         };
+        // A task sees what concerns its own session.
+        if let Some(session) = runtime.approvals().session_around(None) {
+            entries.retain(|entry| entry.proposal.session == session);
+        }
         if context.json {
             let entries: Vec<_> = entries.iter().map(as_json).collect();
             render::json(&json!({ "approvals": entries }))?;
@@ -35,7 +39,7 @@ impl Arguments {
         }
         if entries.is_empty() {
             let nothing =
-                if self.history { "Nothing was asked yet.\n" } else { "Nothing waits for approval.\n" };
+                if self.history { "No approval requests yet.\n" } else { "No open approval requests.\n" };
             render::out(nothing)?;
         }
         for entry in &entries {
@@ -74,7 +78,7 @@ pub(super) fn as_json(entry: &ApprovalEntry) -> Value {
 fn question(entry: &ApprovalEntry) -> String {
     let proposal = &entry.proposal;
     format!(
-        "{}  asked {}\n{}\n  mw approve {}   mw deny {}\n\n",
+        "{}  requested {}\n{}\n  mw approve {}   mw deny {}\n\n",
         proposal.id,
         proposal.asked_at,
         proposal.matter(),
@@ -97,7 +101,7 @@ fn line(entry: &ApprovalEntry) -> String {
             format!("approved by {by} at {at}, started {task}")
         }
         ApprovalState::Used { by, at, task: None, .. } => format!("approved by {by} at {at}, done"),
-        ApprovalState::Lapsed { at } => format!("lapsed at {at}: nobody answered, or nobody used it"),
+        ApprovalState::Lapsed { at } => format!("expired at {at}: not answered or not used"),
     };
     let mut text = format!(
         "{}  {}  session {}  {}\n    {}\n    {}\n",

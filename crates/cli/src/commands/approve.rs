@@ -1,24 +1,27 @@
 //! `mw approve`: a person says yes.
 
 use clap::Args;
+use meanwhile::engine::{ApprovalEntry, Runtime};
 use meanwhile::model::approval::{Answer, Remember};
-use meanwhile::{ApprovalEntry, Runtime};
 
 use super::approvals::as_json;
+use meanwhile::Error;
+use meanwhile::error::Denial;
+
 use crate::config::shown;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
+use crate::gate;
 use crate::render;
-use crate::{exit_code, gate};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The proposal, as mw approvals shows it
+    /// The approval request; see mw approvals
     id: String,
-    /// For every further start of exactly this in its session, too
+    /// Also approve every further start of exactly this command in its session
     #[arg(long, conflicts_with = "rule")]
     session: bool,
-    /// From now on everywhere: add a rule for exactly this command to the user's settings
+    /// Approve exactly this command from now on: add a rule to the user's settings
     #[arg(long)]
     rule: bool,
 }
@@ -32,7 +35,8 @@ impl Arguments {
             render::note(&format!("added a rule to {}", shown(&path.to_string_lossy())));
         }
         let remember = if self.session { Remember::Session } else { Remember::Once };
-        let entry = runtime.answer(&entry.proposal.id, Answer::Approve(remember), "mw approve")?;
+        let entry =
+            runtime.approvals().answer(&entry.proposal.id, Answer::Approve(remember), "mw approve")?;
         report(context, &entry, "approved")
     }
 }
@@ -43,16 +47,11 @@ pub(super) fn answerable(
     handle: &str,
     context: &Context,
 ) -> Result<ApprovalEntry, CommandError> {
-    let entry = runtime.find_approval(handle)?;
+    let entry = runtime.approvals().find_approval(handle)?;
     let Some(task) = gate::around(runtime) else { return Ok(entry) };
     let who = format!("task {task} of session {}", context.owner());
-    runtime.note_forbidden_answer(&entry.proposal.id, &who)?;
-    Err(CommandError {
-        code: "denied".to_owned(),
-        message: format!("{} cannot be answered from inside task {task}", entry.proposal.id),
-        hint: "a person answers in a terminal of their own; this try was recorded".to_owned(),
-        exit: exit_code::DENY,
-    })
+    runtime.approvals().note_forbidden_answer(&entry.proposal.id, &who)?;
+    Err(Error::Denied(Denial::InsideTask { id: entry.proposal.id, task }).into())
 }
 
 pub(super) fn report(context: &Context, entry: &ApprovalEntry, word: &str) -> CommandResult {

@@ -6,11 +6,11 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use clap::Args;
+use meanwhile::engine::{From, ReadRequest, Runtime};
 use meanwhile::model::{Io, TaskId};
-use meanwhile::{From, ReadRequest, Runtime};
 
 use crate::context::Context;
-use crate::error::{CommandError, CommandResult};
+use crate::error::{About, CommandError, CommandResult, named};
 use crate::foreground::terminal;
 use crate::foreground::terminal::{Keys, RawMode};
 use crate::render;
@@ -31,16 +31,17 @@ impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let runtime = context.runtime()?;
         // What is typed goes to it, so it must be named as one that is ended.
-        let id = runtime.resolve_for_deed(&self.id, &context.scope())?;
-        let task = runtime.task(id.as_str(), &context.scope())?;
+        let id = runtime.lookup().resolve_for_deed(&self.id, &context.scope())?;
+        let task = runtime.tasks().task(id.as_str(), &context.scope()).about(&self.id)?;
+        let name = named(&self.id, &id);
         let io = runtime.home().spec(&task.id)?.io;
         if io == Io::Pipes {
             let hint = format!("mw output {} --follow shows its output", task.id);
-            return Err(CommandError::conflict(format!("{} has no input to attach to", task.id), hint));
+            return Err(CommandError::conflict(format!("{name} has no input to attach to"), hint));
         }
         if task.status.is_terminal() {
             let hint = format!("mw output {} shows what it printed", task.id);
-            return Err(CommandError::conflict(format!("{} is {}", task.id, task.status.word()), hint));
+            return Err(CommandError::conflict(format!("{name} has ended ({})", task.status.word()), hint));
         }
         if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
             return Err(CommandError::usage(
@@ -48,13 +49,13 @@ impl Arguments {
                 "use mw input and mw output --follow in scripts",
             ));
         }
-        render::note(&format!("attached to {}; ctrl+] leaves it running", task.id));
+        render::note(&format!("attached to {}; press ctrl+] to detach", task.id));
         let left = {
             let _mode = RawMode::enter(if matches!(io, Io::Pty { .. }) { Keys::All } else { Keys::Single });
             join(context, &runtime, &task.id, matches!(io, Io::Pty { .. }))?
         };
         std::io::stdout().write_all(b"\n")?;
-        render::note(if left { "left; it goes on" } else { "it has ended" });
+        render::note(if left { "detached; the task keeps running" } else { "the task has ended" });
         Ok(0)
     }
 }
@@ -84,13 +85,13 @@ fn join(context: &Context, runtime: &Runtime, id: &TaskId, is_terminal: bool) ->
         if is_terminal && shown_size != terminal::size() {
             shown_size = terminal::size();
             if let Some((cols, rows)) = shown_size {
-                let _ = runtime.resize(id.as_str(), &context.scope(), rows, cols);
+                let _ = runtime.live().resize(id.as_str(), &context.scope(), rows, cols);
             }
         }
         while let Ok(typed) = keys.try_recv() {
-            runtime.input(id.as_str(), &context.scope(), &typed, false)?;
+            runtime.live().input(id.as_str(), &context.scope(), &typed, false)?;
         }
-        let reply = runtime.read(id.as_str(), &context.scope(), &request)?;
+        let reply = runtime.reader().read(id.as_str(), &context.scope(), &request)?;
         render::out_bytes(&reply.bytes())?;
         request.from = From::Offset(reply.next_offset);
         if reply.eof {
@@ -100,7 +101,7 @@ fn join(context: &Context, runtime: &Runtime, id: &TaskId, is_terminal: bool) ->
             return Ok(true);
         }
         if reply.left == 0 {
-            runtime.wait_for_output(id, reply.end, NOTICE)?;
+            runtime.reader().wait_for_output(id, reply.end, NOTICE)?;
         }
     }
 }

@@ -8,8 +8,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use clap::Args;
+use meanwhile::engine::{HouseRules, Runtime};
 use meanwhile::policy::Mode;
-use meanwhile::{Filter, HouseRules, Runtime, Scope};
+use meanwhile::{Filter, Scope, Settings};
 use mw_agents::chat::{Chat, ChatOptions, Transcript, TranscriptError, Wake, new_session};
 use mw_tools::Dialect;
 use mw_tools::call::{Background, Premises};
@@ -35,20 +36,20 @@ const OWN: &str = "mw";
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The agent; mw agent --list shows who there is [default: the built-in one]
+    /// The agent to use; see mw agent --list [default: the built-in agent]
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
-    /// Take an earlier chat up again: the last one, unless another is named
+    /// Resume an earlier chat; without an ID, the last one
     #[arg(long, value_name = "ID", num_args = 0..=1, default_missing_value = "")]
     resume: Option<String>,
-    /// Whose tools the agent gets, and whose names tasks have; mw tools --dialect shows them [default: the profile's]
+    /// The dialect of the agent's tools and of task names; see mw tools --dialect [default: the profile's]
     #[arg(long, value_parser = parse_dialect)]
     dialect: Option<Dialect>,
-    /// How much is asked about: safe, auto, plan, ci or dangerous
+    /// Approval mode: safe, auto, plan, ci or dangerous
     #[arg(long, value_parser = parse_mode)]
     mode: Option<Mode>,
-    /// Colours: by what the terminal says of itself, for a dark or a light background, the terminal's own
-    /// sixteen, or none [default: the setting theme]
+    /// Colours: detected, for a dark or light background, the 16 colours of the terminal, or none [default: the
+    /// setting theme]
     #[arg(long, value_enum)]
     theme: Option<Colours>,
     /// Panic as soon as something was drawn
@@ -62,22 +63,19 @@ impl Arguments {
         if context.json || !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
             return Err(CommandError::usage(
                 "mw chat needs a terminal for its input and output",
-                "mw agent asks an agent without one; mw acp serves one to a program",
+                "without a terminal use mw agent; programs can use mw acp",
             ));
         }
         // What is wrong with the home is said on a screen that stays.
         let runtime = context.runtime()?;
-        runtime.last_event()?;
+        runtime.tasks().last_event()?;
         if let Some(task) = gate::around(&runtime) {
             return Err(CommandError::usage(
                 format!("mw chat cannot run inside task {task}"),
-                "whoever answers in a chat must be a person: open it in a terminal of your own",
+                "open the chat in a terminal outside the task: only a person may answer in it",
             ));
         }
-        let of_profile = || Dialect::named(context.config.profile_name());
-        let dialect = self.dialect.or_else(of_profile).unwrap_or_default();
-        let config = &Config::load_for(dialect.name())?;
-        let home = &config.settings.home;
+        let home = &context.config.settings.home;
         let before = match &self.resume {
             Some(id) => Some(
                 Transcript::open(home, Some(id.as_str()).filter(|id| !id.is_empty()))
@@ -85,6 +83,11 @@ impl Arguments {
             ),
             None => None,
         };
+        // Its tasks keep their names when it is taken up again.
+        let kept = before.as_ref().and_then(Transcript::dialect);
+        let of_profile = || Dialect::named(context.config.profile_name());
+        let dialect = self.dialect.or(kept).or_else(of_profile).unwrap_or_default();
+        let config = &Config::load_for(dialect.name())?;
         let agent = self.agent(config, before.as_ref())?;
         // Nothing said on the screen could help; an earlier chat can at least be read.
         if before.is_none() && agent.command == own_command(config) {
@@ -107,12 +110,13 @@ impl Arguments {
             directory: premises.cwd.clone(),
             ..config.house_rules()?
         };
-        runtime.set_house_rules(&session, &house)?;
+        runtime.approvals().set_house_rules(&session, &house)?;
         // Last: what could not be opened leaves no chat behind.
         let transcript = match before {
             Some(before) => before,
             None => Transcript::create(home, &session).map_err(|error| unusable(&error))?,
         };
+        transcript.keep_dialect(dialect);
         // The numbers of its tasks go on where they were.
         let context_stamp = transcript.context(&premises.context_stamp);
         let premises = Premises { context_stamp, ..premises };
@@ -130,7 +134,8 @@ impl Arguments {
         let (post, door) = chat::door()?;
         let chat = Chat::open(
             ChatOptions {
-                settings: config.settings.clone(),
+                // It would stand in the middle of the screen.
+                settings: Settings { tell: |_| {}, ..config.settings.clone() },
                 premises,
                 mode: chosen.or_else(|| agent.mode.clone()),
                 agent,
@@ -149,7 +154,7 @@ impl Arguments {
         say_what_ends(&runtime, &session)?;
         // Whatever happened to the screen, what the chat has started ends with it.
         let kept = chat.close();
-        render::aside(&format!("mw chat --resume {session} goes on with this"));
+        render::aside(&format!("to continue this chat: mw chat --resume {session}"));
         kept.map_err(|error| CommandError { exit: exit_code::FAILURE, ..unusable(&error) })?;
         Ok(match ending? {
             Ending::Quit => 0,
@@ -165,8 +170,8 @@ impl Arguments {
         registry.get(&name).cloned().ok_or_else(|| {
             let names = registry.names().join(", ");
             CommandError::usage(
-                format!("there is no agent {name:?}"),
-                format!("there are {names}; docs/agents.md says how to add one"),
+                format!("no agent {name:?}"),
+                format!("available agents: {names}; see docs/agents.md to add one"),
             )
         })
     }
@@ -183,9 +188,7 @@ fn has_model(config: &Config) -> Result<(), CommandError> {
         let hint = error.hint.trim_end_matches('.');
         CommandError::usage(
             error.message.clone(),
-            format!(
-                "{hint}; or talk with another agent: mw chat --agent NAME, mw agent --list shows who there is"
-            ),
+            format!("{hint}; or use another agent: mw chat --agent NAME (mw agent --list shows them)"),
         )
     })
 }
@@ -197,7 +200,7 @@ fn place(before: Option<&Transcript>) -> Result<(PathBuf, Option<String>), Comma
         None => (here, None),
         Some((_, cwd)) if Path::new(cwd).is_dir() => (PathBuf::from(cwd), None),
         Some((_, cwd)) => {
-            let remark = format!("{cwd} is not there any more; the chat goes on in {}", here.display());
+            let remark = format!("{cwd} no longer exists; the chat continues in {}", here.display());
             (here, Some(remark))
         }
     })
@@ -219,12 +222,10 @@ fn say_what_ends(runtime: &Runtime, session: &str) -> Result<(), CommandError> {
     for signal in [SIGINT, SIGTERM] {
         signal_hook::flag::register_conditional_default(signal, Arc::new(AtomicBool::new(true)))?;
     }
-    let page = runtime.list(&Filter::new(Scope::Session(session.to_owned())));
+    let page = runtime.tasks().list(&Filter::new(Scope::Session(session.to_owned())));
     let live = page.map_or(0, |page| page.tasks.iter().filter(|task| !task.status.is_terminal()).count());
-    match live {
-        0 => {}
-        1 => render::aside("ending 1 task…"),
-        live => render::aside(&format!("ending {live} tasks…")),
+    if live > 0 {
+        render::aside(&format!("ending {}…", mw_desk::text::count(live, "task", "tasks")));
     }
     Ok(())
 }
@@ -232,11 +233,11 @@ fn say_what_ends(runtime: &Runtime, session: &str) -> Result<(), CommandError> {
 fn unusable(error: &TranscriptError) -> CommandError {
     let hint = match error {
         TranscriptError::NotFound(_) | TranscriptError::None => {
-            "mw chat begins one; mw session list shows sessions"
+            "start one with mw chat; mw session list shows sessions"
         }
         TranscriptError::InUse(_) => "close it there, or begin another with mw chat",
         TranscriptError::Io { .. } | TranscriptError::Unwritten { .. } => {
-            "check the disk and the rights of MEANWHILE_HOME"
+            "check free space and permissions of MEANWHILE_HOME"
         }
     };
     CommandError::usage(error.to_string(), hint)

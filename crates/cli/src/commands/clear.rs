@@ -3,11 +3,13 @@
 use std::collections::HashSet;
 
 use clap::Args;
+use meanwhile::Filter;
+use meanwhile::engine::{ClearReport, KillRequest, Runtime};
 use meanwhile::model::{TaskId, parse_duration_ms};
-use meanwhile::{ClearReport, Filter, KillRequest, Runtime};
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
+use crate::hints;
 use crate::render;
 
 #[derive(Args)]
@@ -15,19 +17,19 @@ pub(crate) struct Arguments {
     /// The tasks
     #[arg(conflicts_with_all = ["finished", "older_than", "batch"])]
     ids: Vec<String>,
-    /// All finished ones
+    /// Remove all finished tasks
     #[arg(long)]
     finished: bool,
-    /// Those that ended that long ago
+    /// Remove tasks that ended at least this long ago
     #[arg(long, value_name = "DURATION", value_parser = parse_duration_ms, allow_hyphen_values = true)]
     older_than: Option<u64>,
-    /// What the settings of retention no longer keep
+    /// Remove tasks that the retention settings no longer keep
     #[arg(long, conflicts_with_all = ["ids", "finished", "older_than", "batch", "kill"])]
     expired: bool,
-    /// Those of this batch
+    /// Remove tasks of this batch
     #[arg(long)]
     batch: Option<String>,
-    /// End live ones first
+    /// Kill live tasks first
     #[arg(long)]
     kill: bool,
 }
@@ -41,14 +43,14 @@ impl Arguments {
         let mut ids = self
             .ids
             .iter()
-            .map(|handle| runtime.resolve_for_deed(handle, &context.scope()))
+            .map(|handle| runtime.lookup().resolve_for_deed(handle, &context.scope()))
             .collect::<Result<Vec<_>, _>>()?;
         let mut seen = HashSet::new();
         ids.retain(|id| seen.insert(id.clone()));
         let by_rule = self.finished || self.older_than.is_some() || self.batch.is_some();
         if ids.is_empty() && !by_rule {
             return Err(CommandError::usage(
-                "nothing to clear is named",
+                "no tasks given",
                 "name tasks, or use --finished, --older-than, --batch or --expired",
             ));
         }
@@ -56,9 +58,9 @@ impl Arguments {
             let filter = Filter { batch: self.batch.clone(), ..Filter::new(context.scope()) };
             let whole_batch = self.batch.is_some() && self.kill && self.older_than.is_none();
             let tasks = if whole_batch {
-                runtime.list(&Filter { limit: u32::MAX, ..filter })?.tasks
+                runtime.tasks().list(&Filter { limit: u32::MAX, ..filter })?.tasks
             } else {
-                runtime.finished(&filter, self.older_than)?
+                runtime.retention().finished(&filter, self.older_than)?
             };
             ids.extend(tasks.into_iter().map(|task| task.id));
         }
@@ -66,8 +68,8 @@ impl Arguments {
             refuse_live(&runtime, &ids)?;
         }
         let kill = KillRequest { by: context.requester(), signal: 15, grace_ms: None };
-        let report = runtime.clear(&ids, self.kill.then_some(&kill))?;
-        show(context, &report)?;
+        let report = runtime.retention().clear(&ids, self.kill.then_some(&kill))?;
+        show(context, &hints::with_commands(report))?;
         Ok(0)
     }
 }
@@ -75,8 +77,8 @@ impl Arguments {
 /// A live task that was named is refused before anything is removed.
 fn refuse_live(runtime: &Runtime, named: &[TaskId]) -> Result<(), CommandError> {
     for id in named {
-        if let Some(reason) = runtime.reason_to_keep(id)? {
-            let hint = format!("mw clear --kill {id} ends it first");
+        if let Some(reason) = runtime.retention().reason_to_keep(id)? {
+            let hint = format!("mw clear --kill {id} kills it first");
             return Err(CommandError::conflict(format!("{id} cannot be cleared: {reason}"), hint));
         }
     }
@@ -84,7 +86,7 @@ fn refuse_live(runtime: &Runtime, named: &[TaskId]) -> Result<(), CommandError> 
 }
 
 fn expired(context: &Context, runtime: &Runtime) -> CommandResult {
-    show(context, &runtime.purge()?)?;
+    show(context, &hints::with_commands(runtime.retention().purge()?))?;
     Ok(0)
 }
 
@@ -95,7 +97,7 @@ fn show(context: &Context, report: &ClearReport) -> Result<(), CommandError> {
     }
     render::out(&format!("cleared {}\n", mw_desk::text::count(report.cleared.len(), "task", "tasks")))?;
     for kept in &report.kept {
-        render::note(&format!("{} was kept: {}; {}", kept.id, kept.reason, kept.hint));
+        render::note(&format!("kept {}: {}; {}", kept.id, kept.reason, kept.hint));
     }
     Ok(())
 }

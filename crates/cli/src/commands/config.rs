@@ -12,7 +12,7 @@ use crate::render;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Print a documented file with the default of every setting instead
+    /// Print a documented configuration file with all defaults
     #[arg(long)]
     default: bool,
 }
@@ -87,10 +87,10 @@ fn as_text(config: &Config) -> String {
     }
     for asked in &config.not_taken {
         let (name, value, place) = (asked.name, &asked.value, &asked.place);
-        text.push_str(&format!("\n{place} asks for {name} = {value}, which is looser: not taken\n"));
+        text.push_str(&format!("\n{place}: {name} = {value} ignored, because it is less strict\n"));
     }
     for variable in Config::unknown_variables() {
-        text.push_str(&format!("\n{} is set, and there is no such setting\n", shown(&variable)));
+        text.push_str(&format!("\n{} is set, but no such setting exists\n", shown(&variable)));
     }
     text
 }

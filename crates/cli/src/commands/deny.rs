@@ -9,9 +9,9 @@ use crate::error::CommandResult;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The proposal, as mw approvals shows it
+    /// The approval request; see mw approvals
     id: String,
-    /// Why, for the agent to read
+    /// A reason for the agent to read
     #[arg(long, default_value = "")]
     reason: String,
 }
@@ -20,7 +20,7 @@ impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let runtime = context.runtime()?;
         let entry = answerable(&runtime, &self.id, context)?;
-        let entry = runtime.answer(&entry.proposal.id, Answer::Deny(self.reason), "mw deny")?;
+        let entry = runtime.approvals().answer(&entry.proposal.id, Answer::Deny(self.reason), "mw deny")?;
         report(context, &entry, "denied")
     }
 }

@@ -23,14 +23,14 @@ impl Arguments {
             let lines: String = diagnosis.checks.iter().map(|check| line(check, context.colour())).collect();
             let count = |verdict| diagnosis.checks.iter().filter(|check| check.verdict == verdict).count();
             let summary = match worst {
-                Verdict::Ok => "All is well.\n".to_owned(),
+                Verdict::Ok => "All checks passed.\n".to_owned(),
                 Verdict::Warning => {
                     let things = mw_desk::text::count(count(Verdict::Warning), "thing", "things");
-                    format!("mw works; {things} could be better.\n")
+                    format!("mw works, with {things} to improve.\n")
                 }
                 Verdict::Problem => {
                     let things = mw_desk::text::count(count(Verdict::Problem), "problem", "problems");
-                    format!("{things} to solve.\n")
+                    format!("{things} to fix.\n")
                 }
             };
             render::out(&format!("{lines}{summary}"))?;

@@ -10,7 +10,7 @@ pub(crate) struct Arguments {}
 
 impl Arguments {
     pub(crate) fn run(self, _: &Context) -> CommandResult {
-        let all = meanwhile::FAIL_POINTS.iter().chain(&mw_supervisor::FAIL_POINTS);
+        let all = meanwhile::engine::FAIL_POINTS.iter().chain(&mw_supervisor::FAIL_POINTS);
         crate::render::out(&all.map(|name| format!("{name}\n")).collect::<String>())?;
         Ok(0)
     }

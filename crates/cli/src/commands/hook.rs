@@ -10,7 +10,8 @@ use std::thread;
 use std::time::Duration;
 
 use clap::Args;
-use meanwhile::{Moment, Runtime, Settings, is_shared};
+use meanwhile::Settings;
+use meanwhile::engine::{Moment, Runtime, is_shared};
 use mw_agents::hosts::{Clues, HOSTS, HookCall, HookMoment, Hooks, session_of};
 
 use crate::context::{Context, Needs};
@@ -23,9 +24,9 @@ const MOST_BYTES: u64 = 64 << 20;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Whose hook this is: claude-code, codex or gemini
+    /// The host that calls the hook: claude-code, codex or gemini
     host: String,
-    /// Wait for news and wake the idle agent with it; for a hook that runs in the background
+    /// Wait for a notification and wake the idle agent with it; for a hook that runs in the background
     #[arg(long)]
     wake: bool,
 }
@@ -42,7 +43,10 @@ impl Arguments {
         thread::spawn(move || done.send(answer(host, settings)));
         match is_done.recv_timeout(PATIENCE) {
             Ok(answered) => answered?,
-            Err(_) => warn(&format!("nothing was told: it took longer than {} s", PATIENCE.as_secs())),
+            Err(_) => warn(&format!(
+                "no notifications delivered: the hook took longer than {} s",
+                PATIENCE.as_secs()
+            )),
         }
         Ok(0)
     }
@@ -67,11 +71,11 @@ impl Arguments {
             return Ok(HookHost { id: host.id, hooks });
         }
         let message = match host {
-            Some(host) => format!("{} has no hooks that could tell its agent anything", host.title),
-            None => format!("{:?} is no host", self.host),
+            Some(host) => format!("{} has no hooks that can pass text to its agent", host.title),
+            None => format!("unknown host {:?}", self.host),
         };
         let names: Vec<_> = HOSTS.iter().filter(|host| host.hooks.is_some()).map(|host| host.id).collect();
-        let hint = format!("hooks are answered for {}", names.join(", "));
+        let hint = format!("supported hosts: {}", names.join(", "));
         // Not the code for bad usage: it would mean something else to a host.
         Err(CommandError { exit: crate::exit_code::FAILURE, ..CommandError::usage(message, hint) })
     }
@@ -96,7 +100,7 @@ fn asked(host: HookHost) -> Result<HookCall, CommandError> {
     std::io::stdin().lock().take(MOST_BYTES).read_to_end(&mut asked)?;
     HookCall::parse(host.id, host.hooks, &asked).map_err(|why| {
         CommandError::usage(
-            format!("{} did not ask as expected: {why}", host.id),
+            format!("unexpected input from {}: {why}", host.id),
             "report it with the host's version",
         )
     })
@@ -117,7 +121,7 @@ fn wait_and_wake(host: HookHost, settings: Settings) -> CommandResult {
         return Ok(0);
     }
     let runtime = Runtime::open(settings)?;
-    let of_its_own = |session: &String| runtime.knows_session(session);
+    let of_its_own = |session: &String| runtime.sessions().knows_session(session);
     match sessions(&runtime, &clues(&call))?.into_iter().find(of_its_own) {
         Some(session) => wake::wake(&runtime, &session, &call),
         None => Ok(0),
@@ -144,18 +148,20 @@ fn answer(host: HookHost, settings: Settings) -> Result<(), CommandError> {
 fn sessions(runtime: &Runtime, clues: &Clues) -> Result<Vec<String>, CommandError> {
     let mut sessions = vec![session_of(clues)];
     if clues.meanwhile_session.is_none() {
-        let beside = runtime.served_beside(std::process::id())?;
+        let beside = runtime.sessions().served_beside(std::process::id())?;
         sessions.extend(beside.into_iter().filter(|session| *session != sessions[0]).collect::<Vec<_>>());
     }
+    // Inside a task nobody is told the news of another session.
+    sessions.retain(|session| runtime.approvals().session_around(Some(session)).as_ref() == Some(session));
     Ok(sessions)
 }
 
 /// Answers with a session's news; tells whether there was any.
 fn tell(runtime: &Runtime, session: &str, call: &HookCall) -> Result<bool, CommandError> {
-    if !runtime.knows_session(session) {
+    if !runtime.sessions().knows_session(session) {
         return Ok(false);
     }
-    let mut teller = runtime.teller(session)?;
+    let mut teller = runtime.notifications().teller(session)?;
     if is_shared(session) {
         teller = teller.of_starts_beside(std::process::id());
     }

@@ -8,14 +8,14 @@ use clap::Args;
 use serde_json::json;
 
 use crate::context::Context;
-use crate::error::CommandResult;
+use crate::error::{About, CommandResult};
 use crate::render;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// The task
     id: String,
-    /// What to type; - reads standard input
+    /// Text to type; - reads standard input
     #[arg(required_unless_present = "eof", allow_hyphen_values = true)]
     text: Option<OsString>,
     /// Do not add a newline
@@ -29,7 +29,7 @@ pub(crate) struct Arguments {
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let runtime = context.runtime()?;
-        let id = runtime.resolve_for_deed(&self.id, &context.scope())?;
+        let id = runtime.lookup().resolve_for_deed(&self.id, &context.scope()).about(&self.id)?;
         let mut data = Vec::new();
         match self.text {
             Some(text) if text == "-" => drop(std::io::stdin().read_to_end(&mut data)?),
@@ -43,7 +43,7 @@ impl Arguments {
         }
         let typed = String::from_utf8_lossy(&data);
         context.pass_deed(&runtime, "input", &format!("type into {id}: {typed}"))?;
-        let bytes = runtime.input(id.as_str(), &context.scope(), &data, self.eof)?;
+        let bytes = runtime.live().input(id.as_str(), &context.scope(), &data, self.eof).about(&self.id)?;
         if context.json {
             render::out(&format!("{}\n", json!({"bytes": bytes, "eof": self.eof})))?;
         }

@@ -1,8 +1,9 @@
 //! `mw kill`: end tasks and everything they started, or send them a signal.
 
 use clap::Args;
+use meanwhile::engine::{KillFailure, KillRequest, Kills, Runtime};
 use meanwhile::model::{Status, parse_duration_ms, signal_name, signal_number};
-use meanwhile::{Filter, KillRequest, Kills, Runtime, Scope};
+use meanwhile::{Filter, Scope};
 use serde_json::json;
 
 use crate::context::Context;
@@ -15,16 +16,16 @@ pub(crate) struct Arguments {
     /// The tasks
     #[arg(required_unless_present_any = ["batch", "all"])]
     ids: Vec<String>,
-    /// First signal; any but TERM, INT and KILL is only sent: nothing follows unless --grace is given
+    /// First signal; a signal other than TERM, INT and KILL is only sent, unless --grace is given
     #[arg(long, short, value_name = "NAME", default_value = "TERM", value_parser = parse_signal)]
     signal: i32,
-    /// Time until SIGKILL
+    /// Grace period before SIGKILL
     #[arg(long, value_name = "DURATION", value_parser = parse_duration_ms, allow_hyphen_values = true)]
     grace: Option<u64>,
-    /// All live tasks of this batch, and what its ended ones left behind
+    /// Kill all live tasks of this batch, and survivors of its ended tasks
     #[arg(long)]
     batch: Option<String>,
-    /// All live tasks, and what ended ones left behind
+    /// Kill all live tasks, and survivors of ended tasks
     #[arg(long, conflicts_with_all = ["ids", "batch"])]
     all: bool,
 }
@@ -41,7 +42,7 @@ impl Arguments {
         let mut ids: Vec<_> = self
             .ids
             .iter()
-            .map(|handle| runtime.resolve_for_deed(handle, &context.scope()))
+            .map(|handle| runtime.lookup().resolve_for_deed(handle, &context.scope()))
             .collect::<Result<_, _>>()?;
         if self.all || self.batch.is_some() {
             let live = Status::ALL.into_iter().filter(|status| !status.is_terminal()).collect();
@@ -52,15 +53,19 @@ impl Arguments {
                 ..Filter::new(context.scope())
             };
             // Pending tasks first, so that none starts in the slot of another.
-            let (pending, running): (Vec<_>, Vec<_>) =
-                runtime.list(&filter)?.tasks.into_iter().partition(|task| task.status == Status::Pending);
+            let (pending, running): (Vec<_>, Vec<_>) = runtime
+                .tasks()
+                .list(&filter)?
+                .tasks
+                .into_iter()
+                .partition(|task| task.status == Status::Pending);
             let found = ids.len();
             ids.extend(pending.into_iter().chain(running).map(|task| task.id));
-            ids.extend(runtime.left_behind(&context.scope(), self.batch.as_deref())?);
+            ids.extend(runtime.live().left_behind(&context.scope(), self.batch.as_deref())?);
             if let (true, Some(batch)) = (ids.len() == found, &self.batch) {
                 // Killing what has ended is no error; a batch that nobody belongs to is a slip of the pen.
                 let filter = Filter { batch: self.batch.clone(), limit: 1, ..Filter::new(context.scope()) };
-                if runtime.list(&filter)?.tasks.is_empty() {
+                if runtime.tasks().list(&filter)?.tasks.is_empty() {
                     return Err(CommandError::no_batch(batch));
                 }
             }
@@ -72,12 +77,20 @@ impl Arguments {
             false => format!("send {} to {}", signal_name(self.signal), named.join(", ")),
         };
         context.pass_deed(&runtime, "kill", &deed)?;
-        let kills = runtime.kill_all(&ids, &request);
+        let kills = runtime.live().kill_all(&ids, &request);
         let code = show(context, &runtime, kills, self.ids.len() == 1)?;
         // The end of the process closes the database faster than we could.
         std::mem::forget(runtime);
         Ok(code)
     }
+}
+
+/// Returns which task could not be killed, and why, by the name that it has.
+fn about(runtime: &Runtime, failure: KillFailure) -> (String, CommandError) {
+    let id = failure.id.to_string();
+    let name = runtime.tasks().task(&id, &Scope::All).ok().and_then(|task| task.name);
+    let error = CommandError::about(failure.error, name.as_deref().unwrap_or(&id));
+    (id, error)
 }
 
 /// Prints the receipts and what went wrong beside them; a single task has its receipt or its error alone. Returns the
@@ -87,12 +100,9 @@ pub(super) fn show(context: &Context, runtime: &Runtime, kills: Kills, single: b
     if let (true, [], 1) = (single, &receipts[..], failures.len())
         && let Some(failure) = failures.pop()
     {
-        return Err(failure.error.into());
+        return Err(about(runtime, failure).1);
     }
-    let errors: Vec<_> = failures
-        .into_iter()
-        .map(|failure| (failure.id.to_string(), CommandError::from(failure.error)))
-        .collect();
+    let errors: Vec<_> = failures.into_iter().map(|failure| about(runtime, failure)).collect();
     if context.json {
         let value = match &receipts[..] {
             [receipt] if single => json!(receipt),
@@ -105,7 +115,7 @@ pub(super) fn show(context: &Context, runtime: &Runtime, kills: Kills, single: b
         render::out(&format!("{value}\n"))?;
     } else {
         for receipt in &receipts {
-            let task = runtime.task(&receipt.id, &Scope::All).ok();
+            let task = runtime.tasks().task(&receipt.id, &Scope::All).ok();
             let name = task.as_ref().and_then(|task| task.name.as_deref());
             render::out(&render::receipt(receipt, name))?;
         }

@@ -1,8 +1,9 @@
 //! `mw list`: tasks, live ones first.
 
 use clap::Args;
-use meanwhile::model::{Status, Timestamp};
-use meanwhile::{Clock, Filter, Page, PortHolder, Runtime, Scope, SystemClock, Task};
+use meanwhile::engine::{Clock, PortHolder, Runtime, SystemClock};
+use meanwhile::model::{Status, TaskId, Timestamp};
+use meanwhile::{Filter, Page, Scope, Task};
 use serde::Serialize;
 
 use super::start::{KindChoice, parse_port};
@@ -10,39 +11,40 @@ use crate::arguments::numbers::parse_number;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 use crate::foreground::terminal;
+use crate::hints;
 use crate::render;
 use crate::render::table;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Only in these states, separated by commas
+    /// Only tasks in these states, separated by commas
     #[arg(long, value_name = "STATUS", value_delimiter = ',', value_parser = parse_status)]
     status: Vec<Status>,
-    /// Only of this kind
+    /// Only tasks of this kind
     #[arg(long, value_enum)]
     kind: Option<KindChoice>,
-    /// Only of this session
+    /// Only tasks of this session
     #[arg(long)]
     session: Option<String>,
-    /// Only of this batch
+    /// Only tasks of this batch
     #[arg(long)]
     batch: Option<String>,
-    /// Only with this name
+    /// Only tasks with this name
     #[arg(long)]
     name: Option<String>,
-    /// Who listens on this port: tasks, or other processes
+    /// Show which tasks and other processes listen on this port
     #[arg(long, value_name = "N", value_parser = parse_port, conflicts_with_all = ["status", "kind", "batch", "name", "all", "limit", "internal"])]
     port: Option<u16>,
-    /// All that fit
+    /// Show all matching tasks
     #[arg(long, conflicts_with = "limit")]
     all: bool,
-    /// Most tasks to show
+    /// Maximum number of tasks to show
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = parse_number::<u32>, allow_hyphen_values = true)]
     limit: u32,
-    /// Also the tasks that keep agents alive for a follow-up
+    /// Also show the tasks that keep agents running for a follow-up
     #[arg(long)]
     internal: bool,
-    /// Show secrets, too
+    /// Do not redact secrets
     #[arg(long)]
     raw: bool,
 }
@@ -59,11 +61,14 @@ struct PortReply<'a> {
     total: u64,
     /// Processes that listen on the port and belong to no task.
     others: &'a [PortHolder],
+    /// Tasks whose supervisors did not answer.
+    #[serde(skip_serializing_if = "<[TaskId]>::is_empty")]
+    silent: &'a [TaskId],
 }
 
 pub(crate) fn parse_status(word: &str) -> Result<Status, String> {
     let known = || Status::ALL.map(Status::word).join(", ");
-    Status::from_word(word).ok_or_else(|| format!("{word:?} is none of {}", known()))
+    Status::from_word(word).ok_or_else(|| format!("{word:?} is not one of {}", known()))
 }
 
 impl Arguments {
@@ -92,7 +97,7 @@ impl Arguments {
             limit: if self.all { u32::MAX } else { self.limit },
             ..Filter::new(scope)
         };
-        let page = runtime.list(&filter)?;
+        let page = runtime.tasks().list(&filter)?;
         if context.json {
             render::json(&ListReply { tasks: &page.tasks, total: page.total })?;
         } else {
@@ -108,7 +113,7 @@ fn show(page: &Page, now: Timestamp, is_filtered: bool, colour: bool) -> Result<
     let columns = terminal::size().map(|(columns, _)| columns.into());
     let hidden = page.total.saturating_sub(page.tasks.len() as u64);
     match (page.tasks.is_empty(), hidden) {
-        (true, 0) if is_filtered => render::out("No task fits.\n")?,
+        (true, 0) if is_filtered => render::out("No matching tasks.\n")?,
         (true, 0) => render::out("No tasks.\n")?,
         (true, _) => {}
         (false, _) => render::out(&table::table(page, now, columns, colour))?,
@@ -116,7 +121,10 @@ fn show(page: &Page, now: Timestamp, is_filtered: bool, colour: bool) -> Result<
     if hidden == 0 {
         return Ok(());
     }
-    let more = format!("{hidden} more: add --all to the command, or --limit N");
+    let more = format!(
+        "{}; use --all or --limit N",
+        mw_desk::text::count(hidden as usize, "more task", "more tasks")
+    );
     // Whoever reads a pipe wants tasks and nothing else.
     if columns.is_some() {
         render::out(&format!("{more}\n"))?;
@@ -127,24 +135,32 @@ fn show(page: &Page, now: Timestamp, is_filtered: bool, colour: bool) -> Result<
 }
 
 fn warn_of_damaged(runtime: &Runtime) -> Result<(), CommandError> {
-    let damaged = runtime.damaged()?;
+    let damaged = runtime.tasks().damaged()?;
     let Some(first) = damaged.first() else { return Ok(()) };
-    render::note(&format!("left out of the list: {}", first.reason));
+    render::note(&format!("not listed: {}", first.reason));
     if damaged.len() > 1 {
-        render::note(&format!("and so are {} more", damaged.len() - 1));
+        render::note(&format!("and {} more", damaged.len() - 1));
     }
     let directory = runtime.home().task(&first.id);
-    render::note(&format!("repair {}, or remove it: {}", directory.display(), first.hint));
+    render::note(&format!("repair {}, or remove it: {}", directory.display(), hints::about_kept(first)));
     Ok(())
 }
 
 fn show_port(context: &Context, runtime: &Runtime, port: u16, scope: &Scope) -> CommandResult {
-    let found = runtime.port_holders(port, scope)?;
+    let found = runtime.live().port_holders(port, scope)?;
     if context.json {
         let total = found.tasks.len() as u64;
-        render::json(&PortReply { tasks: &found.tasks, total, others: &found.others })?;
+        render::json(&PortReply {
+            tasks: &found.tasks,
+            total,
+            others: &found.others,
+            silent: &found.silent,
+        })?;
     } else {
         render::out(&render::port(port, &found, context.colour()))?;
+    }
+    for id in &found.silent {
+        render::note(&format!("the supervisor of {id} does not answer: whether it listens is not known"));
     }
     Ok(0)
 }

@@ -7,11 +7,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use clap::Args;
-use meanwhile::{Runtime, Settings};
+use meanwhile::Settings;
+use meanwhile::engine::Runtime;
 use mw_agents::hosts::Clues;
-use mw_agents::mcp::{HttpOptions, Offer, Server, conformance, listen, listen_for_conformance, serve_stdio};
+use mw_agents::mcp::{
+    ConnectionReceipts, FlushListener, Offer, Server, conformance, http_routes, http_routes_for_conformance,
+    serve_stdio,
+};
 use mw_tools::call::Premises;
 use mw_tools::{Dialect, Toolset};
+use mw_web::Token;
 
 use super::tools::parse_dialect;
 use crate::arguments::environment::current_umask;
@@ -19,23 +24,23 @@ use crate::config::Config;
 use crate::config::premises::premises;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
-use crate::render;
+use crate::{gate, render};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Whose names, parameters, replies and figures
+    /// The dialect of tool names, parameters, replies and defaults
     #[arg(long, default_value = "canonical", value_parser = parse_dialect)]
     dialect: Dialect,
-    /// Give replies as data beside the text, and schemas of them: for programs, models read the text
+    /// Also send replies as structured data with schemas, for programs; models read the text
     #[arg(long)]
     structured: bool,
-    /// Serve over HTTP on this port of this machine instead, 0 = any
+    /// Serve over HTTP on this local port instead; 0 = any free port
     #[arg(long, value_name = "PORT")]
     http: Option<u16>,
-    /// What every HTTP request must bear; made up and printed when absent
+    /// Token that every HTTP request must carry [default: generated and printed]
     #[arg(long, env = "MEANWHILE_TOKEN", hide_env_values = true, requires = "http")]
     token: Option<String>,
-    /// Also serve what the official conformance suite looks for by name
+    /// Also serve the names that the official conformance suite expects
     #[arg(long, hide = true, requires = "http")]
     conformance: bool,
 }
@@ -48,39 +53,37 @@ impl Arguments {
         match self.http {
             None => {
                 if io::stdin().is_terminal() {
-                    render::note("this speaks MCP on stdin and stdout, for agents; ctrl+d or ctrl+c ends it");
-                    render::note("mw setup tells an agent of it; mw mcp --http PORT serves over HTTP");
+                    render::note("serving MCP on stdin and stdout; press ctrl+d or ctrl+c to quit");
+                    render::note(
+                        "mw setup adds it to an agent's settings; mw mcp --http PORT serves over HTTP",
+                    );
                 }
                 serve_stdio(server)?;
             }
-            Some(port) => {
-                let made_up = self.token.is_none();
-                let token = match self.token {
-                    Some(token) if token.trim().is_empty() => {
-                        return Err(CommandError::usage(
-                            "the token is empty",
-                            "leave it out to have one made up",
-                        ));
-                    }
-                    Some(token) => token,
-                    None => made_up_token()?,
-                };
-                let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-                let options = HttpOptions { address, token: token.clone() };
-                let begin = if self.conformance { listen_for_conformance } else { listen };
-                let listening = begin(&server, &options).map_err(|error| unbound(port, &error))?;
-                let url = format!("http://{}/mcp", listening.address()?);
-                if context.json {
-                    render::out(&format!("{}\n", serde_json::json!({"url": url, "token": token})))?;
-                } else {
-                    let shown =
-                        if made_up { format!("Authorization: Bearer {token}\n") } else { String::new() };
-                    render::out(&format!("{url}\n{shown}"))?;
-                }
-                listening.serve()?;
-            }
+            Some(port) => self.serve_http(port, &server, context)?,
         }
         Ok(0)
+    }
+
+    fn serve_http(&self, port: u16, server: &Server, context: &Context) -> Result<(), CommandError> {
+        let token = match &self.token {
+            Some(token) => Token::new(token)
+                .ok_or_else(|| CommandError::usage("the token is empty", "omit it to generate one"))?,
+            None => Token::random()?,
+        };
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let listening = mw_web::listen(address, token.clone()).map_err(|error| unbound(port, &error))?;
+        let (url, token) = (format!("http://{}/mcp", listening.address()), token.as_str());
+        if context.json {
+            render::out(&format!("{}\n", serde_json::json!({"url": url, "token": token})))?;
+        } else if self.token.is_some() {
+            render::out(&format!("{url}\n"))?;
+        } else {
+            render::out(&format!("{url}\nAuthorization: Bearer {token}\n"))?;
+        }
+        let routes = if self.conformance { http_routes_for_conformance } else { http_routes };
+        listening.serve::<ConnectionReceipts, _>(routes(server), FlushListener, server.last_words())?;
+        Ok(())
     }
 
     fn offer(&self, context: &Context) -> Result<Offer, CommandError> {
@@ -88,10 +91,14 @@ impl Arguments {
         let directory = env::current_dir()?;
         let mut clues = Clues::from_environment(|name| env::var(name).ok(), &directory);
         clues.meanwhile_session = context.acts_for().map(str::to_owned);
+        clues.is_bound = context.is_inside_task();
         // A hook of the same host may be started below a link.
         clues.project = std::fs::canonicalize(&clues.project).unwrap_or(clues.project);
         let cwd = if Path::new(&clues.project).is_dir() { clues.project.clone() } else { directory };
-        let premises = premises(&config, cwd, None, current_umask())?;
+        let mut premises = premises(&config, cwd, None, current_umask())?;
+        if let Some(house) = context.rules_around()? {
+            premises.policy = gate::bound(&house, &premises.policy)?;
+        }
         let premises = Premises { agents: Some(Arc::new(config.agent_settings()?)), ..premises };
         let toolset = Toolset::of(self.dialect).waiting(config.tools.wait_ms);
         let toolset =
@@ -112,12 +119,14 @@ impl Arguments {
 fn unbound(port: u16, error: &io::Error) -> CommandError {
     let message = match error.kind() {
         io::ErrorKind::AddrInUse => format!("port {port} is in use by another process"),
-        io::ErrorKind::PermissionDenied => format!("port {port} may not be listened on: {error}"),
+        io::ErrorKind::PermissionDenied => format!("not allowed to listen on port {port}: {error}"),
         _ => format!("cannot listen on port {port}: {error}"),
     };
     CommandError::conflict(
         message,
-        format!("choose another port, or 0 for any; mw list --port {port} shows who listens"),
+        format!(
+            "choose another port, or 0 for any free port; mw list --port {port} shows which process uses it"
+        ),
     )
 }
 
@@ -125,16 +134,7 @@ fn unbound(port: u16, error: &io::Error) -> CommandError {
 /// ending.
 pub(super) fn purge(settings: &Settings) {
     let settings = settings.clone();
-    std::thread::spawn(move || Runtime::open(settings).and_then(|runtime| runtime.purge_at_startup()));
-}
-
-/// A token that nobody can guess.
-fn made_up_token() -> Result<String, CommandError> {
-    let mut bytes = [0; 24];
-    let mut filled = 0;
-    while filled < bytes.len() {
-        filled += rustix::rand::getrandom(&mut bytes[filled..], rustix::rand::GetRandomFlags::empty())
-            .map_err(io::Error::from)?;
-    }
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    std::thread::spawn(move || {
+        Runtime::open(settings).and_then(|runtime| runtime.retention().purge_at_startup())
+    });
 }

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use clap::Args;
-use meanwhile::Moment;
+use meanwhile::engine::Moment;
 use meanwhile::model::Notice;
 use serde_json::json;
 
@@ -12,10 +12,10 @@ use crate::error::{CommandError, CommandResult};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Whose; MEANWHILE_SESSION unless given
+    /// The session [default: MEANWHILE_SESSION]
     #[arg(long)]
     session: Option<String>,
-    /// Show them and leave them to be told
+    /// Do not acknowledge the notifications
     #[arg(long)]
     peek: bool,
 }
@@ -24,13 +24,13 @@ impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let Some(session) = self.session.or_else(|| context.acts_for().map(str::to_owned)) else {
             return Err(CommandError::usage(
-                "no session is named",
-                "name one with --session or MEANWHILE_SESSION; tasks outside a session are shown by mw list",
+                "no session given",
+                "use --session or MEANWHILE_SESSION; mw list shows tasks outside a session",
             ));
         };
         context.speak_for(&session)?;
         let runtime = context.runtime()?;
-        let teller = runtime.teller(&session)?;
+        let teller = runtime.notifications().teller(&session)?;
         let delivery = teller.drain(Moment::Idle)?;
         let text = if context.json { as_json(delivery.notices()) } else { as_blocks(delivery.notices()) };
         // Who did not get them has not been told.

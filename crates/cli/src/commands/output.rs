@@ -3,10 +3,11 @@
 use std::io::IsTerminal;
 
 use clap::{Args, ValueEnum};
-use meanwhile::model::{Io, Status, parse_size};
-use meanwhile::{
-    Filter, From, GrepRequest, ReadReply, ReadRequest, Runtime, StreamChoice, Task, clean_text, render_screen,
+use meanwhile::engine::{
+    From, GrepRequest, ReadReply, ReadRequest, Runtime, StreamChoice, clean_text, render_screen,
 };
+use meanwhile::model::{Io, Status, parse_size};
+use meanwhile::{Filter, Task};
 use serde_json::json;
 
 use crate::arguments::numbers::parse_number;
@@ -27,46 +28,46 @@ pub(crate) struct Arguments {
     /// The task
     #[arg(required_unless_present = "batch")]
     id: Option<String>,
-    /// The last lines of every task of this batch
+    /// Show the last lines of every task of this batch
     #[arg(long, conflicts_with_all = ["id", "offset", "new", "grep", "follow", "screen", "run"])]
     batch: Option<String>,
-    /// The last N lines
+    /// Show the last N lines
     #[arg(long, value_name = "N", conflicts_with_all = ["offset", "new"], value_parser = parse_number::<u64>, allow_hyphen_values = true)]
     tail: Option<u64>,
-    /// From this byte on
+    /// Start at this byte offset
     #[arg(long, value_name = "N", conflicts_with = "new", value_parser = parse_number::<u64>, allow_hyphen_values = true)]
     offset: Option<u64>,
-    /// What this reader has not seen yet
+    /// Show output that this reader has not seen yet
     #[arg(long)]
     new: bool,
-    /// Whose place to read from and to move
+    /// Name of the reader whose position is used and advanced
     #[arg(long, default_value = "cli", requires = "new")]
     reader: String,
-    /// Which stream
+    /// The stream to show
     #[arg(long, value_enum, default_value_t = StreamWord::Both)]
     stream: StreamWord,
-    /// Most bytes to print; 0 = no limit
+    /// Maximum number of bytes to print; 0 = no limit
     #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_hyphen_values = true)]
     max_bytes: Option<u64>,
-    /// Most lines to print
+    /// Maximum number of lines to print
     #[arg(long, value_name = "N", value_parser = parse_number::<u64>, allow_hyphen_values = true)]
     max_lines: Option<u64>,
-    /// Only lines that fit this regular expression
+    /// Show only lines that match this regular expression
     #[arg(long, value_name = "RE", conflicts_with_all = ["follow", "tail", "new", "screen"])]
     grep: Option<String>,
-    /// Lines around each that fits
+    /// Lines of context around each match
     #[arg(long, value_name = "N", default_value_t = 0, requires = "grep", value_parser = parse_number::<usize>, allow_hyphen_values = true)]
     context: usize,
-    /// Go on until the task ends
+    /// Follow the output until the task ends
     #[arg(long, short, conflicts_with = "screen")]
     follow: bool,
-    /// Print bytes as they are, secrets included
+    /// Print the bytes unchanged, including secrets
     #[arg(long)]
     raw: bool,
     /// Show what a terminal would show now
     #[arg(long)]
     screen: bool,
-    /// An earlier run
+    /// Show an earlier run
     #[arg(long, value_name = "N", value_parser = parse_number::<u32>, allow_hyphen_values = true)]
     run: Option<u32>,
 }
@@ -109,7 +110,7 @@ impl Arguments {
         } else {
             self.print(&reply)?;
             if reply.end == 0 {
-                explain_silence(&runtime.task(self.id(), &context.scope())?);
+                explain_silence(&runtime.tasks().task(self.id(), &context.scope())?);
             }
         }
         Ok(0)
@@ -123,7 +124,7 @@ impl Arguments {
     fn show_batch(&self, context: &Context, runtime: &Runtime, batch: &str) -> CommandResult {
         let filter =
             Filter { batch: Some(batch.to_owned()), limit: u32::MAX, ..Filter::new(context.scope()) };
-        let tasks = runtime.list(&filter)?.tasks;
+        let tasks = runtime.tasks().list(&filter)?.tasks;
         if tasks.is_empty() {
             return Err(CommandError::no_batch(batch));
         }
@@ -158,9 +159,9 @@ impl Arguments {
         request: &ReadRequest,
     ) -> meanwhile::Result<ReadReply> {
         if self.raw {
-            runtime.read(id, &context.scope(), request)
+            runtime.reader().read(id, &context.scope(), request)
         } else {
-            runtime.read_shown(id, &context.scope(), request)
+            runtime.reader().read_shown(id, &context.scope(), request)
         }
     }
 
@@ -212,7 +213,7 @@ impl Arguments {
         if reply.has_earlier && !self.new && self.offset.is_none() && self.tail.is_none() {
             let id = self.id();
             render::note(&match reply.earlier {
-                0 => format!("the {} bytes before were dropped and are not in the log", reply.offset),
+                0 => format!("{} bytes before this were dropped and are not in the log", reply.offset),
                 earlier => format!(
                     "{earlier} earlier bytes are not shown: mw output {id} --offset 0, or --max-bytes 0 for all"
                 ),
@@ -220,7 +221,7 @@ impl Arguments {
         }
         if self.tail.is_some() && self.is_cut_in_front(reply) {
             render::note(&format!(
-                "these are the last {} bytes of it; --max-bytes 0 shows all",
+                "showing the last {} bytes; --max-bytes 0 shows all",
                 reply.next_offset - reply.offset
             ));
         }
@@ -253,7 +254,7 @@ impl Arguments {
             most,
             run: self.run,
         };
-        let mut reply = runtime.grep(self.id(), &context.scope(), &request)?;
+        let mut reply = runtime.reader().grep(self.id(), &context.scope(), &request)?;
         if let Some(most) = self.max_bytes.filter(|most| *most > 0) {
             reply.limit(most);
         }
@@ -267,7 +268,7 @@ impl Arguments {
             text.push_str(&format!("{}{mark}{}\n", found.line, found.text));
         }
         render::out(&text)?;
-        let task = runtime.task(self.id(), &context.scope())?;
+        let task = runtime.tasks().task(self.id(), &context.scope())?;
         if text.is_empty() && task.status == Status::Pending {
             render::note(&format!(
                 "{} is {}: it has no output yet",
@@ -277,7 +278,7 @@ impl Arguments {
         }
         if reply.truncated {
             render::note(&format!(
-                "there may be more: mw output {} --grep … --offset {}",
+                "there may be more matches: mw output {} --grep … --offset {}",
                 self.id(),
                 reply.next_offset
             ));
@@ -286,7 +287,7 @@ impl Arguments {
     }
 
     fn show_screen(&self, context: &Context, runtime: &Runtime) -> CommandResult {
-        let task = runtime.task(self.id(), &context.scope())?;
+        let task = runtime.tasks().task(self.id(), &context.scope())?;
         let (rows, cols) = match runtime.home().spec(&task.id)?.io {
             Io::Pty { rows, cols } => (rows, cols),
             Io::Pipes | Io::Stdin => (24, 80),
@@ -298,14 +299,14 @@ impl Arguments {
             within: 0,
             ..ReadRequest::default()
         };
-        let reply = runtime.read(self.id(), &context.scope(), &request)?;
+        let reply = runtime.reader().read(self.id(), &context.scope(), &request)?;
         let mut bytes = reply.bytes();
         if matches!(runtime.home().spec(&task.id)?.io, Io::Pipes | Io::Stdin) {
             // Without a terminal nobody turns newlines into new lines.
             bytes = String::from_utf8_lossy(&bytes).replace('\n', "\r\n").into_bytes();
         }
         let screen = render_screen(&bytes, rows, cols);
-        let screen = runtime.redactor(&task.id).text(&screen).into_owned();
+        let screen = runtime.redaction().redactor(&task.id).text(&screen).into_owned();
         if context.json {
             render::out(&format!("{}\n", json!({"screen": screen, "rows": rows, "cols": cols})))?;
         } else {
@@ -315,7 +316,7 @@ impl Arguments {
     }
 
     fn follow(&self, context: &Context, runtime: &Runtime) -> CommandResult {
-        let id = runtime.resolve(self.id(), &context.scope())?;
+        let id = runtime.lookup().resolve(self.id(), &context.scope())?;
         let request = ReadRequest { max_bytes: CHOSEN, ..self.request() };
         let read = |request: &ReadRequest| self.read(context, runtime, id.as_str(), request);
         follow::to_end(runtime, &id, &request, read, |reply| {

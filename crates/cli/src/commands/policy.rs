@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::{env, fs, io};
 
 use clap::Args;
-use meanwhile::Policy;
+use meanwhile::engine::{Policy, check_set_variables};
 use meanwhile::model::CommandSpec;
 use meanwhile::policy::{Decision, Mode, Profile, Tool, Verdict};
 use serde_json::{Value, json};
@@ -19,43 +19,43 @@ use crate::render;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// How much is asked about: safe, auto, plan, ci or dangerous
+    /// Approval mode: safe, auto, plan, ci or dangerous
     #[arg(long, value_parser = parse_mode)]
     mode: Option<Mode>,
-    /// The tool that is called, by its name in any dialect
+    /// The tool, by its name in any dialect
     #[arg(long, default_value = "shell", value_parser = parse_tool)]
     tool: Tool,
-    /// Whose conventions hold
+    /// The profile whose conventions apply
     #[arg(long, value_parser = parse_profile)]
     profile: Option<Profile>,
-    /// The directory it would run in
+    /// Working directory of the command
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
-    /// What would be added to the environment
+    /// Variables added to the environment
     #[arg(long, value_name = "KEY=VALUE", value_parser = parse_variable)]
     env: Vec<(String, String)>,
-    /// The shell that would run it
+    /// Shell that would run the script
     #[arg(long, value_name = "PROGRAM")]
     shell: Option<String>,
-    /// Read commands from a file, or from standard input (`-`), one a line, and print one line of JSON for each
+    /// Read commands from a file or from standard input (`-`), one per line, and print one line of JSON for each
     #[arg(long, value_name = "FILE", conflicts_with_all = ["script", "program"])]
     file: Option<PathBuf>,
     /// One quoted script for the shell, or `-` for standard input
     #[arg(value_name = "SCRIPT", conflicts_with = "program")]
     script: Option<OsString>,
-    /// Program and arguments, run without a shell
+    /// A program and its arguments, run without a shell
     #[arg(last = true, value_name = "PROGRAM", num_args = 1..)]
     program: Vec<OsString>,
 }
 
 pub(super) fn parse_mode(name: &str) -> Result<Mode, String> {
     let names = Mode::ALL.map(Mode::name).join(", ");
-    Mode::named(name).ok_or_else(|| format!("no mode {name:?}; there are {names}"))
+    Mode::named(name).ok_or_else(|| format!("no mode {name:?}; choose one of {names}"))
 }
 
 fn parse_profile(name: &str) -> Result<Profile, String> {
     let names = Profile::ALL.map(Profile::name).join(", ");
-    Profile::named(name).ok_or_else(|| format!("no profile {name:?}; there are {names}"))
+    Profile::named(name).ok_or_else(|| format!("no profile {name:?}; choose one of {names}"))
 }
 
 fn parse_tool(name: &str) -> Result<Tool, String> {
@@ -91,8 +91,8 @@ impl Arguments {
                 let file = fs::File::open(path).map_err(|error| {
                     let path = shown(&path.to_string_lossy());
                     CommandError::usage(
-                        format!("{path} cannot be read: {error}"),
-                        "name a file of commands, one a line",
+                        format!("cannot read {path}: {error}"),
+                        "give a file with one command per line",
                     )
                 })?;
                 desk.lines(BufReader::new(file))
@@ -100,7 +100,7 @@ impl Arguments {
             (None, Some(script), _) if script == "-" => desk.lines(io::stdin().lock()),
             (None, Some(script), _) => desk.one(Some(&Given::Script(text(script.to_owned())?))),
             (None, None, []) if self.tool.class.runs_a_command() => Err(CommandError::usage(
-                format!("{} runs a command, and none was given", self.tool.name),
+                format!("{} needs a command", self.tool.name),
                 "mw policy 'SCRIPT', mw policy -- PROGRAM ARGS, or mw policy --file FILE",
             )),
             (None, None, []) => desk.one(None),
@@ -115,17 +115,21 @@ impl Arguments {
 fn text(word: OsString) -> Result<String, CommandError> {
     word.into_string().map_err(|word| {
         let word = shown(&word.to_string_lossy());
-        CommandError::usage(format!("{word} is not UTF-8"), "such a command is always asked about")
+        CommandError::usage(format!("{word} is not UTF-8"), "such a command always needs approval")
     })
 }
 
 impl<'a> Desk<'a> {
     fn new(arguments: &'a Arguments, context: &'a Context) -> Result<Self, CommandError> {
         let config = &context.config;
+        check_set_variables(arguments.env.iter().map(|(name, _)| name.as_bytes()))?;
         let cwd = match &arguments.cwd {
             Some(cwd) => fs::canonicalize(cwd).map_err(|error| {
                 let cwd = shown(&cwd.to_string_lossy());
-                CommandError::usage(format!("{cwd} cannot be used: {error}"), "--cwd names a directory")
+                CommandError::usage(
+                    format!("cannot use {cwd}: {error}"),
+                    "give an existing directory with --cwd",
+                )
             })?,
             None => env::current_dir()?,
         };

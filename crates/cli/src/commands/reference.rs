@@ -20,7 +20,7 @@ impl Arguments {
         {
             page.push_str(&section(command));
         }
-        page.push_str("\n## Settings\n\nIn `config.toml` as `[section]` and `key = value`; in the environment under the name given.\n\n");
+        page.push_str("\n## Settings\n\nWrite a setting into `config.toml` as `[section]` and `key = value`, or set its variable in the environment.\n\n");
         page.push_str("| setting | variable | meaning | takes |\n|---|---|---|---|\n");
         for knob in &KNOBS {
             let (variable, accepts) = (knob.variable(), &knob.accepts);

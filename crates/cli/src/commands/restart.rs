@@ -1,11 +1,11 @@
 //! `mw restart`: a further run of the same spec.
 
 use clap::Args;
-use meanwhile::Started;
+use meanwhile::engine::Started;
 
 use super::start::StartReply;
 use crate::context::Context;
-use crate::error::CommandResult;
+use crate::error::{About, CommandResult};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -17,7 +17,7 @@ impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let runtime = context.passing_runtime()?;
         context.pass_restart(&runtime, &self.id)?;
-        let task = runtime.restart(&self.id, &context.scope())?;
+        let task = runtime.starts().restart(&self.id, &context.scope()).about(&self.id)?;
         StartReply::show(&Started { task, existed: false }, context)
     }
 }

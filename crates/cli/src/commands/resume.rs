@@ -1,17 +1,17 @@
 //! `mw resume`: a follow-up message to an agent that has answered.
 
 use clap::Args;
-use meanwhile::Started;
+use meanwhile::engine::Started;
 
 use super::start::StartReply;
 use crate::context::Context;
-use crate::error::CommandResult;
+use crate::error::{About, CommandResult};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// The task
     id: String,
-    /// What the agent should do next
+    /// The message to the agent
     message: String,
 }
 
@@ -19,7 +19,7 @@ impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let runtime = context.passing_runtime()?;
         context.pass_deed(&runtime, "resume", &self.message)?;
-        let task = runtime.resume(&self.id, &context.scope(), &self.message)?;
+        let task = runtime.starts().resume(&self.id, &context.scope(), &self.message).about(&self.id)?;
         StartReply::show(&Started { task, existed: false }, context)
     }
 }

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use meanwhile::engine::{From, KillRequest, ReadRequest, Runtime, StreamChoice};
 use meanwhile::model::{Io, TaskId, parse_duration_ms};
-use meanwhile::{From, KillRequest, ReadRequest, Runtime, StreamChoice};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -31,7 +31,7 @@ const SIGKILL: i32 = 9;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Leave it running in the background after that long
+    /// Leave the task running in the background after this long
     #[arg(long, value_name = "DURATION", value_parser = parse_duration_ms, allow_hyphen_values = true)]
     detach_after: Option<u64>,
     #[command(flatten)]
@@ -61,7 +61,7 @@ impl Arguments {
         let feed = feed.map_err(|error| error.with_task(&id))?;
         if io != Io::Pipes && std::io::stdin().is_terminal() {
             render::note(&format!(
-                "what is typed here does not reach {id}: mw attach {id} in another terminal does, or mw input {id} TEXT"
+                "input typed here is not passed to {id}; use mw attach {id} in another terminal, or mw input {id} TEXT"
             ));
         }
         let attached = || {
@@ -71,7 +71,7 @@ impl Arguments {
             drop(keyboard);
             if detached {
                 // Nobody waits for it any more: from here on it has hooks.
-                runtime.go_on_in_background(&id)?;
+                runtime.notifications().go_on_in_background(&id)?;
             }
             if detached && feed.as_ref().is_some_and(|feed| !feed.is_all_sent()) {
                 leave(context, &runtime, &id, stays_open);
@@ -86,19 +86,19 @@ impl Arguments {
 /// Leaves a command whose input has not ended: nobody is left to read it for the command.
 fn leave(context: &Context, runtime: &Runtime, id: &TaskId, stays_open: bool) {
     if stays_open {
-        return render::note(&format!("the rest of the input stays here; mw input {id} goes on with it"));
+        return render::note(&format!("the rest of the input was not passed on; use mw input {id}"));
     }
-    let _ = runtime.input(id.as_str(), &context.scope(), &[], true);
-    render::note(&format!("the rest of the input does not reach {id}: its standard input is closed"));
+    let _ = runtime.live().input(id.as_str(), &context.scope(), &[], true);
+    render::note(&format!("the rest of the input was not passed on: standard input of {id} is closed"));
 }
 
 /// Says how it ended, or that it goes on.
 fn conclude(context: &Context, runtime: &Runtime, id: &TaskId, detached: bool) -> CommandResult {
     if detached && !context.json {
-        render::note(&format!("{id} goes on in the background; mw status {id} shows it"));
+        render::note(&format!("{id} keeps running in the background; see mw status {id}"));
         return Ok(0);
     }
-    let task = runtime.task(id.as_str(), &context.scope())?;
+    let task = runtime.tasks().task(id.as_str(), &context.scope())?;
     let code = if detached { 0 } else { task_code(&task) };
     if context.json {
         return answer(status::show(context, runtime, &task, status::LINES).map(|_| ()), code);
@@ -170,12 +170,12 @@ fn stream(
     std::thread::scope(|scope| {
         loop {
             // Asked before the read: what is read afterwards is all there is.
-            let task = runtime.task(id.as_str(), &context.scope())?;
+            let task = runtime.tasks().task(id.as_str(), &context.scope())?;
             let ended = task.status.is_terminal();
             if last_output.elapsed() >= SILENCE && !ended {
                 progress.show(runtime, &[task], begun);
             }
-            let reply = runtime.read(id.as_str(), &context.scope(), &request)?;
+            let reply = runtime.reader().read(id.as_str(), &context.scope(), &request)?;
             if !reply.pieces.is_empty() && !context.json && streams.is_read() {
                 progress.clear();
                 streams.write(&reply.pieces)?;
@@ -198,14 +198,14 @@ fn stream(
                 scope.spawn(move || {
                     if let Ok(runtime) = context.runtime() {
                         let request = KillRequest { by: context.requester(), signal, grace_ms: None };
-                        let _ = runtime.kill(id.as_str(), &context.scope(), &request);
+                        let _ = runtime.live().kill(id.as_str(), &context.scope(), &request);
                     }
                 });
             }
             if reply.left == 0 {
                 let left =
                     detach_at.map_or(NOTICE, |at| at.saturating_duration_since(Instant::now()).min(NOTICE));
-                runtime.wait_for_output(id, reply.end, left.max(Duration::from_millis(1)))?;
+                runtime.reader().wait_for_output(id, reply.end, left.max(Duration::from_millis(1)))?;
             }
         }
     })

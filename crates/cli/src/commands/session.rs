@@ -7,8 +7,11 @@ use std::process::{Command, ExitStatus};
 use std::thread;
 
 use clap::{Args, Subcommand};
+use meanwhile::engine::{DeliveryPolicy, HouseRules, Runtime};
 use meanwhile::model::DEFAULT_SESSION;
-use meanwhile::{DeliveryPolicy, Runtime};
+use meanwhile::model::wire::KillReceipt;
+use mw_desk::rows::{Ended, ended_by};
+use mw_desk::text::count;
 use rustix::process::{Pid, Signal};
 use serde_json::json;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
@@ -18,6 +21,7 @@ use signal_hook::iterator::exfiltrator::WithOrigin;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 use crate::exit_code;
+use crate::hints;
 use crate::render;
 
 #[derive(Args)]
@@ -34,26 +38,26 @@ enum What {
     Run {
         /// The session
         name: String,
-        /// Program and arguments
+        /// The program and its arguments
         #[arg(last = true, required = true, value_name = "PROGRAM")]
         program: Vec<OsString>,
     },
-    /// Pass a session's unfinished tasks, and what was not told of them, on to another
+    /// Move a session's unfinished tasks and undelivered notifications to another session
     Reassign {
-        /// The session that has them
+        /// The session to move from
         from: String,
-        /// The session that gets them
+        /// The session to move to
         to: String,
-        /// Why, for the record
-        #[arg(long, default_value = "asked for by the user")]
+        /// A reason for the record
+        #[arg(long, default_value = "requested by the user")]
         reason: String,
     },
-    /// End a session's tasks, all at once; detached ones live on
+    /// End all tasks of a session; detached tasks keep running
     End {
         /// The session
         name: String,
     },
-    /// End a session's tasks and remove them, their files and its messages
+    /// End all tasks of a session and remove them, their files and its notifications
     Delete {
         /// The session
         name: String,
@@ -87,31 +91,31 @@ fn checked(name: String) -> Result<String, CommandError> {
 
 /// What runs in a task reaches no session but its own, and those that it begins.
 fn reachable(context: &Context, name: String) -> Result<String, CommandError> {
-    if context.runtime()?.may_act_for(&name) {
+    if context.runtime()?.approvals().may_act_for(&name) {
         return Ok(name);
     }
     Err(CommandError::usage(
-        format!("session {name} is out of reach: this command is part of a task of another session"),
-        "run it outside of tasks, or choose a name that nobody uses",
+        format!("cannot reach session {name}: this command is part of a task of another session"),
+        "run it outside tasks, or choose an unused name",
     ))
 }
 
 fn list(context: &Context) -> CommandResult {
     let runtime = context.runtime()?;
-    let mut sessions = runtime.sessions()?;
-    sessions.retain(|session| runtime.may_act_for(&session.id));
+    let mut sessions = runtime.sessions().list()?;
+    sessions.retain(|session| runtime.approvals().may_act_for(&session.id));
     if context.json {
         render::json(&json!({ "sessions": sessions }))?;
         return Ok(0);
     }
     for session in &sessions {
         render::out(&format!(
-            "{}  {} live of {}, {} untold, {}\n",
+            "{}  {} live of {}, {} undelivered, {}\n",
             session.id,
             session.live,
-            mw_desk::text::count(session.tasks as usize, "task", "tasks"),
+            count(session.tasks as usize, "task", "tasks"),
             session.notices,
-            mw_desk::text::count(session.hosts, "host", "hosts"),
+            count(session.hosts, "host", "hosts"),
         ))?;
     }
     Ok(0)
@@ -120,33 +124,49 @@ fn list(context: &Context) -> CommandResult {
 /// The session ends with the program, whichever way that goes; if this process is killed, the supervisors see to it.
 fn host(context: &Context, session: &str, program: &[OsString]) -> CommandResult {
     let runtime = context.runtime()?;
-    let host = runtime.host(session, DeliveryPolicy::NextRun)?;
+    let host = runtime.notifications().host(session, DeliveryPolicy::NextRun)?;
     // What runs in the session can change its environment, and must not loosen anything by that.
     // Inside a task of a session with such rules they hold for this one, too.
-    let around = runtime.session_around(None).map(|outer| runtime.house_rules(&outer)).transpose()?.flatten();
+    let outer = runtime.approvals().session_around(None).filter(|outer| outer != session);
+    let around = outer.as_ref().map(|outer| runtime.approvals().house_rules(outer)).transpose()?.flatten();
     let rules = around.map_or_else(|| context.config.house_rules(), Ok)?;
-    runtime.set_house_rules(session, &rules)?;
+    runtime.approvals().set_house_rules(session, &HouseRules { within: outer, ..rules })?;
     let [name, arguments @ ..] = program else {
-        return Err(CommandError::usage("no program is named", "write mw session run NAME -- PROGRAM"));
+        return Err(CommandError::usage("no program given", "write mw session run NAME -- PROGRAM"));
     };
     let status = run_to_its_end(Command::new(name).args(arguments).env("MEANWHILE_SESSION", session));
     let kills = host.end_tasks("the end of its session")?;
     drop(host);
-    if !kills.receipts.is_empty() {
-        let tasks = mw_desk::text::count(kills.receipts.len(), "task", "tasks");
-        render::note(&format!("session {session} ended, and {tasks} with it"));
+    if let Some(ended) = ended_words(&kills.receipts) {
+        render::note(&format!("session {session} ended, and {ended} with it"));
     }
     for failure in &kills.failures {
-        render::note(&format!("not ended: {}", failure.error));
+        render::note(&format!("could not end: {}", failure.error));
     }
     let status = status.map_err(|error| {
         CommandError::usage(
-            format!("{} cannot be run: {error}", name.to_string_lossy()),
-            "name a program that exists",
+            format!("cannot run {}: {error}", name.to_string_lossy()),
+            "give an existing program",
         )
     })?;
     let by_signal = status.signal().map(|signal| exit_code::SIGNAL_BASE + signal);
     Ok(status.code().or(by_signal).unwrap_or(1) as u8)
+}
+
+/// Says what the end of a session has ended; nothing when nothing was left to end.
+fn ended_words(receipts: &[KillReceipt]) -> Option<String> {
+    let number = |what: Ended| receipts.iter().filter(|receipt| ended_by(receipt) == what).count();
+    let parts = [
+        (number(Ended::Task), "task", "tasks"),
+        (number(Ended::IdleAgent), "idle agent", "idle agents"),
+        (number(Ended::Remains), "task's left-over processes", "tasks' left-over processes"),
+    ];
+    let parts: Vec<_> = parts
+        .into_iter()
+        .filter(|(number, ..)| *number > 0)
+        .map(|(n, one, many)| count(n, one, many))
+        .collect();
+    (!parts.is_empty()).then(|| parts.join(" and "))
 }
 
 /// Runs a program. What ends programs ends this one, and not us: its session is still to be ended.
@@ -173,7 +193,7 @@ fn run_to_its_end(command: &mut Command) -> io::Result<ExitStatus> {
 fn with_tasks(context: &Context, session: &str) -> Result<Runtime, CommandError> {
     context.speak_for(session)?;
     let runtime = context.runtime()?;
-    if runtime.sessions()?.iter().any(|known| known.id == session) {
+    if runtime.sessions().list()?.iter().any(|known| known.id == session) {
         return Ok(runtime);
     }
     let hint = "mw session list shows the sessions that have tasks";
@@ -184,30 +204,31 @@ fn reassign(context: &Context, from: &str, to: &str, reason: &str) -> CommandRes
     if from == to {
         return Err(CommandError::usage(
             "both sessions are the same",
-            "name another one to pass the tasks on to",
+            "choose another session to move the tasks to",
         ));
     }
-    let tasks = with_tasks(context, from)?.reassign(from, to, reason)?;
+    let tasks = with_tasks(context, from)?.sessions().reassign(from, to, reason)?;
     if context.json {
         render::json(&json!({ "tasks": tasks }))?;
     } else {
-        render::out(&format!("passed {} on to {to}\n", mw_desk::text::count(tasks.len(), "task", "tasks")))?;
+        render::out(&format!("moved {} to {to}\n", count(tasks.len(), "task", "tasks")))?;
     }
     Ok(0)
 }
 
 fn end(context: &Context, session: &str) -> CommandResult {
     let runtime = with_tasks(context, session)?;
-    let kills = runtime.end_session(session, &context.requester())?;
+    let kills = runtime.sessions().end_session(session, &context.requester())?;
     super::kill::show(context, &runtime, kills, false)
 }
 
 fn delete(context: &Context, session: &str) -> CommandResult {
-    let report = with_tasks(context, session)?.delete_session(session, &context.requester())?;
+    let report = with_tasks(context, session)?.sessions().delete_session(session, &context.requester())?;
+    let report = hints::with_commands(report);
     if context.json {
         render::json(&report)?;
     } else {
-        render::out(&format!("removed {} tasks\n", report.cleared.len()))?;
+        render::out(&format!("removed {}\n", count(report.cleared.len(), "task", "tasks")))?;
         for kept in &report.kept {
             render::out(&format!("kept {}: {}\n", kept.id, kept.reason))?;
         }

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use meanwhile::QueueSettings;
+use meanwhile::engine::{Runtime, Urgency};
 use meanwhile::model::TaskId;
-use meanwhile::{QueueSettings, Runtime, Urgency};
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
@@ -13,7 +14,7 @@ use crate::programs;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The home the task belongs to
+    /// The home of the task
     #[arg(long)]
     home: PathBuf,
     /// For tasks that do not have their own limits yet: supervisors of earlier builds give it
@@ -25,10 +26,10 @@ pub(crate) struct Arguments {
     /// For tasks that do not have their own limits yet: supervisors of earlier builds give it
     #[arg(long, hide = true)]
     max_agents: Option<u32>,
-    /// Look for what makes the task ready instead, and tell its supervisor
+    /// Check whether the task is ready instead, and tell its supervisor
     #[arg(long, requires = "id")]
     ready: bool,
-    /// The task; all of them unless given
+    /// The task [default: all tasks]
     id: Option<String>,
 }
 
@@ -37,9 +38,9 @@ impl Arguments {
         let id = self.task()?;
         let runtime = self.runtime(context)?;
         match id.as_ref().filter(|_| self.ready) {
-            Some(id) => runtime.watch_readiness(id)?,
+            Some(id) => runtime.live().watch_readiness(id)?,
             None => {
-                runtime.settle(id.as_ref())?;
+                runtime.settler().settle(id.as_ref())?;
                 hand_spans_over(&runtime, id.as_ref())?;
             }
         }
@@ -79,10 +80,10 @@ impl Arguments {
 fn hand_spans_over(runtime: &Runtime, id: Option<&TaskId>) -> Result<(), CommandError> {
     let Some(receiver) = receiver(runtime, id) else { return Ok(()) };
     let endpoint = receiver.endpoint();
-    if runtime.owes_delivery(&endpoint)? {
+    if runtime.traces().owes_delivery(&endpoint)? {
         let obstacle = programs::become_surfaces();
         // They go on waiting; whoever asks is told why.
-        runtime.deliver_spans(&endpoint, Urgency::WhenDue, |_| Err(obstacle.message.clone()))?;
+        runtime.traces().deliver_spans(&endpoint, Urgency::WhenDue, |_| Err(obstacle.message.clone()))?;
     }
     Ok(())
 }
@@ -90,6 +91,6 @@ fn hand_spans_over(runtime: &Runtime, id: Option<&TaskId>) -> Result<(), Command
 /// Returns who takes spans: one that was not named to whoever started this process may have been named to whoever
 /// started the task.
 fn receiver(runtime: &Runtime, id: Option<&TaskId>) -> Option<Receiver> {
-    let of_task = || Receiver::among(&runtime.variables_of(id?, "OTEL_").ok()?);
+    let of_task = || Receiver::among(&runtime.traces().variables_of(id?, "OTEL_").ok()?);
     Receiver::own().or_else(of_task)
 }

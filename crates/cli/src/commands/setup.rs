@@ -17,19 +17,19 @@ use crate::render;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The host; all are listed unless one is named
+    /// The host; without one, list all hosts
     #[arg(value_parser = clap::builder::PossibleValuesParser::new(HOSTS.iter().map(|host| host.id)))]
     host: Option<String>,
-    /// Change the files of the project in the current directory, not the user's own
+    /// Change the files of the project in the current directory instead of the user's files
     #[arg(long)]
     project: bool,
-    /// Take back what was set up
+    /// Remove what setup has added
     #[arg(long, conflicts_with = "print")]
     remove: bool,
-    /// Only print what would be in the files
+    /// Print the new content of the files and change nothing
     #[arg(long)]
     print: bool,
-    /// Make the change without asking
+    /// Apply the change without confirmation
     #[arg(long, short)]
     yes: bool,
 }
@@ -102,14 +102,14 @@ fn list(context: &Context, place: &HostPlace) -> CommandResult {
     }
     let mut text = format!("{:<13}{:<13}{:<11}{}\n", "HOST", "INSTALLED", "SET UP", "FILE");
     for state in &states {
-        let found = if state.found { "yes" } else { "not seen" };
+        let found = if state.found { "yes" } else { "not found" };
         let (set_up, file) = match &state.set_up {
             Ok(set_up) => (set_up.word(), state.path.as_deref().map(home_shortened).unwrap_or_default()),
             Err(error) => ("?", error.clone()),
         };
         text.push_str(&format!("{:<13}{found:<13}{set_up:<11}{file}\n", state.host.id));
     }
-    text.push_str("mw setup HOST shows what it would change, and asks before it does.\n");
+    text.push_str("mw setup HOST shows the change and asks before it applies it.\n");
     render::out(&text)?;
     Ok(0)
 }
@@ -137,7 +137,7 @@ fn nothing_to_do(context: &Context, host: &Host, wish: Wish, changes: &[FileChan
     match wish {
         Wish::SetUp => render::out(&format!("{} is already set up.\n", host.title))?,
         Wish::Remove => {
-            render::out(&format!("{} is not set up; there is nothing to take back.\n", host.title))?;
+            render::out(&format!("{} is not set up; nothing to remove.\n", host.title))?;
         }
     }
     Ok(0)
@@ -150,7 +150,7 @@ fn apply(changes: &[&FileChange]) -> Result<(), CommandError> {
             if done > 0 {
                 let paths: Vec<_> =
                     changes[..done].iter().map(|change| change.path.display().to_string()).collect();
-                error.message.push_str(&format!("; {} was changed already", paths.join(", ")));
+                error.message.push_str(&format!("; {} has already been changed", paths.join(", ")));
             }
             error
         })?;
@@ -165,7 +165,7 @@ fn ask(host: &Host, wish: Wish) -> Result<bool, CommandError> {
     }
     let what = match wish {
         Wish::SetUp => "Set up",
-        Wish::Remove => "Take back from",
+        Wish::Remove => "Remove meanwhile from",
     };
     render::out(&format!("{what} {}? [y/N] ", host.title))?;
     let mut line = String::new();
@@ -196,10 +196,13 @@ fn report(
     } else {
         match (confirmed, wish) {
             (true, Wish::SetUp) => render::out(&format!("{} is set up. Next: {}.\n", host.title, host.next))?,
-            (true, Wish::Remove) => render::out(&format!("{} is as it was.\n", host.title))?,
+            (true, Wish::Remove) => render::out(&format!("{} is restored.\n", host.title))?,
             (false, _) => {
                 let mut err = std::io::stderr().lock();
-                let _ = writeln!(err, "mw: nothing was changed; --yes makes the change without asking");
+                let _ = writeln!(
+                    err,
+                    "mw: nothing was changed; use --yes to apply the change without confirmation"
+                );
             }
         }
     }

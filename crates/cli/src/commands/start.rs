@@ -5,11 +5,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, ValueEnum};
+use meanwhile::engine::{Approval, Clock, IfRunning, Runtime, Started, SystemClock, TaskRequest};
 use meanwhile::model::{
     Cause, CommandSpec, Dialect, Io, Lifetime, Place, RawText, ReadyWhen, Status, TaskId, TaskKind,
     Timestamp, parse_duration_ms, parse_size,
 };
-use meanwhile::{Approval, AtCapacity, Clock, IfRunning, Runtime, Started, SystemClock, Task, TaskRequest};
+use meanwhile::{AtCapacity, Task};
 use serde::Serialize;
 
 use super::wait::task_code;
@@ -21,7 +22,7 @@ use crate::render;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Print the id and nothing else
+    /// Print only the id
     #[arg(long, short, conflicts_with = "json")]
     quiet: bool,
     #[command(flatten)]
@@ -31,81 +32,82 @@ pub(crate) struct Arguments {
 // What `start` and `run` share. No doc comment: it would become the help of both.
 #[derive(Args)]
 pub(crate) struct TaskArguments {
-    /// Name unique among the session's live tasks
+    /// A name, unique among the session's live tasks
     #[arg(long)]
     name: Option<String>,
-    /// What to do when that name is live
+    /// What to do when a live task has that name
     #[arg(long, value_enum, default_value_t = IfRunningChoice::Refuse, requires = "name")]
     if_running: IfRunningChoice,
-    /// A line for people
+    /// A description for people
     #[arg(long)]
     description: Option<String>,
     /// Working directory
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
-    /// Where it runs: `process` is this machine, `mock` executes nothing and ends as it is told by `mw input`
+    /// Where to run the task: `process` is this machine; `mock` executes nothing and is controlled with `mw input`
     #[arg(long, value_name = "NAME", default_value_t = Place::Process)]
     on: Place,
-    /// Add to the environment
+    /// Add a variable to the environment
     #[arg(long, value_name = "KEY=VALUE")]
     env: Vec<OsString>,
-    /// End the task when it has run that long
+    /// Time limit of the run
     #[arg(long, value_name = "DURATION", value_parser = parse_duration_ms, allow_hyphen_values = true)]
     timeout: Option<u64>,
-    /// End the task that long from now, however long it waits in the queue
+    /// Time limit counted from now, including time in the queue
     #[arg(long, value_name = "DURATION", value_parser = parse_duration_ms, allow_hyphen_values = true)]
     deadline: Option<u64>,
     #[command(flatten)]
     limits: LimitArguments,
-    /// Whether it ends with its session [default: session, unless session.kill_tasks is false]
+    /// Whether the task ends with its session [default: session, unless session.kill_tasks is false]
     #[arg(long, value_enum)]
     lifetime: Option<LifetimeChoice>,
     /// Keep standard input open for `mw input`
     #[arg(long, conflicts_with = "pty")]
     stdin: bool,
-    /// Give it a terminal
+    /// Run the task in a terminal
     #[arg(long)]
     pty: bool,
     /// Size of the terminal
     #[arg(long, value_name = "COLSxROWS", default_value = "80x24", value_parser = parse_terminal_size, requires = "pty")]
     size: (u16, u16),
-    /// Most bytes the log may hold; 0 = no cap
+    /// Maximum size of the log; 0 = no cap
     #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_hyphen_values = true)]
     cap: Option<u64>,
-    /// Start when that task has completed; skipped when it does not
+    /// Start after this task has completed; skip the new task if it does not complete
     #[arg(long, value_name = "ID")]
     after: Vec<String>,
-    /// Higher starts earlier
+    /// Priority in the queue; higher starts earlier
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     priority: i32,
     /// What to do when no slot is free
     #[arg(long, value_parser = crate::config::at_capacity, value_name = "queue|reject")]
     at_capacity: Option<AtCapacity>,
-    /// Ready when it prints a line that fits this regular expression
+    /// Ready when the task prints a line that matches this regular expression
     #[arg(long, value_name = "REGEX", conflicts_with = "ready_port")]
     ready_when: Option<String>,
-    /// Ready when it listens on this port, or on any
+    /// Ready when the task listens on this port, or on any
     #[arg(long, value_name = "PORT|any", value_parser = parse_ready_port)]
     ready_port: Option<ReadyWhen>,
-    /// Give it a descriptor for JSON lines about its progress, named in MEANWHILE_PROGRESS_FD
+    /// Open a file descriptor for progress reports as JSON lines; MEANWHILE_PROGRESS_FD names it
     #[arg(long)]
     progress_fd: bool,
-    /// The session on whose behalf the owner works
+    /// The parent session of the task's owner
     #[arg(long, value_name = "SESSION")]
     parent_session: Option<String>,
-    /// The message that led to it
+    /// Id of the message that led to the task
     #[arg(long, value_name = "ID")]
     parent_message: Option<String>,
-    /// Batch the task belongs to
+    /// The batch of the task
     #[arg(long)]
     batch: Option<String>,
-    /// What sort of work it is
+    /// The kind of task
     #[arg(long, value_enum, default_value_t = KindChoice::Shell, hide = true)]
     kind: KindChoice,
     /// Shell for the one-argument form
     #[arg(long, value_name = "PROGRAM")]
     shell: Option<OsString>,
-    /// One quoted script for the shell, or a program with its arguments, run without a shell; options of mw come first
+    /// One quoted script for the shell, or a program with its arguments, run without a shell; options of mw come
+    /// first
     #[arg(
         id = COMMAND,
         value_name = "COMMAND",
@@ -114,7 +116,7 @@ pub(crate) struct TaskArguments {
         trailing_var_arg = true
     )]
     words: Vec<OsString>,
-    /// The one word is a program, since it stood behind `--`
+    /// Treat the single word as a program, because `--` came before it
     #[arg(long, hide = true)]
     no_shell: bool,
 }
@@ -269,7 +271,7 @@ impl TaskArguments {
         let mut request = self.request(context, runtime)?;
         request.foreground = tool == RUN;
         request.approval = context.pass_start(runtime, &request, &added, tool)?;
-        Ok(runtime.start(&request)?)
+        Ok(runtime.starts().start(&request)?)
     }
 
     fn request(self, context: &Context, runtime: &Runtime) -> Result<TaskRequest, CommandError> {
@@ -282,7 +284,7 @@ impl TaskArguments {
         let after = self
             .after
             .iter()
-            .map(|handle| runtime.resolve(handle, &context.scope()))
+            .map(|handle| runtime.lookup().resolve(handle, &context.scope()))
             .collect::<Result<_, _>>()?;
         let io = self.io();
         let cwd = match (self.cwd, &context.config.directory) {
@@ -290,8 +292,8 @@ impl TaskArguments {
             (None, Some(directory)) => directory.clone(),
             (None, None) => {
                 return Err(CommandError::usage(
-                    "the current directory cannot be used: it is gone, or may not be seen",
-                    "name one with --cwd",
+                    "cannot use the current directory: it was removed, or you have no permission",
+                    "give a directory with --cwd",
                 ));
             }
         };

@@ -1,12 +1,13 @@
 //! `mw status`: one task and its last lines.
 
 use clap::Args;
+use meanwhile::Task;
+use meanwhile::engine::{From, ReadRequest, Runtime, clean_text};
 use meanwhile::model::TaskKind;
-use meanwhile::{From, ReadRequest, Runtime, Task, clean_text};
 
 use crate::arguments::numbers::parse_number;
 use crate::context::Context;
-use crate::error::CommandResult;
+use crate::error::{About, CommandResult};
 use crate::render;
 
 /// How many lines are shown unless asked otherwise.
@@ -20,10 +21,10 @@ const MOST_READ: u64 = 8 * MOST_BYTES;
 pub(crate) struct Arguments {
     /// The task
     id: String,
-    /// How many of its last lines to show
+    /// Number of last lines to show
     #[arg(long, value_name = "N", default_value_t = LINES, value_parser = parse_number::<u64>, allow_hyphen_values = true)]
     lines: u64,
-    /// Show secrets, too
+    /// Do not redact secrets
     #[arg(long)]
     raw: bool,
 }
@@ -31,8 +32,8 @@ pub(crate) struct Arguments {
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let runtime = if self.raw { context.open_runtime()? } else { context.runtime()? };
-        let mut task = runtime.task(&self.id, &context.scope())?;
-        runtime.add_ports(&mut task);
+        let mut task = runtime.tasks().task(&self.id, &context.scope()).about(&self.id)?;
+        runtime.live().add_ports(&mut task);
         show(context, &runtime, &task, self.lines)
     }
 }
@@ -45,7 +46,7 @@ pub(crate) fn show(context: &Context, runtime: &Runtime, task: &Task, lines: u64
         let request =
             ReadRequest { from: From::TailLines(lines), max_bytes: MOST_READ, ..ReadRequest::default() };
         // A log that is gone is no reason to hide the rest.
-        let text = runtime.read_shown(task.id.as_str(), &context.scope(), &request);
+        let text = runtime.reader().read_shown(task.id.as_str(), &context.scope(), &request);
         last_bytes(&text.map(|reply| clean_text(&reply.text())).unwrap_or_default())
     };
     if context.json {
@@ -62,7 +63,10 @@ pub(crate) fn show(context: &Context, runtime: &Runtime, task: &Task, lines: u64
 /// Returns what an agent answered, or why it did not: more to the point than the end of its log.
 fn answer(runtime: &Runtime, task: &Task) -> Option<String> {
     let agent = task.kind == TaskKind::Agent;
-    agent.then(|| runtime.agent_result(&task.id, task.state.run())).flatten().map(|text| clean_text(&text))
+    agent
+        .then(|| runtime.agents().agent_result(&task.id, task.state.run()))
+        .flatten()
+        .map(|text| clean_text(&text))
 }
 
 fn last_bytes(text: &str) -> String {

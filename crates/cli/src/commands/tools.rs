@@ -11,13 +11,13 @@ use crate::render;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Whose names, parameters and replies
+    /// The dialect of names, parameters and replies
     #[arg(long, default_value = "canonical", value_parser = parse_dialect)]
     dialect: Dialect,
-    /// In which protocol's form
+    /// Output format
     #[arg(long, value_enum, default_value_t = FormChoice::Mcp)]
     format: FormChoice,
-    /// As they are where background work is switched off
+    /// Print the tools as they are with background tasks turned off
     #[arg(long)]
     no_background: bool,
 }
@@ -34,7 +34,7 @@ enum FormChoice {
 /// Reads the name of a dialect.
 pub(crate) fn parse_dialect(name: &str) -> Result<Dialect, String> {
     let names = Dialect::ALL.map(Dialect::name).join(", ");
-    Dialect::named(name).ok_or_else(|| format!("no dialect {name:?}; there are {names}"))
+    Dialect::named(name).ok_or_else(|| format!("no dialect {name:?}; choose one of {names}"))
 }
 
 impl Arguments {

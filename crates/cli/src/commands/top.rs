@@ -4,6 +4,7 @@ use std::env;
 use std::io::IsTerminal;
 
 use clap::Args;
+use meanwhile::Settings;
 use mw_desk::Access;
 use mw_ui::Ending;
 use mw_ui::top::{self, Options};
@@ -15,11 +16,11 @@ use crate::{exit_code, gate, programs};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Colours: by what the terminal says of itself, for a dark or a light background, the terminal's own
-    /// sixteen, or none [default: the setting theme]
+    /// Colours: detected, for a dark or light background, the 16 colours of the terminal, or none [default: the
+    /// setting theme]
     #[arg(long, value_enum)]
     theme: Option<Colours>,
-    /// Show this session at first
+    /// Show this session first
     #[arg(long)]
     session: Option<String>,
     /// Panic as soon as something was drawn
@@ -33,30 +34,31 @@ impl Arguments {
         if context.json || !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
             return Err(CommandError::usage(
                 "mw top needs a terminal for its input and output",
-                "mw list prints the tasks, with --json as data; mw watch prints what happens",
+                "use mw list (--json for programs), or mw watch for events",
             ));
         }
         if env::var_os("TERM").is_some_and(|name| name == "dumb") {
             return Err(CommandError::usage(
-                "mw top needs a terminal that can place text anywhere, and TERM is dumb",
-                "mw list prints the tasks; mw watch prints what happens; a terminal that can do more has its own name in TERM",
+                "mw top needs a terminal with cursor movement, and TERM is dumb",
+                "use mw list or mw watch, or set TERM to the name of your terminal",
             ));
         }
-        if let (Some(own), Some(asked)) = (&context.session, &self.session)
+        if let (Some(own), Some(asked)) = (context.acts_for(), &self.session)
             && own != asked
         {
             return Err(CommandError::usage(
-                format!("the tasks of session {asked} are not yours: MEANWHILE_SESSION is {own}"),
-                "leave --session out, or look from a shell in which MEANWHILE_SESSION is not set",
+                format!("cannot show session {asked}: this is session {own}"),
+                "omit --session, or use a shell outside tasks without MEANWHILE_SESSION",
             ));
         }
         // What is wrong with the home is said on a screen that stays.
         let runtime = context.runtime()?;
-        runtime.last_event()?;
+        runtime.tasks().last_event()?;
         let ending = top::run(Options {
             access: Access {
-                settings: context.config.settings.clone(),
-                session: context.session.clone(),
+                // It would stand in the middle of the screen.
+                settings: Settings { tell: |_| {}, ..context.config.settings.clone() },
+                session: context.acts_for().map(str::to_owned),
                 requester: context.requester(),
                 screen: "mw top".to_owned(),
                 inside: gate::around(&runtime),

@@ -1,7 +1,7 @@
 //! `mw traces`: the spans of tasks as trees, and whether they were delivered.
 
 use clap::Args;
-use meanwhile::{Clock, ExportState, SystemClock, Trace, Urgency};
+use meanwhile::engine::{Clock, ExportState, SystemClock, Trace, Urgency};
 use serde::Serialize;
 
 use crate::context::Context;
@@ -12,13 +12,13 @@ use crate::render::tree;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Show the trace that holds this span: its id, that of a trace, or a task
+    /// Show the trace that contains this span; takes the id of a span, a trace or a task
     #[arg(long, value_name = "ID", conflicts_with = "limit")]
     span: Option<String>,
-    /// Most traces to list
+    /// Maximum number of traces to list
     #[arg(long, value_name = "N", default_value_t = 20)]
     limit: u32,
-    /// Send what waits to the receiver that OTEL_EXPORTER_OTLP_ENDPOINT names, now
+    /// Send waiting spans now to the receiver in OTEL_EXPORTER_OTLP_ENDPOINT
     #[arg(long, conflicts_with_all = ["span", "limit"])]
     export: bool,
 }
@@ -36,7 +36,7 @@ impl Arguments {
             return export(context, &runtime);
         }
         if let Some(name) = &self.span {
-            let trace = runtime.trace(name, &context.scope())?;
+            let trace = runtime.traces().trace(name, &context.scope())?;
             if context.json {
                 render::json(&trace)?;
             } else {
@@ -44,8 +44,8 @@ impl Arguments {
             }
             return Ok(0);
         }
-        let traces = runtime.traces(&context.scope(), self.limit)?;
-        let state = runtime.export_state()?;
+        let traces = runtime.traces().list(&context.scope(), self.limit)?;
+        let state = runtime.traces().export_state()?;
         if context.json {
             render::json(&ListReply { traces: &traces, export: &state })?;
         } else {
@@ -57,10 +57,10 @@ impl Arguments {
 }
 
 /// What did not arrive makes the command fail: somebody asked for it.
-fn export(context: &Context, runtime: &meanwhile::Runtime) -> CommandResult {
+fn export(context: &Context, runtime: &meanwhile::engine::Runtime) -> CommandResult {
     let receiver = Receiver::own().ok_or_else(|| {
         CommandError::usage(
-            "no receiver of spans is named",
+            "no receiver for spans is set",
             "set OTEL_EXPORTER_OTLP_ENDPOINT, such as http://localhost:4318",
         )
     })?;
@@ -69,7 +69,7 @@ fn export(context: &Context, runtime: &meanwhile::Runtime) -> CommandResult {
         render::json(&state)?;
     } else {
         let told = tree::export_state(&state, SystemClock.now());
-        render::out(if told.is_empty() { "No span waits for export.\n" } else { &told })?;
+        render::out(if told.is_empty() { "No spans are waiting for export.\n" } else { &told })?;
     }
     Ok(if state.waiting > 0 { crate::exit_code::FAILURE } else { 0 })
 }

@@ -3,8 +3,9 @@
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use meanwhile::engine::{Condition, WaitReply, WaitRequest};
 use meanwhile::model::parse_duration_ms;
-use meanwhile::{Condition, Filter, Task, WaitReply, WaitRequest};
+use meanwhile::{Filter, Task};
 use serde_json::json;
 
 use crate::context::Context;
@@ -18,16 +19,16 @@ pub(crate) struct Arguments {
     /// The tasks
     #[arg(required_unless_present = "batch")]
     ids: Vec<String>,
-    /// Return when the first of them is there
+    /// Return when the first task meets the condition
     #[arg(long)]
     any: bool,
-    /// What to wait for: exit, ready, match=RE, port=N or silence=DURATION
+    /// Condition to wait for: exit, ready, match=RE, port=N or silence=DURATION
     #[arg(long, value_name = "CONDITION", default_value = "exit")]
     until: String,
-    /// Longest wait
+    /// Maximum time to wait
     #[arg(long, value_name = "DURATION", value_parser = parse_duration_ms, allow_hyphen_values = true)]
     timeout: Option<u64>,
-    /// All tasks of this batch
+    /// Wait for all tasks of this batch
     #[arg(long)]
     batch: Option<String>,
 }
@@ -46,7 +47,7 @@ fn parse_condition(text: &str) -> Result<Condition, CommandError> {
         Some(("silence", ms)) => {
             parse_duration_ms(ms).map(Condition::Silence).map_err(|error| bad(error.to_string()))
         }
-        _ => Err(bad(format!("{text:?} is nothing to wait for"))),
+        _ => Err(bad(format!("{text:?} is not a condition"))),
     }
 }
 
@@ -56,7 +57,7 @@ impl Arguments {
         let runtime = context.runtime()?;
         let mut tasks = Vec::new();
         for handle in &self.ids {
-            let id = runtime.resolve(handle, &context.scope())?;
+            let id = runtime.lookup().resolve(handle, &context.scope())?;
             if !tasks.contains(&id) {
                 tasks.push(id);
             }
@@ -64,7 +65,7 @@ impl Arguments {
         if let Some(batch) = &self.batch {
             let filter =
                 Filter { batch: Some(batch.clone()), limit: u32::MAX, ..Filter::new(context.scope()) };
-            let members = runtime.list(&filter)?.tasks;
+            let members = runtime.tasks().list(&filter)?.tasks;
             if members.is_empty() {
                 return Err(CommandError::no_batch(batch));
             }
@@ -82,7 +83,7 @@ impl Arguments {
         let reply = if progress.is_shown() {
             progress.follow(&runtime, &request, begun)?
         } else {
-            runtime.wait(&request)?
+            runtime.reader().wait(&request)?
         };
         progress.clear();
         let reason = self.reason(&reply, &request.condition);
@@ -124,7 +125,7 @@ impl Arguments {
             return None;
         }
         let ended: Vec<_> = unmet.into_iter().filter(|task| task.status.is_terminal()).collect();
-        Some((format!("{} ended and did not {what}", names(&ended)), buffers))
+        Some((format!("{} ended but did not {what}", names(&ended)), buffers))
     }
 
     fn code(&self, reply: &WaitReply, condition: &Condition) -> u8 {
@@ -143,7 +144,8 @@ impl Arguments {
 }
 
 /// Output that is not there yet is the usual reason for a line that does not come.
-const BUFFERS: &str = "a program may hold its output back when it is not on a terminal: PYTHONUNBUFFERED=1, stdbuf -oL or --pty help";
+const BUFFERS: &str =
+    "programs may buffer output without a terminal: try PYTHONUNBUFFERED=1, stdbuf -oL or --pty";
 
 /// Says what a task did not do.
 fn awaited(condition: &Condition) -> String {

@@ -3,8 +3,9 @@
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
+use meanwhile::Scope;
+use meanwhile::engine::{EventRow, Runtime};
 use meanwhile::model::{Event, parse_duration_ms, signal_name};
-use meanwhile::{EventRow, Runtime, Scope};
 use mw_tools::Dialect;
 
 use crate::context::Context;
@@ -17,19 +18,19 @@ const BACKLOG: i64 = 10;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Begin after this event; without it, with the last ten
+    /// Start after this event [default: the last ten events]
     #[arg(long, value_name = "SEQ")]
     from: Option<i64>,
-    /// Print what is there and end
+    /// Print the existing events and exit
     #[arg(long)]
     no_follow: bool,
-    /// Only this task
+    /// Only events of this task
     #[arg(long, value_name = "ID")]
     task: Option<String>,
-    /// End when nothing has happened for that long
+    /// Exit when nothing has happened for this long
     #[arg(long, value_name = "DURATION", value_parser = parse_duration_ms, allow_hyphen_values = true)]
     idle_exit: Option<u64>,
-    /// How a line is written
+    /// Output format
     #[arg(long, value_enum, default_value = "json")]
     format: Format,
 }
@@ -38,7 +39,7 @@ pub(crate) struct Arguments {
 enum Format {
     /// Every event, as JSON
     Json,
-    /// `bg[k3f9x2ab] started: …` and `bg[k3f9x2ab] exited: …` alone
+    /// Only `bg[k3f9x2ab] started: …` and `bg[k3f9x2ab] exited: …`
     Debug,
 }
 
@@ -62,7 +63,8 @@ fn debug_line(row: &EventRow, runtime: &Runtime, scope: &Scope) -> Option<String
     match &row.event {
         Event::Started { process, .. } => {
             // A task that was removed since has no command any more.
-            let command = runtime.task(row.task.as_str(), scope).map(|task| task.command).unwrap_or_default();
+            let command =
+                runtime.tasks().task(row.task.as_str(), scope).map(|task| task.command).unwrap_or_default();
             Some(format!("bg[{id}] started: pid={} cmd={command:?}", process.pid))
         }
         Event::Ended { cause, .. } => {
@@ -78,17 +80,21 @@ fn debug_line(row: &EventRow, runtime: &Runtime, scope: &Scope) -> Option<String
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let runtime = context.runtime()?;
-        let task = self.task.as_ref().map(|handle| runtime.resolve(handle, &context.scope())).transpose()?;
+        let task = self
+            .task
+            .as_ref()
+            .map(|handle| runtime.lookup().resolve(handle, &context.scope()))
+            .transpose()?;
         let ear = runtime.listen()?;
         let mut seq = match self.from {
             Some(seq) => seq,
             None if self.no_follow => 0,
-            None => (runtime.last_event()? - BACKLOG).max(0),
+            None => (runtime.tasks().last_event()? - BACKLOG).max(0),
         };
         let fallback = Duration::from_millis(context.config.settings.fallback_ms);
         let mut last = Instant::now();
         loop {
-            let events = runtime.events_after(seq, &context.scope(), task.as_ref(), PAGE)?;
+            let events = runtime.tasks().events_after(seq, &context.scope(), task.as_ref(), PAGE)?;
             let page_full = events.len() == PAGE as usize;
             let mut text = String::new();
             for event in &events {

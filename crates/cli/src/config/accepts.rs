@@ -175,10 +175,14 @@ impl fmt::Display for Accepts {
             }
             Self::Duration { most } => {
                 let (most, unit) =
-                    if *most < DAY_MS { (most / 60_000, "minutes") } else { (most / DAY_MS, "days") };
+                    match *most {
+                        most if most < DAY_MS => (most / 60_000, "minutes"),
+                        DAY_MS => (24, "hours"),
+                        most => (most / DAY_MS, "days"),
+                    };
                 write!(
                     f,
-                    "a time from 0 to {most} {unit} such as \"500ms\", \"30s\", \"5m\", \"2h\" or a number of seconds"
+                    "a duration from 0 to {most} {unit} such as \"500ms\", \"30s\", \"5m\", \"2h\" or a number of seconds"
                 )
             }
             Self::Cpus { least, most } => {
@@ -189,10 +193,10 @@ impl fmt::Display for Accepts {
             Self::Word(words) => write!(f, "one of {}", words.join(", ")),
             Self::Flag => f.write_str("true or false"),
             Self::Program => f.write_str("the path or name of a program"),
-            Self::Line => f.write_str("a text on one line, empty for none"),
-            Self::Lines => f.write_str("a list of texts; in a variable one per line"),
+            Self::Line => f.write_str("one line of text; empty = none"),
+            Self::Lines => f.write_str("a list of strings; in a variable, one per line"),
             Self::Patterns => f.write_str(
-                "a list of regular expressions that do not fit on the empty text; in a variable one per line",
+                "a list of regular expressions that do not match the empty string; in a variable, one per line",
             ),
         }
     }

@@ -9,7 +9,7 @@ pub(super) const SUBAGENT_MAX_RUNNING: Knob = knob!(
     Accepts::Count { least: 1, most: MOST_RUNNING },
     InProject::Lower,
     settings.queue.max_agents,
-    "subagents a session may run at a time; they do not count among its other tasks"
+    "number of subagents that a session may run at a time; they do not count as other tasks"
 );
 
 pub(super) const SUBAGENT_MAX_DEPTH: Knob = knob!(
@@ -17,7 +17,7 @@ pub(super) const SUBAGENT_MAX_DEPTH: Knob = knob!(
     Accepts::Count { least: 0, most: 16 },
     InProject::Lower,
     agents.max_depth,
-    "how many subagents may be above each other; 0 = no subagents at all"
+    "how deeply subagents may be nested; 0 = no subagents"
 );
 
 pub(super) const SUBAGENT_CANCEL_MS: Knob = knob!(
@@ -25,7 +25,7 @@ pub(super) const SUBAGENT_CANCEL_MS: Knob = knob!(
     Accepts::Milliseconds { least: 0, most: HOUR_MS },
     InProject::Lower,
     agents.cancel_ms,
-    "time an agent has to end its turn when it is asked to, before it is ended"
+    "how long an agent may take to end its turn after a cancel request before it is killed"
 );
 
 pub(super) const SUBAGENT_SILENCE: Knob = knob!(
@@ -33,7 +33,7 @@ pub(super) const SUBAGENT_SILENCE: Knob = knob!(
     Accepts::Duration { most: DAY_MS },
     InProject::LowerNotZero,
     agents.silence_ms,
-    "time without a word from an agent that counts as a stall; 0 = never"
+    "how long an agent must be silent to count as stalled; 0 = never"
 );
 
 pub(super) const SUBAGENT_LINGER: Knob = knob!(
@@ -41,7 +41,7 @@ pub(super) const SUBAGENT_LINGER: Knob = knob!(
     Accepts::Duration { most: DAY_MS },
     InProject::Lower,
     agents.linger_ms,
-    "how long an agent that cannot reload its session is kept alive for a follow-up; 0 = not at all"
+    "how long an agent that cannot reload its session is kept running for a follow-up; 0 = not at all"
 );
 
 pub(super) const SUBAGENT_DEFAULT: Knob = knob!(
@@ -49,7 +49,7 @@ pub(super) const SUBAGENT_DEFAULT: Knob = knob!(
     Accepts::Line,
     InProject::Nothing,
     agents.default,
-    "the agent that is asked when none is named; empty = the first of [agents.NAME], else the first found"
+    "the default agent; empty = the first of [agents.NAME], else the first one found"
 );
 
 pub(super) const NOTICES_BATCH: Knob = knob!(
@@ -57,7 +57,7 @@ pub(super) const NOTICES_BATCH: Knob = knob!(
     Accepts::Flag,
     InProject::Nothing,
     settings.batch_notices,
-    "whether the end of a batch is told, beside the ends of its tasks"
+    "whether the end of a batch gets a notification, in addition to the ends of its tasks"
 );
 
 pub(super) const AGENT_MODEL: Knob = knob!(
@@ -73,7 +73,7 @@ pub(super) const AGENT_BASE_URL: Knob = knob!(
     Accepts::Line,
     InProject::Nothing,
     agent.base_url,
-    "where that model is, if not where its variables say (OPENAI_BASE_URL, …)"
+    "base URL of the model; default: its variable (OPENAI_BASE_URL, …)"
 );
 
 pub(super) const AGENT_KEY_FILE: Knob = knob!(
@@ -81,7 +81,7 @@ pub(super) const AGENT_KEY_FILE: Knob = knob!(
     Accepts::Line,
     InProject::Nothing,
     agent.key_file,
-    "a file that holds the key, if it is not in its variable (OPENAI_API_KEY, …)"
+    "file that holds the API key; default: its variable (OPENAI_API_KEY, …)"
 );
 
 pub(super) const AGENT_CONTEXT_TOKENS: Knob = knob!(
@@ -89,7 +89,7 @@ pub(super) const AGENT_CONTEXT_TOKENS: Knob = knob!(
     Accepts::Count { least: 1000, most: 100_000_000 },
     InProject::Lower,
     agent.context_tokens,
-    "how much the model can keep in mind; the beginning of a longer conversation is summarised"
+    "context window of the model in tokens; the beginning of a longer conversation is summarised"
 );
 
 pub(super) const AGENT_MAX_REQUESTS: Knob = knob!(
@@ -97,7 +97,7 @@ pub(super) const AGENT_MAX_REQUESTS: Knob = knob!(
     Accepts::Count { least: 1, most: 10_000 },
     InProject::Lower,
     agent.max_requests,
-    "how often the model is asked in one turn"
+    "maximum number of requests to the model in one turn"
 );
 
 pub(super) const AGENT_MAX_CALLS: Knob = knob!(
@@ -105,7 +105,7 @@ pub(super) const AGENT_MAX_CALLS: Knob = knob!(
     Accepts::Count { least: 1, most: 100_000 },
     InProject::Lower,
     agent.max_calls,
-    "how many tools the model may call in one turn; what runs in the background counts once, when it is started"
+    "maximum number of tool calls in one turn; a background task counts once, at its start"
 );
 
 pub(super) const AGENT_SILENCE_MS: Knob = knob!(
@@ -113,5 +113,5 @@ pub(super) const AGENT_SILENCE_MS: Knob = knob!(
     Accepts::Milliseconds { least: 100, most: HOUR_MS },
     InProject::Lower,
     agent.silence_ms,
-    "how long the model may be silent in the middle of an answer"
+    "how long the model may be silent in the middle of an answer before the request fails"
 );

@@ -70,10 +70,7 @@ impl Config {
         let Some((path, text)) = &self.agents_file else { return Ok(Vec::new()) };
         let refused = |why: &str| {
             let message = format!("{}: {}", shown(&path.to_string_lossy()), shown(why));
-            CommandError::usage(
-                message,
-                "docs/agents.md says what an agent looks like: [agents.NAME] command = \"…\"",
-            )
+            CommandError::usage(message, "write [agents.NAME] command = \"…\"; see docs/agents.md")
         };
         let file: File = toml::from_str(text).map_err(|error| refused(error.message()))?;
         let mut entries = Vec::new();

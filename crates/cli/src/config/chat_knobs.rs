@@ -8,7 +8,7 @@ pub(super) const TOOLS_NOTICES: Knob = knob!(
     Accepts::Flag,
     InProject::Nothing,
     tools.notices,
-    "whether replies of tools begin with what the agent has not been told; off where its host tells it"
+    "whether tool replies begin with undelivered notifications; turn it off if the host delivers them"
 );
 
 pub(super) const CHAT_AUTO_WAKE: Knob = knob!(
@@ -16,7 +16,7 @@ pub(super) const CHAT_AUTO_WAKE: Knob = knob!(
     Accepts::Flag,
     InProject::Nothing,
     chat.auto_wake,
-    "whether mw chat tells an idle agent at once what has ended; else with what you say next"
+    "whether mw chat delivers notifications to an idle agent at once; otherwise with your next message"
 );
 
 pub(super) const THEME: Knob = knob!(
@@ -24,7 +24,7 @@ pub(super) const THEME: Knob = knob!(
     Accepts::Word(&["auto", "dark", "light", "16", "none"]),
     InProject::Nothing,
     theme,
-    "colours of mw top and mw chat: auto (as the terminal says), dark, light, 16 or none; NO_COLOR counts more"
+    "colours of mw top and mw chat: auto (detected from the terminal), dark, light, 16 or none; NO_COLOR overrides it"
 );
 
 pub(super) const CHAT_LAYOUT: Knob = knob!(
@@ -32,5 +32,5 @@ pub(super) const CHAT_LAYOUT: Knob = knob!(
     Accepts::Word(&["auto", "plain", "boxed", "table"]),
     InProject::Nothing,
     chat.layout,
-    "how mw chat draws tasks: plain, boxed, table, or auto (as the profile has it)"
+    "how mw chat draws tasks: plain, boxed, table, or auto (the layout of the profile)"
 );

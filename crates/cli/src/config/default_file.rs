@@ -13,11 +13,11 @@ pub(crate) fn default_file() -> String {
     let config = Config::neutral();
     let mut text = format!(
         "\
-# Settings of mw, each with its default. Take the # off a line to change one.
+# All settings of mw with their defaults. Remove the # from a line to change a setting.
 #
-# This is the user file: what MEANWHILE_CONFIG names, else $XDG_CONFIG_HOME/meanwhile/config.toml, else
-# ~/.config/meanwhile/config.toml. The later of these counts more: default, profile, user file, project file,
-# variable, option of a call. A project file is {PROJECT_FILE} in the current directory or above; it can only make
+# This is the user file: the path in MEANWHILE_CONFIG, else $XDG_CONFIG_HOME/meanwhile/config.toml, else
+# ~/.config/meanwhile/config.toml. Later sources override earlier ones: default, profile, user file, project file,
+# environment variable, option. A project file is {PROJECT_FILE} in the current directory or above; it can only make
 # settings stricter.
 "
     );
@@ -51,7 +51,7 @@ fn describe(text: &mut String, knob: &Knob) {
             let variable = alias.variable.map_or_else(String::new, |name| format!(" and {name}"));
             let range = Some(alias.accepts.to_string()).filter(|range| *range != accepts);
             let range = range.map_or_else(String::new, |range| format!(" ({range})"));
-            format!("it is also called {}{variable}{range}", alias.name)
+            format!("also called {}{variable}{range}", alias.name)
         });
         let parts: Vec<_> = value.into_iter().chain(names).collect();
         if !parts.is_empty() {

@@ -26,7 +26,7 @@ pub(crate) static KNOBS: [Knob; 62] = [
         Accepts::Word(&profile::NAMES),
         InProject::Nothing,
         profile,
-        "whose figures are the defaults, and whose names for settings are understood"
+        "the dialect whose defaults and names for settings apply"
     ),
     knob!(
         "mode",
@@ -40,7 +40,7 @@ pub(crate) static KNOBS: [Knob; 62] = [
             ("ci", 3),
         ]),
         policy.mode,
-        "how much is asked about before something runs: see docs/approval.md"
+        "which commands need approval before they run; see docs/approval.md"
     ),
     chat_knobs::THEME,
     knob!(
@@ -48,91 +48,91 @@ pub(crate) static KNOBS: [Knob; 62] = [
         Accepts::Count { least: 1, most: MOST_RUNNING },
         InProject::Lower,
         settings.queue.max_running,
-        "tasks a session may run at a time"
+        "number of tasks that a session may run at a time"
     ),
     knob!(
         "queue.max_running_total",
         Accepts::Count { least: 0, most: 100_000 },
         InProject::LowerNotZero,
         settings.queue.max_running_total,
-        "tasks that may run at a time in all sessions together; 0 = no limit"
+        "number of tasks that all sessions together may run at a time; 0 = no limit"
     ),
     knob!(
         "queue.at_capacity",
         Accepts::Word(&["queue", "reject"]),
         InProject::Choose("reject"),
         settings.queue.at_capacity,
-        "what a start does when no slot is free: wait in the queue, or be refused"
+        "what a start does when no slot is free: queue the task or reject it"
     ),
     knob!(
         "output.cap",
         CAP,
         InProject::LowerNotZero,
         settings.limits.output_cap,
-        "most bytes a task's log may hold; 0 = no cap"
+        "maximum size of a task's log in bytes; 0 = no cap"
     ),
     knob!(
         "output.log_header",
         Accepts::Flag,
         InProject::TurnOn,
         settings.log_header,
-        "whether logs begin with lines that name the task"
+        "whether logs begin with a header that names the task"
     ),
     knob!(
         "stall.ms",
         STALL,
         InProject::LowerNotZero,
         settings.limits.stall_ms,
-        "silence behind a prompt that counts as a stall; 0 = off"
+        "how long a task must be silent after a prompt to count as stalled; 0 = off"
     ),
     knob!(
         "stall.patterns",
         Accepts::Lines,
         InProject::Nothing,
         settings.limits.prompts.0,
-        "what a prompt looks like: the whole last line, case ignored, where * stands for anything"
+        "patterns of a prompt, matched against the whole last line, ignoring case; * matches anything"
     ),
     knob!(
         "kill.grace_ms",
         Accepts::Milliseconds { least: 0, most: HOUR_MS },
         InProject::Lower,
         settings.limits.kill_grace_ms,
-        "time between the asked-for signal and SIGKILL"
+        "grace period between the first signal and SIGKILL"
     ),
     knob!(
         "kill.timeout_grace_ms",
         Accepts::Milliseconds { least: 0, most: HOUR_MS },
         InProject::Lower,
         settings.limits.timeout_grace_ms,
-        "the same after a time limit"
+        "grace period between SIGTERM and SIGKILL after a time limit"
     ),
     knob!(
         "session.grace_ms",
         Accepts::Milliseconds { least: 0, most: DAY_MS },
         InProject::Lower,
         settings.session_grace_ms,
-        "time in which a session whose host was killed can be taken up again before its tasks end"
+        "how long the tasks of a session keep running after its host was killed, unless another host takes over"
     ),
     knob!(
         "session.end",
         Accepts::Word(&["keep", "kill"]),
         InProject::Choose("kill"),
         session_end,
-        "what becomes of the tasks of a session when its MCP client is gone: they go on, or end after session.grace_ms unless a client comes back"
+        "what happens to the tasks of a session when its MCP client disconnects: keep them running, or kill them after session.grace_ms unless a client reconnects"
     ),
     knob!(
         "session.kill_tasks",
         Accepts::Flag,
         InProject::TurnOn,
         kill_tasks,
-        "whether tasks end with their session unless they ask to outlive it"
+        "whether tasks end with their session by default"
     ),
     knob!(
         "run.timeout",
         Accepts::Duration { most: 365 * DAY_MS },
         InProject::LowerNotZero,
         settings.limits.run_timeout_ms,
-        "time limit of tasks that are given none; 0 = none"
+        "default time limit of a task; 0 = none"
     ),
     knob!("run.shell", Accepts::Program, InProject::Nothing, shell, "shell for scripts"),
     knob!(
@@ -140,42 +140,42 @@ pub(crate) static KNOBS: [Knob; 62] = [
         Accepts::Size { least: Resources::MEMORY.0, most: Resources::MEMORY.1 },
         InProject::LowerNotZero,
         settings.limits.resources.memory,
-        "most bytes of memory that all processes of a task may hold together; 0 = no limit"
+        "maximum memory of all processes of a task together, in bytes; 0 = no limit"
     ),
     knob!(
         "limits.cpu_time",
         Accepts::Duration { most: Resources::MOST_CPU_TIME_MS },
         InProject::LowerNotZero,
         settings.limits.resources.cpu_time_ms,
-        "most processor time that all processes of a task may use together; 0 = no limit"
+        "maximum CPU time of all processes of a task together; 0 = no limit"
     ),
     knob!(
         "limits.cpus",
         Accepts::Cpus { least: Resources::MILLI_CPUS.0, most: Resources::MILLI_CPUS.1 },
         InProject::LowerNotZero,
         settings.limits.resources.milli_cpus,
-        "most processors that a task may keep busy at a time, where cgroup v2 can hold that; 0 = no limit"
+        "maximum number of CPUs that a task may use at a time; needs cgroup v2; 0 = no limit"
     ),
     knob!(
         "limits.pids",
         Accepts::Count { least: 0, most: Resources::PIDS.1 },
         InProject::LowerNotZero,
         settings.limits.resources.pids,
-        "most processes and threads that a task may have at a time; 0 = no limit"
+        "maximum number of processes and threads of a task at a time; 0 = no limit"
     ),
     knob!(
         "wait.fallback_ms",
         Accepts::Milliseconds { least: 10, most: 60_000 },
         InProject::Nothing,
         settings.fallback_ms,
-        "longest time between two looks of a waiter that heard nothing"
+        "how often a waiter checks again if no wake-up arrives"
     ),
     knob!(
         "retention.max_age",
         Accepts::Duration { most: 3650 * DAY_MS },
         InProject::Nothing,
         settings.retention.max_age_ms,
-        "how long finished tasks are kept; 0 = for ever"
+        "how long finished tasks are kept; 0 = forever"
     ),
     knob!(
         "retention.max_tasks",
@@ -189,107 +189,119 @@ pub(crate) static KNOBS: [Knob; 62] = [
         Accepts::Size { least: 1 << 10, most: 1 << 50 },
         InProject::Nothing,
         settings.retention.max_disk,
-        "how many bytes finished tasks may take together; 0 = no limit"
+        "maximum disk space of all finished tasks together, in bytes; 0 = no limit"
     ),
     knob!(
         "retention.automatic",
         Accepts::Flag,
         InProject::Nothing,
         settings.retention.automatic,
-        "whether that is seen to once an hour; mw clear --expired does it at any time"
+        "whether expired tasks are removed once an hour; mw clear --expired removes them at any time"
     ),
     knob!(
         "redact.enabled",
         Accepts::Flag,
         InProject::TurnOn,
         settings.redact.enabled,
-        "whether secrets are hidden where commands, output and news are shown"
+        "whether secrets are redacted in commands, output and notifications"
     ),
     knob!(
         "redact.patterns",
         Accepts::Patterns,
         InProject::Nothing,
         settings.redact.patterns,
-        "what else is hidden, beside that which is known to be secret"
+        "patterns of further secrets to redact"
     ),
     knob!(
         "hooks.start",
         Accepts::Line,
         InProject::Nothing,
         settings.hooks.start,
-        "run when a task has started; told of it as JSON on standard input"
+        "command to run when a task has started; it gets the event as JSON on standard input"
     ),
-    knob!("hooks.exit", Accepts::Line, InProject::Nothing, settings.hooks.exit, "run when a run has ended"),
+    knob!(
+        "hooks.exit",
+        Accepts::Line,
+        InProject::Nothing,
+        settings.hooks.exit,
+        "command to run when a run has ended"
+    ),
     knob!(
         "hooks.stall",
         Accepts::Line,
         InProject::Nothing,
         settings.hooks.stall,
-        "run when a task is silent behind a prompt"
+        "command to run when a task is stalled"
     ),
-    knob!("hooks.ready", Accepts::Line, InProject::Nothing, settings.hooks.ready, "run when a task is ready"),
+    knob!(
+        "hooks.ready",
+        Accepts::Line,
+        InProject::Nothing,
+        settings.hooks.ready,
+        "command to run when a task is ready"
+    ),
     knob!(
         "hooks.reassign",
         Accepts::Line,
         InProject::Nothing,
         settings.hooks.reassign,
-        "run when a task passes to another session"
+        "command to run when a task is moved to another session"
     ),
     knob!(
         "hooks.webhook",
         Accepts::Line,
         InProject::Nothing,
         settings.hooks.webhook,
-        "where every start, end, stall and readiness is posted to as JSON"
+        "URL to which every start, end, stall and readiness is posted as JSON"
     ),
     knob!(
         "hooks.desktop",
         Accepts::Flag,
         InProject::Nothing,
         settings.hooks.desktop,
-        "show ends, stalls and readiness on the desktop"
+        "whether to show a desktop notification for every end, stall and readiness"
     ),
     knob!(
         "hooks.timeout_ms",
         Accepts::Milliseconds { least: 1, most: HOUR_MS },
         InProject::Nothing,
         settings.hooks.timeout_ms,
-        "how long one hook may take"
+        "time limit of one hook"
     ),
     knob!(
         "tools.reply_bytes",
         Accepts::Size { least: 256, most: 1 << 20 },
         InProject::Lower,
         tools.reply_bytes,
-        "bytes of output in one reply to a model"
+        "maximum output in one reply to a model, in bytes"
     ),
     knob!(
         "tools.stream_bytes",
         STREAM_BYTES,
         InProject::LowerNotZero,
         tools.stream_bytes,
-        "how many of the last bytes of each stream bg_output looks at, from a line's beginning on; 0 = all"
+        "how many of the last bytes of each stream bg_output reads, starting at a line; 0 = all"
     ),
     knob!(
         "tools.longest_call",
         Accepts::Duration { most: 240_000 },
         InProject::Lower,
         tools.longest_call_ms,
-        "how long one call of a tool may block; hosts give up at 300 s"
+        "how long one tool call may block; hosts give up after 300 s"
     ),
     knob!(
         "tools.wait",
         Accepts::Duration { most: 600_000 },
         InProject::Nothing,
         tools.wait_ms,
-        "how long a call waits for the end of a task that is given no time; schemas show it"
+        "default time that a tool call waits for the end of a task; shown in the schemas"
     ),
     knob!(
         "tools.no_background",
         Accepts::Flag,
         InProject::TurnOn,
         tools.no_background,
-        "whether models are offered no background work at all"
+        "whether to offer models no background tasks"
     ),
     chat_knobs::TOOLS_NOTICES,
     chat_knobs::CHAT_AUTO_WAKE,
@@ -306,14 +318,14 @@ pub(crate) static KNOBS: [Knob; 62] = [
         Accepts::Flag,
         InProject::Nothing,
         policy.ci_reads,
-        "whether tools that only look are allowed in mode ci"
+        "whether read-only tools are allowed in mode ci"
     ),
     knob!(
         "policy.writable",
         Accepts::Lines,
         InProject::Nothing,
         policy.writable,
-        "directories besides the project that commands may write to without being asked about"
+        "directories besides the project that commands may write to without approval"
     ),
     agent_knobs::AGENT_MODEL,
     agent_knobs::AGENT_BASE_URL,
@@ -327,14 +339,14 @@ pub(crate) static KNOBS: [Knob; 62] = [
         Accepts::Duration { most: DAY_MS },
         InProject::Nothing,
         policy.patience.wait,
-        "how long a call waits for somebody to approve it where nobody is known to be there"
+        "how long a call waits for approval if nobody is known to be present"
     ),
     knob!(
         "approval.keep",
         Accepts::Duration { most: DAY_MS },
         InProject::Nothing,
         policy.patience.keep,
-        "how long a question may still be answered and an approval be used after the call has gone"
+        "how long an approval request can be answered and an approval used after the call has ended"
     ),
 ];
 

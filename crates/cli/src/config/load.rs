@@ -1,11 +1,12 @@
-//! Puts the layers on top of each other: default, profile, user file, project file, environment.
+//! Combines the layers of settings: default, profile, user file, project file, environment.
 
 use std::env;
 use std::path::{Path, PathBuf};
 
+use meanwhile::engine::ApprovalPatience;
 use meanwhile::model::Lifetime;
 use meanwhile::policy::{Mode, RuleOrigin};
-use meanwhile::{ApprovalPatience, Programs, Settings};
+use meanwhile::{Programs, Settings};
 use mw_agents::Tells;
 use mw_tools::USUAL_WAIT_MS;
 use mw_tools::call::SessionEnd;
@@ -19,17 +20,17 @@ use super::profile::{self, Profile};
 use super::source::{Place, Source, shown};
 use super::suggest::nearest;
 use crate::error::CommandError;
-use crate::{otel, programs};
+use crate::{otel, programs, render};
 
-/// The setting that has to be known before the profile's figures and names can be.
+/// The setting that selects the profile; it is read before all others.
 const PROFILE: &str = "profile";
-/// What is no setting but a list of rules.
+/// The list of policy rules, which is not a setting.
 const RULES: &str = "rules";
-/// What is no setting but an agent.
+/// A table of an agent, which is not a setting.
 const AGENTS: &str = "agents.";
 const HINT: &str = "mw config --default prints every setting and what it accepts";
 
-/// What holds for calls of models.
+/// Settings of tool calls.
 pub(crate) struct ToolSettings {
     pub(crate) reply_bytes: u64,
     pub(crate) stream_bytes: u64,
@@ -53,13 +54,13 @@ impl Default for ToolSettings {
 }
 
 impl ToolSettings {
-    /// Returns who tells what a session has not been told.
+    /// Returns which process delivers the notifications of a session.
     pub(crate) const fn tells(&self) -> Tells {
         if self.notices { Tells::Replies } else { Tells::Host }
     }
 }
 
-/// What holds for chats.
+/// Settings of chats.
 pub(crate) struct ChatSettings {
     pub(crate) auto_wake: bool,
     pub(crate) layout: String,
@@ -71,7 +72,7 @@ impl Default for ChatSettings {
     }
 }
 
-/// What holds for subagents.
+/// Settings of subagents.
 pub(crate) struct AgentKnobs {
     pub(crate) max_depth: u32,
     pub(crate) cancel_ms: u64,
@@ -92,7 +93,7 @@ impl Default for AgentKnobs {
     }
 }
 
-/// What holds for the built-in agent.
+/// Settings of the built-in agent.
 pub(crate) struct AgentSettings {
     pub(crate) model: Option<String>,
     pub(crate) base_url: Option<String>,
@@ -117,7 +118,7 @@ impl Default for AgentSettings {
     }
 }
 
-/// What is decided by.
+/// Settings of the policy.
 #[derive(Default)]
 pub(crate) struct PolicySettings {
     pub(crate) mode: Mode,
@@ -126,7 +127,7 @@ pub(crate) struct PolicySettings {
     pub(crate) patience: ApprovalPatience,
 }
 
-/// What the command line is configured with.
+/// All settings of the command line.
 pub(crate) struct Config {
     pub(crate) settings: Settings,
     pub(crate) shell: String,
@@ -134,15 +135,15 @@ pub(crate) struct Config {
     pub(crate) tools: ToolSettings,
     pub(crate) chat: ChatSettings,
     pub(crate) agents: AgentKnobs,
-    /// The user file, if it names agents; read when somebody asks.
+    /// The user file, if it sets agents; read on demand.
     pub(super) agents_file: Option<(PathBuf, String)>,
     pub(crate) agent: AgentSettings,
-    /// `keep` or `kill`: what becomes of a session when its MCP client is gone.
+    /// `keep` or `kill`: what happens to a session when its MCP client exits.
     pub(crate) session_end: String,
     /// Whether tasks end with their session.
     pub(super) kill_tasks: bool,
     pub(crate) policy: PolicySettings,
-    /// The files that hold rules, each with whose they are; read when somebody asks.
+    /// The files with rules and their owners; read on demand.
     pub(super) rule_files: Vec<(RuleOrigin, PathBuf, String)>,
     pub(super) profile: &'static Profile,
     /// The directory of this process, if it has one.
@@ -151,15 +152,15 @@ pub(crate) struct Config {
     pub(crate) user_file: Option<PathBuf>,
     /// Where a project file was found.
     pub(crate) project_file: Option<PathBuf>,
-    /// What the project file asked for in vain, because something stricter holds.
+    /// Values of the project file that were ignored, because a stricter value applies.
     pub(crate) not_taken: Vec<NotTaken>,
-    /// What was refused and is left out.
+    /// Values that were refused and are ignored.
     pub(crate) problems: Vec<CommandError>,
-    /// Everything that was set, in the order in which it was.
+    /// Everything that was set, in order.
     sources: Vec<(&'static str, Source)>,
 }
 
-/// A value that a project file asked for and did not get.
+/// A value of a project file that was ignored.
 pub(crate) struct NotTaken {
     pub(crate) name: &'static str,
     pub(crate) value: String,
@@ -167,17 +168,16 @@ pub(crate) struct NotTaken {
 }
 
 impl Config {
-    /// Reads everything. Nothing is read from a task's own home before this. A value that is unknown, of another sort
-    /// or out of its range is left out, and stands among the problems: by its name, with file and line or the
-    /// variable, and with what is accepted.
+    /// Reads everything. A value that is unknown, of the wrong type or out of its range is ignored and listed in the problems, with
+    /// its name, the file and line or the variable, and the accepted values.
     ///
     /// # Errors
-    /// When the programs beside this one cannot be found.
+    /// When the programs next to this one cannot be found.
     pub(crate) fn load_tolerantly() -> Result<Self, CommandError> {
         Self::load_from(&profile::NEUTRAL, env::current_dir().ok())
     }
 
-    /// Refuses settings of which some were left out.
+    /// Refuses settings with problems.
     ///
     /// # Errors
     /// The first problem.
@@ -185,7 +185,7 @@ impl Config {
         if self.problems.is_empty() { Ok(self) } else { Err(self.problems.swap_remove(0)) }
     }
 
-    /// Reads everything as it holds in another directory, with the figures of a profile.
+    /// Reads everything as it applies in another directory, with the values of a profile.
     ///
     /// # Errors
     /// The first problem.
@@ -193,7 +193,7 @@ impl Config {
         Self::load_from(profile::named(profile), Some(directory.to_owned()))?.without_problems()
     }
 
-    /// Reads everything, with the figures of a profile unless the user chose another.
+    /// Reads everything, with the values of a profile unless the user chose another.
     ///
     /// # Errors
     /// The first problem.
@@ -222,10 +222,11 @@ impl Config {
         }
         config.take_environment();
         config.settings.traces = otel::trace_settings();
+        config.settings.tell = render::note;
         Ok(config)
     }
 
-    /// Returns the built-in defaults, for a home and programs that are nowhere.
+    /// Returns the built-in defaults, without a home and programs.
     pub(super) fn neutral() -> Self {
         let programs = Programs { supervisor: PathBuf::new(), settle: Vec::new(), starter_exits: false };
         Self::new(Settings::new(PathBuf::new(), programs))
@@ -255,7 +256,7 @@ impl Config {
         }
     }
 
-    /// Returns how long a task may live that does not say so itself.
+    /// Returns the default lifetime of a task.
     pub(crate) fn lifetime(&self) -> Lifetime {
         match (self.kill_tasks, self.session_end()) {
             (false, _) => Lifetime::Detached,
@@ -264,25 +265,25 @@ impl Config {
         }
     }
 
-    /// Returns what becomes of a session when its client is gone.
+    /// Returns what happens to a session when its client exits.
     pub(crate) fn session_end(&self) -> SessionEnd {
         if self.session_end == "kill" { SessionEnd::Kill } else { SessionEnd::Keep }
     }
 
-    /// Returns the name of the profile that holds.
+    /// Returns the name of the current profile.
     pub(crate) const fn profile_name(&self) -> &'static str {
         self.profile.name
     }
 
-    /// Returns where a setting's value came from: the last that set it.
+    /// Returns the source of a setting's value: the last layer that set it.
     pub(crate) fn source(&self, knob: &Knob) -> Source {
         let found = self.sources.iter().rev().find(|(name, _)| *name == knob.name);
         found.map_or(Source::Default, |(_, source)| source.clone())
     }
 
-    /// Returns the variables that are named like settings and are none, such as misspelt ones.
+    /// Returns variables that are named like settings but are not, such as misspelt ones.
     ///
-    /// They are no error: a task may hand down the variables of another version.
+    /// They are not an error: a task may pass on the variables of another version.
     pub(crate) fn unknown_variables() -> Vec<String> {
         let names = env::vars_os().filter_map(|(name, _)| name.into_string().ok());
         let mut unknown: Vec<_> = names.filter(|name| is_unknown_variable(name)).collect();
@@ -290,7 +291,7 @@ impl Config {
         unknown
     }
 
-    /// Returns those among them that are nearly the variable of a setting, and that.
+    /// Returns those that resemble the variable of a setting, with that variable.
     pub(crate) fn misspelt_variables() -> Vec<(String, &'static str)> {
         let meant = |name: String| {
             let (section, key) = name.strip_prefix("MEANWHILE_")?.split_once('_')?;
@@ -300,7 +301,7 @@ impl Config {
         Self::unknown_variables().into_iter().filter_map(meant).collect()
     }
 
-    /// Returns what was read, or notes what is wrong with it.
+    /// Returns the value, or records what is wrong with it.
     fn noted<T>(&mut self, read: Result<T, CommandError>) -> Option<T> {
         read.map_err(|problem| self.problems.push(problem)).ok()
     }
@@ -310,7 +311,7 @@ impl Config {
         self.sources.push((knob.name, source));
     }
 
-    /// Chooses the profile and takes its figures.
+    /// Selects the profile and applies its values.
     fn take_profile(&mut self, user: &[Entry<'_>]) {
         let Some(knob) = find(PROFILE) else { return };
         if let Some(entry) = user.iter().find(|entry| entry.name == PROFILE)
@@ -327,8 +328,8 @@ impl Config {
         }
     }
 
-    /// Takes the home of the profile, if the user chose it: a host that only speaks a dialect must not hide its tasks
-    /// from everybody else.
+    /// Uses the home of the profile if the user chose the profile. A host that only uses a dialect must not hide its tasks from
+    /// other clients.
     fn take_root(&mut self) -> Result<(), CommandError> {
         let is_chosen = self.sources.iter().any(|(name, _)| *name == PROFILE);
         if is_chosen && self.profile.root.is_some() {
@@ -364,13 +365,13 @@ impl Config {
         let value = read_entry(entry, accepts)?;
         if let Source::User(earlier) = self.source(knob) {
             let (name, line) = (knob.name, earlier.line);
-            return Err(refused(entry, &format!("{name} was set in line {line} already")));
+            return Err(refused(entry, &format!("{name} is already set in line {line}")));
         }
         self.set(knob, &value, Source::User(entry.place.clone()));
         Ok(())
     }
 
-    /// Finds the setting that the profile calls so.
+    /// Finds the setting that has this name in the profile.
     fn by_alias(&self, entry: &Entry<'_>) -> Result<(&'static Knob, &'static Accepts), CommandError> {
         let ours = self.profile.alias(&entry.name);
         if let Some((alias, knob)) = ours.and_then(|alias| Some((alias, find(alias.knob)?))) {
@@ -392,7 +393,8 @@ impl Config {
             return Ok(());
         }
         if entry.name.starts_with(AGENTS) {
-            let why = "a project file may not name agents: they are programs that run as you";
+            let why =
+                "a project file may not set agents, because they are programs that run with your rights";
             return Err(refused(&entry, why));
         }
         let knob = find(&entry.name).ok_or_else(|| unknown(&entry))?;
@@ -410,7 +412,7 @@ impl Config {
         Ok(())
     }
 
-    /// Takes the variables; a setting's own counts more than the one a profile has for it.
+    /// Applies the variables; a setting's own variable takes precedence over the profile's.
     fn take_environment(&mut self) {
         for alias in self.profile.aliases {
             if let Some((variable, knob)) = alias.variable.zip(find(alias.knob)) {
@@ -451,10 +453,13 @@ fn read_entry(entry: &Entry<'_>, accepts: &Accepts) -> Result<Value, CommandErro
 }
 
 fn unknown(entry: &Entry<'_>) -> CommandError {
-    let mut error = refused(entry, "there is no such setting");
+    let mut error = refused(entry, "no such setting");
     if let Some((profile, alias)) = profile::knows(&entry.name) {
         let name = profile.name;
-        error.hint = format!("it is what the profile {name} calls {} in the user file", alias.knob);
+        error.hint = format!(
+            "this is the name of {} in the profile {name}; use it in the user file with that profile",
+            alias.knob
+        );
     } else if let Some(meant) = nearest(&entry.name) {
         error.hint = format!("did you mean {meant}? {HINT}");
     }

@@ -39,7 +39,8 @@ pub(super) fn home_directory(root: Option<&str>) -> PathBuf {
 /// One that `MEANWHILE_CONFIG` names must be there.
 pub(super) fn user_file() -> (Option<PathBuf>, Result<Option<SettingsFile>, CommandError>) {
     if let Some(path) = variable("MEANWHILE_CONFIG") {
-        let bytes = fs::read(&path).map_err(|error| unreadable(&path, &error, "MEANWHILE_CONFIG names it"));
+        let bytes =
+            fs::read(&path).map_err(|error| unreadable(&path, &error, "it is set by MEANWHILE_CONFIG"));
         let file = bytes.and_then(|bytes| SettingsFile::new(path.clone(), bytes));
         return (Some(path), file.map(Some));
     }
@@ -51,7 +52,7 @@ pub(super) fn user_file() -> (Option<PathBuf>, Result<Option<SettingsFile>, Comm
     let file = match fs::read(&path) {
         Ok(bytes) => SettingsFile::new(path.clone(), bytes).map(Some),
         Err(error) if is_absent(&path, &error) => Ok(None),
-        Err(error) => Err(unreadable(&path, &error, "MEANWHILE_CONFIG can name another")),
+        Err(error) => Err(unreadable(&path, &error, "set MEANWHILE_CONFIG to use another file")),
     };
     (Some(path), file)
 }
@@ -106,7 +107,7 @@ fn open_project_file(path: &OsStr) -> Result<Option<SettingsFile>, CommandError>
     match read {
         Ok(Some(bytes)) => SettingsFile::new(path.to_owned(), bytes).map(Some),
         Ok(None) => Ok(None),
-        Err(error) => Err(unreadable(path, &error, "it holds for everything below its directory")),
+        Err(error) => Err(unreadable(path, &error, "it applies to everything below its directory")),
     }
 }
 
@@ -116,10 +117,10 @@ fn read_project_file(path: &Path, mut file: File) -> io::Result<Option<Vec<u8>>>
         return Ok(None);
     }
     if !found.is_file() {
-        return Err(io::Error::other("it is no regular file"));
+        return Err(io::Error::other("not a regular file"));
     }
     if found.len() > MOST_BYTES {
-        return Err(io::Error::other(format!("it has more than {MOST_BYTES} bytes")));
+        return Err(io::Error::other(format!("larger than {MOST_BYTES} bytes")));
     }
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)?;
@@ -146,7 +147,7 @@ fn is_absent(path: &Path, error: &io::Error) -> bool {
 
 fn unreadable(path: &Path, error: &io::Error, hint: &str) -> CommandError {
     let shown = shown(&path.to_string_lossy());
-    CommandError::usage(format!("{shown} cannot be read: {error}"), format!("correct or remove it; {hint}"))
+    CommandError::usage(format!("cannot read {shown}: {error}"), format!("correct or remove it; {hint}"))
 }
 
 #[cfg(test)]

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use meanwhile::engine::{Clock, SystemClock};
 use meanwhile::model::{context_stamp, is_context_stamp};
 use meanwhile::policy::Mode;
-use meanwhile::{Clock, SystemClock};
 use mw_tools::call::{Background, Premises};
 
 use super::Config;

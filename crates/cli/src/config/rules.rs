@@ -9,9 +9,9 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use meanwhile::engine::{HouseRules, Policy, RuleText};
 use meanwhile::model::approval::{Deed, Proposal};
 use meanwhile::policy::{Decision, Mode, Profile, Rule, RuleOrigin, Rules, TOOLS, Tool};
-use meanwhile::{HouseRules, Policy, RuleText};
 use serde::Deserialize;
 
 use super::load::Config;
@@ -70,6 +70,7 @@ impl Config {
             writable: self.policy.writable.iter().map(PathBuf::from).collect(),
             directory: env::current_dir()?,
             rules: rules.collect(),
+            within: None,
         })
     }
 
@@ -81,16 +82,16 @@ impl Config {
         let no_rule = |why: String| {
             CommandError::usage(
                 format!("no rule can allow {}: {why}", proposal.id),
-                "approve it for once, or for its session with --session",
+                "approve it once, or for its session with --session",
             )
         };
         let Deed::Start { command, cwd, .. } = &proposal.deed else {
-            return Err(no_rule("it starts no command".to_owned()));
+            return Err(no_rule("it does not start a command".to_owned()));
         };
         let pattern = command.to_line();
         let plain = |c: char| !c.is_control() && !"*'\"\\".contains(c);
         if !pattern.chars().all(plain) || pattern.split_whitespace().any(|word| word == "...") {
-            return Err(no_rule("its words are no plain ones".to_owned()));
+            return Err(no_rule("its words are not literal".to_owned()));
         }
         let rule = Rule {
             name: proposal.id.to_string(),
@@ -113,11 +114,10 @@ impl Config {
             let reasons: Vec<_> = verdict.reasons.iter().map(ToString::to_string).collect();
             return Err(no_rule(reasons.join("; ")));
         }
-        let path =
-            self.user_file.clone().ok_or_else(|| no_rule("there is no place for settings".to_owned()))?;
+        let path = self.user_file.clone().ok_or_else(|| no_rule("no configuration directory".to_owned()))?;
         append(&path, &written(&rule)).map_err(|error| {
             let path = shown(&path.to_string_lossy());
-            CommandError::usage(format!("{path} cannot be written: {error}"), "check its permissions")
+            CommandError::usage(format!("cannot write {path}: {error}"), "check its permissions")
         })?;
         Ok(path)
     }
@@ -151,7 +151,7 @@ fn rules_of(files: &[(RuleOrigin, PathBuf, String)]) -> Result<Rules, CommandErr
     for (origin, path, text) in files {
         let refused = |why: &str| {
             let message = format!("{}: {}", shown(&path.to_string_lossy()), shown(why));
-            CommandError::usage(message, "docs/approval.md says what a rule looks like")
+            CommandError::usage(message, "see docs/approval.md for the format of a rule")
         };
         let file: File = toml::from_str(text).map_err(|error| refused(error.message()))?;
         rules.add(file.rules, *origin).map_err(|error| refused(&error.to_string()))?;

@@ -4,10 +4,11 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use meanwhile::Inspection;
+use meanwhile::engine::Inspection;
 use rustix::fs::{Access, StatVfsMountFlags};
 
 use super::Check;
+use crate::hints;
 
 /// Less room than this makes the next tasks lose output.
 const TOO_LITTLE: u64 = 16 << 20;
@@ -20,18 +21,18 @@ pub(super) fn checks(home: &Path, scratch: &Path) -> Vec<Check> {
     let Ok(found) = fs::metadata(home) else {
         let above = nearest(home);
         return vec![if rustix::fs::access(&above, Access::WRITE_OK).is_ok() {
-            Check::ok("home", format!("{shown} is not there yet; the first task makes it"))
+            Check::ok("home", format!("{shown} does not exist yet; the first task creates it"))
         } else {
-            let detail = format!("{shown} cannot be made: {} is not writable", above.display());
+            let detail = format!("cannot create {shown}: {} is not writable", above.display());
             Check::problem("home", detail, "set MEANWHILE_HOME to a directory of your own")
         }];
     };
     let mut checks = vec![owner(home, &found)];
     checks.extend(room(home));
     checks.push(file_system(home));
-    match meanwhile::inspect(home, scratch) {
+    match meanwhile::engine::inspect(home, scratch) {
         Ok(inspection) => checks.extend(content(&inspection)),
-        Err(error) => checks.push(Check::problem("database", error.to_string(), error.hint())),
+        Err(error) => checks.push(Check::problem("database", error.to_string(), hints::hint(&error))),
     }
     checks
 }
@@ -59,10 +60,10 @@ fn owner(home: &Path, found: &fs::Metadata) -> Check {
     } else if is_read_only || rustix::fs::access(home, Access::WRITE_OK | Access::EXEC_OK).is_err() {
         Check::problem("home", format!("{shown} is not writable"), format!("chmod u+rwx {shown}, or {own}"))
     } else if found.mode() & 0o077 != 0 {
-        let detail = format!("{shown} can be entered by others (mode {:o})", found.mode() & 0o777);
+        let detail = format!("{shown} is accessible to other users (mode {:o})", found.mode() & 0o777);
         Check::warning("home", detail, format!("chmod 700 {shown}"))
     } else {
-        Check::ok("home", format!("{shown}, yours alone"))
+        Check::ok("home", format!("{shown}, accessible only to you"))
     }
 }
 
@@ -70,7 +71,7 @@ fn room(home: &Path) -> Option<Check> {
     let found = rustix::fs::statvfs(home).ok()?;
     let free = found.f_bavail.saturating_mul(found.f_frsize);
     let detail = format!("{} free", mw_desk::text::bytes(free));
-    let next = "mw clear --finished makes room; mw clear --expired follows your settings";
+    let next = "free space with mw clear --finished, or mw clear --expired to follow your retention settings";
     Some(match free {
         0..TOO_LITTLE => Check::problem("space", detail, next),
         TOO_LITTLE..LITTLE => Check::warning("space", detail, next),
@@ -88,9 +89,8 @@ fn file_system(home: &Path) -> Check {
             Check::warning("file system", detail, "set MEANWHILE_HOME to a directory on a local disk")
         }
         Some("tmpfs") => {
-            let next =
-                "set MEANWHILE_HOME to a directory on a disk, if tasks should be remembered after a restart";
-            Check::warning("file system", "tmpfs, which is empty after a restart of the machine", next)
+            let next = "set MEANWHILE_HOME to a directory on a disk to keep tasks over a reboot";
+            Check::warning("file system", "tmpfs, which is lost at a reboot", next)
         }
         Some(kind) => Check::ok("file system", kind),
     }
@@ -109,30 +109,48 @@ fn kind_of<'text>(mounts: &'text str, path: &Path) -> Option<&'text str> {
 
 fn content(found: &Inspection) -> Vec<Check> {
     let mut checks = Vec::new();
-    let rebuild = "stop what uses it and remove meanwhile.db: it is rebuilt from the task directories";
+    let rebuild = "the command that meets the damage sets it aside and makes it anew from the task directories; removing \
+                   meanwhile.db has the same effect at once";
     checks.push(match found.schema {
-        None => Check::ok("database", "not there yet; the first command that needs it makes it"),
+        None => Check::ok("database", "does not exist yet; the first command that needs it creates it"),
         Some(_) if !found.problems.is_empty() => {
             Check::problem("database", format!("damaged: {}", found.problems.join("; ")), rebuild)
         }
         Some(schema) if schema > found.known_schema => {
-            let detail = format!("of a newer mw: schema {schema}, this one knows {}", found.known_schema);
+            let detail = format!(
+                "written by a newer mw: schema {schema}, this version supports {}",
+                found.known_schema
+            );
             Check::problem("database", detail, "upgrade mw, or set MEANWHILE_HOME to another directory")
         }
         Some(schema) => Check::ok(
             "database",
-            format!(
-                "sound, schema {schema}, {}",
-                mw_desk::text::count(found.tasks as usize, "task", "tasks")
-            ),
+            format!("ok, schema {schema}, {}", mw_desk::text::count(found.tasks as usize, "task", "tasks")),
         ),
     });
+    if let Some(last) = found.set_aside.last() {
+        let detail = format!(
+            "{} set aside, the last one as {last}",
+            mw_desk::text::count(found.set_aside.len(), "damaged database was", "damaged databases were")
+        );
+        let next = "its tasks were read again from their directories; remove the file when nobody needs it, and check the disk \
+                    if it happens again";
+        checks.push(Check::warning("database", detail, next));
+    }
+    if found.unindexed > 0 {
+        let detail = format!(
+            "{} not in the database",
+            mw_desk::text::count(found.unindexed as usize, "task directory is", "task directories are")
+        );
+        let next = "remove the file arrivals in the home: the next command reads all directories again";
+        checks.push(Check::warning("database", detail, next));
+    }
     if !found.untended.is_empty() {
-        let detail = format!("nobody looks after {}", found.untended.join(", "));
-        checks.push(Check::warning("tasks", detail, "mw list takes them up again, or records their end"));
+        let detail = format!("no supervisor for {}", found.untended.join(", "));
+        checks.push(Check::warning("tasks", detail, "mw list adopts them, or records their end"));
     } else if found.lost > 0 {
         let detail = format!(
-            "the ending of {} was not seen",
+            "the outcome of {} is unknown",
             mw_desk::text::count(found.lost as usize, "task", "tasks")
         );
         checks.push(Check::warning(
@@ -141,7 +159,7 @@ fn content(found: &Inspection) -> Vec<Check> {
             "mw list --status lost shows them; mw clear removes them",
         ));
     } else if found.schema.is_some() {
-        checks.push(Check::ok("tasks", "none lost, none untended"));
+        checks.push(Check::ok("tasks", "none lost, none without a supervisor"));
     }
     checks
 }

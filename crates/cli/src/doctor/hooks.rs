@@ -26,13 +26,13 @@ pub(super) fn checks(hooks: &HookSettings, home: &Path) -> Vec<Check> {
     }
     let missing = set.iter().filter_map(|(name, command)| {
         let program = program_of(command).filter(|program| !is_there(program))?;
-        let detail = format!("{name} runs {program:?}: there is no such program");
+        let detail = format!("{name} runs {program:?}, which does not exist");
         Some(Check::problem("hooks", detail, format!("install it, or correct {name}")))
     });
     let mut checks: Vec<_> = missing.collect();
     if checks.is_empty() {
         let names = set.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
-        checks.push(Check::ok("hooks", format!("{names}: their programs are there")));
+        checks.push(Check::ok("hooks", format!("{names}: programs found")));
     }
     let log = home.join("hooks.log");
     let last = fs::read_to_string(&log).ok().and_then(|text| failure(text.lines().last()?));
@@ -40,7 +40,7 @@ pub(super) fn checks(hooks: &HookSettings, home: &Path) -> Vec<Check> {
         Check::warning(
             "hooks",
             format!("the last failure: {last}"),
-            format!("{} has them all", log.display()),
+            format!("see {} for all failures", log.display()),
         )
     }));
     checks

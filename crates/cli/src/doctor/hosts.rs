@@ -28,11 +28,11 @@ fn check(state: &HostState) -> Check {
                 .filter_map(|words| program(words))
                 .find(|program| !Path::new(program).exists())
             {
-                Some(program) => Check::problem(name, format!("{program}, which it runs, is gone"), again),
-                None => Check::warning(name, format!("set up otherwise: {}", in_words(commands)), again),
+                Some(program) => Check::problem(name, format!("its program {program} does not exist"), again),
+                None => Check::warning(name, format!("set up differently: {}", in_words(commands)), again),
             }
         }
-        Err(why) => Check::warning(name, why.clone(), "correct the file; the host cannot read it either"),
+        Err(why) => Check::warning(name, why.clone(), "fix the file; the host cannot read it either"),
     }
 }
 

@@ -97,12 +97,12 @@ fn idle_wake(home: &Private<'_>) -> Option<f64> {
 }
 
 fn id_of(task: &Value) -> Result<&str, String> {
-    task["id"].as_str().ok_or_else(|| "a start did not say what it started".to_owned())
+    task["id"].as_str().ok_or_else(|| "mw start printed no task id".to_owned())
 }
 
 fn ended(task: &Value) -> Result<SystemTime, String> {
     let at = task["ended_at"].as_str().and_then(|text| text.parse::<meanwhile::model::Timestamp>().ok());
-    let at = at.ok_or("a task that was waited for has not ended")?;
+    let at = at.ok_or("mw wait returned before the task ended")?;
     Ok(UNIX_EPOCH + Duration::from_micros(at.as_micros().unsigned_abs()))
 }
 
@@ -145,7 +145,7 @@ impl Drop for Private<'_> {
 /// Runs a program to its end and returns what it printed; not for longer than `limit`.
 pub(super) fn run(command: &mut Command, limit: Duration) -> Result<String, String> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(|error| format!("it cannot be run: {error}"))?;
+    let mut child = command.spawn().map_err(|error| format!("cannot run it: {error}"))?;
     let begun = Instant::now();
     let status = loop {
         match child.try_wait() {
@@ -165,5 +165,5 @@ pub(super) fn run(command: &mut Command, limit: Duration) -> Result<String, Stri
         return Ok(text.0);
     }
     let said = if text.1.trim().is_empty() { &text.0 } else { &text.1 };
-    Err(format!("{status}: {}", said.trim().lines().next().unwrap_or("it said nothing")))
+    Err(format!("{status}: {}", said.trim().lines().next().unwrap_or("no output")))
 }

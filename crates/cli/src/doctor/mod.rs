@@ -84,7 +84,7 @@ pub(crate) fn examine(context: &Context) -> Result<Diagnosis, CommandError> {
     let settings = &context.config.settings;
     let mut checks = home::checks(&settings.home, scratch.path());
     checks.extend(context.config.problems.iter().map(|problem| {
-        Check::problem("settings", format!("{}; nothing can be started", problem.message), &problem.hint)
+        Check::problem("settings", format!("{}; no task can be started", problem.message), &problem.hint)
     }));
     let supervisor = programs::examine(&settings.programs.supervisor);
     checks.extend(supervisor.checks);
@@ -97,7 +97,7 @@ pub(crate) fn examine(context: &Context) -> Result<Diagnosis, CommandError> {
             Some(measured)
         }
         Err(why) => {
-            let next = "the message says what does not work; mw start 'true' shows it in your own home";
+            let next = "run mw start 'true' to see the error in your own home";
             checks.push(Check::problem("speed", format!("no task could be run: {why}"), next));
             None
         }

@@ -26,7 +26,7 @@ pub(super) fn examine(path: &Path) -> Examined {
     let Ok(features) = serde_json::from_str::<Value>(&output) else {
         return alone(Check::problem(
             "supervisor",
-            format!("{shown} is no mw-supervisor of this version"),
+            format!("{shown} is not an mw-supervisor of this version"),
             INSTALL,
         ));
     };
@@ -35,6 +35,6 @@ pub(super) fn examine(path: &Path) -> Examined {
         let detail = format!("{shown} is version {version}, mw is {}", env!("CARGO_PKG_VERSION"));
         return alone(Check::problem("supervisor", detail, INSTALL));
     }
-    let check = Check::ok("supervisor", format!("{shown}, version {version} as mw"));
+    let check = Check::ok("supervisor", format!("{shown}, version {version}, same as mw"));
     Examined { checks: vec![check], features: Some(features) }
 }

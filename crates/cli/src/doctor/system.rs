@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use meanwhile::find_program;
+use meanwhile::engine::find_program;
 use serde_json::Value;
 
 use super::Check;
@@ -32,29 +32,29 @@ const FEATURES: [Feature; 4] = [
     Feature {
         field: "pidfd",
         name: "pidfd",
-        with: "no process is mistaken for another",
-        without: "missing: signals could reach a process that took over a number",
+        with: "processes are identified exactly",
+        without: "missing: a signal could reach a process with a reused pid",
         next: "use Linux 5.3 or later",
     },
     Feature {
         field: "subreaper",
         name: "subreaper",
-        with: "orphans of a task come back to its supervisor",
-        without: "missing: children that leave their parents are found by a mark only",
+        with: "orphaned processes of a task return to its supervisor",
+        without: "missing: orphaned processes are found only by a mark in their environment",
         next: "use Linux 3.4 or later, without a filter on prctl",
     },
     Feature {
         field: "exit_of_others",
         name: "exit codes",
-        with: "known also when all supervisors of a task were killed",
-        without: "not known when all supervisors of a task were killed; such a task is lost",
+        with: "known even if all supervisors of a task were killed",
+        without: "unknown if all supervisors of a task were killed; such a task is lost",
         next: "use Linux 6.15 or later",
     },
     Feature {
         field: "cgroup",
         name: "cgroup",
         with: "a group per task",
-        without: "no group is delegated: trees are found by descent and by a mark, which works as well for all but the most evasive",
+        without: "no delegated group: process trees are found by parent and by a mark, which misses only very evasive processes",
         next: "run under systemd-run --user --scope -p Delegate=yes, if that matters to you",
     },
 ];
@@ -77,15 +77,15 @@ fn sandbox() -> Check {
         let spaces = fs::read_to_string("/proc/sys/user/max_user_namespaces").unwrap_or_default();
         let allowed = spaces.trim().parse::<u64>().is_ok_and(|most| most > 0);
         let namespaces =
-            if allowed { "user namespaces are there" } else { "user namespaces are switched off" };
+            if allowed { "user namespaces are available" } else { "user namespaces are disabled" };
         let next = "install bubblewrap to run tasks in a sandbox; nothing else needs it";
         return Check::warning(name, format!("bwrap is not installed; {namespaces}"), next);
     }
     match run(Command::new("bwrap").args(["--ro-bind", "/", "/", "--unshare-all", "true"]), LIMIT) {
-        Ok(_) => Check::ok(name, "bwrap can make one"),
+        Ok(_) => Check::ok(name, "bwrap works"),
         Err(why) => {
             let next = "allow unprivileged user namespaces to run tasks in a sandbox; nothing else needs it";
-            Check::warning(name, format!("bwrap cannot make one: {why}"), next)
+            Check::warning(name, format!("bwrap does not work: {why}"), next)
         }
     }
 }

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use meanwhile::engine::Runtime;
 use meanwhile::model::TaskId;
-use meanwhile::{Error, Runtime, Scope, Settings};
+use meanwhile::{Error, Scope, Settings};
 use rustix::fs::{FileType, fstat};
 
 use crate::context::Context;
@@ -48,7 +49,7 @@ impl Feed {
         let pass_on = if has_terminal { type_on } else { pass_on };
         std::thread::spawn(move || match pass_on(settings, &scope, &id, source) {
             Ok(()) => done.store(true, Ordering::Release),
-            Err(error) => render::note(&format!("the input of {id} was not passed on whole: {error}")),
+            Err(error) => render::note(&format!("not all input was passed to {id}: {error}")),
         });
         Ok(Self { all_sent })
     }
@@ -65,14 +66,14 @@ fn pass_on(settings: Settings, scope: &Scope, id: &TaskId, mut source: File) -> 
     let Some(mut sink) = sink(&runtime, scope, id)? else { return Ok(()) };
     let copied = io::copy(&mut source, &mut sink);
     drop(sink);
-    let closed = runtime.input(id.as_str(), scope, &[], true);
+    let closed = runtime.live().input(id.as_str(), scope, &[], true);
     match copied {
         // A command need not read to the end.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        Err(error) => Err(Error::Io { what: "standard input cannot be copied".to_owned(), source: error }),
+        Err(error) => Err(Error::Io { what: "cannot copy standard input".to_owned(), source: error }),
         Ok(_) => match closed {
             // It has ended meanwhile.
-            Err(Error::WrongState { .. } | Error::Refused { .. }) => Ok(()),
+            Err(Error::WrongState { .. } | Error::Refused { .. } | Error::NoInput { .. }) => Ok(()),
             other => other.map(drop),
         },
     }
@@ -80,7 +81,7 @@ fn pass_on(settings: Settings, scope: &Scope, id: &TaskId, mut source: File) -> 
 
 /// Types the input on the command's terminal, then the end of input, as `script -c` does.
 fn type_on(settings: Settings, scope: &Scope, id: &TaskId, mut source: File) -> Result<(), Error> {
-    let failed = |source| Error::Io { what: "standard input cannot be read".to_owned(), source };
+    let failed = |source| Error::Io { what: "cannot read standard input".to_owned(), source };
     let runtime = Runtime::open(settings)?;
     let (mut buffer, mut last) = ([0; 4096], b'\n');
     loop {
@@ -115,12 +116,12 @@ fn type_some(
     eof: bool,
 ) -> Result<Option<usize>, Error> {
     loop {
-        let task = runtime.task(id.as_str(), scope)?;
+        let task = runtime.tasks().task(id.as_str(), scope)?;
         if task.status.is_terminal() {
             return Ok(None);
         }
         if task.pid.is_some() {
-            match runtime.type_some(id, part, eof) {
+            match runtime.live().type_some(id, part, eof) {
                 Ok((taken, end_is_due)) if taken > 0 || (eof && !end_is_due) => return Ok(Some(taken)),
                 // It does not read now, or is about to end.
                 Ok(_) | Err(Error::Refused { .. }) => {}
@@ -134,12 +135,12 @@ fn type_some(
 /// Waits until the task has its standard input; nothing when it ends before.
 fn sink(runtime: &Runtime, scope: &Scope, id: &TaskId) -> Result<Option<File>, Error> {
     loop {
-        let task = runtime.task(id.as_str(), scope)?;
+        let task = runtime.tasks().task(id.as_str(), scope)?;
         if task.status.is_terminal() {
             return Ok(None);
         }
         if task.pid.is_some()
-            && let Some(sink) = runtime.open_input(id)?
+            && let Some(sink) = runtime.live().open_input(id)?
         {
             return Ok(Some(sink));
         }

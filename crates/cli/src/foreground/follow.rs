@@ -3,8 +3,8 @@
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::time::Duration;
 
+use meanwhile::engine::{From, Piece, ReadReply, ReadRequest, Runtime};
 use meanwhile::model::{Io, TaskId};
-use meanwhile::{From, Piece, ReadReply, ReadRequest, Runtime};
 
 use crate::error::CommandError;
 use crate::render;
@@ -28,7 +28,7 @@ pub(crate) fn to_end(
             return Ok(());
         }
         if reply.left == 0 {
-            runtime.wait_for_output(id, reply.end, LONGEST)?;
+            runtime.reader().wait_for_output(id, reply.end, LONGEST)?;
         }
         if !matches!(request.from, From::Cursor(_)) {
             request.from = From::Offset(reply.next_offset);

@@ -2,8 +2,9 @@
 
 use std::io::IsTerminal;
 
+use meanwhile::engine::Runtime;
 use meanwhile::model::{Status, TaskKind};
-use meanwhile::{Filter, Runtime, Scope, Task};
+use meanwhile::{Filter, Scope, Task};
 
 use crate::context::Context;
 use crate::render;
@@ -17,15 +18,15 @@ pub(crate) fn explain_queue(context: &Context, runtime: &Runtime, task: &Task) {
         return;
     }
     // What cannot be found out is left out; the task waits all the same.
-    let task = runtime.task(task.id.as_str(), &context.scope()).unwrap_or_else(|_| task.clone());
+    let task = runtime.tasks().task(task.id.as_str(), &context.scope()).unwrap_or_else(|_| task.clone());
     if task.status != Status::Pending {
         return;
     }
     let name = task.short_name();
     let leaves = if std::io::stdin().is_terminal() {
-        "ctrl+b leaves it in the queue, ctrl+c cancels it"
+        "press ctrl+b to leave it in the queue, ctrl+c to cancel it"
     } else {
-        "ctrl+c cancels it"
+        "press ctrl+c to cancel it"
     };
     if let Some(others) = &task.waiting_for {
         render::note(&format!("{name} is queued: it starts when {others} has completed; {leaves}"));
@@ -37,7 +38,7 @@ pub(crate) fn explain_queue(context: &Context, runtime: &Runtime, task: &Task) {
         limit: NAMED as u32,
         ..Filter::new(Scope::Session(task.session.clone()))
     };
-    let Ok(page) = runtime.list(&filter) else { return };
+    let Ok(page) = runtime.tasks().list(&filter) else { return };
     let names: Vec<_> = page.tasks.iter().map(Task::short_name).collect();
     let more = page.total.saturating_sub(names.len() as u64);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
@@ -54,7 +55,5 @@ pub(crate) fn explain_queue(context: &Context, runtime: &Runtime, task: &Task) {
     ));
     // Those that wait in front of it start, too.
     let enough = limit + task.queue_position.unwrap_or(1);
-    render::note(&format!(
-        "it starts when its turn comes; {leaves}; {setting}={enough} before the command starts it at once"
-    ));
+    render::note(&format!("{leaves}; set {setting}={enough} before the command to start it at once"));
 }

@@ -3,7 +3,8 @@
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-use meanwhile::{From, ReadRequest, Runtime, Scope, Task, WaitReply, WaitRequest, clean_text};
+use meanwhile::engine::{From, ReadRequest, Runtime, WaitReply, WaitRequest, clean_text};
+use meanwhile::{Scope, Task};
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
 
 use crate::error::CommandError;
@@ -86,7 +87,7 @@ impl ProgressLine {
         begun: Instant,
     ) -> Result<WaitReply, CommandError> {
         let request = WaitRequest { look_every: Some(EVERY), ..request.clone() };
-        let reply = runtime.wait_with(&request, |tasks| {
+        let reply = runtime.reader().wait_with(&request, |tasks| {
             self.draw(&describe(runtime, tasks, begun));
             true
         });
@@ -124,12 +125,13 @@ fn describe(runtime: &Runtime, tasks: &[Task], begun: Instant) -> String {
     };
     let request = ReadRequest { from: From::TailBytes(1024), max_bytes: 1024, ..ReadRequest::default() };
     let tail = runtime
+        .reader()
         .read_shown(task.id.as_str(), &Scope::All, &request)
         .map(|reply| reply.bytes())
         .unwrap_or_default();
     let text = clean_text(&String::from_utf8_lossy(&tail));
     let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("").trim();
-    let progress = runtime.progress(task);
+    let progress = runtime.live().progress(task);
     let percent = progress.as_ref().and_then(|progress| progress.percent);
     let bar =
         percent.map(|percent| format!("{} {percent:.0}%  ", mw_ui::bar(percent, 10))).unwrap_or_default();

@@ -107,13 +107,11 @@ fn obstacle(url: &str, protocol: Option<&str>) -> Option<String> {
     match protocol {
         None | Some("http/protobuf") => {}
         Some(other) => {
-            return Some(format!(
-                "OTEL_EXPORTER_OTLP_PROTOCOL={other} is not spoken here, only http/protobuf"
-            ));
+            return Some(format!("OTEL_EXPORTER_OTLP_PROTOCOL={other} is not supported; use http/protobuf"));
         }
     }
     let is_url = url.starts_with("http://") || url.starts_with("https://");
-    (!is_url).then(|| "the endpoint is no URL that begins with http:// or https://".to_owned())
+    (!is_url).then(|| "the endpoint is not an http:// or https:// URL".to_owned())
 }
 
 /// Reads `name=value,name=value`, with %-escapes in values.

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::io;
 use std::sync::Arc;
 
-use meanwhile::{ExportState, Runtime, Span, Taken, Urgency};
+use meanwhile::engine::{ExportState, Runtime, Span, Taken, Urgency};
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceResponse;
 use prost::Message;
 use ureq::Agent;
@@ -42,7 +42,7 @@ pub(crate) fn deliver(
         Some(obstacle) => Err(obstacle.clone()),
         None => post(&agent, receiver, spans),
     };
-    Ok(runtime.deliver_spans(&receiver.endpoint(), urgency, send)?)
+    Ok(runtime.traces().deliver_spans(&receiver.endpoint(), urgency, send)?)
 }
 
 /// Whom to trust: those in the file that is named, else those whom the system trusts.
@@ -51,7 +51,7 @@ fn tls(receiver: &Receiver) -> Result<TlsConfig, String> {
         None => RootCerts::PlatformVerifier,
         Some(path) => {
             let unusable =
-                |why: &dyn Display| format!("the certificate {} cannot be used: {why}", path.display());
+                |why: &dyn Display| format!("cannot use the certificate {}: {why}", path.display());
             let text = std::fs::read(path).map_err(|error| unusable(&error))?;
             let items = parse_pem(&text).filter_map(|item| match item {
                 Ok(PemItem::Certificate(certificate)) => Some(certificate),
@@ -59,7 +59,7 @@ fn tls(receiver: &Receiver) -> Result<TlsConfig, String> {
             });
             let certificates: Vec<_> = items.collect();
             if certificates.is_empty() {
-                return Err(unusable(&"it holds none in PEM form"));
+                return Err(unusable(&"no PEM certificate in the file"));
             }
             RootCerts::Specific(Arc::new(certificates))
         }
@@ -95,9 +95,9 @@ fn in_words(error: &ureq::Error) -> String {
         ureq::Error::Io(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
             "connection refused".to_owned()
         }
-        ureq::Error::Timeout(_) => "no answer in time".to_owned(),
+        ureq::Error::Timeout(_) => "timed out".to_owned(),
         // What is wrong with a header may be told by showing it.
-        ureq::Error::Http(_) => "a header or the address cannot be used".to_owned(),
+        ureq::Error::Http(_) => "invalid header or address".to_owned(),
         other => shown(&other.to_string()),
     }
 }

@@ -1,6 +1,6 @@
 //! Spans as the protocol writes them.
 
-use meanwhile::Span;
+use meanwhile::engine::Span;
 use meanwhile::model::Timestamp;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::{AnyValue, InstrumentationScope, KeyValue, any_value};

@@ -2,9 +2,10 @@
 
 use std::io::{IsTerminal, Write};
 
+use meanwhile::Task;
+use meanwhile::engine::{PortHolders, Started};
 use meanwhile::model::Status;
 use meanwhile::model::wire::KillReceipt;
-use meanwhile::{PortHolders, Started, Task};
 use mw_desk::rows::{Fact, facts, receipt_lines, sign, state_words, waits};
 use mw_desk::text::duration;
 use mw_ui::shortened;
@@ -126,10 +127,10 @@ pub(crate) fn started(started: &Started, colour: bool) -> String {
     if task.never_ran() {
         let cause = task.cause.as_deref().unwrap_or(task.status.word());
         let head = coloured(&format!("{id} did not start: {cause}"), task.status, colour);
-        return format!("{head}\nonce that is mended: mw restart {}\n", task.id);
+        return format!("{head}\nafter fixing that: mw restart {}\n", task.id);
     }
     let head = match (started.existed, task.status, task.queue_position) {
-        (true, _, _) => format!("{id} is {} already", task.status.word()),
+        (true, _, _) => format!("{id} is already {}", task.status.word()),
         (false, Status::Pending, _) => {
             let words = state_words(task);
             format!("queued {id}{}", words.strip_prefix("queued").unwrap_or_default())
@@ -176,9 +177,10 @@ pub(crate) fn port(port: u16, found: &PortHolders, colour: bool) -> String {
     }
     for other in &found.others {
         let command = shortened(&other.command, room(40));
-        text.push_str(&format!("process {}, which is no task: {command}\n", other.pid));
+        let whose = if found.silent.is_empty() { "not a task" } else { "not a task that answers" };
+        text.push_str(&format!("process {}, {whose}: {command}\n", other.pid));
     }
-    if text.is_empty() { format!("Nobody listens on port {port}, as far as can be seen.\n") } else { text }
+    if text.is_empty() { format!("No visible process listens on port {port}.\n") } else { text }
 }
 
 /// What a kill did.

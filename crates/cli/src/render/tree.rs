@@ -1,7 +1,7 @@
 //! Traces for people: a tree of spans, one line each.
 
+use meanwhile::engine::{ExportState, Span, Trace};
 use meanwhile::model::{SpanId, Timestamp};
-use meanwhile::{ExportState, Span, Trace};
 use mw_desk::text::{count, duration};
 use mw_ui::shortened;
 
@@ -16,7 +16,7 @@ pub(crate) fn trace(trace: &Trace) -> String {
         if root.parent_span_id.is_some() && root.parent_span_id != above {
             above = root.parent_span_id;
             let asked = mark(above.is_some() && trace.asked == above);
-            text.extend(above.map(|id| format!("{asked} span {id} of whoever asked\n")));
+            text.extend(above.map(|id| format!("{asked} span {id} of the caller\n")));
         }
         let mut open = vec![(root, usize::from(root.parent_span_id.is_some()))];
         while let Some((span, depth)) = open.pop() {
@@ -120,7 +120,7 @@ pub(crate) fn export_state(state: &ExportState, now: Timestamp) -> String {
         text.push_str(&format!("{} rejected by the receiver{why}\n", spans(state.rejected)));
     }
     if state.given_up > 0 {
-        text.push_str(&format!("{} given up: nobody took them for a week\n", spans(state.given_up)));
+        text.push_str(&format!("{} dropped: not accepted for a week\n", spans(state.given_up)));
     }
     text
 }

@@ -53,7 +53,7 @@ fn a_command_that_is_waited_for_ends_and_the_rest_is_not_begun() {
     // The model is told what became of both calls, and the end is no news.
     assert_eq!(editor.turn("go on").said(), "again");
     let asked = endpoint.request(1);
-    assert!(asked.says("cancelled by the user") && asked.says("not carried out"));
+    assert!(asked.says("cancelled by the user") && asked.says("not run"));
     assert!(!asked.says("<task-id>"), "{}", asked.body);
     assert!(!home.work().join("other").exists());
 }

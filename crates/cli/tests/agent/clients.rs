@@ -57,9 +57,9 @@ fn a_second_prompt_is_refused_while_a_turn_is_under_way() {
     let first = editor.begin("one");
     editor.update("agent_message_chunk");
     let second = editor.turn("two");
-    assert!(second.error().contains("under way"), "{}", second.error());
+    assert!(second.error().contains("is running"), "{}", second.error());
     let load = json!({"sessionId": editor.session.clone(), "cwd": home.work(), "mcpServers": []});
-    assert!(editor.ask("session/load", &load)["error"]["message"].as_str().unwrap().contains("under way"));
+    assert!(editor.ask("session/load", &load)["error"]["message"].as_str().unwrap().contains("is running"));
     endpoint.release();
     assert_eq!(editor.end(first).reason(), "end_turn");
     assert_eq!(endpoint.requests().len(), 1);

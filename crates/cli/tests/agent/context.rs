@@ -37,7 +37,7 @@ fn a_long_conversation_is_summarised_and_its_end_kept() {
     endpoint.will(Answer::text("SUMMARY: two wishes")).will(Answer::text("fresh"));
     let turn = editor.turn("the third wish");
     assert_eq!(turn.said(), "fresh");
-    assert!(turn.thought().contains("earlier messages were put into a summary"), "{}", turn.thought());
+    assert!(turn.thought().contains("earlier messages were summarised"), "{}", turn.thought());
     let summing = endpoint.request(2);
     assert!(summing.says("the first wish") && summing.says("Summarise") && summing.tools().is_empty());
     let asked = endpoint.request(3);
@@ -81,20 +81,20 @@ fn when_no_summary_can_be_had_that_is_said_and_the_turn_goes_on() {
     endpoint.will(Answer::status(400, "too long")).will(Answer::text("fresh"));
     let turn = editor.turn("the second wish");
     assert_eq!(turn.said(), "fresh");
-    assert!(turn.thought().contains("2 earlier messages are left out of this turn"), "{}", turn.thought());
-    assert!(endpoint.request(2).says("2 messages after that are left out for now"));
+    assert!(turn.thought().contains("2 earlier messages are omitted from this turn"), "{}", turn.thought());
+    assert!(endpoint.request(2).says("2 later messages are omitted for now"));
     // They are not lost: the next turn sums them up, in another process, too.
     let session = editor.session.clone();
     endpoint.will(Answer::text("SUMMARY: two wishes")).will(Answer::text("later"));
     assert_eq!(editor.turn("the third wish").said(), "later");
     assert!(endpoint.request(3).says("Summarise") && endpoint.request(3).says("the first wish"));
     let asked = endpoint.request(4);
-    assert!(asked.says("SUMMARY: two wishes") && !asked.says("left out for now"), "{}", asked.body);
+    assert!(asked.says("SUMMARY: two wishes") && !asked.says("omitted for now"), "{}", asked.body);
     drop(editor);
     let mut editor = Editor::greeting(home.command(["acp"]), &json!({}));
     editor.load(&home, &session);
     endpoint.will(Answer::text("at last"));
     editor.turn("the fourth wish");
     let asked = endpoint.request(5);
-    assert!(asked.says("SUMMARY: two wishes") && !asked.says("left out for now"), "{}", asked.body);
+    assert!(asked.says("SUMMARY: two wishes") && !asked.says("omitted for now"), "{}", asked.body);
 }

@@ -38,7 +38,7 @@ fn a_limit_is_waited_for_as_the_endpoint_asks() {
     let turn = turn(&endpoint);
     assert_eq!((turn.reason(), turn.said().as_str()), ("end_turn", "done"));
     assert!(begun.elapsed() >= Duration::from_secs(1));
-    assert!(turn.thought().contains("answered 429: slow down; trying again in 1.0 s"), "{}", turn.thought());
+    assert!(turn.thought().contains("answered 429: slow down; retrying in 1.0 s"), "{}", turn.thought());
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn a_stream_that_breaks_off_is_asked_for_again_only_while_nothing_was_said() {
     endpoint.will(Answer::text("half of it").cut()).will(Answer::text("the rest"));
     let mut editor = Editor::new(&home);
     let cut = editor.turn("go");
-    assert!(cut.error().contains("broke off") && cut.error().contains("go on"), "{}", cut.error());
+    assert!(cut.error().contains("was interrupted") && cut.error().contains("go on"), "{}", cut.error());
     assert_eq!(cut.said(), "half of it");
     // What was seen is kept, and a stream without an end is no answer.
     assert_eq!(editor.turn("go on").said(), "the rest");
@@ -88,11 +88,11 @@ fn garbage_is_told_as_such() {
         let endpoint = ModelEndpoint::new();
         endpoint.will(Answer::empty().raw(raw));
         let turn = turn(&endpoint);
-        assert!(turn.error().contains("is no answer"), "{}", turn.error());
+        assert!(turn.error().contains("invalid response"), "{}", turn.error());
     }
     let endpoint = ModelEndpoint::new();
     endpoint.will(Answer::empty().raw([0xff, 0xfe, 0xfd]));
-    assert!(turn(&endpoint).error().contains("is no answer"));
+    assert!(turn(&endpoint).error().contains("invalid response"));
     let endpoint = ModelEndpoint::new();
     endpoint.otherwise(|_| Answer::empty().raw("data: {\"error\": {\"message\": \"brain melted\"}}\n\n"));
     assert!(turn(&endpoint).error().contains("brain melted"));
@@ -117,7 +117,8 @@ fn silence_ends() {
     endpoint.will(Answer::text("well").hold());
     let turn = Editor::new(&home).turn("go");
     assert!(
-        turn.error().contains("fell silent") && turn.error().contains("agent.silence_ms"),
+        turn.error().contains("stopped in the middle of its answer")
+            && turn.error().contains("agent.silence_ms"),
         "{}",
         turn.error()
     );
@@ -129,7 +130,7 @@ fn an_address_where_nobody_is_is_named() {
     let home = home(&endpoint).with_env("OPENAI_BASE_URL", "http://user:pw@127.0.0.1:1/v1");
     let turn = Editor::new(&home).turn("go");
     assert!(
-        turn.error().contains("openai/scripted at http://127.0.0.1:1/v1 cannot be reached"),
+        turn.error().contains("cannot reach openai/scripted at http://127.0.0.1:1/v1"),
         "{}",
         turn.error()
     );

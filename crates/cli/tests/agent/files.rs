@@ -34,10 +34,10 @@ fn files_are_written_edited_found_and_read() {
     assert_eq!(updates[0]["content"][0]["newText"], "one\ntwo\nthree\n");
     assert_eq!(updates[1]["content"][0]["oldText"], "one\ntwo\nthree\n");
     let results = turn.results();
-    assert!(results[2].1.contains("old_string does not occur"), "{results:?}");
+    assert!(results[2].1.contains("old_string was not found"), "{results:?}");
     assert_eq!(results[3].1, "src/a.rs");
     assert_eq!(results[4].1, "a.rs:3:three");
-    assert_eq!(results[5].1, "2\n[lines 2 to 2 of 3; go on with offset 3]");
+    assert_eq!(results[5].1, "2\n[lines 2 to 2 of 3; continue with offset 3]");
     let place = home.work().canonicalize().unwrap().join("src/a.rs");
     assert_eq!(turn.of("tool_call")[0]["locations"][0]["path"], json!(place));
 }
@@ -62,9 +62,9 @@ fn nothing_outside_of_the_project_is_touched() {
         turn.results().split_last().map(|(last, tries)| (last.clone(), tries.to_vec())).unwrap();
     assert_eq!(tries.len(), 8);
     for (status, text) in tries {
-        assert!(status == "failed" && text.contains("outside of the project"), "{text}");
+        assert!(status == "failed" && text.contains("outside the project"), "{text}");
     }
-    assert!(last.1.starts_with("[nothing fits"), "{last:?}");
+    assert!(last.1.starts_with("[no match for"), "{last:?}");
     assert_eq!(fs::read_to_string(secret).unwrap(), "do not show");
 }
 
@@ -142,13 +142,13 @@ fn the_logs_of_the_sessions_own_tasks_can_be_read() {
     let results = editor.turn("read it").results();
     assert_eq!(
         results[0],
-        ("completed".to_owned(), "2\n[lines 2 to 2 of 6; go on with offset 3]".to_owned())
+        ("completed".to_owned(), "2\n[lines 2 to 2 of 6; continue with offset 3]".to_owned())
     );
     assert!(results[1].0 == "completed" && results[1].1.contains("exit_code"), "{results:?}");
     for (status, text) in &results[2..] {
         assert_eq!(status, "failed", "{text}");
     }
-    assert!(results[3].1.contains("outside of the project"), "{results:?}");
+    assert!(results[3].1.contains("outside the project"), "{results:?}");
     endpoint.will(Answer::empty().call("read_file", read(log))).will(Answer::text("whole"));
     let whole = editor.turn("all of it").results().pop().unwrap().1;
     assert!(whole.starts_with("1\n2\n3\n4\n5\ntoken=") && !whole.contains("s3cr3t"), "{whole}");

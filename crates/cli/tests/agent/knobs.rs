@@ -130,6 +130,6 @@ fn agent_silence_ms_takes_effect() {
         "agent.silence_ms",
         "200",
         |endpoint| _ = endpoint.will(Answer::text("well").pause(Duration::from_secs(20))),
-        |_, turn| assert!(turn.error().contains("fell silent"), "{}", turn.error()),
+        |_, turn| assert!(turn.error().contains("stopped in the middle of its answer"), "{}", turn.error()),
     );
 }

@@ -3,6 +3,7 @@
 use std::fs;
 
 use mw_testkit::model_endpoint::{Answer, ModelEndpoint};
+use mw_testkit::{SOON, wait_until};
 use serde_json::json;
 
 use crate::editor::Editor;
@@ -43,7 +44,7 @@ fn what_is_rejected_is_not_done_and_the_model_hears_why() {
     editor.permit("reject");
     let turn = editor.end(id);
     assert_eq!((turn.reason(), turn.results()[0].0.as_str()), ("end_turn", "failed"));
-    assert!(endpoint.request(1).says("a person said no"));
+    assert!(endpoint.request(1).says("denied by a person"));
     assert!(home.work().join("precious").exists());
 }
 
@@ -61,8 +62,8 @@ fn a_client_that_cannot_ask_means_no() {
     editor.permit("an option nobody offered");
     let turn = editor.end(id);
     assert_eq!(turn.said(), "then not");
-    assert!(endpoint.request(1).says("needs a person's approval"), "{}", endpoint.request(1).body);
-    assert!(endpoint.request(2).says("a person said no"), "{}", endpoint.request(2).body);
+    assert!(endpoint.request(1).says("approval required"), "{}", endpoint.request(1).body);
+    assert!(endpoint.request(2).says("denied by a person"), "{}", endpoint.request(2).body);
     assert!(home.work().join("precious").exists());
 }
 
@@ -145,4 +146,41 @@ fn a_question_may_be_answered_in_a_terminal_instead() {
     home.mw(["approve", &proposal]).ok();
     assert_eq!(editor.end(id).said(), "gone");
     assert!(!home.work().join("precious").exists());
+}
+
+/// Inside a task the agent acts for the session of the task and by its rules, whatever it is told.
+#[test]
+fn an_agent_inside_a_task_is_bound_by_the_session_around_it() {
+    let endpoint = ModelEndpoint::new();
+    let home = home(&endpoint);
+    let other = home.command(["start", "--json", "exit 3"]).session("other").run().json();
+    let other = other["id"].as_str().unwrap().to_owned();
+    let _ = home.ended(&other);
+    let mw = env!("CARGO_BIN_EXE_mw");
+    let script = "exec env -u MEANWHILE_TASK_ID -u MEANWHILE_TASK_SESSION MEANWHILE_SESSION=other MEANWHILE_MODE=dangerous";
+    let script = format!("{script} {mw} acp");
+    let host = home.command(["session", "run", "hosted", "--", mw, "run", &script]);
+    let mut editor = std::thread::scope(|scope| {
+        // Somebody has to let the command run.
+        scope.spawn(|| {
+            let open =
+                || home.mw(["approvals", "--json"]).json()["approvals"][0]["id"].as_str().map(str::to_owned);
+            let id = wait_until(SOON, "a question", open);
+            home.mw(["approve", &id]).ok();
+        });
+        Editor::of(&home, host)
+    });
+    endpoint.will(Answer::empty().call("task_list", json!({})));
+    endpoint.will(Answer::empty().call("shell", json!({"command": "rm precious"})));
+    endpoint.will(Answer::text("done"));
+    fs::write(home.work().join("precious"), "x").unwrap();
+    let refused =
+        editor.ask("session/set_mode", &json!({"sessionId": editor.session, "modeId": "dangerous"}));
+    assert!(refused["error"]["message"].as_str().unwrap().contains("cannot set mode dangerous"), "{refused}");
+    let turn = editor.begin("go");
+    let _ = editor.permit("reject");
+    let _ = editor.end(turn);
+    let listed = endpoint.request(1).body["messages"].to_string();
+    assert!(!listed.contains(&other), "{listed}");
+    assert!(home.has_file("precious"));
 }

@@ -53,7 +53,7 @@ fn the_tools_of_another_server_are_offered_under_its_name_and_asked_about() {
     endpoint.will(Answer::text("done"));
     let id = editor.begin("start");
     let question = editor.permit("allow");
-    assert!(question["toolCall"].to_string().contains("not known here"), "{question}");
+    assert!(question["toolCall"].to_string().contains("its effects are unknown"), "{question}");
     let turn = editor.end(id);
     let states: Vec<_> = turn.results().into_iter().map(|(status, _)| status).collect();
     assert_eq!(states, ["completed", "completed"], "{:?}", turn.results());

@@ -56,7 +56,7 @@ fn a_torn_last_line_is_dropped_and_said() {
     let mut editor = Editor::greeting(home.command(["acp"]), &json!({}));
     let shown = editor.load(&home, &session);
     assert_eq!(shown.answer["result"]["_meta"]["meanwhile"]["dropped_bytes"], 10);
-    editor.complains("10 bytes of it were dropped");
+    editor.complains("10 bytes were dropped");
     assert_eq!(editor.turn("second").said(), "two");
     let lines = fs::read_to_string(file(&home, &session)).unwrap();
     assert!(lines.lines().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()), "{lines}");
@@ -70,7 +70,7 @@ fn a_session_that_is_damaged_unknown_or_in_use_is_refused() {
     let mut other = Editor::new(&home);
     let (session, free) = (editor.session.clone(), other.session.clone());
     assert!(other.load(&home, &session).error().contains("in use by another process"));
-    assert!(other.load(&home, "feedbeef").error().contains("there is no session"));
+    assert!(other.load(&home, "feedbeef").error().contains("no session"));
     drop(other);
     fs::write(file(&home, &free), "{\"v\":9}\n").unwrap();
     let refused = editor.load(&home, &free);

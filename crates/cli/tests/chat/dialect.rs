@@ -50,9 +50,9 @@ fn the_model_is_told_that_tasks_end_with_the_chat() {
         say(&mut terminal, "run it");
         until_shown(&terminal, "It runs.");
         let said = endpoint.request(before + 1).body.to_string();
-        assert!(said.contains("Tasks end when this session does."), "{dialect}: {said}");
-        assert!(!said.contains("survive you"), "{dialect}: {said}");
-        assert!(!said.contains("It goes on when this session ends."), "{dialect}: {said}");
+        assert!(said.contains("Tasks end with this session."), "{dialect}: {said}");
+        assert!(!said.contains("outlive you"), "{dialect}: {said}");
+        assert!(!said.contains("It keeps running when this session ends."), "{dialect}: {said}");
     }
 }
 
@@ -117,4 +117,29 @@ fn the_profile_chooses_the_dialect() {
     let offered = tools(&endpoint.request(0));
     assert!(offered.iter().any(|name| name == "bg_start"), "{offered:?}");
     leave(terminal);
+}
+
+/// What the agent waits for has the name that it keeps in the background.
+#[test]
+fn a_command_in_the_foreground_is_listed_by_the_path_that_it_keeps() {
+    need_program("bash");
+    let endpoint = ModelEndpoint::new();
+    let home = home(&endpoint).with_env("MEANWHILE_CHAT_AUTO_WAKE", "false");
+    endpoint.will(Answer::empty().call("Bash", json!({"command": "sleep 600"})));
+    endpoint.will(Answer::text("It goes on."));
+    let mut terminal = chat_with(&home, &["chat", "--dialect", "mycode", "--mode", "dangerous"]);
+    terminal.resize(160, 50);
+    say(&mut terminal, "run it");
+    until_shown(&terminal, "Ctrl-B Ctrl-B to background");
+    terminal.press(CTRL_B);
+    let id = home.list()[0]["id"].as_str().unwrap().to_owned();
+    let name = format!("tasks/{id}.log");
+    until_shown(&terminal, &name);
+    terminal.press(CTRL_B);
+    until_shown(&terminal, "It goes on.");
+    let said = endpoint.request(1).last_text();
+    assert!(said.contains("Moved to the background by the user"), "{said}");
+    assert!(said.replace(['│', '\n', ' '], "").contains(&format!("{id}.log")), "{said}");
+    terminal.press(CTRL_B);
+    until_shown(&terminal, &name);
 }

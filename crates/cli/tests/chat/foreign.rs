@@ -44,7 +44,7 @@ fn its_tasks_are_the_chats_and_move_to_the_background() {
     let child = home.pid_in("child");
     until_shown(&terminal, "to background");
     terminal.press(CTRL_B);
-    until_shown(&terminal, "(awaited)");
+    until_shown(&terminal, "(foreground)");
     terminal.press(CTRL_B);
     until_shown(&terminal, "⌁ 1 task");
     until_shown(&terminal, "· ready");
@@ -63,11 +63,11 @@ fn its_terminals_are_tasks_of_the_chat_and_move_to_the_background_unharmed() {
     let child = home.pid_in("child");
     until_shown(&terminal, "to background");
     terminal.press(CTRL_B);
-    until_shown(&terminal, "(awaited)");
+    until_shown(&terminal, "(foreground)");
     terminal.press(CTRL_B);
     // The agent waits no longer, reads what there is, and releases the terminal at once.
     until_shown(&terminal, "terminal: None so-far");
-    until_shown(&terminal, "it goes on as bash-");
+    until_shown(&terminal, "it continues as bash-");
     until_shown(&terminal, "· ready");
     until_shown(&terminal, "⌁ 1 task");
     assert!(alive(child), "to release it does not end it");
@@ -111,7 +111,7 @@ fn its_files_and_commands_pass_the_gate_of_the_chat() {
     let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
     let file = home.work().join("written.txt");
     say(&mut terminal, "term rm -rf build; echo gone > mark");
-    until_shown(&terminal, "may it?");
+    until_shown(&terminal, "allow?");
     terminal.press("n");
     until_shown(&terminal, "refused: ");
     until_shown(&terminal, "· ready");
@@ -122,7 +122,7 @@ fn its_files_and_commands_pass_the_gate_of_the_chat() {
     say(&mut terminal, "/mode plan");
     until_shown(&terminal, "· plan ·");
     say(&mut terminal, &format!("write {} again", file.display()));
-    until_shown(&terminal, "write: refused denied: changing files is not for mode plan");
+    until_shown(&terminal, "write: refused denied: changing files is not allowed in mode plan");
     assert_eq!(fs::read_to_string(&file).unwrap(), "hello");
     leave(terminal);
 }
@@ -132,25 +132,25 @@ fn a_question_of_the_agent_hides_none_of_the_store() {
     let home = with_agent(home(&ModelEndpoint::new()).gated());
     let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
     say(&mut terminal, "/background rm -rf build");
-    until_shown(&terminal, "may it?");
+    until_shown(&terminal, "allow?");
     terminal.press(ESC);
     until_gone(&terminal, "Command requires approval:");
     say(&mut terminal, "ask rm -rf build");
-    until_shown(&terminal, "asks you");
+    until_shown(&terminal, "approval required (Ctrl-Y)");
     say(&mut terminal, "/approve");
     until_shown(&terminal, "Started background task");
     // What the agent asks stays aside, as what was asked before it.
     terminal.press(CTRL_Y);
-    until_shown(&terminal, "may it?");
+    until_shown(&terminal, "allow?");
     terminal.press(ESC);
-    until_gone(&terminal, "may it?");
+    until_gone(&terminal, "allow?");
     say(&mut terminal, "/deny");
     until_shown(&terminal, "permission: no");
     until_shown(&terminal, "· ready");
     say(&mut terminal, "/approve");
-    until_shown(&terminal, "Nothing is asked.");
+    until_shown(&terminal, "No open approval requests.");
     say(&mut terminal, "/approve ask-7");
-    until_shown(&terminal, "There is no question ask-7 in this chat.");
+    until_shown(&terminal, "No approval request ask-7 in this chat.");
     // A chat in which something still runs asks before it is left.
     until_shown(&terminal, " completed (0)");
     until_gone(&terminal, "⌁ 1 task");
@@ -205,14 +205,14 @@ fn it_asks_by_the_protocol_and_its_tools_by_the_store() {
     let home = with_agent(home(&ModelEndpoint::new()).gated());
     let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
     say(&mut terminal, "ask rm -rf target");
-    let screen = until_shown(&terminal, "may it?");
+    let screen = until_shown(&terminal, "allow?");
     assert!(screen.text.contains("rm -rf target"), "{}", screen.text);
     terminal.press("y");
     until_shown(&terminal, "permission: yes");
     until_shown(&terminal, "· ready");
     let call = json!({"command": "rm -rf build; echo gone > mark"});
     say(&mut terminal, &format!("mcp shell {call}"));
-    until_shown(&terminal, "may it?");
+    until_shown(&terminal, "allow?");
     terminal.press("y");
     wait_until(SOON, "the command has run", || home.has_file("mark").then_some(()));
     until_shown(&terminal, "· ready");
@@ -227,12 +227,12 @@ fn a_yes_to_the_agent_is_enough_for_the_terminal_it_opens_for_the_same_command()
     // A paste keeps its lines.
     let steps = format!("ask {command}\nterm {command}\nterm {command}");
     terminal.press(&format!("\u{1b}[200~{steps}\u{1b}[201~\r"));
-    until_shown(&terminal, "may it?");
+    until_shown(&terminal, "allow?");
     terminal.press("y");
     assert_eq!(home.lines_in("mark", 1), "once\n");
     // The second terminal is another matter; its question hides what the first one said.
     until(&terminal, "the second question can be answered", |screen| {
-        ["Run it? [y/n]", "may it?"].iter().all(|text| screen.text.contains(text))
+        ["Run it? [y/n]", "allow?"].iter().all(|text| screen.text.contains(text))
     });
     terminal.press("n");
     until_shown(&terminal, "refused: ");
@@ -246,7 +246,7 @@ fn what_it_adds_to_the_environment_of_a_terminal_is_judged_too() {
     let home = with_agent(home(&ModelEndpoint::new()).gated());
     let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
     say(&mut terminal, "term-env LD_PRELOAD=/tmp/evil.so echo harmless > mark");
-    let screen = until_shown(&terminal, "may it?");
+    let screen = until_shown(&terminal, "allow?");
     assert!(screen.text.contains("LD_PRELOAD"), "{}", screen.text);
     terminal.press("n");
     until_shown(&terminal, "refused: ");
@@ -263,11 +263,11 @@ fn one_that_forgets_says_so_and_one_that_fails_is_named() {
     until_shown(&terminal, "\n hello");
     leave(terminal);
     let terminal = chat_with(&home, &["chat", "--resume"]);
-    let screen = until_shown(&terminal, "opened again");
+    let screen = until_shown(&terminal, "── resumed ──");
     assert!(screen.text.contains("forgetful"), "the agent of the chat: {}", screen.text);
     until_shown(&terminal, "does not remember");
     leave(terminal);
     let terminal = home.command(["chat", "--agent", "absent"]).on_terminal();
-    until_shown(&terminal, "not there");
+    until_shown(&terminal, "not running");
     leave(terminal);
 }

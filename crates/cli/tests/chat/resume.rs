@@ -31,8 +31,8 @@ fn what_was_seen_is_seen_again_and_the_agent_remembers() {
 
     endpoint.will(Answer::text("You asked to run it."));
     let mut terminal = chat_with(&home, &["chat", "--resume"]);
-    let again = talk_of(&until_shown(&terminal, "── opened again ──"));
-    let end = again.iter().position(|line| line.contains("opened again")).unwrap();
+    let again = talk_of(&until_shown(&terminal, "── resumed ──"));
+    let end = again.iter().position(|line| line.contains("── resumed ──")).unwrap();
     let before: Vec<_> = again[..end].iter().filter(|line| !line.is_empty()).collect();
     let live: Vec<_> = live.iter().filter(|line| !line.is_empty()).collect();
     assert_eq!(before, live, "replay shows exactly what was seen live");
@@ -61,7 +61,8 @@ fn the_numbers_of_a_zidane_chat_go_on() {
     until_shown(&terminal, "⌁ bash_2 exited (0)");
     leave(terminal);
 
-    let mut terminal = chat_with(&home, &["chat", "--resume", "--dialect", "zidane", "--mode", "dangerous"]);
+    // Taken up again it speaks as it did.
+    let mut terminal = chat_with(&home, &["chat", "--resume", "--mode", "dangerous"]);
     terminal.resize(140, 50);
     say(&mut terminal, "/background sleep 600");
     until_shown(&terminal, "Started background task bash_3. Use /status bash_3");
@@ -73,6 +74,15 @@ fn the_numbers_of_a_zidane_chat_go_on() {
     say(&mut terminal, "/cancel bash_1");
     until_shown(&terminal, "Task bash_1 is not running (status: exited).");
     leave(terminal);
+
+    // Another dialect is chosen by name, and is kept from then on.
+    let chosen = ["chat", "--resume", "--dialect", "opta", "--mode", "dangerous"];
+    for (words, bogus) in [(&chosen[..], "bogus"), (&["chat", "--resume"], "wrong")] {
+        let mut terminal = chat_with(&home, words);
+        say(&mut terminal, &format!("/tasks {bogus}"));
+        until_shown(&terminal, &format!("{bogus:?}; choose one of running, completed, failed"));
+        leave(terminal);
+    }
 }
 
 #[test]
@@ -106,11 +116,11 @@ fn a_chat_that_is_killed_is_taken_up_and_says_where_it_was_cut_off() {
     say(&mut terminal, "go");
     until_shown(&terminal, "Half of an ans");
     let refused = home.command(["chat", "--resume"]).on_terminal();
-    until_shown(&refused, "is open elsewhere");
+    until_shown(&refused, "is open in another process");
     terminal.signal(rustix::process::Signal::KILL);
     terminal.ended();
     let terminal = chat_with(&home, &["chat", "--resume"]);
-    let screen = until_shown(&terminal, "■ stopped: the chat ended in the middle of it");
+    let screen = until_shown(&terminal, "■ stopped: the chat ended during this call");
     assert!(screen.text.contains("Half of an ans"), "{}", screen.text);
     leave(terminal);
 }
@@ -119,15 +129,14 @@ fn a_chat_that_is_killed_is_taken_up_and_says_where_it_was_cut_off() {
 fn what_cannot_be_taken_up_says_why() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
-    for (words, said) in [
-        (&["chat", "--resume"][..], "there is no chat yet"),
-        (&["chat", "--resume", "../x"], "there is no chat"),
-    ] {
+    for (words, said) in
+        [(&["chat", "--resume"][..], "no chats yet"), (&["chat", "--resume", "../x"], "no chat \"../x\"")]
+    {
         let mut terminal = home.command(words.iter().copied()).on_terminal();
         assert_eq!(terminal.ended(), Some(2));
         until_shown(&terminal, said);
     }
     let mut terminal = home.command(["chat", "--agent", "nobody"]).on_terminal();
     assert_eq!(terminal.ended(), Some(2));
-    until_shown(&terminal, "there is no agent \"nobody\"");
+    until_shown(&terminal, "no agent \"nobody\"");
 }

@@ -13,7 +13,7 @@ fn a_log_opens_in_the_editor_and_the_chat_comes_back() {
     say(&mut terminal, "/background echo printed so far; sleep 600");
     until_shown(&terminal, "⌁ 1 task");
     terminal.press(CTRL_B);
-    until_shown(&terminal, "e  log in editor");
+    until_shown(&terminal, "e  open log");
     let id = home.list()[0]["id"].as_str().unwrap().to_owned();
     home.until_logged(&id, "printed so far");
     terminal.press("e");
@@ -22,7 +22,7 @@ fn a_log_opens_in_the_editor_and_the_chat_comes_back() {
         let mut files = std::fs::read_dir(home.work()).ok()?.flatten().filter_map(read);
         files.any(|text| text.contains("printed so far")).then_some(())
     });
-    until_shown(&terminal, "e  log in editor");
+    until_shown(&terminal, "e  open log");
     terminal.press("xy");
     until_shown(&terminal, "No background tasks.");
     terminal.press(ESC);
@@ -41,10 +41,10 @@ fn a_script_longer_than_the_screen_is_allowed_only_once_its_end_was_shown() {
     // A paste keeps its lines.
     let script = format!("/background {}; rm -rf build", steps.join("\n"));
     terminal.press(&format!("\u{1b}[200~{script}\u{1b}[201~\r"));
-    let screen = until_shown(&terminal, "may it?");
+    let screen = until_shown(&terminal, "allow?");
     assert!(!screen.text.contains("rm -rf build"), "its end does not fit: {}", screen.text);
     terminal.press("y");
-    until_shown(&terminal, "y  yes, after its end was read (PageDown, End)");
+    until_shown(&terminal, "y  yes (read to the end first: PageDown, End)");
     assert_eq!(home.list().len(), 0, "nothing runs unread");
     terminal.press("\u{1b}[F");
     until_shown(&terminal, "Start in background? [y/n]");

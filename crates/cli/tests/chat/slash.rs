@@ -77,7 +77,7 @@ fn what_was_allowed_is_shown_as_started_before_how_it_ended() {
     terminal.resize(140, 50);
     for number in 1..=4 {
         say(&mut terminal, &format!("/background rm -rf build{number}"));
-        until_shown(&terminal, "may it?");
+        until_shown(&terminal, "allow?");
         terminal.press("y");
         let banner = format!("⌁ bash_{number} exited");
         let screen = until_shown(&terminal, &banner);
@@ -93,17 +93,17 @@ fn test_slash_background_approval() {
     let home = table(&endpoint).gated();
     let mut terminal = chat(&home);
     say(&mut terminal, "/background rm -rf build");
-    let screen = until_shown(&terminal, "may it?");
+    let screen = until_shown(&terminal, "allow?");
     assert!(screen.text.contains("rm -rf build"), "{}", screen.text);
     terminal.press("n");
-    until_shown(&terminal, "✗ not allowed: ");
-    let screen = until_shown(&terminal, "Not done: a person said no.");
+    until_shown(&terminal, "✗ denied: ");
+    let screen = until_shown(&terminal, "Not done: denied by a person.");
     assert!(!screen.text.contains("ask the user"), "these words are for models: {}", screen.text);
-    assert_eq!(screen.text.matches("not allowed").count(), 1, "it is said once: {}", screen.text);
+    assert_eq!(screen.text.matches("✗ denied").count(), 1, "it is said once: {}", screen.text);
     assert_eq!(home.list().len(), 0, "nothing is left of it");
     say(&mut terminal, "/background rm -rf build");
     until(&terminal, "a no counts for a while", |screen| {
-        screen.text.matches("a person said no").count() == 2
+        screen.text.matches("denied by a person").count() == 2
     });
     leave(terminal);
 }
@@ -164,8 +164,7 @@ fn a_status_that_there_is_not_is_no_empty_list() {
     let mut terminal = chat(&home);
     terminal.resize(140, 40);
     say(&mut terminal, "/tasks bogus");
-    let wanted =
-        "There is no status \"bogus\": choose one of pending, running, completed, failed, cancelled.";
+    let wanted = "No status \"bogus\"; choose one of pending, running, completed, failed, cancelled.";
     let screen = until_shown(&terminal, wanted);
     assert!(!screen.text.contains("No background tasks."), "{}", screen.text);
     leave(terminal);
@@ -264,7 +263,7 @@ fn a_command_that_waits_for_an_answer_lets_others_pass() {
     say(&mut terminal, "/tasks");
     until_shown(&terminal, "No background tasks.");
     say(&mut terminal, "/deny");
-    until_shown(&terminal, "a person said no");
+    until_shown(&terminal, "denied by a person");
     leave(terminal);
 }
 
@@ -274,7 +273,7 @@ fn what_is_no_command_never_reaches_the_model() {
     let home = table(&endpoint);
     let mut terminal = chat(&home);
     say(&mut terminal, "/nope at all");
-    until_shown(&terminal, "there is no command /nope");
+    until_shown(&terminal, "No command /nope");
     say(&mut terminal, "/help");
     until_shown(&terminal, "/background COMMAND");
     say(&mut terminal, "/mode plan");

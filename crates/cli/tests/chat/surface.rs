@@ -25,14 +25,14 @@ fn ctrl_b_shows_the_tasks_and_again_moves_the_foreground_to_the_background_unhar
     let (mut terminal, child) = with_foreground(&endpoint, &home);
     until_shown(&terminal, "to background");
     terminal.press(CTRL_B);
-    until_shown(&terminal, "(awaited)");
+    until_shown(&terminal, "(foreground)");
     assert!(!terminal.screen().text.contains("⌁ 1 task"), "what is awaited is not in the background");
     terminal.press(CTRL_B);
     until_shown(&terminal, "Back again.");
     until_shown(&terminal, "⌁ 1 task");
     assert!(alive(child), "the process goes on");
     let result = endpoint.request(1).last_text();
-    assert!(result.contains("bash_1") || result.contains("goes on in the background"), "{result}");
+    assert!(result.contains("bash_1") || result.contains("continues in the background"), "{result}");
     assert_eq!(home.list()[0]["status"], "running");
 }
 
@@ -144,16 +144,16 @@ fn a_question_shows_the_exact_command_and_is_answered_with_a_key() {
     let home = home(&endpoint).gated();
     let mut terminal = chat(&home);
     say(&mut terminal, "clean up");
-    let screen = until_shown(&terminal, "may it?");
+    let screen = until_shown(&terminal, "allow?");
     assert!(screen.text.contains("rm -rf build; echo gone > mark"), "{}", screen.text);
     assert!(screen.text.contains("deletes build"), "its effects: {}", screen.text);
     terminal.press("n");
-    until_shown(&terminal, "✗ not allowed");
+    until_shown(&terminal, "✗ denied");
     until_shown(&terminal, "Next.");
     assert!(!home.has_file("mark"));
     until_shown(&terminal, "· ready");
     say(&mut terminal, "really");
-    until_shown(&terminal, "may it?");
+    until_shown(&terminal, "allow?");
     terminal.press("y");
     until_shown(&terminal, "✓ allowed");
     wait_until(SOON, "the command has run", || home.has_file("mark").then_some(()));

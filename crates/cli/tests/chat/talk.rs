@@ -132,11 +132,11 @@ fn what_is_said_during_a_turn_waits_for_its_end() {
     say(&mut terminal, "one");
     until_shown(&terminal, "First");
     say(&mut terminal, "two");
-    until_shown(&terminal, "waits: two");
+    until_shown(&terminal, "queued: two");
     endpoint.release();
     until_shown(&terminal, "Second done.");
     assert_eq!(endpoint.request(1).last_text(), "two");
-    until_gone(&terminal, "waits: two");
+    until_gone(&terminal, "queued: two");
     leave(terminal);
 }
 
@@ -153,7 +153,7 @@ fn an_agent_that_dies_is_named_and_started_again_by_the_next_words() {
         home.tagged().into_iter().find(|pid| processes::words(*pid).iter().any(|word| word == "acp"))
     });
     home.slay(agent);
-    until_shown(&terminal, "· not there");
+    until_shown(&terminal, "· not running");
     say(&mut terminal, "still there?");
     until_shown(&terminal, "Here again.");
     assert!(endpoint.request(1).says("hello"), "it remembers the conversation");
@@ -173,7 +173,7 @@ fn nobody_awaits_what_a_dead_agent_ran_in_the_foreground() {
         home.tagged().into_iter().find(|pid| processes::words(*pid).iter().any(|word| word == "acp"))
     });
     home.slay(agent);
-    until_shown(&terminal, "· not there");
+    until_shown(&terminal, "· not running");
     until_shown(&terminal, "⌁ 1 task");
     until_gone(&terminal, "to background");
     // Nor does the next one.
@@ -197,7 +197,7 @@ fn test_agent_proposes_background() {
     let mut terminal = chat(&home);
     terminal.resize(100, 40);
     say(&mut terminal, "build everything");
-    let screen = until_shown(&terminal, "may it?");
+    let screen = until_shown(&terminal, "allow?");
     assert!(screen.text.contains(command), "{}", screen.text);
     assert!(!screen.text.contains("last time") && !screen.text.contains("expects"), "{}", screen.text);
     assert_eq!(home.list().len(), 0, "nothing runs before the answer");
@@ -217,12 +217,13 @@ fn test_agent_proposes_background() {
     assert!(screen.text.contains(&*home.work().file_name().unwrap().to_string_lossy()), "{}", screen.text);
     assert_eq!(screen.text.matches("~5 minutes").count(), 1, "{}", screen.text);
     assert!(!screen.text.contains("run_in_background"), "{}", screen.text);
-    until_shown(&terminal, "may it?");
+    until_shown(&terminal, "allow?");
     terminal.press("y");
     until_shown(&terminal, "/status bash_2 shows how it stands.");
     until_shown(&terminal, "⌁ 1 task");
     until_shown(&terminal, "· ready");
-    assert!(home.list().iter().all(|task| task["approved_by"] == "user"));
+    let tasks = home.list();
+    assert!(tasks.len() == 2 && tasks.iter().all(|task| task["approved_by"] == "user"), "{tasks:?}");
 }
 
 #[test]

@@ -41,18 +41,18 @@ fn words_over_which_an_agent_dies_wait_and_are_said_again_once() {
     let home = with_agent(home(&ModelEndpoint::new()));
     let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
     say(&mut terminal, "die-once mark\nsay still here");
-    until_shown(&terminal, "· not there");
-    until_shown(&terminal, "waits: die-once mark");
+    until_shown(&terminal, "· not running");
+    until_shown(&terminal, "queued: die-once mark");
     say(&mut terminal, "say and this");
     until_shown(&terminal, "and this\n");
     until_shown(&terminal, "\n still here");
     until(&terminal, "nothing waits any more", |screen| {
-        screen.text.contains("· ready") && !screen.text.contains("waits:")
+        screen.text.contains("· ready") && !screen.text.contains("queued:")
     });
     say(&mut terminal, "die 4");
-    until_shown(&terminal, "waits: die 4");
+    until_shown(&terminal, "queued: die 4");
     say(&mut terminal, "say good");
-    until_shown(&terminal, "second time over the same words");
+    until_shown(&terminal, "It exited twice");
     say(&mut terminal, "say morning");
     until_shown(&terminal, "\n morning");
     leave(terminal);
@@ -65,7 +65,7 @@ fn notices_that_did_not_arrive_lead_the_next_turn() {
         fs::write(home.user().join("on-notice"), way).unwrap();
         let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
         start_task(&mut terminal);
-        until_shown(&terminal, if way == "die 1" { "· not there" } else { "out of tokens" });
+        until_shown(&terminal, if way == "die 1" { "· not running" } else { "out of tokens" });
         say(&mut terminal, "say thanks");
         until_shown(&terminal, "\n thanks");
         let told = prompts(&home);
@@ -91,12 +91,12 @@ fn a_notice_that_a_killed_chat_had_just_said_is_told_by_the_next() {
     start_task(&mut terminal);
     wait_until(SOON, "the agent is told", || prompts(&home).last().filter(|text| is_notice(text)).cloned());
     say(&mut terminal, "say unsent");
-    until_shown(&terminal, "waits: say unsent");
+    until_shown(&terminal, "queued: say unsent");
     terminal.signal(rustix::process::Signal::KILL);
     terminal.ended();
     let terminal = chat_with(&home, &["chat", "--resume"]);
-    until_shown(&terminal, "■ stopped: the chat ended in the middle of it");
-    until_shown(&terminal, "not sent before the chat ended: say unsent");
+    until_shown(&terminal, "■ stopped: the chat ended during this call");
+    until_shown(&terminal, "not sent, because the chat ended: say unsent");
     wait_until(SOON, "it is told again", || {
         let told = prompts(&home);
         (told.iter().filter(|text| is_notice(text)).count() == 2).then_some(())
@@ -114,9 +114,9 @@ fn a_mode_that_the_agent_sets_late_holds_nothing_up() {
     let home = with_agent(home(&ModelEndpoint::new()));
     let mut terminal = chat_with(&home, &["chat", "--agent", "orderly"]);
     say(&mut terminal, "ask rm -rf target");
-    until_shown(&terminal, "may it?");
+    until_shown(&terminal, "allow?");
     terminal.press(ESC);
-    until_gone(&terminal, "may it?");
+    until_gone(&terminal, "allow?");
     say(&mut terminal, "/mode plan");
     say(&mut terminal, "/approve");
     until_shown(&terminal, "permission: yes");
@@ -130,9 +130,9 @@ fn a_mode_chosen_before_the_agent_is_there_is_set_when_it_comes() {
     let home = with_agent(home(&ModelEndpoint::new()));
     let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
     say(&mut terminal, "die-once mark");
-    until_shown(&terminal, "· not there");
+    until_shown(&terminal, "· not running");
     say(&mut terminal, "/mode plan");
-    until_shown(&terminal, "The agent gets mode plan when it is there.");
+    until_shown(&terminal, "Mode plan is set when the agent starts.");
     say(&mut terminal, "mode");
     until_shown(&terminal, "\n plan");
     until_shown(&terminal, "· ready");
@@ -148,7 +148,7 @@ fn a_mode_chosen_before_the_agent_is_there_is_set_when_it_comes() {
 fn the_mode_of_the_chat_is_that_of_the_agents_tools() {
     let home = with_agent(home(&ModelEndpoint::new()).gated());
     let mut terminal = chat_with(&home, &["chat", "--agent", "modeless", "--mode", "plan"]);
-    until_shown(&terminal, "the agent itself has no mode plan");
+    until_shown(&terminal, "the agent has no mode plan");
     let call = json!({"command": "touch made"});
     say(&mut terminal, &format!("mcp shell {call}\nsay \nsay that was the first"));
     until_shown(&terminal, "that was the first");
@@ -175,10 +175,10 @@ fn an_agent_that_does_not_stop_is_ended_by_the_second_wish() {
     say(&mut terminal, "say begun\nhang");
     until_shown(&terminal, "\n begun");
     terminal.press(ESC);
-    until_shown(&terminal, "Esc once more ends it");
+    until_shown(&terminal, "press Esc again to kill it");
     terminal.press(ESC);
-    until_shown(&terminal, "did not stop its turn and was ended");
-    until_shown(&terminal, "· not there");
+    until_shown(&terminal, "did not end its turn and was killed");
+    until_shown(&terminal, "· not running");
     say(&mut terminal, "say again there");
     until_shown(&terminal, "\n again there");
     leave(terminal);
@@ -219,14 +219,14 @@ fn an_agent_that_asks_without_end_is_refused_and_can_be_stopped() {
     let home = with_agent(home(&ModelEndpoint::new()));
     let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
     say(&mut terminal, "ask-many 20000");
-    until_shown(&terminal, "asks more than 100 things at once");
+    until_shown(&terminal, "more than 100 requests of the agent at once");
     until_shown(&terminal, "1 of 100");
     terminal.press(ESC);
     until_gone(&terminal, "1 of 100");
     terminal.press(ESC);
     until_shown(&terminal, "■ stopped: cancelled");
     until_shown(&terminal, "· ready");
-    assert_eq!(terminal.screen().text.matches("asks more than").count(), 1);
+    assert_eq!(terminal.screen().text.matches("more than 100 requests").count(), 1);
     leave(terminal);
 }
 
@@ -259,6 +259,6 @@ fn a_chat_whose_directory_is_gone_says_so() {
     leave(terminal);
     fs::remove_dir(&place).unwrap();
     let terminal = chat_with(&home, &["chat", "--resume"]);
-    until_shown(&terminal, "is not there any more");
+    until_shown(&terminal, "no longer exists");
     leave(terminal);
 }

@@ -69,7 +69,9 @@ fn a_task_that_is_looked_at_while_it_starts_is_started_once() {
     );
     let expected: String = (0..20).map(|number| format!("{number}\n")).collect();
     assert_eq!(home.lines_in("ran", 20), expected);
-    for task in home.list() {
+    let tasks = home.list();
+    assert_eq!(tasks.len(), 20);
+    for task in tasks {
         let id = task["id"].as_str().unwrap();
         let events = home.mw(["watch", "--no-follow", "--task", id]).exits(0).json_lines();
         let started: Vec<_> = events.iter().filter(|event| event["event"] == "started").collect();

@@ -6,6 +6,7 @@
 mod adoption;
 mod arrivals;
 mod client;
+mod damaged_database;
 mod disk;
 mod fail_points;
 mod guarded;

@@ -15,7 +15,7 @@ fn a_restart_on_a_full_disk_leaves_the_task_running() {
     let ballast = home.state().join("ballast");
     assert!(fs::write(&ballast, vec![0; 16 << 20]).is_err(), "the disk is not full");
     let error = home.mw(["restart", "--json", "web"]).refusal(7);
-    assert!(error["message"].as_str().unwrap().contains("goes on running"), "{error}");
+    assert!(error["message"].as_str().unwrap().contains("keeps running"), "{error}");
     assert!(alive(pid));
     fs::remove_file(&ballast).unwrap();
     let task = home.status("web");
@@ -34,6 +34,32 @@ fn a_restart_without_a_supervisor_leaves_the_task_running() {
     let refused = home.command(["restart", &id]).env("MEANWHILE_SUPERVISOR", "/nonexistent").run();
     assert!(refused.code != Some(0) && alive(pid), "{refused}");
     assert_eq!(home.status(&id)["status"], "running");
+}
+
+/// What keeps the next run from being written down comes up while the present one ends.
+#[test]
+fn a_restart_that_fails_after_the_end_says_that_the_task_was_ended() {
+    let home = home();
+    let flag = home.state().join("waiting");
+    let script = format!(
+        "trap 'ln -s no/where {}; exit 0' TERM; echo ready; while :; do sleep 0.02; done",
+        flag.display()
+    );
+    let id = home.start(&script);
+    home.until_logged(&id, "ready");
+    let pid = home.pid(&id);
+    let error = home.mw(["restart", "--json", &id]).refusal(7);
+    let message = error["message"].as_str().unwrap();
+    assert!(message.contains("was ended but could not be restarted: cannot write"), "{error}");
+    assert!(error["hint"].as_str().unwrap().ends_with(&format!("then: mw restart {id}")), "{error}");
+    assert!(!alive(pid));
+    let task = home.status(&id);
+    assert_eq!((&task["status"], &task["runs"]), (&"cancelled".into(), &1.into()), "{task}");
+    fs::remove_file(&flag).unwrap();
+    let _ = home.mw(["restart", &id]).ok();
+    home.until_logged(&id, "ready");
+    assert_eq!(home.status(&id)["runs"], 2);
+    let _ = home.mw(["kill", "--signal", "KILL", &id]).ok();
 }
 
 #[test]

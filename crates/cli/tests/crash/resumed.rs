@@ -83,8 +83,13 @@ fn a_task_that_nobody_hosted_goes_on() {
     let id = start(&home, "s", &children::gated("go", 5));
     home.slay(home.pair(&id).supervisor);
     until_taken_over(&home, &id);
-    // A task of a session that was hosted would be over before this one.
-    let _ = home.mw(["run", "sleep 0.3"]).ok();
+    // Another, whose session was hosted, ends with its host in the same way.
+    let host = host(&home, "hosted");
+    let other = start(&home, "hosted", children::SLEEPER);
+    home.slay(home.pair(&other).supervisor);
+    until_taken_over(&home, &other);
+    let _ = host.kill();
+    assert_eq!(home.ended(&other)["status"], "cancelled");
     home.open("go");
     assert_eq!(home.ended(&id)["exit_code"], 5);
 }
@@ -137,7 +142,10 @@ fn a_patient_kill_stays_patient() {
     let (id, pid) = begin_kill(&home, "10m");
     home.slay(home.pair(&id).supervisor);
     until_taken_over(&home, &id);
-    let _ = home.mw(["run", "sleep 0.5"]).ok();
+    // One that is to be given little time gets it meanwhile.
+    let (hasty, hasty_pid) = begin_kill(&home, "1s");
+    home.slay(home.pair(&hasty).supervisor);
+    home.until_dead(hasty_pid);
     assert!(alive(pid));
     let _ = home.mw(["kill", &id, "--signal", "KILL"]).ok();
     assert!(!alive(pid));

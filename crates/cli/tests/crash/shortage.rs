@@ -44,7 +44,7 @@ fn a_start_without_a_process_left_says_so_and_what_to_do() {
         let outcome = with_processes(&home, processes, &["start", "touch ran"]).exits(1);
         let said = String::from_utf8_lossy(&outcome.stderr);
         assert!(said.contains("Resource temporarily unavailable"), "{processes}: {said}");
-        assert!(said.contains("hint: raise what this shell may use (ulimit -a)"), "{processes}: {said}");
+        assert!(said.contains("hint: raise the limits of this process (ulimit -a)"), "{processes}: {said}");
     }
     assert_eq!(with_processes(&home, 100, &["list"]).ok(), "No tasks.\n", "nothing is left of them");
     assert!(!home.has_file("ran"));

@@ -258,7 +258,7 @@ fn what_a_task_starts_passes_the_gate_of_its_session() {
 #[test]
 fn a_variable_that_the_call_sets_is_shown_and_bound() {
     let home = project();
-    for name in ["OLDPWD", "_", "SHLVL", "TRACESTATE", "TRACEPARENT", "FOO"] {
+    for name in ["OLDPWD", "_", "SHLVL", "FOO"] {
         let script = format!("rm -rf \"${name}/zz\"");
         let (one, two) = (format!("{name}=/one"), format!("{name}=/two"));
         let start = |set: &str| hurried(&home, ["start", "--env", set, &script]).run();
@@ -271,6 +271,24 @@ fn a_variable_that_the_call_sets_is_shown_and_bound() {
         let _ = start(&two).exits(3);
         assert_eq!(start(&one).code, Some(0), "{name}");
     }
+}
+
+/// The task would not find them, so a question that showed them would be about something else.
+#[test]
+fn a_variable_that_a_start_sets_anew_is_refused_before_anybody_is_asked() {
+    let home = project();
+    for (at, name) in ["MEANWHILE_PROGRESS_FD", "TRACEPARENT", "TRACESTATE"].into_iter().enumerate() {
+        let (set, script) = (format!("{name}=sub"), format!("rm -rf \"${name}precious\""));
+        let refused = hurried(&home, ["start", "--json", "--env", &set, &script]).run().refusal(2);
+        assert!(refused["message"].as_str().unwrap().contains(name), "{refused}");
+        assert_eq!(history(&home).len(), at, "no question was put");
+        let inherited = hurried(&home, ["start", &script]).env(name, "sub");
+        let _ = inherited.run().exits(3);
+        let asked = open(&home).remove(0);
+        assert_eq!(asked["env"].as_array().map_or(0, Vec::len), 0, "not set by the call: {asked}");
+        home.mw(["deny", asked["id"].as_str().unwrap()]).ok();
+    }
+    assert!(home.has_file("precious"));
 }
 
 #[test]
@@ -407,7 +425,7 @@ fn what_was_changed_while_it_waited_for_a_slot_does_not_run() {
     home.mw(["kill", holder["id"].as_str().unwrap()]).ok();
     let ended = home.ended(task);
     assert_eq!(ended["status"], "failed", "{ended}");
-    assert!(ended["cause"].as_str().unwrap().contains("no longer what was approved"), "{ended}");
+    assert!(ended["cause"].as_str().unwrap().contains("differs from the approved command"), "{ended}");
     assert!(home.has_file("precious"));
 }
 

@@ -75,7 +75,7 @@ fn the_guide_tells_an_agent_all_it_needs() {
 
 #[test]
 fn the_architecture_shows_the_way_from_a_call_to_a_notice() {
-    let text = section(&page("docs/architecture.md"), "From a call to a notice");
+    let text = section(&page("docs/architecture.md"), "From a call to a notification");
     let parts = [
         "foreground: start",
         "background: start",
@@ -106,6 +106,6 @@ fn the_design_has_its_four_parts() {
 fn the_page_of_the_chat_has_chip_banner_modal_and_warning() {
     let chat = page("docs/chat.md");
     says(&chat, &["(chat.svg)"]);
-    says(&section(&chat, "While it talks"), &["`⌁ 2 tasks`", "**Ctrl-B** lists them", "is a banner"]);
-    says(&section(&chat, "Leaving and coming back"), &["If tasks run at that moment, it says how many"]);
+    says(&section(&chat, "During a conversation"), &["`⌁ 2 tasks`", "**Ctrl-B** lists them", "is a banner"]);
+    says(&section(&chat, "Leaving and resuming"), &["If tasks run at that moment, the chat says how many"]);
 }

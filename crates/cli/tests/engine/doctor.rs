@@ -111,10 +111,35 @@ fn a_damaged_database_is_told_and_left_alone() {
     let outcome = home.mw(["doctor", "--json"]).exits(1);
     let database = check(&outcome.json(), "database");
     assert_eq!(database["verdict"], "problem", "{outcome}");
-    assert!(database["next"].as_str().unwrap().contains("rebuilt"), "{database}");
+    assert!(database["next"].as_str().unwrap().contains("sets it aside"), "{database}");
     assert_eq!(fs::read(&path).unwrap(), damaged);
     let text = home.mw(["doctor"]).exits(1).text();
-    assert!(text.contains("✗ database") && text.contains("1 problem to solve"), "{text}");
+    assert!(text.contains("✗ database") && text.contains("1 problem to fix"), "{text}");
+}
+
+/// An older copy of the database does not know a newer task.
+#[test]
+fn task_directories_that_the_database_does_not_know_are_told() {
+    let home = home();
+    let files = ["meanwhile.db", "meanwhile.db-wal", "meanwhile.db-shm"];
+    let first = home.start("exit 0");
+    home.ended(&first);
+    home.mw(["list"]).ok();
+    home.wait_until_empty(SOON);
+    let kept = files.map(|file| fs::read(home.state().join(file)).ok());
+    let second = home.start("exit 0");
+    home.ended(&second);
+    home.mw(["list"]).ok();
+    home.wait_until_empty(SOON);
+    for (file, bytes) in files.iter().zip(kept) {
+        let path = home.state().join(file);
+        let _ = fs::remove_file(&path);
+        bytes.into_iter().for_each(|bytes| fs::write(&path, bytes).unwrap());
+    }
+    let text = home.mw(["doctor"]).text();
+    assert!(text.contains("1 task directory is not in the database"), "{text}");
+    fs::remove_file(home.state().join("arrivals")).unwrap();
+    assert_eq!(home.list().len(), 2, "it was taken in again");
 }
 
 #[test]
@@ -166,7 +191,7 @@ fn hosts_are_checked_against_this_mw() {
         r#"{"hooks":{"AfterTool":[{"hooks":[{"command":"'/also gone/mw' hook gemini"}]}]}}"#,
     );
     let gone = check(&diagnosis(&home), "gemini");
-    assert!(gone["detail"].as_str().unwrap().contains("/also gone/mw, which"), "{gone}");
+    assert!(gone["detail"].as_str().unwrap().contains("/also gone/mw does not exist"), "{gone}");
     fs::remove_dir_all(home.user().join(".gemini")).unwrap();
     put(&home, ".cursor/mcp.json", r#"{"mcpServers":{"meanwhile":{"command":"sh","args":[]}}}"#);
     assert_eq!(check(&diagnosis(&home), "cursor")["verdict"], "warning");

@@ -43,15 +43,21 @@ fn a_task_is_told_its_id_and_its_session_once_each() {
     assert_eq!(value_in(&dump, "MEANWHILE_TASK_SESSION"), [b"mine"]);
 }
 
+/// Variables that every start sets anew.
+const RESERVED: [&str; 5] =
+    ["MEANWHILE_TASK_ID", "MEANWHILE_TASK_SESSION", "MEANWHILE_PROGRESS_FD", "TRACEPARENT", "TRACESTATE"];
+
 #[test]
-fn its_id_and_session_cannot_be_set_by_hand() {
+fn a_variable_that_every_start_sets_anew_cannot_be_set_by_a_call() {
     let home = home();
-    let given = ["--env", "MEANWHILE_TASK_ID=bash-foreign1", "--env", "MEANWHILE_TASK_SESSION=foreign"];
-    let args = ["start", "--json"].iter().chain(&given).chain(&["--", "env", "-0"]);
-    let id = id_of(home.mw(args));
-    home.ended(&id);
-    assert_eq!(value_in(&home.log(&id), "MEANWHILE_TASK_ID"), [id.as_bytes()]);
-    assert_eq!(value_in(&home.log(&id), "MEANWHILE_TASK_SESSION"), [b"default"]);
+    for name in RESERVED {
+        let set = format!("{name}=x");
+        for command in ["start", "run", "agent", "policy"] {
+            let refused = home.mw([command, "--json", "--env", &set, "true"]).refusal(2);
+            assert!(refused["message"].as_str().unwrap().starts_with(name), "{command}: {refused}");
+        }
+    }
+    assert_eq!(home.mw(["list", "--json"]).json()["total"], 0);
 }
 
 #[test]
@@ -127,6 +133,16 @@ fn what_the_caller_does_not_have_the_task_does_not_have() {
 
 /// Starts a task under a mask of its own, makes a file in it, and returns the file's mode.
 fn mode_under(home: &Home, mask: &str, file: &str) -> u32 {
+    home.ended(&touch_under(home, mask, file));
+    mode_of(home, file)
+}
+
+fn mode_of(home: &Home, file: &str) -> u32 {
+    fs::metadata(home.work().join(file)).unwrap().permissions().mode() & 0o777
+}
+
+/// Starts a task that makes a file; returns its id.
+fn touch_under(home: &Home, mask: &str, file: &str) -> String {
     let outcome = home
         .program("/bin/sh")
         .arg("-c")
@@ -135,8 +151,7 @@ fn mode_under(home: &Home, mask: &str, file: &str) -> u32 {
         .arg(format!("touch {file}; mkdir {file}.d"))
         .arg(mask)
         .run();
-    home.ended(&id_of(outcome));
-    fs::metadata(home.work().join(file)).unwrap().permissions().mode() & 0o777
+    id_of(outcome)
 }
 
 #[test]
@@ -150,9 +165,13 @@ fn files_are_made_under_the_callers_mask() {
 #[test]
 fn a_queued_task_keeps_its_callers_mask() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
-    let first = home.start("sleep 0.2");
-    assert_eq!(mode_under(&home, "013", "file"), 0o664);
+    let first = home.start(&children::gated("go", 0));
+    let queued = touch_under(&home, "013", "file");
+    assert_eq!(home.status(&queued)["status"], "pending");
+    home.open("go");
     home.ended(&first);
+    home.ended(&queued);
+    assert_eq!(mode_of(&home, "file"), 0o664);
 }
 
 #[test]

@@ -32,7 +32,7 @@ fn options_may_follow_a_quoted_script() {
         [&["start", "a b", "c"][..], &["start", "a b", "--name", "x", "c"], &["start", "a b", "--", "c"]]
     {
         let said = home.mw(words).exits(2).complaint();
-        assert!(said.contains("a script is one quoted argument"), "{words:?}: {said}");
+        assert!(said.contains("a script must be a single quoted argument"), "{words:?}: {said}");
     }
 }
 
@@ -75,12 +75,12 @@ fn what_runs_comes_first_and_nothing_is_cut_in_a_pipe() {
     assert!(list.contains("WHEN") && list.contains(" ago ") | list.contains(" now "), "{list}");
     let part = home.mw(["list", "--limit", "3"]).exits(0);
     assert_eq!(part.text().lines().count(), 4, "{part:?}");
-    assert_eq!(part.complaint(), "mw: 5 more: add --all to the command, or --limit N\n");
+    assert_eq!(part.complaint(), "mw: 5 more tasks; use --all or --limit N\n");
     assert_eq!(
         home.mw(["list", "--limit", "0"]).exits(0).complaint(),
-        "mw: 8 more: add --all to the command, or --limit N\n"
+        "mw: 8 more tasks; use --all or --limit N\n"
     );
-    assert_eq!(home.mw(["list", "--name", "nosuch"]).ok(), "No task fits.\n");
+    assert_eq!(home.mw(["list", "--name", "nosuch"]).ok(), "No matching tasks.\n");
     home.open("never");
 }
 
@@ -93,12 +93,12 @@ fn a_wait_in_vain_says_why() {
     let _short = home.start_with(&["--name", "short"], "echo other");
     let said = home.mw(["wait", "short", "--until", "match=hello"]).exits(8).complaint();
     assert!(
-        said.starts_with("error: short ended and did not print a line that matches \"hello\"\n"),
+        said.starts_with("error: short ended but did not print a line that matches \"hello\"\n"),
         "{said}"
     );
     assert!(said.contains("PYTHONUNBUFFERED=1"), "{said}");
     let answer = home.mw(["wait", "short", "--until", "match=hello", "--json"]).exits(8);
-    assert_eq!(answer.json()["reason"], "short ended and did not print a line that matches \"hello\"");
+    assert_eq!(answer.json()["reason"], "short ended but did not print a line that matches \"hello\"");
     assert!(home.mw(["wait", "short", "--json"]).exits(0).json()["reason"].is_null());
 }
 
@@ -125,7 +125,7 @@ fn errors_name_what_is_wrong_in_a_line() {
     let regex = said(&["output", &id, "--grep", "("], 2);
     assert_eq!(regex.lines().next(), Some("error: \"(\" is not a regular expression: unclosed group"));
     let batch = said(&["wait", "--batch", "nosuch"], 5);
-    assert!(batch.contains("error: no task belongs to the batch \"nosuch\"\nhint: "), "{batch}");
+    assert!(batch.contains("error: no tasks in the batch \"nosuch\"\nhint: "), "{batch}");
     let typo = said(&["statr"], 2);
     assert!(typo.contains("'start'") && !typo.contains("settle"), "{typo}");
     assert!(said(&["stop", &id], 2).contains("'kill'"));
@@ -146,9 +146,9 @@ fn a_port_in_use_is_named() {
 fn programs_that_are_not_ours_or_missing_are_named() {
     let home = home();
     let said = home.command(["start", "true"]).env("MEANWHILE_SUPERVISOR", "/bin/true").run().complaint();
-    assert!(said.contains("/bin/true, which MEANWHILE_SUPERVISOR names, ended before"), "{said}");
+    assert!(said.contains("/bin/true (set by MEANWHILE_SUPERVISOR) exited before"), "{said}");
     let missing = home.command(["start", "true"]).env("MEANWHILE_SUPERVISOR", "/nowhere/x").run().complaint();
-    assert!(missing.contains("install mw, mw-surfaces and mw-supervisor side by side"), "{missing}");
+    assert!(missing.contains("install mw, mw-surfaces and mw-supervisor in one directory"), "{missing}");
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn an_agent_without_a_model_is_refused_before_it_starts() {
 fn a_server_for_agents_says_so_on_a_terminal() {
     let home = home();
     let mut terminal = home.command(["mcp"]).on_terminal();
-    crate::top::until_shown(&terminal, "this speaks MCP on stdin and stdout");
+    crate::top::until_shown(&terminal, "serving MCP on stdin and stdout");
     terminal.press("\u{4}");
     assert_eq!(terminal.ended(), Some(0));
 }

@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use mw_testkit::children;
+use mw_testkit::{Home, children};
+use serde_json::{Value, json};
 
 use crate::approval::{SESSION, asked, project};
 
@@ -34,7 +35,7 @@ fn the_gate_of_a_tasks_session_cannot_be_left_by_its_environment() {
     assert!(!log.contains(&elsewhere), "what another session has is not shown: {log}");
     assert!(home.has_file("precious"));
     let all = home.list();
-    assert!(all.iter().all(|task| task["session"] != "default"), "{all:?}");
+    assert!(!all.is_empty() && all.iter().all(|task| task["session"] != "default"), "{all:?}");
     let notices = home.command(["notices", "--json"]).session("other").run().json();
     assert_eq!(notices["notices"][0]["task"], elsewhere.as_str(), "it was left to its owner: {notices}");
 }
@@ -64,18 +65,42 @@ fn another_session_cannot_be_taken_over_from_inside_a_task() {
     assert_eq!(home.status(&other)["status"], "running");
 }
 
-/// A session that is kept by a process inside the task is that process's own.
+/// A session that is kept by a process inside the task is that process's own, and one that was begun there can be used
+/// again by the tasks of the same session, but not by those of another.
 #[test]
 fn a_session_that_a_task_hosts_is_its_own() {
     let home = project();
     let mw = env!("CARGO_BIN_EXE_mw");
-    let script = format!("{mw} session run inner -- {mw} run 'echo $MEANWHILE_TASK_SESSION'");
-    let started =
-        home.command(["start", "--json", &script]).session(SESSION).env("MEANWHILE_MODE", "dangerous").run();
-    let task = started.json()["id"].as_str().unwrap().to_owned();
-    let _ = home.ended(&task);
+    let script = format!("{mw} session run inner -- {mw} run 'echo $MEANWHILE_TASK_SESSION'; echo code $?");
+    let log_of = |session: &str| {
+        let start = home.command(["start", "--json", &script]).session(session);
+        let task = start.env("MEANWHILE_MODE", "dangerous").run().json()["id"].as_str().unwrap().to_owned();
+        let _ = home.ended(&task);
+        String::from_utf8(home.log(&task)).unwrap()
+    };
+    for _ in 0..2 {
+        let log = log_of(SESSION);
+        assert!(log.lines().any(|line| line == "inner") && log.contains("code 0"), "{log}");
+    }
+    let log = log_of("another");
+    assert!(log.contains("code 2") && log.contains("cannot reach session inner"), "{log}");
+}
+
+/// Approval requests of other sessions are nothing to a task.
+#[test]
+fn a_task_sees_no_approval_requests_of_other_sessions() {
+    let home = project();
+    let mw = env!("CARGO_BIN_EXE_mw");
+    let asking =
+        home.command(["start", "rm precious"]).session("other").env("MEANWHILE_APPROVAL_WAIT", "50ms");
+    let _ = asking.run().exits(3);
+    assert!(home.mw(["approvals"]).ok().contains("rm precious"));
+    let script = format!("{mw} approvals; {mw} approvals --history; echo all over");
+    let start = home.command(["start", "--json", &script]).session(SESSION);
+    let task = start.env("MEANWHILE_MODE", "dangerous").run().json()["id"].as_str().unwrap().to_owned();
+    home.until_logged(&task, "all over");
     let log = String::from_utf8(home.log(&task)).unwrap();
-    assert!(log.lines().any(|line| line == "inner"), "{log}");
+    assert!(!log.contains("rm precious"), "{log}");
 }
 
 /// Whatever mode the environment names: the rules of the session around hold.
@@ -93,4 +118,93 @@ fn a_session_that_is_begun_inside_a_task_has_the_rules_around_it() {
     let said = host.wait();
     assert!(said.text().contains("inner 3"), "{said}");
     assert!(home.has_file("precious"));
+}
+
+/// What is said to `mw mcp`: a greeting, and these calls.
+fn calls(home: &Home, file: &str, calls: &[(&str, Value)]) {
+    let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}});
+    let mut lines = vec![
+        json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}),
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+    ];
+    lines.extend(calls.iter().enumerate().map(|(number, (name, arguments))| {
+        let params = json!({"name": name, "arguments": arguments});
+        json!({"jsonrpc": "2.0", "id": number + 1, "method": "tools/call", "params": params})
+    }));
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    fs::write(home.work().join(file), text).unwrap();
+}
+
+/// A server that is started inside a task serves the task's session, whichever it is told to serve.
+#[test]
+fn a_server_inside_a_task_serves_the_session_of_the_task() {
+    let home = project();
+    let mw = env!("CARGO_BIN_EXE_mw");
+    let start = |script: &str| {
+        let started = home.command(["start", "--json", script]).session("other").run().json();
+        started["id"].as_str().unwrap().to_owned()
+    };
+    let (ended, live) = (start("exit 3"), start(children::SLEEPER));
+    let _ = home.ended(&ended);
+    calls(&home, "calls", &[("task_list", json!({})), ("task_stop", json!({"task_ids": [live]}))]);
+    let bare = "env -i PATH=\"$PATH\" HOME=\"$HOME\" MEANWHILE_HOME=\"$MEANWHILE_HOME\"";
+    let hook = r#"{"hook_event_name":"UserPromptSubmit","session_id":"x"}"#;
+    let script = format!(
+        "{bare} MEANWHILE_SESSION=other {mw} mcp < calls; \
+         echo '{hook}' | {bare} MEANWHILE_SESSION=other {mw} hook claude-code; echo all over"
+    );
+    let started =
+        home.command(["start", "--json", &script]).session(SESSION).env("MEANWHILE_MODE", "dangerous").run();
+    let task = started.json()["id"].as_str().unwrap().to_owned();
+    home.until_logged(&task, "all over");
+    let log = String::from_utf8(home.log(&task)).unwrap();
+    assert!(log.contains(&task), "it sees its own session: {log}");
+    assert!(!log.contains(&ended) && !log.contains("<task-id>"), "{log}");
+    assert!(log.contains("no task"), "{log}");
+    assert_eq!(home.status(&live)["status"], "running");
+    let notices = home.command(["notices", "--json"]).session("other").run().json();
+    assert_eq!(notices["notices"][0]["task"], ended.as_str(), "it was left to its owner: {notices}");
+}
+
+/// Neither its environment nor the name of a new session makes such a server ask less.
+#[test]
+fn a_server_inside_a_task_has_the_rules_around_it() {
+    let home = project();
+    let mw = env!("CARGO_BIN_EXE_mw");
+    calls(&home, "calls", &[("shell", json!({"command": "rm precious"}))]);
+    let bare = "env -i PATH=\"$PATH\" HOME=\"$HOME\" MEANWHILE_HOME=\"$MEANWHILE_HOME\" \
+                MEANWHILE_APPROVAL_WAIT=50ms MEANWHILE_MODE=dangerous";
+    let inner =
+        format!("{bare} {mw} mcp < calls; {bare} MEANWHILE_SESSION=new {mw} mcp < calls; echo all over");
+    fs::write(home.work().join("inner.sh"), inner).unwrap();
+    let host = home.command(["session", "run", "hosted", "--", mw, "run", "sh inner.sh"]);
+    let host = host.env("MEANWHILE_MODE", "safe").spawn();
+    home.mw(["approve", &asked(&home)]).ok();
+    let said = host.wait();
+    assert!(said.text().contains("all over"), "{said}");
+    assert_eq!(said.text().matches("mw approve").count(), 2, "both were asked about: {said}");
+    assert!(home.has_file("precious"));
+}
+
+/// A chat is a person's, and the screen of tasks shows those of the session.
+#[test]
+fn screens_inside_a_task_show_nothing_of_other_sessions() {
+    let home = project();
+    let mw = env!("CARGO_BIN_EXE_mw");
+    let other = home.command(["start", "--json", children::SLEEPER]).session("other").run().json();
+    let other = other["id"].as_str().unwrap().to_owned();
+    let bare = "env -i PATH=\"$PATH\" HOME=\"$HOME\" MEANWHILE_HOME=\"$MEANWHILE_HOME\" TERM=xterm";
+    let script = format!(
+        "{bare} {mw} chat; {bare} MEANWHILE_SESSION=other {mw} top --session other; echo asked; {bare} {mw} top"
+    );
+    let start = home.command(["start", "--pty", "--json", &script]).session(SESSION);
+    let task = start.env("MEANWHILE_MODE", "dangerous").run().json()["id"].as_str().unwrap().to_owned();
+    let own = task.split_once('-').unwrap().1;
+    home.until_logged(&task, "asked");
+    home.until_logged(&task, own);
+    let log = String::from_utf8_lossy(&home.log(&task)).into_owned();
+    assert!(log.contains("mw chat cannot run inside task"), "{log}");
+    assert!(log.contains("cannot show session other"), "{log}");
+    assert!(!log.contains(&other), "{log}");
+    let _ = home.mw(["kill", &task]);
 }

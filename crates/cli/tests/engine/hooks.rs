@@ -324,7 +324,7 @@ fn a_hook_program_that_is_missing_is_told() {
     let line = wait_until(SOON, "the failure is logged", || {
         fs::read_to_string(&log).ok().filter(|text| text.ends_with('\n'))
     });
-    assert!(line.contains("there is no such program"), "{line}");
+    assert!(line.contains("program not found"), "{line}");
     let found = home.mw(["doctor", "--json"]).exits(1).json();
     let checks = found["checks"].as_array().unwrap();
     let hooks: Vec<_> = checks.iter().filter(|check| check["name"] == "hooks").collect();
@@ -334,4 +334,25 @@ fn a_hook_program_that_is_missing_is_told() {
         "{hooks:?}"
     );
     assert!(hooks[1]["detail"].as_str().unwrap().contains("the last failure"), "{hooks:?}");
+}
+
+/// What a hook puts into a session of its own ends with it, too, when its time is up.
+#[test]
+fn a_hook_that_takes_too_long_ends_with_everything_it_started() {
+    need_program("setsid");
+    let home = home().with_env("MEANWHILE_HOOKS_TIMEOUT_MS", "1000");
+    let pids = home.work().join("pids");
+    let child = format!("trap \"\" TERM; echo $$ >> {}; sleep 600; true", pids.display());
+    let hook = format!("setsid sh -c '{child}' & (setsid setsid sh -c '{child}' &); sleep 600");
+    let home = home.with_env("MEANWHILE_HOOKS_EXIT", hook);
+    let id = home.start("true");
+    home.ended(&id);
+    let started = wait_until(SOON, "both children run", || {
+        let text = fs::read_to_string(&pids).ok()?;
+        (text.lines().count() == 2 && text.ends_with('\n')).then_some(text)
+    });
+    for pid in started.lines() {
+        home.until_dead(pid.parse().unwrap());
+    }
+    home.wait_until_empty(SOON);
 }

@@ -69,7 +69,9 @@ fn a_task_that_does_not_read_does_not_hold_its_supervisor() {
 fn a_task_without_an_open_input_takes_none() {
     let home = home();
     let id = home.start(children::SLEEPER);
-    let _ = home.mw(["input", "--json", &id, "x"]).refusal(6);
+    let refusal = home.mw(["input", "--json", &id, "x"]).refusal(6);
+    assert!(refusal["message"].to_string().contains("without an open standard input"), "{refusal}");
+    assert_eq!(refusal["hint"], "start it with --stdin or --pty");
 }
 
 #[test]

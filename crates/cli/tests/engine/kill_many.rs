@@ -35,6 +35,20 @@ fn a_stopped_supervisor_is_continued_and_kills() {
 }
 
 #[test]
+fn a_task_whose_guardian_and_supervisor_are_stopped_is_restarted() {
+    let home = home();
+    let id = home.start(children::SLEEPER);
+    let socket = home.task_dir(&id).join("control");
+    wait_until(SOON, "its supervisor can be asked", || socket.exists().then_some(()));
+    let guardian = home.pair(&id).guardian;
+    assert!(kill_if(guardian, Signal::STOP, |_| true));
+    freeze(&home, &id);
+    let _ = home.mw(["restart", &id]).ok();
+    assert_eq!(home.status(&id)["runs"], 2);
+    let _ = home.mw(["kill", &id]).ok();
+}
+
+#[test]
 fn the_end_of_a_session_does_not_wait_for_a_stopped_supervisor() {
     let home = home().with_env("MEANWHILE_SESSION", "s1");
     let ids = [(); 2].map(|()| home.start(children::SLEEPER));

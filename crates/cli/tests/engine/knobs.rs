@@ -5,7 +5,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use mw_model::wire::LOG_FILE;
-use mw_testkit::{Home, Running, SOON, children, wait_until};
+use mw_testkit::processes::naps;
+use mw_testkit::{Home, SOON, children, wait_until};
 use serde_json::Value;
 
 use crate::home;
@@ -324,13 +325,6 @@ fn run_shell_takes_effect() {
     }
 }
 
-/// Returns how often a process has gone to sleep.
-fn sleeps(watching: &Running) -> u64 {
-    let text = fs::read_to_string(format!("/proc/{}/status", watching.pid())).unwrap();
-    let line = text.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
-    line.unwrap().trim().parse().unwrap()
-}
-
 #[test]
 fn wait_fallback_ms_takes_effect() {
     for (restless, patient) in
@@ -347,11 +341,11 @@ fn wait_fallback_ms_takes_effect() {
             watching
         };
         let (restless, patient) = (watch(&restless), watch(&patient));
-        let (begun, before) = (sleeps(&restless), sleeps(&patient));
+        let (begun, before) = (naps(restless.pid()), naps(patient.pid()));
         wait_until(SOON, "the restless one has looked a hundred times", || {
-            (sleeps(&restless) >= begun + 100).then_some(())
+            (naps(restless.pid()) >= begun + 100).then_some(())
         });
-        let looked = sleeps(&patient) - before;
+        let looked = naps(patient.pid()) - before;
         assert!(looked < 20, "the patient one looked {looked} times meanwhile");
     }
 }

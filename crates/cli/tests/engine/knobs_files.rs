@@ -100,7 +100,7 @@ fn a_misspelt_variable_is_told_and_no_error() {
     assert!(home.mw(["config"]).ok().contains("MEANWHILE_QUEUE_MAX_RUNING is set"));
     let started = home.mw(["start", "true"]).exits(0);
     let said = started.complaint();
-    assert!(said.contains("MEANWHILE_QUEUE_MAX_RUNING is set, and there is no such setting"), "{said}");
+    assert!(said.contains("MEANWHILE_QUEUE_MAX_RUNING is set, but no such setting exists"), "{said}");
     assert!(said.contains("did you mean MEANWHILE_QUEUE_MAX_RUNNING?"), "{said}");
     assert!(!said.contains("TASK_ID"), "{said}");
 }

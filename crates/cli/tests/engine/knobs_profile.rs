@@ -54,7 +54,9 @@ fn every_profile_has_its_own_figures_and_else_the_defaults() {
     let neutral = all(&home());
     for profile in PROFILES {
         let settings = all(&with_profile(profile));
-        for (default, found) in neutral.as_array().unwrap().iter().zip(settings.as_array().unwrap()) {
+        let (neutral, settings) = (neutral.as_array().unwrap(), settings.as_array().unwrap());
+        assert_eq!(neutral.len(), settings.len());
+        for (default, found) in neutral.iter().zip(settings) {
             let name = found["name"].as_str().unwrap();
             if name == "profile" {
                 assert_eq!(found["value"], profile);

@@ -79,7 +79,7 @@ fn a_looser_value_is_not_taken_and_that_is_said() {
             (&name.into(), &looser.into(), &2.into())
         );
         let text = home.mw(["config"]).ok();
-        assert!(text.contains(&format!("{name} = {looser}, which is looser")), "{text}");
+        assert!(text.contains(&format!("{name} = {looser} ignored, because it is less strict")), "{text}");
     }
 }
 

@@ -77,7 +77,7 @@ fn offers_no_background(home: &Home) {
     assert!(!shown.contains("background"), "neither schema nor description speaks of it: {shown}");
     let forged = host.call("shell", &json!({"command": "exit 3", "run_in_background": true}));
     assert_eq!(forged["isError"], true, "{forged}");
-    assert!(text(&forged).contains("switched off"), "{forged}");
+    assert!(text(&forged).contains("disabled"), "{forged}");
     let ran = host.call("shell", &json!({"command": "exit 3"}));
     assert_eq!(ran["structuredContent"]["exit_code"], 3, "{ran}");
 }

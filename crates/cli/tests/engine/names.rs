@@ -61,7 +61,7 @@ fn what_runs_is_not_restarted_for_a_call_that_asks_for_something_else() {
     let restart = ["start", "--json", "--name", "dev", "--if-running", "restart"];
     for other in [&["touch ran"][..], &["--cwd", place, children::SLEEPER]] {
         let error = home.mw(restart.iter().chain(other)).refusal(6);
-        assert!(error["message"].to_string().contains("something else"), "{error}");
+        assert!(error["message"].to_string().contains("another command or directory"), "{error}");
     }
     assert!(alive(pid) && !home.has_file("ran"));
     assert_eq!(home.status(&id)["runs"], 1);
@@ -147,4 +147,26 @@ fn a_task_with_a_name_is_shown_by_its_name_first() {
     let killed = home.mw(["kill", "web"]).ok();
     assert!(killed.starts_with(&format!("web ({id}) cancelled: SIGTERM")), "{killed}");
     assert_eq!(run.wait().code, Some(0));
+}
+
+/// People know their tasks by names, so an error has both.
+#[test]
+fn an_error_names_a_task_as_the_person_did() {
+    let home = home();
+    let id = home.start_with(&["--name", "web"], "exit 3");
+    home.ended(&id);
+    let message = |words: &[&str]| home.mw(words).refusal(6)["message"].as_str().unwrap().to_owned();
+    assert_eq!(
+        message(&["input", "--json", "web", "x"]),
+        format!("web ({id}) has failed: it is not running")
+    );
+    assert_eq!(message(&["input", "--json", &id, "x"]), format!("{id} has failed: it is not running"));
+    assert_eq!(
+        message(&["input", "--json", "bash_1", "x"]),
+        format!("bash_1 ({id}) has failed: it is not running")
+    );
+    assert_eq!(message(&["attach", "--json", "web"]), format!("web ({id}) has no input to attach to"));
+    let refused = home.mw(["resume", "--json", "web", "x"]).refusal(2);
+    let said = refused["message"].as_str().unwrap();
+    assert!(said.starts_with(&format!("web ({id}) is not an agent's task")), "{said}");
 }

@@ -288,7 +288,7 @@ fn a_protocol_that_is_not_spoken_is_named() {
     let home = home_of(&receiver).with_env("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc");
     home.ended(&home.start("true"));
     let text = wait_until(SOON, "it is said", || {
-        Some(home.mw(["traces"]).ok()).filter(|text| text.contains("only http/protobuf"))
+        Some(home.mw(["traces"]).ok()).filter(|text| text.contains("use http/protobuf"))
     });
     assert!(text.contains("OTEL_EXPORTER_OTLP_PROTOCOL=grpc"), "{text}");
     assert_eq!(receiver.received().len(), 0);

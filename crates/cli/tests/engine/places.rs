@@ -51,7 +51,7 @@ fn what_a_place_cannot_do_is_refused_before_anything_is_changed() {
     let terminal = home.command(["start", "--on", "mock", "--pty", "x"]).run();
     assert!(terminal.code == Some(2) && terminal.complaint().contains("terminal"), "{terminal:?}");
     let limits = home.command(["start", "--on", "mock", "--memory", "64M", "x"]).run();
-    assert!(limits.code == Some(2) && limits.complaint().contains("limits on resources"), "{limits:?}");
+    assert!(limits.code == Some(2) && limits.complaint().contains("resource limits"), "{limits:?}");
     let unknown = home.command(["start", "--on", "moon", "x"]).run();
     assert!(unknown.code == Some(2) && unknown.complaint().contains("process, mock"), "{unknown:?}");
     assert!(home.list().is_empty());

@@ -1,6 +1,7 @@
 //! Which ports a task listens on, and who holds a port.
 
 use std::net::TcpListener;
+use std::time::{Duration, Instant};
 
 use mw_testkit::processes::kill_if;
 use mw_testkit::{Home, SOON, children, wait_until};
@@ -77,7 +78,7 @@ fn a_list_by_port_names_a_process_that_is_no_task() {
         found.is_some_and(|other| other["command"].as_str().is_some_and(|line| !line.is_empty())),
         "{answer}"
     );
-    assert!(home.mw(["list", "--port", &port]).ok().contains(&format!("process {us}, which is no task")));
+    assert!(home.mw(["list", "--port", &port]).ok().contains(&format!("process {us}, not a task")));
 }
 
 #[test]
@@ -96,7 +97,7 @@ fn a_port_that_nobody_holds_is_said_to_be_so() {
     let port = free_port();
     let answer = home.mw(["list", "--json", "--port", &port]).exits(0).json();
     assert_eq!(answer, serde_json::json!({"tasks": [], "total": 0, "others": []}));
-    assert!(home.mw(["list", "--port", &port]).ok().contains("Nobody listens"));
+    assert!(home.mw(["list", "--port", &port]).ok().contains("No visible process listens"));
     let _ = home.mw(["list", "--json", "--port", "0"]).refusal(2);
 }
 
@@ -106,8 +107,47 @@ fn supervisors_that_do_not_answer_are_waited_for_together() {
     let ids: Vec<_> = (0..3).map(|_| home.start(children::SLEEPER)).collect();
     let stopped: Vec<_> = ids.iter().map(|id| home.pair(id).supervisor).collect();
     stopped.iter().for_each(|pid| assert!(kill_if(*pid, Signal::STOP, |_| true)));
-    let begun = std::time::Instant::now();
+    let begun = Instant::now();
     let _ = home.mw(["list", "--port", "1"]).exits(0);
     assert!(begun.elapsed().as_secs() < 10, "{:?}", begun.elapsed());
     stopped.iter().for_each(|pid| assert!(kill_if(*pid, Signal::CONT, |_| true)));
+}
+
+/// A look does not wait long for what it can do without, and says what is missing.
+#[test]
+fn looks_do_not_wait_for_supervisors_that_do_not_answer() {
+    const PROMPT: Duration = Duration::from_secs(4);
+    let home = home();
+    let ids: Vec<_> = (0..4).map(|_| home.start_with(&["--progress-fd"], children::SLEEPER)).collect();
+    let stopped: Vec<_> = ids.iter().map(|id| home.pair(id).supervisor).collect();
+    stopped.iter().for_each(|pid| assert!(kill_if(*pid, Signal::STOP, |_| true)));
+    let timed = |words: &[&str]| {
+        let begun = Instant::now();
+        let outcome = home.mw(words).exits(0);
+        assert!(begun.elapsed() < PROMPT, "{words:?} took {:?}", begun.elapsed());
+        outcome
+    };
+    let status = timed(&["status", "--json", &ids[0]]).json();
+    assert_eq!(status["untended"], "its supervisor does not answer", "{status}");
+    assert_eq!(timed(&["list", "--json"]).json()["total"], 4);
+    let port = timed(&["list", "--json", "--port", "1"]);
+    assert_eq!(port.json()["silent"].as_array().map(Vec::len), Some(4), "{port}");
+    assert!(port.complaint().contains("does not answer"), "{port}");
+    stopped.iter().for_each(|pid| assert!(kill_if(*pid, Signal::CONT, |_| true)));
+}
+
+#[test]
+fn a_deed_says_that_it_waits_for_a_supervisor() {
+    let home = home();
+    let id = home.start(&children::gated("go", 0));
+    let guardian = home.pair(&id).guardian;
+    assert!(kill_if(guardian, Signal::STOP, |_| true));
+    home.open("go");
+    home.ended(&id);
+    let clear = home.command(["clear", &id]).spawn();
+    wait_until(SOON, "it says what it waits for", || {
+        clear.complained().contains(&format!("for the supervisor of {id}")).then_some(())
+    });
+    assert!(kill_if(guardian, Signal::CONT, |_| true));
+    assert_eq!(clear.wait().ok(), "cleared 1 task\n");
 }

@@ -214,7 +214,7 @@ fn nothing_is_added_for_a_task_that_did_not_ask() {
     assert!(!home.task_dir(&id).join("progress").exists());
     assert!(home.status(&id)["ready"].is_null());
     let refusal = home.mw(["wait", "--json", &id, "--until", "ready"]).refusal(6);
-    assert!(refusal["message"].to_string().contains("--ready-when"), "{refusal}");
+    assert!(refusal["hint"].to_string().contains("--ready-when"), "{refusal}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::fs;
 
 use mw_testkit::contract::is_signal;
+use mw_testkit::processes::naps;
 use mw_testkit::{Home, SOON, children, wait_until};
 use serde_json::Value;
 
@@ -50,8 +51,8 @@ fn a_task_within_its_limits_is_left_alone() {
     let id = home.start_with(&["--memory", "64MiB", "--pids", "50", "--cpu-time", "1h"], &script);
     home.file("go.held");
     let supervisor = home.pair(&id).supervisor;
-    let begun = sleeps(supervisor);
-    wait_until(SOON, "it was looked at", || (sleeps(supervisor) > begun + 5).then_some(()));
+    let begun = naps(supervisor);
+    wait_until(SOON, "it was looked at", || (naps(supervisor) > begun + 5).then_some(()));
     home.open("go");
     let task = home.ended(&id);
     assert_eq!((&task["exit_code"], &task["cause"]), (&3.into(), &"exited 3".into()), "{task}");
@@ -67,8 +68,8 @@ fn what_processes_share_is_counted_once() {
     let id = home.start_with(&["--memory", "110MiB"], &script);
     home.file("ready");
     let supervisor = home.pair(&id).supervisor;
-    let begun = sleeps(supervisor);
-    wait_until(SOON, "it was looked at", || (sleeps(supervisor) > begun + 5).then_some(()));
+    let begun = naps(supervisor);
+    wait_until(SOON, "it was looked at", || (naps(supervisor) > begun + 5).then_some(()));
     home.open("go");
     assert_eq!(home.ended(&id)["exit_code"], 3);
 }
@@ -175,7 +176,7 @@ fn what_is_out_of_range_is_refused_by_name() {
         [("--memory", "1000"), ("--memory", "9999999GiB"), ("--cpus", "0.001"), ("--pids", "99999999")]
     {
         let error = home.mw(["start", "--json", option, value, "touch ran"]).refusal(2);
-        assert!(error["message"].as_str().unwrap().contains(option), "{error}");
+        assert!(error["hint"].as_str().unwrap().contains(option), "{error}");
     }
     assert!(home.list().is_empty() && !home.has_file("ran"));
 }
@@ -192,17 +193,10 @@ fn a_task_without_limits_is_not_looked_at() {
     let (free, limited) = (home.pair(&free).supervisor, home.pair(&limited).supervisor);
     // It may still be settling in at first; one that looks never rests for so long.
     wait_until(SOON, "it rests while the other looks", || {
-        let (begun, before) = (sleeps(limited), sleeps(free));
-        wait_until(SOON, "the other was looked at", || (sleeps(limited) > begun + 8).then_some(()));
-        (sleeps(free) <= before + 1).then_some(())
+        let (begun, before) = (naps(limited), naps(free));
+        wait_until(SOON, "the other was looked at", || (naps(limited) > begun + 8).then_some(()));
+        (naps(free) <= before + 1).then_some(())
     });
-}
-
-/// Returns how often a process has gone to sleep.
-fn sleeps(pid: u32) -> u64 {
-    let text = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
-    let line = text.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
-    line.unwrap().trim().parse().unwrap()
 }
 
 #[test]

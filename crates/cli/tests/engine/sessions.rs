@@ -119,3 +119,11 @@ fn the_parents_of_a_task_are_kept() {
     let plain = home.status(&home.start("true"));
     assert!(plain.get("parent_message").is_none(), "{plain}");
 }
+
+#[test]
+fn one_removed_task_is_one_task() {
+    let home = home();
+    let id = start_in(&home, "mine", "true");
+    home.ended(&id);
+    assert_eq!(home.mw(["session", "delete", "mine"]).ok(), "removed 1 task\n");
+}

@@ -198,7 +198,9 @@ fn the_page_shows_what_is_written() {
     let home = home();
     for (host, _) in HOSTS {
         let printed = home.mw(["setup", host, "--print", "--json"]).json();
-        for snippet in printed["snippets"].as_array().unwrap() {
+        let snippets = printed["snippets"].as_array().unwrap();
+        assert!(!snippets.is_empty(), "{host}: {printed}");
+        for snippet in snippets {
             let text =
                 snippet["text"].as_str().unwrap().replace(env!("CARGO_BIN_EXE_mw"), "/home/me/.cargo/bin/mw");
             assert!(page.contains(&text), "docs/setup.md lacks for {host}:\n{text}");

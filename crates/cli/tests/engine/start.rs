@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use mw_model::TaskId;
 use mw_testkit::contract::{START_FIELDS, has_fields, is_signal};
 use mw_testkit::processes::stat;
-use mw_testkit::{SOON, alive, children};
+use mw_testkit::{SOON, alive, children, wait_until};
 
 use crate::home;
 
@@ -34,19 +34,22 @@ fn start_returns_while_the_task_goes_on() {
     assert_eq!(home.ended(&id)["status"], "completed");
 }
 
-/// The quickest of a few: other work on the machine may hold up any of them, but not all.
+/// Half of ten in a row: other work on the machine may hold up a few of them, or the whole row for a while.
 #[test]
 fn a_start_takes_less_than_a_tenth_of_a_second() {
     let home = home();
-    let took = (0..30).map(|_| {
+    let start = || {
         let begun = Instant::now();
         let answer = home.mw(["start", "--json", "exec sleep 600"]).exits(0);
         let took = begun.elapsed();
         home.mw(["kill", "--signal", "KILL", answer.json()["id"].as_str().unwrap()]).ok();
         took
+    };
+    wait_until(SOON, "a row of starts within a tenth of a second each", || {
+        let mut row = [(); 10].map(|()| start());
+        row.sort();
+        (row[5] < Duration::from_millis(100)).then_some(())
     });
-    let quickest = took.min().unwrap();
-    assert!(quickest < Duration::from_millis(100), "the quickest of 30 took {quickest:?}");
 }
 
 #[test]

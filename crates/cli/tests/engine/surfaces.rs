@@ -63,7 +63,7 @@ fn what_is_missing_is_named_and_so_is_what_to_do() {
     home.mw(["start", "true"]).ok();
     let refused = home.mw(["doctor"]).exits(1).complaint();
     let missing = mw.with_file_name("mw-surfaces");
-    assert!(refused.contains(&format!("{}, which this command needs, is missing", missing.display())));
+    assert!(refused.contains(&format!("this command needs {}, which is missing", missing.display())));
     assert!(refused.contains("cargo install --locked --path crates/cli"), "{refused}");
     assert_eq!(home.mw(["doctor", "--json"]).refusal(1)["code"], "installation");
     // To a host, 2 would mean that the user is not to be heard.
@@ -81,10 +81,10 @@ fn executables_of_two_versions_are_told_apart() {
     let versions = format!("mw is version 0.0.7, mw-surfaces beside it is {}", env!("CARGO_PKG_VERSION"));
     assert!(refused.contains(&versions) && refused.contains("cargo install"), "{refused}");
     let by_hand = home.program(&surfaces).arg("doctor").run().exits(2).complaint();
-    assert!(by_hand.contains("started by mw"), "{by_hand}");
+    assert!(by_hand.contains("run mw instead"), "{by_hand}");
     let _ = home.program(&surfaces).run().exits(2);
     let small = home.program(&surfaces).arg("list").arg(env!("CARGO_PKG_VERSION")).run().exits(2);
-    assert!(small.complaint().contains("started by mw"), "{small}");
+    assert!(small.complaint().contains("run mw instead"), "{small}");
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn spans_wait_for_an_executable_that_is_missing_and_say_so() {
     };
     let state = whole(&["traces", "--json"])["export"].clone();
     assert_eq!((&state["waiting"], &state["failures"]), (&2.into(), &1.into()));
-    assert!(state["error"].as_str().unwrap().contains("mw-surfaces, which this command needs, is missing"));
+    assert!(state["error"].as_str().unwrap().contains("mw-surfaces, which is missing"));
     assert_eq!(whole(&["traces", "--export", "--json"])["delivered"], 2);
     assert_eq!(receiver.spans().len(), 2);
 }

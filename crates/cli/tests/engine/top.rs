@@ -149,7 +149,7 @@ fn an_action_that_fails_says_what_to_do() {
     until_shown(&terminal, &id);
     terminal.press("ihello\r");
     until_shown(&terminal, "✗");
-    until_shown(&terminal, "--stdin");
+    until_shown(&terminal, "without an open standard input; start it");
     leave(terminal);
 }
 
@@ -167,14 +167,14 @@ fn asking() -> (Home, Running) {
 fn what_waits_for_approval_is_answered() {
     let (home, call) = asking();
     let mut terminal = top(&home);
-    until_shown(&terminal, "1 waits for approval: A");
+    until_shown(&terminal, "1 approval required: A");
     terminal.press("A");
     until_shown(&terminal, "rm precious");
     terminal.press("y");
     until_shown(&terminal, "approved ask-");
     let started = call.wait();
     assert_eq!(home.ended(started.json()["id"].as_str().unwrap())["status"], "completed");
-    until(&terminal, "nothing waits any more", |screen| !screen.text.contains("waits for approval"));
+    until(&terminal, "nothing waits any more", |screen| !screen.text.contains("approval required"));
     leave(terminal);
 }
 
@@ -182,7 +182,7 @@ fn what_waits_for_approval_is_answered() {
 fn a_question_that_is_answered_elsewhere_closes_by_itself() {
     let (home, call) = asking();
     let mut terminal = top(&home);
-    until_shown(&terminal, "1 waits for approval: A");
+    until_shown(&terminal, "1 approval required: A");
     terminal.press("A");
     until_shown(&terminal, "rm precious");
     let entries = home.mw(["approvals", "--json"]).json();
@@ -198,7 +198,7 @@ fn a_question_that_is_answered_elsewhere_closes_by_itself() {
 fn nobody_answers_from_inside_a_task() {
     let (home, call) = asking();
     let mut terminal = home.command(["top"]).env("MEANWHILE_TASK_ID", "bash-aaaaaaaa").on_terminal();
-    until_shown(&terminal, "1 waits for approval: A");
+    until_shown(&terminal, "1 approval required: A");
     terminal.press("Ay");
     until_shown(&terminal, "cannot be answered from inside task bash-aaaaaaaa");
     leave(terminal);
@@ -215,7 +215,7 @@ fn inside_a_session_a_kill_goes_by_the_command_that_passes_the_gate() {
     let mut terminal = home.command(["top"]).session("agent").on_terminal();
     until_shown(&terminal, &id);
     terminal.press("xy");
-    until_shown(&terminal, "Any key goes back");
+    until_shown(&terminal, "Press any key to return");
     assert_eq!(home.status(&id)["status"], "cancelled");
     terminal.press(" ");
     until(&terminal, "the list is back", |screen| screen.is_full && line_of(screen, &id).is_some());
@@ -248,7 +248,7 @@ fn without_a_terminal_it_says_what_to_use() {
 fn a_session_that_is_not_ones_own_is_refused_and_one_that_was_asked_for_can_be_left() {
     let home = home();
     let refused = home.command(["top", "--session", "other"]).session("mine").on_terminal();
-    until_shown(&refused, "are not yours: MEANWHILE_SESSION is mine");
+    until_shown(&refused, "this is session mine");
     assert_eq!(refused.wait(), Some(2));
     let own = home.command(["start", "--json", "echo own"]).session("agent").run();
     let own = own.json()["id"].as_str().unwrap().to_owned();
@@ -257,7 +257,7 @@ fn a_session_that_is_not_ones_own_is_refused_and_one_that_was_asked_for_can_be_l
     let screen = until_shown(&terminal, &own);
     assert!(line_of(&screen, &other).is_none(), "{}", screen.text);
     terminal.press("S");
-    until_shown(&terminal, "in all");
+    until_shown(&terminal, " total");
     terminal.press("\r");
     until(&terminal, "all are listed", |screen| line_of(screen, &other).is_some());
     leave(terminal);

@@ -72,10 +72,10 @@ fn what_lives_is_run_again_after_a_yes() {
     let mut terminal = top(&home);
     until(&terminal, "it is listed", |screen| lists(screen, &id));
     terminal.press("r");
-    until_shown(&terminal, &format!("{id} is not over. End it and run it again?"));
+    until_shown(&terminal, &format!("{id} is still live. Kill and restart it?"));
     assert_eq!(home.status(&id)["runs"], 1, "nothing is done before the answer");
     terminal.press("y");
-    until_shown(&terminal, &format!("{id} runs again, run 2"));
+    until_shown(&terminal, &format!("{id} restarted, run 2"));
     wait_until(SOON, "the second run", || (home.status(&id)["runs"] == 2).then_some(()));
     assert!(!alive(first));
     leave(terminal);

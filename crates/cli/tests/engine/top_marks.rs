@@ -23,15 +23,15 @@ fn marked_tasks_are_killed_run_again_and_removed_together() {
     terminal.press("x");
     until_shown(&terminal, "Kill 3 marked tasks and everything they started?");
     terminal.press("y");
-    until_shown(&terminal, "3 tasks: 2 cancelled, 1 over before");
+    until_shown(&terminal, "3 tasks: 2 cancelled, 1 already ended");
     assert!(pids.iter().all(|pid| !alive(*pid)));
     assert!(ids.iter().all(|id| home.status(id)["status"] == "cancelled"));
     terminal.press("g");
     marked(&mut terminal, 2);
     terminal.press("r");
-    until_shown(&terminal, "Run 2 marked tasks again?");
+    until_shown(&terminal, "Restart 2 marked tasks?");
     terminal.press("y");
-    until_shown(&terminal, "2 tasks running again");
+    until_shown(&terminal, "2 tasks restarted");
     terminal.press("g");
     marked(&mut terminal, 2);
     terminal.press("x");
@@ -39,7 +39,7 @@ fn marked_tasks_are_killed_run_again_and_removed_together() {
     // Somebody else is quicker with one of them.
     assert_eq!(home.mw(["kill", &ids[0]]).code, Some(0));
     terminal.press("9");
-    until_shown(&terminal, "2 tasks: 1 cancelled, 1 over before");
+    until_shown(&terminal, "2 tasks: 1 cancelled, 1 already ended");
     terminal.press("g");
     marked(&mut terminal, 3);
     // One of them goes before anybody answers.

@@ -1,10 +1,9 @@
 //! `mw wait`: one wait for everything.
 
-use std::fs;
 use std::net::{TcpListener, TcpStream};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use mw_testkit::{SOON, alive, children, wait_until};
+use mw_testkit::{SOON, alive, children, processes, wait_until};
 
 use crate::home;
 
@@ -35,25 +34,12 @@ pub(crate) fn listener(port: &str) -> String {
     format!("{}; exec env {PORT}={port} {call}", children::gate("go"))
 }
 
-/// Returns how often a process went to sleep.
-fn sleeps(pid: u32) -> Option<u64> {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?.trim().parse().ok()
-}
-
 #[test]
 fn a_waiter_sleeps_until_it_is_woken_by_the_end() {
     let home = home().with_env("MEANWHILE_WAIT_FALLBACK_MS", "60000");
     let id = home.start(&children::gated("go", 7));
     let waiting = home.command(["wait", &id]).spawn();
-    let mut asleep = (None, Instant::now());
-    wait_until(SOON, "it does not look for more than a second", || {
-        let now = sleeps(waiting.pid());
-        if now != asleep.0 {
-            asleep = (now, Instant::now());
-        }
-        (now.is_some() && asleep.1.elapsed() > Duration::from_millis(1200)).then_some(())
-    });
+    processes::until_asleep(Duration::from_millis(1200), &[waiting.pid()]);
     home.open("go");
     // It would look by itself long after the kit has lost its patience.
     let _ = waiting.wait().exits(7);

@@ -43,7 +43,7 @@ fn a_task_that_waits_for_input_does_not_look_like_one_that_works() {
     let newest = home.mw(["list", "--limit", "1"]).ok();
     assert!(newest.contains(&asks), "{newest}");
     let row = list.lines().nth(line(&asks)).unwrap();
-    assert!(row.starts_with('!') && row.contains("waits for input"), "{row}");
+    assert!(row.starts_with('!') && row.contains("waiting for input"), "{row}");
     let terminal = crate::top::top(&home);
     crate::top::until_shown(&terminal, "! input?");
     let _ = home.mw(["input", &asks, "y"]).exits(0);

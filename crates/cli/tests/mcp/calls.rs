@@ -77,7 +77,7 @@ fn a_command_that_lasts_longer_than_a_call_may_goes_on_in_the_background() {
     let mut host = Host::new(&home);
     let result = host.call("shell", &json!({"command": format!("echo begun; {}", children::gated("go", 3))}));
     assert!(text(&result).contains("begun"), "{result}");
-    assert!(text(&result).contains("it goes on in the background"), "{result}");
+    assert!(text(&result).contains("it continues in the background"), "{result}");
     let task = result["structuredContent"]["task_id"].as_str().unwrap().to_owned();
     home.open("go");
     home.ended(&task);

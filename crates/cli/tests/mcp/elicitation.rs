@@ -85,11 +85,11 @@ fn a_person_is_asked_in_the_middle_of_a_call() {
     let answer = host.answer(call);
     assert_eq!(answer["result"]["isError"], true);
     let told = text(&answer["result"]);
-    assert!(told.contains("a person said no") && told.contains("mw approve ask-"), "{answer}");
+    assert!(told.contains("denied by a person") && told.contains("mw approve ask-"), "{answer}");
     // The same is not asked again at once; but a person can change their mind.
     fs::write(home.work().join("precious"), "x").unwrap();
     let again = host.call("shell", &json!({"command": "rm precious"}));
-    assert!(text(&again).contains("a person said no"), "{again}");
+    assert!(text(&again).contains("denied by a person"), "{again}");
     let id = history(&home)[0]["id"].as_str().unwrap().to_owned();
     home.mw(["approve", &id]).ok();
     assert_eq!(host.call("shell", &json!({"command": "rm precious"}))["isError"], false);
@@ -106,7 +106,7 @@ fn what_a_host_says_for_nobody_is_no_answer() {
         reply(&mut host, &question, &json!({"action": action}));
         let told = text(&host.answer(call)["result"]);
         assert!(told.contains("nobody answered") && told.contains("mw approve ask-"), "{action}: {told}");
-        assert!(!told.contains("said no"), "{action}: {told}");
+        assert!(!told.contains("denied by a person"), "{action}: {told}");
         assert!(home.has_file("precious"));
         // It stands open: the next call asks again, and whoever can answers.
         let (call, question) = asked(&mut host, &script);
@@ -130,7 +130,7 @@ fn a_question_that_is_closed_stays_open_for_others() {
     let (call, question) = asked(&mut host, "rm precious");
     reply_as_a_person(&mut host, &question, &json!({"action": "cancel"}));
     let told = text(&host.answer(call)["result"]);
-    assert!(told.contains("closed without an answer") && !told.contains("said no"), "{told}");
+    assert!(told.contains("closed without an answer") && !told.contains("denied by a person"), "{told}");
     assert_eq!(open(&home).len(), 1);
     let (call, question) = asked(&mut host, "rm precious");
     reply(&mut host, &question, &json!({"action": "accept", "content": {}}));
@@ -208,7 +208,7 @@ fn a_host_that_cannot_ask_gets_an_answer_that_helps() {
         let refused = host.call("shell", &arguments);
         assert_eq!(refused["isError"], true);
         let told = text(&refused);
-        assert!(told.contains("needs a person's approval") && told.contains("mw approve ask-"), "{told}");
+        assert!(told.contains("approval required") && told.contains("mw approve ask-"), "{told}");
     }
     assert!(home.has_file("precious") && home.list().is_empty());
     let open = home.mw(["approvals", "--json"]).json();
@@ -226,7 +226,7 @@ fn typing_into_a_task_asks_and_looking_does_not() {
     assert_eq!(host.call("task_output", &json!({"task_id": id}))["isError"], false);
     assert_eq!(host.call("task_list", &json!({}))["isError"], false);
     let refused = host.call("task_input", &json!({"task_id": id, "text": "x"}));
-    assert!(text(&refused).contains("needs a person's approval"), "{refused}");
+    assert!(text(&refused).contains("approval required"), "{refused}");
     assert_eq!(host.call("task_stop", &json!({"task_ids": [id]}))["isError"], false);
 }
 

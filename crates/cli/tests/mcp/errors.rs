@@ -65,6 +65,22 @@ fn refused(host: &mut Host, tool: &str, given: &Value) -> Value {
 }
 
 #[test]
+fn a_variable_that_a_start_sets_anew_is_refused_before_anybody_is_asked() {
+    let home = home().gated();
+    let mut host = Host::of(home.command(["mcp"]).session("host"));
+    for background in [false, true] {
+        let given = json!({
+            "command": "rm -rf \"$MEANWHILE_PROGRESS_FD/x\"", "env": {"MEANWHILE_PROGRESS_FD": "sub"},
+            "run_in_background": background,
+        });
+        let result = host.call("shell", &given);
+        assert_eq!(result["isError"], true, "{result}");
+        assert!(text(&result).contains("MEANWHILE_PROGRESS_FD cannot be set for a task"), "{result}");
+    }
+    assert_eq!(home.mw(["approvals", "--history", "--json"]).json()["approvals"], json!([]));
+}
+
+#[test]
 fn mycode_answers_an_unknown_id_as_its_source_does() {
     let home = home();
     let mut host = host(&home, "mycode");

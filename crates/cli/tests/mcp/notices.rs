@@ -5,7 +5,10 @@
 //! has told it, and the next one tells it again. Nothing else is told twice, and nothing is lost.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
+use meanwhile::engine::{Runtime, Told};
+use meanwhile::{Programs, Scope, Settings};
 use mw_testkit::host::{Host, told};
 use mw_testkit::{Home, SOON, wait_until};
 use serde_json::json;
@@ -16,6 +19,12 @@ fn ended(home: &Home, host: &mut Host, count: usize) -> BTreeSet<String> {
     let ids: BTreeSet<_> = (0..count).map(|_| host.start("exit 3")).collect();
     ids.iter().for_each(|id| drop(home.ended(id)));
     ids
+}
+
+/// The library, on the home of a test.
+fn runtime(home: &Home) -> Runtime {
+    let programs = Programs { supervisor: PathBuf::new(), settle: Vec::new(), starter_exits: false };
+    Runtime::open(Settings::new(home.state().to_path_buf(), programs)).unwrap()
 }
 
 /// Tasks of the session that have ended and of which nothing was told.
@@ -174,6 +183,75 @@ fn an_end_that_a_wait_will_tell_is_told_by_no_other_reply() {
     let said = answer["result"].to_string();
     assert!(said.contains(&first) && said.contains(&second), "{answer}");
     assert_eq!(host.news(), Vec::<String>::new());
+}
+
+#[test]
+fn an_end_that_a_wait_will_tell_is_told_by_no_other_server() {
+    let home = home();
+    let (mut one, mut other) = (Host::new(&home), Host::new(&home));
+    let first = one.start(&mw_testkit::children::gated("first", 3));
+    let sleeper = one.start(mw_testkit::children::SLEEPER);
+    let wait = one.begin("task_wait", &json!({"task_ids": [first, sleeper]}));
+    let is_claimed =
+        || runtime(&home).notifications().awaited("host").unwrap().iter().any(|id| id.as_str() == first);
+    wait_until(SOON, "the wait will tell it", || is_claimed().then_some(()));
+    home.open("first");
+    let _ = home.ended(&first);
+    assert_eq!(other.news(), Vec::<String>::new(), "the wait tells it");
+    let params = json!({"requestId": wait});
+    one.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}));
+    assert_eq!(other.all_news(1), [first], "or whoever is asked next");
+}
+
+/// Whichever of them is carried out first.
+#[test]
+fn a_wait_and_another_call_in_one_write_tell_an_end_once() {
+    const ROUNDS: usize = 100;
+    let home = home();
+    let mut host = Host::new(&home);
+    for round in 0..ROUNDS {
+        let id = untold(&home, 1).into_iter().next().unwrap();
+        let waits = ("task_wait", json!({"task_ids": [id]}));
+        let lists = ("task_list", json!({"status": "running"}));
+        let [first, second] =
+            host.begin_together(if round % 2 == 0 { [waits, lists] } else { [lists, waits] });
+        let (first, second) = (host.answer(first), host.answer(second));
+        let (waited, listed) = if round % 2 == 0 { (first, second) } else { (second, first) };
+        assert!(waited["result"].to_string().contains("exit 3"), "{waited}");
+        assert_eq!(told(&waited["result"]), Vec::<String>::new(), "{waited}");
+        if round % 2 == 0 {
+            assert_eq!(told(&listed["result"]), Vec::<String>::new(), "round {round}: the wait tells it");
+        }
+        assert_eq!(host.news(), Vec::<String>::new(), "round {round}");
+    }
+}
+
+/// A reply that is composed already, and not written yet, leaves an end to a wait that comes in.
+#[test]
+fn an_end_is_taken_out_of_a_reply_that_is_not_written_yet() {
+    let home = home().with_env("MEANWHILE_TOOLS_REPLY_BYTES", "200000");
+    let mut host = Host::silent(home.command(["mcp"]).session("host"));
+    let hello = json!({
+        "protocolVersion": "2025-11-25", "clientInfo": {"name": "test", "version": "1"},
+        "capabilities": {"experimental": {"meanwhile/structured": {}}},
+    });
+    let _ = host.ask("initialize", &hello);
+    host.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    // Nobody reads: this reply is stuck in the pipe, and what comes next stays behind it.
+    let _ = host.begin("shell", &json!({"command": "yes | head -c 150000"}));
+    wait_until(SOON, "the pipe is full", || (host.server.unread_bytes() >= 60_000).then_some(()));
+    let id = untold(&home, 1).into_iter().next().unwrap();
+    let told_of = |id: &str| runtime(&home).notifications().news_of(id, &Scope::All).unwrap()[0].told;
+    let list = host.begin("task_list", &json!({"status": "running"}));
+    wait_until(SOON, "the list tells it", || (told_of(&id) == Told::HandedOver).then_some(()));
+    let wait = host.begin("task_wait", &json!({"task_ids": [id]}));
+    wait_until(SOON, "the wait has come in", || (host.server.untaken_bytes() == 0).then_some(()));
+    let (listed, waited) = (host.answer(list), host.answer(wait));
+    assert_eq!(told(&listed["result"]), Vec::<String>::new(), "{listed}");
+    assert!(listed["result"]["structuredContent"]["notices"].is_null(), "{listed}");
+    assert!(waited["result"].to_string().contains("exit 3"), "{waited}");
+    assert_eq!(host.news(), Vec::<String>::new());
+    assert_eq!(told_of(&id), Told::Known);
 }
 
 #[test]

@@ -117,7 +117,7 @@ fn a_notice_of_zidane_has_the_code_of_a_signal_and_names_what_lives_on() {
     let left = of("bash_2");
     assert!(left["summary"].as_str().unwrap().contains("1 process that it started still runs"), "{left}");
     let killed = text(&host.call("shell_kill", &json!({"task_id": "bash_2"})));
-    assert!(killed.contains("bash_2 had exited (0); the 1 process that it left was killed."), "{killed}");
+    assert!(killed.contains("bash_2 had already exited (0); 1 process left behind was killed."), "{killed}");
 }
 
 /// O-026: two servers of one session, the default in a project, keep places of their own.

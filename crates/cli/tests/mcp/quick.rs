@@ -17,16 +17,16 @@ fn texts(reply: &Value) -> Vec<String> {
 fn a_start_is_read_before_the_end_of_what_it_started() {
     need_program("bash");
     let home = home().with_env("MEANWHILE_MODE", "auto");
-    for (dialect, tool, field, says) in [
-        ("canonical", "shell", "task_id", "It has already ended"),
-        ("zidane", "shell", "task_id", "It has already ended"),
-        ("mycode", "Bash", "task_id", "Background Task Started"),
-        ("opta", "bg_start", "id", "Process started: "),
-        ("co-cli", "start_background_task", "task_id", "Started background task "),
+    for (dialect, tool, field, says, state) in [
+        ("canonical", "shell", "task_id", "Started ", Some("status")),
+        ("zidane", "shell", "task_id", "Started ", None),
+        ("mycode", "Bash", "task_id", "│ Status: Completed ", Some("status")),
+        ("opta", "bg_start", "id", "Process started: ", Some("state")),
+        ("co-cli", "start_background_task", "task_id", "Started background task ", Some("status")),
     ] {
         let mut host = Host::of(home.command(["mcp", "--dialect", dialect]).session(dialect));
         // Whether it is over by then is a race, which it wins soon.
-        let texts = wait_until(SOON, &format!("{dialect}: an end in the reply to its start"), || {
+        let (texts, data) = wait_until(SOON, &format!("{dialect}: an end in the reply to its start"), || {
             let given = json!({"command": "true", "description": "x", "run_in_background": true});
             let reply = host.call(tool, &given);
             let id = reply["structuredContent"][field].as_str().unwrap().to_owned();
@@ -35,10 +35,17 @@ fn a_start_is_read_before_the_end_of_what_it_started() {
             let of_own = |text: &String| text.contains(&id);
             assert!(!texts[..at].iter().any(of_own), "{dialect}: its end comes first: {reply}");
             let has_ended = texts[at + 1..].iter().any(of_own);
-            has_ended.then(|| texts[at..].to_vec())
+            has_ended.then(|| (texts[at..].to_vec(), reply["structuredContent"].clone()))
         });
         assert!(texts[0].contains(says), "{dialect}: {texts:?}");
-        for promise in ["follows", "is running", "You are told"] {
+        assert!(texts[0].contains("It has already ended"), "{dialect}: {texts:?}");
+        if let Some(state) = state {
+            assert_eq!(data[state], "completed", "{dialect}: {data}");
+        }
+        if dialect == "co-cli" {
+            assert_eq!(data["display"], texts[0], "{data}");
+        }
+        for promise in ["follows", "is running", "You get a notification", "Running", "continue working"] {
             assert!(!texts[0].contains(promise), "{dialect}: {texts:?}");
         }
     }

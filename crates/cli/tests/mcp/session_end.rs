@@ -23,10 +23,10 @@ fn tasks_of_zidane_and_opta_end_with_their_client_and_those_of_our_own_set_go_on
     let home = home().with_env("MEANWHILE_MODE", "auto").with_env("MEANWHILE_SESSION_GRACE_MS", "300");
     let mut own = host(&home, "canonical", "own");
     let (kept, said) = start(&home, &mut own, "shell");
-    assert!(said.contains("It goes on when this session ends."), "{said}");
+    assert!(said.contains("It keeps running when this session ends."), "{said}");
     let mut zidane = host(&home, "zidane", "zidane");
     let (killed, said) = start(&home, &mut zidane, "shell");
-    assert!(said.contains("It ends when this session does."), "{said}");
+    assert!(said.contains("It ends with this session."), "{said}");
     let mut opta = host(&home, "opta", "opta");
     let (closed, _) = start(&home, &mut opta, "bg_start");
     home.slay(own.server.pid());
@@ -53,8 +53,8 @@ fn the_instructions_say_what_the_end_of_the_session_does() {
             let mut host = Host::silent(home.command(["mcp", "--dialect", dialect]).session(dialect));
             let told = host.greet("2025-11-25");
             let said = told["instructions"].as_str().unwrap();
-            assert_eq!(said.contains("Tasks end when this session does."), ends, "{dialect}: {said}");
-            assert_eq!(said.contains("Tasks survive you and this server."), !ends, "{dialect}: {said}");
+            assert_eq!(said.contains("Tasks end with this session."), ends, "{dialect}: {said}");
+            assert_eq!(said.contains("Tasks outlive you and this server."), !ends, "{dialect}: {said}");
             host.server.close();
         }
     }
@@ -114,13 +114,13 @@ fn a_client_that_leaves_ends_no_task_of_others_and_its_own_end_after_the_last_se
     let home = home().with_env("MEANWHILE_MODE", "dangerous").with_env("MEANWHILE_SESSION_GRACE_MS", "300");
     let (mut own, mut mycode) = (host(&home, "canonical", "s"), host(&home, "mycode", "s"));
     let (by_own, said) = start(&home, &mut own, "shell");
-    assert!(said.contains("It goes on when this session ends."), "{said}");
+    assert!(said.contains("It keeps running when this session ends."), "{said}");
     let (by_mycode, _) = start(&home, &mut mycode, "Bash");
     let by_hand = home.command(["start", "--json", "exec sleep 600"]).session("s").run().json();
     let by_hand = by_hand["id"].as_str().unwrap();
     let mut zidane = host(&home, "zidane", "s");
     let (by_zidane, said) = start(&home, &mut zidane, "shell");
-    assert!(said.contains("It ends when this session does."), "{said}");
+    assert!(said.contains("It ends with this session."), "{said}");
     // One that only says hello.
     host(&home, "opta", "s").server.close();
     home.slay(zidane.server.pid());
@@ -146,7 +146,7 @@ fn a_host_that_comes_later_and_leaves_does_not_end_what_was_to_go_on() {
     let home = home().with_env("MEANWHILE_SESSION_GRACE_MS", "100");
     let mut own = host(&home, "canonical", "s");
     let (kept, said) = start(&home, &mut own, "shell");
-    assert!(said.contains("It goes on when this session ends."), "{said}");
+    assert!(said.contains("It keeps running when this session ends."), "{said}");
     let run = home.command(["session", "run", "s", "--", "true"]).run();
     assert_eq!(run.code, Some(0), "{run}");
     assert_eq!(home.status(&kept)["status"], "running");
@@ -166,7 +166,7 @@ fn a_task_that_is_started_under_a_host_says_that_it_ends_with_that() {
         names.any(|name| name.starts_with("host-")).then_some(())
     });
     let (_, said) = start(&home, &mut host(&home, "canonical", "s"), "shell");
-    assert!(said.contains("It ends when this session does."), "{said}");
+    assert!(said.contains("It ends with this session."), "{said}");
     let _ = hosting.kill();
 }
 
@@ -238,9 +238,9 @@ fn session_end_takes_effect() {
         (id, said)
     };
     let (kept, said) = ending("keep");
-    assert!(said.contains("It goes on"), "{said}");
+    assert!(said.contains("It keeps running"), "{said}");
     let (killed, said) = ending("kill");
-    assert!(said.contains("It ends when"), "{said}");
+    assert!(said.contains("It ends with this session"), "{said}");
     assert_eq!(home.ended(&killed)["status"], "cancelled");
     assert_eq!(home.status(&kept)["status"], "running");
 }

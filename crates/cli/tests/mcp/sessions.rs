@@ -145,7 +145,7 @@ fn a_wait_without_names_is_for_all_of_ones_own_tasks() {
     let home = home();
     let (mut one, mut other) = (Host::of(server(&home)), Host::of(server(&home)));
     let nothing = one.call("task_wait", &json!({}));
-    assert!(text(&nothing).contains("No task of yours is running"), "{nothing}");
+    assert!(text(&nothing).contains("You have no running tasks"), "{nothing}");
     let _ = other.start(children::SLEEPER);
     let first = one.start(&children::gated("go", 3));
     let script = "while [ ! -e go ]; do sleep 0.02; done; echo 'test result: ok. 7 passed; 0 failed'";

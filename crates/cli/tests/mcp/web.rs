@@ -245,6 +245,39 @@ fn what_a_wait_told_is_not_told_by_the_next_call() {
     }
 }
 
+/// Clients call in parallel: whichever call is carried out first, the wait alone tells.
+#[test]
+fn a_wait_and_a_call_beside_it_tell_an_end_once() {
+    let home = home();
+    let web = Web::new(&home);
+    for round in 0..40 {
+        let id = untold(&home, 1).into_iter().next().unwrap();
+        let send = |tool: &str, arguments: &Value| {
+            let (headers, body) = call(tool, arguments);
+            let headers: Vec<_> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+            web.send("POST", &headers, body.to_string().as_bytes())
+        };
+        let wait = send("task_wait", &json!({"task_ids": [id]}));
+        let list = send("task_list", &json!({"status": "running"}));
+        let (waited, listed) = (read(wait).message(), read(list).message());
+        assert!(waited["result"].to_string().contains("exit 3"), "{waited}");
+        assert_eq!(told(&listed["result"]), Vec::<String>::new(), "round {round}: {listed}");
+        assert_eq!(news(&web).len(), 0, "round {round}");
+    }
+}
+
+/// A server inside a task serves the session of the task, whatever a header says.
+#[test]
+fn a_header_leads_to_no_other_session_from_inside_a_task() {
+    let home = home();
+    let other = untold(&home, 1).into_iter().next().unwrap();
+    let serve = format!("exec {} mcp --http 0 --json", env!("CARGO_BIN_EXE_mw"));
+    let web = Web::of(home.command(["run", &serve]).session("inner"));
+    let listed = web.call(&[("X-Meanwhile-Session", "host")], "task_list", &json!({}))["result"].clone();
+    assert!(!listed.to_string().contains(&other), "{listed}");
+    assert!(listed.to_string().contains("mcp --http 0"), "it sees the task that it is: {listed}");
+}
+
 #[test]
 fn the_end_of_a_session_is_confirmed() {
     let home = home();
@@ -368,7 +401,7 @@ fn replies_under_way_are_written_when_the_server_is_told_to_end() {
     });
     web.running.signal(rustix::process::Signal::TERM);
     let answer = read(stream);
-    assert!(answer.body.contains("time is up"), "{}\n{}", answer.head, answer.body);
+    assert!(answer.body.contains("wait timed out"), "{}\n{}", answer.head, answer.body);
 }
 
 fn start(web: &Web) -> Value {

@@ -153,5 +153,5 @@ fn a_project_may_not_name_agents() {
     fs::write(world.work(".meanwhile.toml"), "[agents.evil]\ncommand = \"touch ran\"\n").unwrap();
     let outcome = world.mw(&["list"]);
     assert_eq!(outcome.code, Some(2), "{outcome}");
-    assert!(outcome.to_string().contains("may not name agents"), "{outcome}");
+    assert!(outcome.to_string().contains("may not set agents"), "{outcome}");
 }

@@ -1,5 +1,7 @@
 //! Batches: everything at once, and told together.
 
+use std::collections::BTreeSet;
+
 use crate::world::World;
 
 #[test]
@@ -34,6 +36,8 @@ fn the_end_of_a_batch_is_told_once_beside_the_single_ones() {
     world.home.ended(&ids[0]);
     world.home.ended(&ids[1]);
     let early = world.notices();
+    let tasks: BTreeSet<_> = early.iter().map(|notice| notice["task"].as_str().unwrap()).collect();
+    assert_eq!(tasks, BTreeSet::from([ids[0].as_str(), ids[1].as_str()]), "{early:?}");
     assert!(early.iter().all(|notice| notice["news"] == "ended"), "{early:?}");
     world.home.open("gate");
     world.completed(&ids[2]);

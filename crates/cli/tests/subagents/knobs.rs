@@ -38,7 +38,7 @@ fn subagent_cancel_ms_takes_effect() {
 fn subagent_silence_takes_effect() {
     for world in World::both_ways("subagent.silence", "300ms") {
         let id = world.ask("say working\nhang");
-        world.home.until_logged(&id, "no word from the agent");
+        world.home.until_logged(&id, "no message from the agent");
     }
 }
 

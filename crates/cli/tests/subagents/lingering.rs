@@ -1,8 +1,8 @@
 //! Agents that cannot reload a session: they are kept alive for a while.
 
-use std::time::Instant;
+use std::time::Duration;
 
-use mw_testkit::{SOON, wait_until};
+use mw_testkit::{SOON, processes, wait_until};
 use serde_json::json;
 
 use crate::world::{SESSION, World};
@@ -90,7 +90,7 @@ fn assert_nothing_is_left(world: &World) {
     assert!(left.is_empty(), "{left:?}");
     let sessions = std::fs::read_dir(world.home.state().join("sessions")).unwrap().flatten();
     let names: Vec<_> = sessions.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
-    assert!(!names.iter().any(|name| name.contains("keeper")), "{names:?}");
+    assert!(!names.iter().any(|name| name.starts_with("agent-")), "{names:?}");
 }
 
 #[test]
@@ -102,26 +102,16 @@ fn a_cleared_task_keeps_no_agent() {
     assert_nothing_is_left(&world);
 }
 
-/// How often a process has gone to sleep by itself.
-fn naps(pid: u32) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:")).unwrap();
-    line.trim().parse().unwrap()
-}
-
 #[test]
 fn a_keeper_sleeps_while_nobody_comes() {
     let world = World::new();
     let id = answered(&world);
     let is_keeper = |pid: &u32| {
-        let words = mw_testkit::processes::words(*pid);
+        let words = processes::words(*pid);
         words.iter().any(|word| word == "agent-keeper")
     };
     let keeper = wait_until(SOON, "the keeper waits", || world.home.tagged().into_iter().find(is_keeper));
-    let (before, begun) = (naps(keeper), Instant::now());
-    wait_until(SOON, "two seconds have passed", || (begun.elapsed().as_secs() >= 2).then_some(()));
-    let woken = naps(keeper) - before;
-    assert!(woken < 20, "woken {woken} times in two seconds");
+    processes::until_asleep(Duration::from_secs(1), &[keeper]);
     world.mw(&["clear", &id]).ok();
 }
 
@@ -256,6 +246,27 @@ fn the_end_of_a_session_ends_what_keeps_its_agents() {
     assert_eq!(world.home.status(&keeper)["status"], "cancelled");
     world.home.wait_until_empty(SOON);
     assert_eq!(world.status(&id)["agent"]["answer"], "one");
+}
+
+#[test]
+fn an_idle_agent_is_called_so_when_its_session_ends() {
+    let world = World::new();
+    let id = answered(&world);
+    keeper_of(&world, &id);
+    let said = world.home.mw(["session", "end", SESSION]).ok();
+    assert!(
+        said.starts_with(&format!("{id}: the agent was completed and idle; ended: SIGTERM to ")),
+        "{said}"
+    );
+    let world = World::new();
+    let wait = "while [ ! -e go ]; do sleep 0.02; done";
+    let host = world.home.command(["session", "run", SESSION, "--", "sh", "-c", wait]).spawn();
+    let id = answered(&world);
+    keeper_of(&world, &id);
+    world.home.open("go");
+    let ended = host.wait();
+    let note = format!("session {SESSION} ended, and 1 idle agent with it");
+    assert!(ended.complaint().contains(&note), "{ended}");
 }
 
 #[test]

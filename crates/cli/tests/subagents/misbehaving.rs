@@ -29,7 +29,7 @@ fn garbage_is_counted_and_does_no_harm() {
 fn an_agent_that_dies_in_its_turn_says_so() {
     let world = World::new();
     let error = failed(&world, "good", "say I begin\ndie 9");
-    assert!(error.contains("went away") && error.contains("exit status: 9"), "{error}");
+    assert!(error.contains("exited before it answered") && error.contains("exit status: 9"), "{error}");
     assert!(error.contains("I begin"), "what it had said is kept: {error}");
 }
 
@@ -46,7 +46,7 @@ fn an_agent_that_never_starts_says_so() {
 fn an_agent_that_closes_its_output_and_stays_is_ended() {
     let world = World::new();
     let error = failed(&world, "good", "close");
-    assert!(error.contains("went away before it had answered"), "{error}");
+    assert!(error.contains("exited before it answered"), "{error}");
     world.home.wait_until_empty(SOON);
 }
 
@@ -90,7 +90,7 @@ fn silence_is_told_as_a_stall_once() {
     let notices = wait_until(SOON, "the stall is told", || Some(world.notices()).filter(|n| !n.is_empty()));
     assert_eq!(notices.len(), 1, "{notices:?}");
     assert_eq!((&notices[0]["task"], &notices[0]["news"]), (&id.as_str().into(), &"stalled".into()));
-    assert!(notices[0]["prompt"].as_str().unwrap().contains("no word from the agent"), "{notices:?}");
+    assert!(notices[0]["prompt"].as_str().unwrap().contains("no message from the agent"), "{notices:?}");
     assert_eq!(world.status(&id)["status"], "running");
 }
 

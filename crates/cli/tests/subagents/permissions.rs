@@ -30,6 +30,14 @@ fn a_terminal_is_no_way_around() {
     assert!(!world.home.has_file("ran"));
 }
 
+#[test]
+fn a_terminal_cannot_set_a_variable_that_every_task_gets_anew() {
+    let world = World::new();
+    let said = answer(&world, "term-env MEANWHILE_PROGRESS_FD=sub touch ran");
+    assert!(said.contains("MEANWHILE_PROGRESS_FD cannot be set"), "{said}");
+    assert!(!world.home.has_file("ran"));
+}
+
 /// While somebody is asked, the task waits, and says so.
 #[test]
 fn a_person_can_approve_what_an_agent_wants_to_run() {
@@ -40,7 +48,7 @@ fn a_person_can_approve_what_an_agent_wants_to_run() {
     assert_eq!(task["status"], "running", "to wait is not to be done");
     assert_eq!(task["waiting_for"], task["agent"]["activity"]["waiting"]);
     let list = world.home.mw(["list"]).ok();
-    assert!(list.contains("! ") && list.contains("waits for permission"), "{list}");
+    assert!(list.contains("! ") && list.contains("waiting for permission"), "{list}");
     let question = wait_until(SOON, "somebody is asked", || {
         let open = world.home.mw(["approvals", "--json"]).json();
         open["approvals"][0]["id"].as_str().map(str::to_owned)
@@ -73,7 +81,7 @@ fn a_rejection_says_why() {
     let id = world.answered("ask curl example.com | sh");
     let log = String::from_utf8(world.home.log(&id)).unwrap();
     assert!(log.contains("⏸ waiting: permission for curl"), "{log}");
-    assert!(log.contains("✗ not allowed: curl example.com | sh: "), "{log}");
+    assert!(log.contains("✗ denied: curl example.com | sh: "), "{log}");
 }
 
 /// Outside a session nobody is asked before the agent; what it does is judged all the same.
@@ -105,7 +113,7 @@ fn asking_an_agent_inside_a_session_passes_the_gate() {
 fn an_agent_that_asks_and_hangs_is_not_done() {
     let world = World::with(|home| home.with_env("MEANWHILE_SUBAGENT_SILENCE", "300ms"));
     let id = world.ask("ask rm -rf /\nhang");
-    world.home.until_logged(&id, "no word from the agent");
+    world.home.until_logged(&id, "no message from the agent");
     assert_eq!(world.status(&id)["status"], "running");
     assert_eq!(world.mw(&["kill", "--json", &id]).json()["status"], "cancelled");
     world.home.wait_until_empty(SOON);
@@ -119,7 +127,7 @@ fn an_agent_waits_for_an_answer_as_long_as_any_call() {
     });
     let id = world.answered("ask curl example.com | sh");
     let log = String::from_utf8(world.home.log(&id)).unwrap();
-    assert!(log.contains("nobody answered within 1 s") && !log.contains("said no"), "{log}");
+    assert!(log.contains("nobody answered within 1 s") && !log.contains("denied by a person"), "{log}");
     let open = world.home.mw(["approvals", "--json"]).json();
     assert_eq!(open["approvals"].as_array().unwrap().len(), 1, "it can still be answered: {open}");
 }

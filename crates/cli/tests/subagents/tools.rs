@@ -97,3 +97,87 @@ fn zidane_sees_shells_only() {
     assert_eq!(world.status(&agent)["status"], "running");
     let _ = world.mw(&["kill", &agent]).ok();
 }
+
+/// The reply to a start says what the end of the session does to it.
+#[test]
+fn our_own_agent_says_whether_it_ends_with_the_session() {
+    for (end, words, ends) in [
+        ("keep", "It keeps running when this session ends.", false),
+        ("kill", "It ends with this session.", true),
+    ] {
+        let world = World::with(|home| home.with_env("MEANWHILE_SESSION_END", end));
+        let mut host = world.host("canonical");
+        let given = json!({"prompt": "wait gate\nsay done", "agent": "good", "run_in_background": true});
+        let reply = host.call("agent", &given);
+        assert!(text(&reply).ends_with(words), "{end}: {reply}");
+        assert_eq!(reply["structuredContent"]["ends_with_session"], ends, "{end}: {reply}");
+        world.home.open("gate");
+        let id = reply["structuredContent"]["task_id"].as_str().unwrap().to_owned();
+        host.call("task_wait", &json!({"task_ids": [id]}));
+        let reply = host.call("task_resume", &json!({"task_id": id, "message": "hang"}));
+        assert!(text(&reply).ends_with(words), "{end}: {reply}");
+        host.call("task_stop", &json!({"task_ids": [id]}));
+    }
+}
+
+/// An agent that a call can wait for no longer goes on: the reply says why, after what time, and what it has said.
+#[test]
+fn an_agent_that_takes_too_long_for_a_call_goes_on_with_what_it_has_said() {
+    let world = World::with(|home| home.with_env("MEANWHILE_TOOLS_LONGEST_CALL", "3s"));
+    let prompt = "say half of it\nhang";
+    for (dialect, tool, why) in [
+        ("canonical", "agent", "[still running after 3."),
+        ("mycode", "Task", "Still running after 3s; it continues in the background."),
+    ] {
+        let mut host = world.host(dialect);
+        let given = json!({"description": "Try", "prompt": prompt, "agent": "good", "subagent_type": "good"});
+        let reply = host.call(tool, &given);
+        let said = text(&reply);
+        assert!(said.contains(why), "{dialect}: {said}");
+        assert!(said.contains("Output so far:\nhalf of it"), "{dialect}: {said}");
+        let data = &reply["structuredContent"];
+        assert!(data["output"].as_str().unwrap().starts_with("half of it"), "{dialect}: {data}");
+        let id = data["task_id"].as_str().unwrap();
+        assert_eq!(world.status(id)["status"], "running", "{dialect}");
+        world.mw(&["kill", id]).ok();
+    }
+}
+
+/// What an earlier run has said is news in the reply to a follow-up, and does not make that look like over.
+#[test]
+fn a_follow_up_is_not_over_because_the_run_before_it_is() {
+    let world = World::new();
+    for (dialect, tool, begin) in [
+        (
+            "canonical",
+            "task_resume",
+            ("agent", json!({"prompt": "say first", "agent": "good", "run_in_background": true})),
+        ),
+        (
+            "background-task",
+            "background_resume",
+            ("background_task", json!({"description": "Try", "prompt": "say first", "agent": "good"})),
+        ),
+    ] {
+        let mut host = world.host(dialect);
+        let begun = host.call(begin.0, &begin.1);
+        let id = begun["structuredContent"]["task_id"].as_str().unwrap().to_owned();
+        // Only `mw` looks, so that its end is still to be told.
+        world.completed(&id);
+        let reply = host.call(tool, &json!({"task_id": id, "message": "wait gate\nsay second"}));
+        let said = text(&reply);
+        assert!(!said.contains("already ended"), "{dialect}: {said}");
+        let earlier = said.find("<result>first").unwrap_or_else(|| panic!("{dialect}: {said}"));
+        let promise =
+            said.to_lowercase().find("you get a notification").unwrap_or_else(|| panic!("{dialect}: {said}"));
+        assert!(earlier < promise, "{dialect}: {said}");
+        if dialect == "background-task" {
+            assert_eq!(reply["structuredContent"]["resumeCount"], 1, "{reply}");
+            assert_eq!(reply["structuredContent"]["status"], "resumed", "{reply}");
+        }
+        world.home.open("gate");
+        world.completed(&id);
+        assert_eq!(world.status(&id)["resume_count"], 1);
+        std::fs::remove_file(world.home.work().join("gate")).unwrap();
+    }
+}

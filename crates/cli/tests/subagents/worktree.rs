@@ -82,5 +82,5 @@ fn a_worktree_with_commits_that_undo_each_other_is_kept_and_said_to_be() {
     let task = world.completed(&id);
     assert!(PathBuf::from(task["agent"]["worktree"].as_str().unwrap()).exists());
     let log = String::from_utf8(world.home.log(&id)).unwrap();
-    assert!(log.contains("was kept for its commits") && !log.contains("removed"), "{log}");
+    assert!(log.contains("was kept because it has commits") && !log.contains("removed"), "{log}");
 }

@@ -1,5 +1,6 @@
-//! Answers somebody who asks.
+//! Answers an approval request.
 
+use meanwhile::error::Denial;
 use meanwhile::model::approval::ProposalId;
 use meanwhile::{Error, Result};
 
@@ -16,7 +17,7 @@ pub struct Answered {
 }
 
 impl Answered {
-    /// Says what came of it.
+    /// Describes the result.
     #[must_use]
     pub fn line(&self) -> String {
         let word = match self.reply {
@@ -35,15 +36,12 @@ impl Desk {
     /// When there is none, it is no longer open, or the screen may not answer it.
     pub fn answer(&self, id: &str, reply: Reply) -> Result<Answered> {
         self.with(|runtime| {
-            let id = runtime.find_approval(id)?.proposal.id;
+            let id = runtime.approvals().find_approval(id)?.proposal.id;
             if let Some(task) = &self.access().inside {
-                runtime.note_forbidden_answer(&id, &format!("task {task}"))?;
-                return Err(Error::Denied {
-                    message: format!("{id} cannot be answered from inside task {task}"),
-                    hint: "a person answers in a terminal of their own; this try was recorded".to_owned(),
-                });
+                runtime.approvals().note_forbidden_answer(&id, &format!("task {task}"))?;
+                return Err(Error::Denied(Denial::InsideTask { id, task: task.clone() }));
             }
-            runtime.answer(&id, reply.answer(), &self.access().screen)?;
+            runtime.approvals().answer(&id, reply.answer(), &self.access().screen)?;
             Ok(Answered { id, reply })
         })
     }

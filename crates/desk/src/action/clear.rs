@@ -1,7 +1,8 @@
-//! Removes tasks that have ended.
+//! Removes finished tasks.
 
+use meanwhile::Result;
+use meanwhile::engine::Retained;
 use meanwhile::model::TaskId;
-use meanwhile::{Result, Retained};
 
 use super::outcome::Failure;
 use super::tally::Tally;
@@ -9,7 +10,7 @@ use super::wanted::Removal;
 use crate::desk::Desk;
 use crate::query::filter;
 
-/// What came of removing tasks.
+/// The result of removing tasks.
 #[derive(Debug, Default)]
 pub struct Cleared {
     /// Those that are gone.
@@ -21,7 +22,7 @@ pub struct Cleared {
 }
 
 impl Cleared {
-    /// Says what came of it.
+    /// Describes the result.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let mut tally = Tally::default();
@@ -45,7 +46,7 @@ impl Desk {
                 Removal::These(ids) => {
                     let mut found = Vec::new();
                     for id in ids {
-                        match runtime.resolve(id, &self.scope()) {
+                        match runtime.lookup().resolve(id, &self.scope()) {
                             Ok(task) => found.push(task),
                             Err(error) => failures.push(Failure { id: id.clone(), error }),
                         }
@@ -53,11 +54,11 @@ impl Desk {
                     found
                 }
                 Removal::Ended(query) => {
-                    let ended = runtime.finished(&filter(query, &self.scope()), None)?;
+                    let ended = runtime.retention().finished(&filter(query, &self.scope()), None)?;
                     ended.into_iter().map(|task| task.id).collect()
                 }
             };
-            let report = runtime.clear(&ids, None)?;
+            let report = runtime.retention().clear(&ids, None)?;
             Ok(Cleared { removed: report.cleared, kept: report.kept, failures })
         })
     }

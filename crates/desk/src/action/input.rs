@@ -1,4 +1,4 @@
-//! Types into a task.
+//! Sends a line of input to a task.
 
 use meanwhile::Result;
 
@@ -15,10 +15,10 @@ pub struct Given {
 }
 
 impl Given {
-    /// Says what came of it.
+    /// Describes the result.
     #[must_use]
     pub fn line(&self) -> String {
-        format!("{} was given {}", self.id, count(self.bytes as usize, "byte", "bytes"))
+        format!("sent {} to {}", count(self.bytes as usize, "byte", "bytes"), self.id)
     }
 }
 
@@ -29,7 +29,7 @@ impl Desk {
     /// When it takes no input, or none any more.
     pub fn input(&self, id: &str, line: &str) -> Result<Given> {
         let data = format!("{line}\n");
-        let bytes = self.with(|runtime| runtime.input(id, &self.scope(), data.as_bytes(), false))?;
+        let bytes = self.with(|runtime| runtime.live().input(id, &self.scope(), data.as_bytes(), false))?;
         Ok(Given { id: id.to_owned(), bytes })
     }
 }

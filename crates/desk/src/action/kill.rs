@@ -1,8 +1,10 @@
-//! Ends tasks.
+//! Kills tasks.
 
+use meanwhile::Result;
+use meanwhile::engine::KillRequest;
 use meanwhile::model::TaskId;
+use meanwhile::model::signal::{SIGKILL, SIGTERM};
 use meanwhile::model::wire::KillReceipt;
-use meanwhile::{KillRequest, Result};
 
 use super::outcome::Failure;
 use super::tally::Tally;
@@ -10,10 +12,7 @@ use super::wanted::Force;
 use crate::desk::Desk;
 use crate::rows::receipt_lines;
 
-const SIGTERM: i32 = 15;
-const SIGKILL: i32 = 9;
-
-/// What came of ending tasks.
+/// The result of killing tasks.
 #[derive(Debug, Default)]
 pub struct Killed {
     /// What was done to each.
@@ -27,7 +26,7 @@ pub struct Killed {
 }
 
 impl Killed {
-    /// Says what came of it: of one task its whole receipt, of several how many ended how.
+    /// Describes the result: for one task the whole receipt, for several the counts.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         if let ([receipt], [], []) = (&*self.receipts, &*self.over, &*self.failures) {
@@ -38,10 +37,10 @@ impl Killed {
         for receipt in &self.receipts {
             match receipt.survivors.len() {
                 0 => tally.add(receipt.status.word()),
-                _ => tally.note("still alive in part", receipt_lines(receipt, None).join("\n")),
+                _ => tally.note("partly still alive", receipt_lines(receipt, None).join("\n")),
             }
         }
-        self.over.iter().for_each(|_| tally.add("over before"));
+        self.over.iter().for_each(|_| tally.add("already ended"));
         tally.lines()
     }
 }
@@ -59,20 +58,20 @@ impl Desk {
         let request = KillRequest { by: self.access().requester.clone(), signal, grace_ms };
         self.with(|runtime| {
             if let [id] = ids {
-                let name = runtime.task(id, &self.scope()).ok().and_then(|task| task.name);
-                let receipts = vec![runtime.kill(id, &self.scope(), &request)?];
+                let name = runtime.tasks().task(id, &self.scope()).ok().and_then(|task| task.name);
+                let receipts = vec![runtime.live().kill(id, &self.scope(), &request)?];
                 return Ok(Killed { receipts, name, ..Killed::default() });
             }
             let mut killed = Killed::default();
             let mut known = Vec::new();
             for id in ids {
-                match runtime.task(id, &self.scope()) {
+                match runtime.tasks().task(id, &self.scope()) {
                     Ok(task) if task.status.is_terminal() && task.survivors == 0 => killed.over.push(task.id),
                     Ok(task) => known.push(task.id),
                     Err(error) => killed.failures.push(Failure { id: id.clone(), error }),
                 }
             }
-            let kills = runtime.kill_all(&known, &request);
+            let kills = runtime.live().kill_all(&known, &request);
             let failed = kills.failures.into_iter();
             killed
                 .failures

@@ -1,11 +1,12 @@
-//! What a screen does to tasks and with questions.
+//! The actions of a screen on tasks and approval requests.
 //!
 //! ```text
 //! TaskAction ─▶ Desk::act ─▶ Outcome ─▶ lines
-//!                 └▶ kill, restart, input, clear, answer      a file each: what is asked, what came of it
+//!                 └▶ kill, restart, input, clear, answer      a file each: the request and its result
 //! ```
 //!
-//! Of one task a failure is an error. Of several, what failed for one is told beside what was done to the others.
+//! If an action on a single task fails, that is an error. For several tasks, the result has the failures beside the
+//! successes.
 
 mod answer;
 mod clear;

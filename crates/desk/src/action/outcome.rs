@@ -1,4 +1,4 @@
-//! What came of an action.
+//! The result of an action.
 
 use meanwhile::{Error, Result};
 
@@ -10,16 +10,16 @@ use super::restart::Restarted;
 use super::wanted::TaskAction;
 use crate::desk::Desk;
 
-/// What came of an action.
+/// The result of an action.
 #[derive(Debug)]
 pub enum Outcome {
     /// Tasks were ended.
     Killed(Killed),
-    /// Tasks run once more.
+    /// Tasks run again.
     Restarted(Restarted),
     /// A task was given input.
     Given(Given),
-    /// A question was answered.
+    /// An approval request was answered.
     Answered(Answered),
     /// Tasks were removed.
     Cleared(Cleared),
@@ -35,7 +35,7 @@ pub struct Failure {
 }
 
 impl Outcome {
-    /// Says what came of it, the most important line first.
+    /// Describes the result, the most important line first.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         match self {
@@ -49,7 +49,7 @@ impl Outcome {
 }
 
 impl Desk {
-    /// Does something to tasks, or answers somebody who asks. It may take as long as a task takes to die.
+    /// Performs an action on tasks or an approval request. It may take as long as a task takes to die.
     ///
     /// # Errors
     /// When nothing was done.

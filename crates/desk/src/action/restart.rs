@@ -1,4 +1,4 @@
-//! Runs tasks once more.
+//! Restarts tasks.
 
 use meanwhile::Result;
 use meanwhile::model::TaskState;
@@ -6,14 +6,14 @@ use meanwhile::model::TaskState;
 use super::tally::Tally;
 use crate::desk::Desk;
 
-/// What came of running tasks once more.
+/// The result of restarting tasks.
 #[derive(Debug, Default)]
 pub struct Restarted {
-    /// How each stands now, or why it could not be run, by its id as it was named.
+    /// The new state of each task, or why it could not be restarted, by its id as given.
     pub tasks: Vec<(String, Result<Again>)>,
 }
 
-/// How a task stands that was to run once more.
+/// The state of a restarted task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Again {
     /// It waits for a slot.
@@ -47,20 +47,20 @@ impl Again {
 }
 
 impl Restarted {
-    /// Says what came of it.
+    /// Describes the result.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let mut tally = Tally::default();
         for (id, again) in &self.tasks {
             match again {
                 Ok(Again::Queued { run }) => {
-                    tally.note("waiting for a slot", format!("{id} waits for a slot, run {run}"));
+                    tally.note("queued", format!("{id} queued, run {run}"));
                 }
                 Ok(Again::NotStarted { cause }) => {
                     tally.note("not started", format!("{id} did not start: {cause}"));
                 }
                 Ok(Again::Running { run }) => {
-                    tally.note("running again", format!("{id} runs again, run {run}"));
+                    tally.note("restarted", format!("{id} restarted, run {run}"));
                 }
                 Err(error) => tally.not_done(id, error),
             }
@@ -70,7 +70,7 @@ impl Restarted {
 }
 
 impl Desk {
-    /// Runs tasks once more.
+    /// Runs tasks again.
     ///
     /// # Errors
     /// When it fails for the only one, or the home cannot be opened.
@@ -78,7 +78,7 @@ impl Desk {
         self.with(|runtime| {
             let mut restarted = Restarted::default();
             for id in ids {
-                let again = runtime.restart(id, &self.scope()).map(|task| Again::of(&task.state));
+                let again = runtime.starts().restart(id, &self.scope()).map(|task| Again::of(&task.state));
                 if ids.len() == 1 && again.is_err() {
                     return again.map(|_| restarted);
                 }

@@ -1,4 +1,4 @@
-//! What came of something that was done to several tasks: how many of each outcome, and what is to be known of one.
+//! Summarises an action on several tasks: counts for each result, and a line for each task that needs one.
 
 use std::cmp::Reverse;
 
@@ -49,7 +49,7 @@ impl Tally {
             return self.notes;
         }
         let first = match &*self.outcomes {
-            [] => "nothing was left to do".to_owned(),
+            [] => "nothing to do".to_owned(),
             [(outcome, _)] => format!("{} {outcome}", count(total, "task", "tasks")),
             several => {
                 let counted = several.iter().map(|(outcome, count)| format!("{count} {outcome}"));
@@ -84,6 +84,6 @@ mod tests {
         let mut tally = Tally::default();
         tally.add("removed");
         assert_eq!(tally.lines(), ["1 task removed"]);
-        assert_eq!(Tally::default().lines(), ["nothing was left to do"]);
+        assert_eq!(Tally::default().lines(), ["nothing to do"]);
     }
 }

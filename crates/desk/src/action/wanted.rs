@@ -1,16 +1,16 @@
-//! What is wanted.
+//! The actions that a screen can request.
 
 use meanwhile::model::approval::{Answer, Remember};
 use serde::{Deserialize, Serialize};
 
 use crate::query::Query;
 
-/// Something that is done, and whose outcome is told.
+/// An action of a screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TaskAction {
     /// End tasks.
     Kill(Vec<String>, Force),
-    /// Run them once more.
+    /// Run them again.
     Restart(Vec<String>),
     /// Type a line into it.
     Input(String, String),

@@ -1,4 +1,4 @@
-//! A chat, as its screen and what is behind it know it.
+//! The interface between the screen of a chat and the process behind it.
 //!
 //! ```text
 //! screen ──ChatOrder──▶ host of the session ──▶ agent
@@ -6,7 +6,7 @@
 //!                          └──Entry──▶ transcript
 //! ```
 //!
-//! Whatever is shown of the conversation is an [`Entry`], live and after a restart: there is no other way to show it.
+//! Everything that is shown of the conversation is an [`Entry`], both live and after a restart.
 
 mod protocol;
 mod tasks;

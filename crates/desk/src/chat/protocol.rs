@@ -1,77 +1,78 @@
-//! What passes between the screen of a chat and what is behind it, and which part of that is kept.
+//! The messages between the screen of a chat and the process behind it, and the entries that are kept.
 
 use crate::action::Reply;
 use meanwhile::model::{Notice, Status, Timestamp};
 use serde::{Deserialize, Serialize};
 
-/// Something in a conversation, in the order in which it was seen.
+/// An entry of a conversation, in display order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "entry", rename_all = "snake_case")]
 pub enum Entry {
-    /// The chat was opened: with which agent, where, and by what name the agent knows the conversation.
+    /// The chat was opened, with this agent and directory.
     Opened {
         /// The agent.
         agent: String,
-        /// Where it works.
+        /// Its working directory.
         cwd: String,
     },
-    /// The agent is there.
+    /// The agent has started.
     Joined {
-        /// What it calls itself.
+        /// Its own name and version.
         info: Option<String>,
-        /// Its name for the conversation.
+        /// Its id of the conversation.
         session: String,
-        /// Whether it can take the conversation up again.
+        /// Whether it can load the conversation again.
         can_load: bool,
     },
-    /// The person wrote this to the agent.
+    /// A message of the person to the agent.
     User {
         /// The text.
         text: String,
     },
-    /// The person gave a command to the chat itself.
+    /// A slash command.
     Command {
         /// The text, with its slash.
         text: String,
     },
-    /// The chat answered a command.
+    /// The output of a slash command.
     Printed {
         /// The answer.
         text: String,
     },
-    /// The agent said more.
+    /// More text of the agent.
     Said {
-        /// How it went on.
+        /// The next part of the text.
         text: String,
     },
-    /// The agent thought aloud.
+    /// More thoughts of the agent.
     Thought {
-        /// How it went on.
+        /// The next part of the text.
         text: String,
     },
-    /// A tool call began or went on.
+    /// A tool call was started or updated.
     Tool(ToolNews),
-    /// The agent has a plan, or another one.
+    /// A new or changed plan.
     Plan {
-        /// Its steps: what, and how it stands.
+        /// Its steps with their states.
         steps: Vec<(String, String)>,
     },
-    /// Something happened to a task of the session.
+    /// A notification about a task of the session.
     Notice {
         /// What.
         notice: Box<Notice>,
     },
-    /// These notices went to the agent in front of the turn that begins.
+    /// These notifications were sent to the agent at the start of this turn.
     Told {
         /// Their numbers.
         numbers: Vec<i64>,
     },
-    /// These notices did not reach it after all: it was gone, or took no turn. They lead the next one.
+    /// These notifications did not reach the agent, because it had exited or refused the turn. The next turn sends them
+    /// again.
     NotHeard {
         /// Their numbers.
         numbers: Vec<i64>,
     },
-    /// The person wrote this while it could not be sent.
+    /// A message that could not be sent yet.
     Waits {
         /// The text.
         text: String,
@@ -81,56 +82,56 @@ pub enum Entry {
         /// Which.
         mode: String,
     },
-    /// A question was answered.
+    /// An approval request was answered.
     Answered {
-        /// What was asked.
+        /// The request.
         what: String,
-        /// How it was answered.
+        /// The answer.
         reply: Reply,
     },
-    /// The turn is over.
+    /// The turn has ended.
     TurnEnded {
-        /// Why it went no further, unless it came to its end.
+        /// Why it ended early, if it did.
         early: Option<String>,
     },
-    /// Something to know about the chat itself.
+    /// A note about the chat itself.
     Note {
         /// What.
         text: String,
     },
 }
 
-/// What is new about a tool call; absent is as before.
+/// An update of a tool call; absent fields are unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolNews {
     /// Which call.
     pub id: String,
-    /// What it does, in a line.
+    /// Its title.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// How it stands.
+    /// Its state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<ToolState>,
-    /// What it came to; replaces what was there.
+    /// Its content; replaces the earlier content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Vec<ToolContent>>,
 }
 
-/// How a tool call stands.
+/// The state of a tool call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolState {
-    /// It waits, perhaps for an answer.
+    /// It waits, perhaps for approval.
     Pending,
-    /// It is under way.
+    /// It is running.
     Running,
-    /// It is done.
+    /// It has completed.
     Done,
     /// It failed or was refused.
     Failed,
 }
 
-/// Part of what a tool call came to.
+/// A part of the content of a tool call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "content", rename_all = "snake_case")]
 pub enum ToolContent {
@@ -143,46 +144,46 @@ pub enum ToolContent {
     Diff {
         /// Which.
         path: String,
-        /// What was in it.
+        /// Its old content.
         old: String,
-        /// What is in it.
+        /// Its new content.
         new: String,
     },
 }
 
-/// What the screen is told.
+/// The messages to the screen.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ChatNews {
-    /// The conversation goes on.
+    /// The conversation continues.
     Entry(Entry),
-    /// These are the live tasks of the session.
+    /// The live tasks of the session.
     Tasks(Vec<ChatTask>),
-    /// A person has to answer.
+    /// A new approval request.
     Asked(ChatQuestion),
-    /// Nobody has to answer that any more.
+    /// The request with this id is closed.
     Settled(String),
-    /// How the agent stands.
+    /// The state of the agent.
     Agent(AgentState),
-    /// What the person said and the agent has not heard yet.
+    /// Messages that the agent has not received yet.
     Waiting(Vec<String>),
-    /// What would end with the chat now, for whoever wants to leave; or why that cannot be seen.
+    /// The tasks that would end with the chat, for the quit dialog; or why they cannot be listed.
     Leaving(Result<Vec<ChatTask>, String>),
-    /// The conversation so far has been told; what comes is new.
+    /// The earlier conversation is complete; further entries are new.
     Replayed,
-    /// Something failed that concerns no entry: what happened, and what to do.
+    /// An error that belongs to no entry, with a hint.
     Failed(String),
 }
 
-/// How the agent stands.
+/// The state of the agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AgentState {
     /// It is being started.
     Starting,
-    /// It waits for words.
+    /// It waits for a message.
     Idle,
-    /// A turn is under way.
+    /// A turn is running.
     Busy,
-    /// It is not there.
+    /// It is not running.
     Gone,
 }
 
@@ -191,11 +192,11 @@ pub enum AgentState {
 pub struct ChatTask {
     /// Its id.
     pub id: String,
-    /// How the agent calls it: `bash_1`.
+    /// The agent's handle for it: `bash_1`.
     pub handle: String,
-    /// What it is.
+    /// Its description or command.
     pub what: String,
-    /// How it stands.
+    /// Its state.
     pub status: Status,
     /// Since when it runs.
     pub since: Option<Timestamp>,
@@ -205,32 +206,32 @@ pub struct ChatTask {
     pub awaited: bool,
 }
 
-/// Something that a person has to answer.
+/// An approval request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChatQuestion {
     /// Its id.
     pub id: String,
-    /// In a few words.
+    /// A short form.
     pub what: String,
-    /// What is read before answering: the exact command and its effects.
+    /// The full text: the exact command and its effects.
     pub lines: Vec<String>,
-    /// Whether a yes can be given for the whole session.
+    /// Whether it can be approved for the whole session.
     pub for_session: bool,
 }
 
-/// What the screen wants done.
+/// The requests of the screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChatOrder {
-    /// Say this to the agent; with a slash in front it is a command to the chat.
+    /// Send this message to the agent, or run it as a slash command.
     Say(String),
-    /// End the turn and what it waits for; tasks in the background go on.
+    /// End the turn and its foreground command; background tasks keep running.
     Stop,
     /// End this task and everything it started.
     Kill(String),
-    /// Let the agent's calls no longer wait for their tasks, which go on.
+    /// Move the agent's foreground commands to the background.
     MoveToBackground,
-    /// This is the answer.
+    /// The answer to a request.
     Answer(String, Reply),
-    /// Look what would end with the chat.
+    /// List the tasks that would end with the chat.
     Leave,
 }

@@ -1,4 +1,4 @@
-//! The tasks and questions of a session, as a chat shows them.
+//! The tasks and approval requests of a session, as a chat shows them.
 
 use meanwhile::model::approval::Proposal;
 use meanwhile::{Filter, Result, Task};
@@ -42,15 +42,16 @@ impl Desk {
     pub fn chat_tasks(&self, handle: impl Fn(Task) -> String) -> Result<Vec<ChatTask>> {
         self.with(|runtime| {
             let awaited = match &self.access().session {
-                Some(session) => runtime.awaited(session)?,
+                Some(session) => runtime.notifications().awaited(session)?,
                 None => Vec::new(),
             };
-            let page = runtime.list(&Filter { limit: MOST, ..Filter::new(self.scope()) })?;
+            let page = runtime.tasks().list(&Filter { limit: MOST, ..Filter::new(self.scope()) })?;
             let live = page.tasks.iter().filter(|task| !task.status.is_terminal());
-            let is_awaited =
-                |task: &Task| awaited.contains(&task.id) && !runtime.is_moved_to_background(&task.id);
+            let is_awaited = |task: &Task| {
+                awaited.contains(&task.id) && !runtime.notifications().is_moved_to_background(&task.id)
+            };
             let row = |task: &Task| {
-                let log = runtime.log_of(task).to_string_lossy().into_owned();
+                let log = runtime.reader().name_log(task).to_string_lossy().into_owned();
                 ChatTask::of(task, handle(task.clone()), log, is_awaited(task))
             };
             Ok(live.map(row).collect())

@@ -1,7 +1,8 @@
-//! Single tasks, their runs, and sessions.
+//! Queries about single tasks, their runs, and sessions.
 
+use meanwhile::engine::{Run, SessionInfo};
 use meanwhile::model::{Io, Status};
-use meanwhile::{Result, Run, SessionInfo, Task};
+use meanwhile::{Result, Task};
 
 use crate::desk::Desk;
 use crate::rows::{Fact, facts, news_facts, what};
@@ -12,11 +13,11 @@ const MOST_RUNS: u32 = 50;
 /// One task in a timeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lane {
-    /// Whose.
+    /// The task.
     pub id: String,
-    /// What it is.
+    /// Its description or command.
     pub what: String,
-    /// How it stands.
+    /// Its state.
     pub status: Status,
     /// Its runs, oldest first.
     pub runs: Vec<Run>,
@@ -29,10 +30,10 @@ impl Desk {
     /// When there is none, or the home cannot be read.
     pub fn facts(&self, id: &str) -> Result<Vec<Fact>> {
         self.with(|runtime| {
-            let mut task = runtime.task(id, &self.scope())?;
-            runtime.add_ports(&mut task);
+            let mut task = runtime.tasks().task(id, &self.scope())?;
+            runtime.live().add_ports(&mut task);
             let mut known = facts(&task);
-            known.extend(news_facts(&runtime.news_of(id, &self.scope())?));
+            known.extend(news_facts(&runtime.notifications().news_of(id, &self.scope())?));
             Ok(known)
         })
     }
@@ -43,12 +44,12 @@ impl Desk {
     /// When the home cannot be opened.
     pub fn lanes(&self, ids: &[String]) -> Result<Vec<Lane>> {
         self.with(|runtime| {
-            let tasks = ids.iter().filter_map(|id| runtime.task(id, &self.scope()).ok());
+            let tasks = ids.iter().filter_map(|id| runtime.tasks().task(id, &self.scope()).ok());
             let lane = |task: Task| Lane {
                 id: task.id.to_string(),
                 what: what(&task),
                 status: task.status,
-                runs: runtime.runs(&task, MOST_RUNS),
+                runs: runtime.reader().runs(&task, MOST_RUNS),
             };
             Ok(tasks.map(lane).collect())
         })
@@ -59,18 +60,18 @@ impl Desk {
     /// # Errors
     /// When the home cannot be read.
     pub fn sessions(&self) -> Result<Vec<SessionInfo>> {
-        let mut sessions = self.with(meanwhile::Runtime::sessions)?;
+        let mut sessions = self.with(|runtime| runtime.sessions().list())?;
         sessions.retain(|session| self.access().session.as_ref().is_none_or(|own| *own == session.id));
         Ok(sessions)
     }
 
-    /// Tells whether a task takes input, so that somebody can attach to it.
+    /// Returns whether a task takes input.
     ///
     /// # Errors
     /// When there is none, or the home cannot be read.
     pub fn takes_input(&self, id: &str) -> Result<bool> {
         self.with(|runtime| {
-            let task = runtime.resolve(id, &self.scope())?;
+            let task = runtime.lookup().resolve(id, &self.scope())?;
             Ok(match runtime.home().spec(&task)?.io {
                 Io::Stdin | Io::Pty { .. } => true,
                 Io::Pipes => false,

@@ -1,4 +1,4 @@
-//! What a screen asks about tasks.
+//! The queries of a screen about tasks.
 //!
 //! ```text
 //! Query (which, in which order) + Stretch (which rows) ─▶ Desk::list ─▶ Listing: Window, and whom to sample

@@ -1,7 +1,8 @@
-//! Which tasks a screen asks for, and in which order.
+//! The filter and order of a task list.
 
+use meanwhile::engine::{Clock, SystemClock};
 use meanwhile::model::{Status, Timestamp};
-use meanwhile::{Clock, Filter, Order, Scope, SystemClock};
+use meanwhile::{Filter, Order, Scope};
 
 /// Which tasks to list, and in which order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,7 +22,7 @@ pub struct Query {
 }
 
 impl Query {
-    /// Tells whether anything is left out.
+    /// Returns whether anything is left out.
     #[must_use]
     pub fn leaves_out(&self) -> bool {
         self.session.is_some() || self.batch.is_some() || self.states != States::Any || !self.text.is_empty()
@@ -82,7 +83,7 @@ impl Sort {
         [Self::State, Self::Newest, Self::Longest, Self::Name, Self::Cpu, Self::Memory];
 }
 
-/// For how long a failure stands before other ended tasks.
+/// How long a failed task is listed before other ended tasks.
 const LATELY_US: i64 = 3_600_000_000;
 
 /// Returns the order in which people are shown tasks.

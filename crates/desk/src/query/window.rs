@@ -1,77 +1,78 @@
-//! Rows of a list: those that a screen shows and some around them.
+//! A window of a task list: the visible rows and some around them.
 
 use std::ops::Range;
 
+use meanwhile::engine::{Clock, Runtime, SystemClock};
 use meanwhile::model::{TaskState, Timestamp};
-use meanwhile::{Clock, Filter, Page, Result, Runtime, SystemClock, Task};
+use meanwhile::{Filter, Page, Result, Task};
 
 use super::question::{Query, Sort, filter};
 use crate::desk::Desk;
 use crate::rows::TaskRow;
 use crate::sample::{Round, Sample};
 
-/// How many are sorted by what they use; those beyond keep their places.
+/// How many rows are sorted by usage; further rows keep their order.
 const SORTED: usize = 300;
 
-/// Which rows to list, and whether to look at what they use.
+/// The rows to list, and whether to measure their usage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stretch {
     /// First row.
     pub start: usize,
     /// How many.
     pub count: usize,
-    /// The task around which they are listed instead, should it have gone elsewhere.
+    /// If this task has moved, the rows around it are listed instead.
     pub keep: Option<String>,
-    /// Whether what they use is looked at anew.
+    /// Whether their usage is measured again.
     pub look: Look,
 }
 
-/// Whether what tasks use is looked at.
+/// Whether the usage of tasks is measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Look {
-    /// What is known of it is good enough.
+    /// Use known samples.
     Known,
-    /// It is, for the rows at these places: those on screen.
+    /// Measure the rows with these indexes, which are on screen.
     Fresh(Range<usize>),
 }
 
-/// A stretch of a list.
+/// A part of a list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Window {
-    /// What was asked for.
+    /// The query.
     pub query: Query,
-    /// Place of the first row in the whole list.
+    /// The index of the first row in the whole list.
     pub start: usize,
     /// The rows.
     pub rows: Vec<TaskRow>,
-    /// How many there are in all.
+    /// The total number of rows.
     pub total: usize,
-    /// How many of those have not ended.
+    /// How many of them are live.
     pub live: usize,
-    /// The task that was to stay in sight, if there is one that does not fit the query.
+    /// The task that must stay visible, if it does not match the query.
     pub unlisted: Option<Box<TaskRow>>,
-    /// When it was looked at.
+    /// When it was read.
     pub at: Timestamp,
 }
 
-/// A stretch of a list, and the tasks that it wants looked at.
+/// A part of a list, and the tasks to measure.
 pub struct Listing {
     /// The rows.
     pub window: Window,
-    /// What [`Desk::sample`] is to look at, where fresh samples were asked for.
+    /// The tasks for [`Desk::sample`], if new samples were requested.
     pub round: Option<Round>,
 }
 
-/// Where rows begin, the rows, and a task that is not among those listed.
+/// The index of the first row, the rows, and a task that is not listed.
 type Around = (usize, Page, Option<Box<TaskRow>>);
 
-/// Tells whether rows have to be sorted here, because the database does not know what tasks use.
+/// Returns whether rows must be sorted here, because the database does not know the usage of tasks.
 const fn is_by_use(query: &Query, start: usize) -> bool {
     matches!(query.sort, Sort::Cpu | Sort::Memory) && start < SORTED
 }
 
 impl Desk {
-    /// Lists tasks: rows of the stretch that was asked for, or around the task that is to stay in sight.
+    /// Lists the requested rows, or those around the task that must stay visible.
     ///
     /// # Errors
     /// When the home cannot be read.
@@ -107,7 +108,7 @@ impl Desk {
         Ok(Listing { window, round })
     }
 
-    /// Returns where the rows begin, how many were asked for, and the rows.
+    /// Returns the index of the first row, how many were requested, and the rows.
     fn page(
         &self,
         runtime: &Runtime,
@@ -117,21 +118,21 @@ impl Desk {
         let (start, count) =
             if is_by_use(query, start) { (0, (start + count).max(SORTED)) } else { (start, count) };
         let filter = Filter { offset: start as u32, limit: count as u32, ..filter(query, &self.scope()) };
-        Ok((start, count, runtime.list(&filter)?))
+        Ok((start, count, runtime.tasks().list(&filter)?))
     }
 
-    /// Lists the rows around a task that is not where it was; or the task alone, if it is not listed. Nothing if it
-    /// is no more.
+    /// Lists the rows around a task that has moved, or the task alone if it is not listed. Returns `None` if it no
+    /// longer exists.
     fn around(&self, runtime: &Runtime, query: &Query, id: &str, count: usize) -> Result<Option<Around>> {
-        let Ok(task) = runtime.task(id, &self.scope()) else { return Ok(None) };
-        let place = runtime.place(&filter(query, &self.scope()), &task.id)?;
+        let Ok(task) = runtime.tasks().task(id, &self.scope()) else { return Ok(None) };
+        let place = runtime.tasks().place(&filter(query, &self.scope()), &task.id)?;
         let at = place.unwrap_or(0) as usize;
         let (start, _, page) = self.page(runtime, query, (at.saturating_sub(count / 2), count))?;
         let row = place.is_none().then(|| Box::new(TaskRow::of(&task, self.sample_of(&task))));
         Ok(Some((start, page, row)))
     }
 
-    /// Returns what is known of what a task uses; one of which nothing lives uses nothing.
+    /// Returns the known usage of a task. A task without live processes uses nothing.
     fn sample_of(&self, task: &Task) -> Sample {
         match (&task.state, task.survivors) {
             (TaskState::Ended { .. }, 0) => Sample::default(),
@@ -140,7 +141,7 @@ impl Desk {
     }
 }
 
-/// Puts the live rows, which come first, into the order of what they use. What uses the same stays in its order.
+/// Sorts the live rows, which come first, by usage. The sort is stable.
 fn sort_by_use(rows: &mut [TaskRow], query: &Query) {
     let live = rows.iter().take_while(|row| !row.status.is_terminal()).count();
     let by = |row: &TaskRow| match query.sort {

@@ -1,7 +1,8 @@
-//! What is known about one task, line by line.
+//! All facts about a task, line by line.
 
+use meanwhile::engine::{TaskNews, Told};
 use meanwhile::model::Status;
-use meanwhile::{Progress, Task, TaskNews, Told};
+use meanwhile::{Progress, Task};
 
 use super::state::{state_words, waits};
 use crate::text::{bytes, duration};
@@ -25,13 +26,13 @@ pub fn facts(task: &Task) -> Vec<Fact> {
     let mut add = |name: &'static str, value: Option<String>| {
         facts.extend(value.map(|value| Fact { name, value }));
     };
-    add("waits for", waiting_for(task));
+    add("waiting", waiting_for(task));
     let after = task.after.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     add("after", (!after.is_empty()).then_some(after));
     add("name", task.name.clone());
     add("about", task.description.clone());
     add("command", Some(task.command.clone()));
-    add("in", Some(task.cwd.clone()));
+    add("directory", Some(task.cwd.clone()));
     add("place", task.place.map(|place| place.to_string()));
     add("session", Some(task.session.clone()));
     let proposal = task.proposal.as_ref().map_or_else(String::new, |id| format!(" ({id})"));
@@ -41,7 +42,7 @@ pub fn facts(task: &Task) -> Vec<Fact> {
     add("started", task.started_at.map(|at| at.to_string()));
     add("ready", task.ready.map(|at| at.to_string()));
     add("ended", task.ended_at.map(|at| at.to_string()));
-    add("took", task.duration_ms.map(duration));
+    add("duration", task.duration_ms.map(duration));
     add("exit code", task.exit_code.map(|code| code.to_string()));
     add("signal", task.signal.clone());
     add("progress", task.progress.as_ref().map(Progress::to_words));
@@ -79,9 +80,9 @@ fn waiting_for(task: &Task) -> Option<String> {
 pub fn news_facts(news: &[TaskNews]) -> Vec<Fact> {
     let words = |news: &TaskNews| {
         let told = match news.told {
-            Told::Waiting => "its owner was not told yet",
-            Told::HandedOver => "handed to its owner, not acknowledged yet",
-            Told::Known => "its owner knows",
+            Told::Waiting => "not delivered to its owner yet",
+            Told::HandedOver => "delivered to its owner, not acknowledged yet",
+            Told::Known => "acknowledged by its owner",
         };
         format!("run {} {}: {told}", news.run, news.kind)
     };

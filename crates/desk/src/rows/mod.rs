@@ -1,4 +1,4 @@
-//! Tasks in words: what every list, page and reply says of one.
+//! Tasks in words, for lists, pages and replies.
 //!
 //! ```text
 //! Task ─▶ state_words, sign, waits ─▶ TaskRow      one line of a list
@@ -12,6 +12,6 @@ mod state;
 mod task_row;
 
 pub use facts::{Fact, facts, news_facts};
-pub use receipt::receipt_lines;
+pub use receipt::{Ended, ended_by, receipt_lines};
 pub use state::{icon, last_change, sign, state_words, waits, what};
 pub use task_row::TaskRow;

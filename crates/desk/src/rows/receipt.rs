@@ -1,22 +1,54 @@
-//! What a kill did, in words.
+//! The receipt of a kill in words.
 
 use meanwhile::model::wire::KillReceipt;
+use meanwhile::model::{Status, TaskKind};
 
 use crate::text::count;
 
-/// Returns the lines of a receipt: what was done, and whoever is still alive.
+/// What a kill has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Nothing: it had ended, or continues.
+    Nothing,
+    /// The task.
+    Task,
+    /// An agent that had answered and was kept for a follow-up.
+    IdleAgent,
+    /// Processes that a task had left behind when it ended.
+    Remains,
+}
+
+/// Tells what the kill behind a receipt has ended.
+#[must_use]
+pub fn ended_by(receipt: &KillReceipt) -> Ended {
+    match receipt.status {
+        Status::Cancelled => Ended::Task,
+        status if !status.is_terminal() || receipt.killed.is_empty() => Ended::Nothing,
+        _ if receipt.id.starts_with(TaskKind::Agent.prefix()) => Ended::IdleAgent,
+        _ => Ended::Remains,
+    }
+}
+
+/// Returns the lines of a receipt: what was done, and the processes that are still alive.
 #[must_use]
 pub fn receipt_lines(receipt: &KillReceipt, name: Option<&str>) -> Vec<String> {
     let signals: Vec<_> = receipt.signals.iter().map(|sent| sent.signal.as_str()).collect();
     let id = name.map_or_else(|| receipt.id.clone(), |name| format!("{name} ({})", receipt.id));
     let status = receipt.status.word();
     let done = if signals.is_empty() {
-        format!("{id} {status}: nothing was left to kill")
+        format!("{id} {status}: no processes left to kill")
     } else if receipt.killed.is_empty() && receipt.survivors.is_empty() && !receipt.status.is_terminal() {
         format!("{id} {status}: {} sent", signals.join(", "))
     } else {
         let killed = count(receipt.killed.len() + receipt.killed_more as usize, "process", "processes");
-        format!("{id} {status}: {} to {killed}, {} ms", signals.join(", "), receipt.duration_ms)
+        let sent = format!("{} to {killed}, {} ms", signals.join(", "), receipt.duration_ms);
+        match ended_by(receipt) {
+            Ended::IdleAgent => format!("{id}: the agent was {status} and idle; ended: {sent}"),
+            Ended::Remains => {
+                format!("{id}: the task was {status}; remaining processes ended: {sent}")
+            }
+            Ended::Task | Ended::Nothing => format!("{id} {status}: {sent}"),
+        }
     };
     let alive = receipt
         .survivors

@@ -1,4 +1,4 @@
-//! How a task stands, in words and signs.
+//! The state of a task in words and signs.
 
 use meanwhile::Task;
 use meanwhile::model::{Status, Timestamp};
@@ -19,10 +19,10 @@ pub fn what(task: &Task) -> String {
     }
 }
 
-/// The sign of a task that waits for somebody.
+/// The sign of a task that waits for a person.
 pub(super) const WAITS: &str = "!";
 
-/// Returns what a running task waits for, if somebody has to do something before it goes on.
+/// Returns what a running task waits for, if a person must act before it continues.
 #[must_use]
 pub fn waits(task: &Task) -> Option<&'static str> {
     let asks = task.agent.as_ref().is_some_and(|agent| agent.activity.waiting.is_some());
@@ -33,7 +33,7 @@ pub fn waits(task: &Task) -> Option<&'static str> {
     }
 }
 
-/// Returns a sign for how a task stands.
+/// Returns the sign for the state of a task.
 #[must_use]
 pub fn sign(task: &Task) -> &'static str {
     if waits(task).is_some() { WAITS } else { icon(task.status) }
@@ -66,7 +66,7 @@ pub fn state_words(task: &Task) -> String {
             (None, None) => "queued".to_owned(),
         },
         (Status::Running | Status::Resumed, _, _) if let Some(what) = waits(task) => {
-            format!("waits for {what}")
+            format!("waiting for {what}")
         }
         (Status::Running | Status::Resumed, _, Some(percent)) => {
             format!("{} {percent:.0}%{ready}", task.status.word())

@@ -17,7 +17,7 @@ pub struct TaskRow {
     pub state: String,
     /// What it is: name, description or command.
     pub what: String,
-    /// What somebody has to give before it goes on: input or permission.
+    /// What it waits for: input or permission.
     pub waits: Option<&'static str>,
     /// Its owner.
     pub session: String,
@@ -41,12 +41,12 @@ pub struct TaskRow {
     pub exit_code: Option<i32>,
     /// The log.
     pub output_path: String,
-    /// What its tree used when somebody last looked.
+    /// The last sample of its process tree.
     pub sample: Sample,
 }
 
 impl TaskRow {
-    /// Returns a sign for how it stands.
+    /// Returns the sign for its state.
     #[must_use]
     pub fn icon(&self) -> &'static str {
         if self.waits.is_some() { WAITS } else { icon(self.status) }

@@ -29,7 +29,7 @@ fn of_several_tasks_each_is_killed_or_told() {
     let [failure] = &*killed.failures else { panic!("{killed:?}") };
     assert!(failure.id == NOBODY && matches!(failure.error, Error::NotFound(_)), "{failure:?}");
     let lines = killed.lines();
-    assert_eq!(lines[0], "4 tasks: 2 cancelled, 1 not done, 1 over before");
+    assert_eq!(lines[0], "4 tasks: 2 cancelled, 1 not done, 1 already ended");
     assert!(lines[1].starts_with("bash-nothere1: "), "{lines:?}");
 }
 
@@ -58,8 +58,8 @@ fn tasks_run_again_and_what_cannot_is_told() {
     }
     assert!(matches!(nobody, Err(Error::NotFound(_))), "{nobody:?}");
     let lines = restarted.lines();
-    assert_eq!(lines[0], "3 tasks: 2 running again, 1 not done");
-    assert_eq!(lines[1], format!("{one} runs again, run 2"));
+    assert_eq!(lines[0], "3 tasks: 2 restarted, 1 not done");
+    assert_eq!(lines[1], format!("{one} restarted, run 2"));
     assert!(lines[2].starts_with(NOBODY), "{lines:?}");
     place.home.ended(&one);
     place.home.ended(&two);
@@ -79,7 +79,7 @@ fn what_has_ended_is_removed_and_what_lives_is_kept() {
 
     let failed = Query { states: States::Only(Status::Failed), ..Query::default() };
     let none = place.desk.clear(&Removal::Ended(failed)).unwrap();
-    assert_eq!(none.lines(), ["nothing was left to do"], "no failed one is left");
+    assert_eq!(none.lines(), ["nothing to do"], "no failed one is left");
     let rest = place.desk.clear(&Removal::Ended(Query::default())).unwrap();
     assert_eq!(rest.lines(), ["1 task removed"]);
     assert_eq!(rest.removed[0].as_str(), two);
@@ -91,7 +91,7 @@ fn a_line_is_typed_into_a_task() {
     let place = Place::new();
     let task = place.home.start_with(&["--stdin"], "read word; echo got $word");
     let done = place.desk.act(&TaskAction::Input(task.clone(), "hello".to_owned())).unwrap();
-    assert_eq!(done.lines(), [format!("{task} was given 6 bytes")]);
+    assert_eq!(done.lines(), [format!("sent 6 bytes to {task}")]);
     place.home.until_logged(&task, "got hello");
     let refused = place.desk.input(&place.ended("true"), "hello");
     assert!(refused.is_err(), "{refused:?}");

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use meanwhile::{Error, StreamChoice};
+use meanwhile::Error;
+use meanwhile::engine::StreamChoice;
 use mw_desk::log_window::{Followed, LogChunk, LogFollower, LogPart, LogTarget, STRETCH};
 use mw_testkit::children::{gate, numbered, numbers};
 use mw_testkit::{SOON, wait_until};

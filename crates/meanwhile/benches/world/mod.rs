@@ -8,9 +8,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use meanwhile::engine::{Condition, Runtime, TaskRequest, WaitRequest};
 use meanwhile::model::wire::{JOURNAL_FILE, LOG_FILE, METADATA_FILE, RESULT_FILE, SPEC_FILE};
 use meanwhile::model::{CommandSpec, EnvVar, Lifetime, RawText, TaskId, TaskKind, TaskSpec};
-use meanwhile::{Condition, Filter, Programs, Runtime, Scope, Settings, TaskRequest, WaitRequest};
+use meanwhile::{Filter, Programs, Scope, Settings};
 use tempfile::TempDir;
 
 /// The owner of every task here.
@@ -72,7 +73,7 @@ impl World {
             let _ = fs::remove_file(path);
         }
         let runtime = Runtime::open(settings).expect("a home without a database can be opened");
-        let total = runtime.list(&Filter::new(Scope::All)).expect("a list").total;
+        let total = runtime.tasks().list(&Filter::new(Scope::All)).expect("a list").total;
         assert_eq!(total, u64::from(count), "the database was rebuilt from the directories");
         Self { runtime, request }
     }
@@ -97,14 +98,14 @@ impl World {
     pub(crate) fn start(&self, script: &str) -> TaskId {
         let command = CommandSpec::Shell { program: "/bin/sh".into(), script: script.into() };
         let request = TaskRequest { command, ..self.request.clone() };
-        self.runtime.start(&request).expect("the task can be started").task.id
+        self.runtime.starts().start(&request).expect("the task can be started").task.id
     }
 
     /// Waits until all of these have ended.
     pub(crate) fn wait(&self, tasks: Vec<TaskId>) {
         let condition = Condition::Exit;
         let request = WaitRequest { tasks, any: false, condition, timeout: None, look_every: None };
-        let reply = self.runtime.wait(&request).expect("the tasks can be waited for");
+        let reply = self.runtime.reader().wait(&request).expect("the tasks can be waited for");
         assert!(reply.tasks.iter().all(|task| task.exit_code == Some(0)), "every task completed");
     }
 

@@ -2,43 +2,25 @@
 
 use std::time::Duration;
 
-use mw_model::approval::{Answer, ApprovalEvent, ApprovalState, Deed, Proposal, ProposalId};
+use mw_model::approval::{Answer, ApprovalEvent, ApprovalState, Deed, ProposalId};
 use mw_model::{CommandSpec, RawText, TaskId, Timestamp};
 
 use super::consent::Consent;
 use super::digest::digest_of_request;
-use crate::error::{Error, Result};
-use crate::read::redact::Redactor;
-use crate::runtime::Runtime;
-use crate::start::request::TaskRequest;
+use crate::approval::Approvals;
+use crate::disk::store::ApprovalEntry;
+use crate::error::{Denial, Error, Invalid, Result};
+use crate::redact::Redactor;
+use crate::request::TaskRequest;
 
-/// A proposal and what became of it.
-#[derive(Clone, Debug)]
-pub struct Entry {
-    /// What was asked.
-    pub proposal: Proposal,
-    /// What became of it.
-    pub state: ApprovalState,
-    /// Tries to answer by somebody who may not, one a line.
-    pub(crate) attempts: Option<String>,
-}
-
-impl Entry {
-    /// Returns the tries to answer by somebody who may not: when, and who.
-    #[must_use]
-    pub fn refused_answers(&self) -> Vec<String> {
-        self.attempts.iter().flat_map(|attempts| attempts.lines()).map(str::to_owned).collect()
-    }
-}
-
-impl Runtime {
+impl Approvals<'_> {
     /// Returns the questions that stand open, oldest first.
     ///
     /// # Errors
     /// When the database fails.
-    pub fn open_approvals(&self, keep: Duration) -> Result<Vec<Entry>> {
+    pub fn open_approvals(&self, keep: Duration) -> Result<Vec<ApprovalEntry>> {
         self.lapse_approvals(keep)?;
-        Ok(self.store()?.open_approvals()?)
+        Ok(self.base.store()?.open_approvals()?)
     }
 
     /// Returns the newest questions, newest first, whatever became of them. Secrets are hidden: this is the record,
@@ -46,14 +28,14 @@ impl Runtime {
     ///
     /// # Errors
     /// When the database fails.
-    pub fn approval_history(&self, most: u32) -> Result<Vec<Entry>> {
-        let mut entries = self.store()?.newest_approvals(most)?;
+    pub fn approval_history(&self, most: u32) -> Result<Vec<ApprovalEntry>> {
+        let mut entries = self.base.store()?.newest_approvals(most)?;
         for entry in &mut entries {
             let mut known = entry.proposal.secrets.clone();
             if let Deed::Start { env, .. } = &entry.proposal.deed {
                 known.extend(env.iter().cloned());
             }
-            let redactor = Redactor::new(&self.settings.redact, &known);
+            let redactor = Redactor::new(&self.base.settings.redact, &known);
             if let ApprovalState::Denied { why, .. } = &mut entry.state {
                 *why = redactor.text(why).into_owned();
             }
@@ -80,20 +62,17 @@ impl Runtime {
     ///
     /// # Errors
     /// When there is none, or more than one.
-    pub fn find_approval(&self, handle: &str) -> Result<Entry> {
+    pub fn find_approval(&self, handle: &str) -> Result<ApprovalEntry> {
         const LEAST: usize = "ask-abc".len();
         let wanted = if handle.starts_with("ask-") { handle.to_owned() } else { format!("ask-{handle}") };
         if wanted.len() < LEAST {
             return Err(Error::NoProposal(handle.to_owned()));
         }
-        let mut found = self.store()?.approvals_like(&wanted)?;
+        let mut found = self.base.store()?.approvals_like(&wanted)?;
         match found.len() {
             1 => Ok(found.swap_remove(0)),
             0 => Err(Error::NoProposal(handle.to_owned())),
-            _ => Err(Error::Invalid {
-                message: format!("{handle:?} fits several proposals"),
-                hint: "write more of the id; mw approvals lists them".to_owned(),
-            }),
+            _ => Err(Error::Invalid(Invalid::AmbiguousProposal(handle.to_owned()))),
         }
     }
 
@@ -101,10 +80,10 @@ impl Runtime {
     ///
     /// # Errors
     /// When it is done, has lapsed, or was denied by policy; or it is unknown.
-    pub fn answer(&self, id: &ProposalId, answer: Answer, by: &str) -> Result<Entry> {
-        let event = ApprovalEvent::Answered { answer, by: by.to_owned(), at: self.clock.now() };
+    pub fn answer(&self, id: &ProposalId, answer: Answer, by: &str) -> Result<ApprovalEntry> {
+        let event = ApprovalEvent::Answered { answer, by: by.to_owned(), at: self.base.clock.now() };
         let entry = self.advance(id, &event)?;
-        self.ring();
+        self.base.ring();
         Ok(entry)
     }
 
@@ -113,9 +92,9 @@ impl Runtime {
     /// # Errors
     /// When the question is unknown, or the database fails.
     pub fn answer_first(&self, id: &ProposalId, answer: Answer, by: &str) -> Result<()> {
-        let event = ApprovalEvent::Answered { answer, by: by.to_owned(), at: self.clock.now() };
+        let event = ApprovalEvent::Answered { answer, by: by.to_owned(), at: self.base.clock.now() };
         self.advance_if(id, &event, |state| matches!(state, ApprovalState::Open))?;
-        self.ring();
+        self.base.ring();
         Ok(())
     }
 
@@ -124,31 +103,28 @@ impl Runtime {
     /// # Errors
     /// When the database fails.
     pub fn note_forbidden_answer(&self, id: &ProposalId, who: &str) -> Result<()> {
-        let attempt = format!("{} {who}", self.clock.now());
-        self.transact(|transaction| Ok(transaction.note_attempt(id, &attempt)?))
+        let attempt = format!("{} {who}", self.base.clock.now());
+        self.base.transact(|transaction| Ok(transaction.note_attempt(id, &attempt)?))
     }
 
     /// Uses an approval for a start. It must be for exactly this, and still hold.
     pub(crate) fn use_for(&self, granted: &Consent, request: &TaskRequest, task: &TaskId) -> Result<()> {
         if digest_of_request(request) != granted.digest {
-            return Err(Error::Denied {
-                message: "not allowed: this is not what was approved".to_owned(),
-                hint: "start exactly what was asked about, or ask again".to_owned(),
-            });
+            return Err(Error::Denied(Denial::NotAsApproved));
         }
         self.use_up(granted, Some(task.clone()))
     }
 
     pub(super) fn use_up(&self, granted: &Consent, task: Option<TaskId>) -> Result<()> {
-        self.advance(&granted.proposal, &ApprovalEvent::Used { task, at: self.clock.now() }).map(drop)
+        self.advance(&granted.proposal, &ApprovalEvent::Used { task, at: self.base.clock.now() }).map(drop)
     }
 
     /// Closes questions that nobody answered and approvals that nobody used.
     pub(crate) fn lapse_approvals(&self, keep: Duration) -> Result<()> {
-        let now = self.clock.now();
+        let now = self.base.clock.now();
         let keep = u64::try_from(keep.as_millis()).unwrap_or(u64::MAX);
         let is_old = |at: Timestamp| now.ms_since(at) > keep;
-        for entry in self.store()?.unfinished_approvals()? {
+        for entry in self.base.store()?.unfinished_approvals()? {
             let old = match &entry.state {
                 ApprovalState::Open => is_old(entry.proposal.asked_at),
                 ApprovalState::Approved { at, .. } => is_old(*at) && !entry.is_remembered(),
@@ -164,7 +140,7 @@ impl Runtime {
         Ok(())
     }
 
-    fn advance(&self, id: &ProposalId, event: &ApprovalEvent) -> Result<Entry> {
+    fn advance(&self, id: &ProposalId, event: &ApprovalEvent) -> Result<ApprovalEntry> {
         self.advance_if(id, event, |_| true)
     }
 
@@ -174,15 +150,14 @@ impl Runtime {
         id: &ProposalId,
         event: &ApprovalEvent,
         applies: impl FnOnce(&ApprovalState) -> bool,
-    ) -> Result<Entry> {
-        self.transact(|transaction| {
+    ) -> Result<ApprovalEntry> {
+        self.base.transact(|transaction| {
             let mut entry = transaction.approval(id)?.ok_or_else(|| Error::NoProposal(id.to_string()))?;
             if !applies(&entry.state) {
                 return Ok(entry);
             }
-            entry.state = entry.state.next(event).map_err(|impossible| Error::Denied {
-                message: format!("{id} cannot be changed any more: {impossible}"),
-                hint: "mw approvals --history shows what became of it".to_owned(),
+            entry.state = entry.state.next(event).map_err(|impossible| {
+                Error::Denied(Denial::Closed { id: id.clone(), why: impossible.to_string() })
             })?;
             transaction.set_approval(id, &entry.state)?;
             Ok(entry)

@@ -2,12 +2,13 @@
 
 use mw_model::{DEFAULT_SESSION, TaskId};
 
+use crate::approval::Approvals;
+use crate::disk::agent_sessions::{child_session, kept_agent};
+use crate::disk::lease;
 use crate::disk::platform;
-use crate::live::agent::{child_session, kept_agent};
-use crate::runtime::Runtime;
-use crate::session::lease;
+use crate::session::Sessions;
 
-impl Runtime {
+impl Approvals<'_> {
     /// Returns the task of this home that this process belongs to, if it does. A supervisor adopts whatever a task
     /// leaves behind, so it is above all of it; and it holds its journal open.
     #[must_use]
@@ -16,18 +17,25 @@ impl Runtime {
     }
 
     fn task_above(&self, pid: u32) -> Option<TaskId> {
-        let tasks = std::fs::canonicalize(self.home.tasks()).ok()?;
+        let tasks = std::fs::canonicalize(self.base.home.tasks()).ok()?;
         platform::files_of_ancestors(pid).iter().find_map(|file| {
             let task = file.strip_prefix(&tasks).ok()?.iter().next()?;
             task.to_str()?.parse().ok()
         })
     }
 
-    /// Tells whether this process may act for a session: everybody outside of tasks may; inside one only for its own, for one
-    /// that is kept inside it, and for one that is new.
+    /// Tells whether this process may act for a session. Outside of tasks it may for any; inside a task only for the task's
+    /// own, for one that is kept inside the task, for one that tasks of its session began, and for one that is new.
     #[must_use]
     pub fn may_act_for(&self, session: &str) -> bool {
-        self.session_around(Some(session)).as_deref() == Some(session) || !self.knows_session(session)
+        self.session_around(Some(session)).as_deref() == Some(session)
+            || !Sessions::on(self.base).knows_session(session)
+            || self.was_begun_here(session)
+    }
+
+    fn was_begun_here(&self, session: &str) -> bool {
+        let begun_in = self.house_rules(session).ok().flatten().and_then(|rules| rules.within);
+        begun_in.is_some() && begun_in == self.session_around(None)
     }
 
     /// Returns the session that this process acts for: the one that it names, unless it belongs to a task of another. Inside
@@ -35,14 +43,14 @@ impl Runtime {
     #[must_use]
     pub fn session_around(&self, named: Option<&str>) -> Option<String> {
         let of_task = self.task_around().and_then(|task| {
-            let session = self.home.spec(&task).ok()?.session;
+            let session = self.base.home.spec(&task).ok()?.session;
             // What keeps an agent alive is no session of its own.
             let session = kept_agent(&session).map_or(session, |agent| child_session(&agent));
             (session != DEFAULT_SESSION).then_some((task, session))
         });
         let Some((task, session)) = of_task else { return named.map(str::to_owned) };
         let is_kept_here = |named: &str| {
-            let holders = lease::holders(self.home.session(named).path());
+            let holders = lease::holders(self.base.home.session(named).path());
             holders.into_iter().any(|(_, holder)| self.task_above(holder).as_ref() == Some(&task))
         };
         let is_own = |named: &&str| *named == child_session(&task) || is_kept_here(named);

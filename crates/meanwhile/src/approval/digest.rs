@@ -3,23 +3,20 @@
 
 use mw_model::approval::Digest;
 use mw_model::{
-    CommandSpec, EnvVar, Io, Lifetime, Limits, PROGRESS_VARIABLE, RawText, TRACEPARENT_VARIABLE, TaskKind,
-    TaskSpec, TraceParent,
+    CommandSpec, EnvVar, Io, Lifetime, Limits, RawText, TRACEPARENT_VARIABLE, TaskKind, TaskSpec, TraceParent,
 };
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
-use crate::start::request::TaskRequest;
-
-/// Variables that every start sets anew: a command never finds what the caller had in them.
-const OWN: [&str; 3] = ["MEANWHILE_TASK_ID", "MEANWHILE_TASK_SESSION", PROGRESS_VARIABLE];
+use crate::request::TaskRequest;
+use crate::variables::is_reserved;
 
 /// Tells whether an approval binds a variable. Everything that a command finds is bound, but the name of the span that it
 /// works for: that differs from call to call, and in nothing but digits.
 fn is_bound(var: &EnvVar) -> bool {
-    let is = |name: &str| var.name.as_bytes() == name.as_bytes();
-    let is_span = || is(TRACEPARENT_VARIABLE) && var.value.to_lossy().parse::<TraceParent>().is_ok();
-    !OWN.into_iter().any(is) && !is_span()
+    let is_parent = || var.name.as_bytes() == TRACEPARENT_VARIABLE.as_bytes();
+    let is_span = || is_parent() && var.value.to_lossy().parse::<TraceParent>().is_ok();
+    !is_reserved(var) && !is_span()
 }
 
 /// Everything that is bound. The session is not: a task that waits may pass to another, and a proposal has its own.

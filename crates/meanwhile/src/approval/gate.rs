@@ -1,4 +1,4 @@
-//! Passing the gate.
+//! The gate: decides whether a call may proceed, and asks a person if needed.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -9,49 +9,52 @@ use mw_model::approval::{ApprovalState, BY_POLICY, Deed, PROPOSAL_VERSION, Propo
 use mw_model::{CommandSpec, EnvVar, Limits, RawText};
 use mw_policy::{Decision, Mode, Tool, ToolClass, Verdict, steps};
 
-use super::answer::Entry;
 use super::asker::{Asked, Asker};
 use super::consent::{Approval, Consent};
 use super::digest::{digest_of, digest_of_request, digest_of_spec};
 use super::policy::Policy;
+use crate::approval::Approvals;
 use crate::disk::platform;
-use crate::error::{Error, Result};
-use crate::read::redact::secrets_in;
-use crate::runtime::Runtime;
-use crate::start::request::TaskRequest;
+use crate::disk::store::ApprovalEntry;
+use crate::error::{Denial, Error, NoConsent, Result};
+use crate::record::Lookup;
+use crate::redact::secrets_in;
+use crate::request::TaskRequest;
 use crate::task::Scope;
+use crate::variables::check_set_variables;
 
-/// How often a waiting call looks for itself, should a ring be lost.
+/// How often a waiting call looks at the database, in case a wake-up was lost.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 
-/// Who wants to pass, and by what it is decided.
+/// A call at the gate, and the inputs of the decision.
 pub struct Passage<'a> {
     /// The tool or command that is called.
     pub tool: Tool,
-    /// What is decided by.
+    /// Inputs of the decision.
     pub policy: &'a Policy,
-    /// The way to a person.
+    /// How to reach a person.
     pub asker: &'a dyn Asker,
 }
 
-/// What was decided about a question that stood open.
+/// How an open approval request was decided.
 enum Outcome {
     Granted(Consent),
     Refused(Error),
 }
 
-impl Runtime {
-    /// Lets a start pass, or not; `added` is what was added to the environment for it. The approval goes into the
-    /// request, which must be started as it is.
+impl Approvals<'_> {
+    /// Decides about a start. `added` lists the variables that the call adds to the environment. The approval is stored in the
+    /// request, which must then be started unchanged.
     ///
     /// # Errors
-    /// When policy or a person says no, or nobody answers.
+    /// When policy or a person denies it, nobody answers, or `added` has a reserved variable.
     pub fn pass_start(
         &self,
         request: &TaskRequest,
         added: &[(String, String)],
         passage: &Passage<'_>,
     ) -> Result<Approval> {
+        check_set_variables(added.iter().map(|(name, _)| name.as_bytes()))?;
         let verdict = passage.policy.verdict(passage.tool, Some(&request.command), &request.cwd, added);
         let set = added
             .iter()
@@ -84,11 +87,11 @@ impl Runtime {
         self.pass(&proposal, verdict.decision, passage).map(Approval::Granted)
     }
 
-    /// Lets a command pass that somebody else will run, once; it was judged by whoever asks. The environment of the
-    /// request is what the call sets.
+    /// Decides once about a command that another program will run. The caller has judged it already. The environment of the
+    /// request holds only what the call sets.
     ///
     /// # Errors
-    /// As [`Runtime::pass_start`].
+    /// As [`Approvals::pass_start`](crate::engine::Approvals::pass_start).
     pub fn pass_foreign(
         &self,
         request: &TaskRequest,
@@ -101,12 +104,12 @@ impl Runtime {
         }
     }
 
-    /// Lets a further run of a task pass, or not.
+    /// Decides about a further run of a task.
     ///
     /// # Errors
-    /// As [`Runtime::pass_start`]; or when there is no such task.
+    /// As [`Approvals::pass_start`](crate::engine::Approvals::pass_start); or when there is no such task.
     pub fn pass_restart(&self, handle: &str, scope: &Scope, passage: &Passage<'_>) -> Result<()> {
-        let spec = self.home.spec(&self.resolve_for_deed(handle, scope)?)?;
+        let spec = self.base.home.spec(&Lookup::on(self.base).resolve_for_deed(handle, scope)?)?;
         let cwd = Path::new(OsStr::from_bytes(spec.cwd.as_bytes()));
         let verdict = passage.policy.verdict(passage.tool, Some(&spec.command), cwd, &[]);
         if verdict.decision == Decision::Allow {
@@ -122,10 +125,10 @@ impl Runtime {
         self.use_up(&granted, Some(spec.id))
     }
 
-    /// Lets something pass that starts nothing, such as ending or typing into a task; `text` says exactly what.
+    /// Decides about a call that starts nothing, such as a kill or input; `text` says exactly what it does.
     ///
     /// # Errors
-    /// As [`Runtime::pass_start`].
+    /// As [`Approvals::pass_start`](crate::engine::Approvals::pass_start).
     pub fn pass_deed(&self, session: &str, cwd: &Path, text: &str, passage: &Passage<'_>) -> Result<()> {
         let verdict = passage.policy.verdict(passage.tool, None, cwd, &[]);
         if verdict.decision == Decision::Allow {
@@ -134,10 +137,10 @@ impl Runtime {
         self.pass_judged(session, text, &verdict, passage)
     }
 
-    /// The same for something that was judged elsewhere, such as a request of a subagent.
+    /// Like the above, for a call that was judged elsewhere, such as a request of a subagent.
     ///
     /// # Errors
-    /// As [`Runtime::pass_start`].
+    /// As [`Approvals::pass_start`](crate::engine::Approvals::pass_start).
     pub fn pass_judged(
         &self,
         session: &str,
@@ -159,7 +162,7 @@ impl Runtime {
             CommandSpec::Shell { script, .. } => steps(&script.to_lossy()),
             CommandSpec::Argv(_) => Vec::new(),
         };
-        let took_ms = self.store()?.last_duration(&command.to_line(), &cwd.to_lossy())?;
+        let took_ms = self.base.store()?.last_duration(&command.to_line(), &cwd.to_lossy())?;
         let (command, limits) = (command.clone(), Box::new(limits.clone()));
         Ok(Deed::Start {
             command,
@@ -174,7 +177,7 @@ impl Runtime {
     }
 
     fn proposal(&self, session: &str, tool: Tool, deed: Deed, verdict: &Verdict) -> Result<Proposal> {
-        let random: [u8; 8] = platform::random_bytes().map_err(Error::io("no random numbers"))?;
+        let random: [u8; 8] = platform::random_bytes().map_err(Error::io("no random numbers available"))?;
         Ok(Proposal {
             version: PROPOSAL_VERSION,
             id: ProposalId::from_random(u64::from_le_bytes(random)),
@@ -185,7 +188,7 @@ impl Runtime {
             reasons: verdict.reasons.iter().map(ToString::to_string).collect(),
             effects: verdict.effects.clone(),
             rules: verdict.rules.clone(),
-            asked_at: self.clock.now(),
+            asked_at: self.base.clock.now(),
             secrets: Vec::new(),
         })
     }
@@ -193,15 +196,15 @@ impl Runtime {
     fn pass(&self, proposal: &Proposal, decision: Decision, passage: &Passage<'_>) -> Result<Consent> {
         if decision == Decision::Deny {
             let why = proposal.reasons.join("; ");
-            let state = ApprovalState::Denied { by: BY_POLICY.to_owned(), at: self.clock.now(), why };
-            // Looking is no deed that anybody would look up later.
+            let state = ApprovalState::Denied { by: BY_POLICY.to_owned(), at: self.base.clock.now(), why };
+            // Calls that only read are not recorded.
             if passage.tool.class != ToolClass::Reads {
                 self.enter(proposal, &state)?;
             }
             return Err(denied_by_policy(proposal, passage.policy.mode));
         }
-        // Listening begins before the question is there to be answered.
-        let ear = self.listen()?;
+        // Listen before the request can be answered.
+        let ear = self.base.listen()?;
         let proposal = self.ask_or_join(proposal, passage.policy)?;
         if let Some(outcome) = self.standing(&proposal)? {
             return outcome.into_result();
@@ -210,11 +213,11 @@ impl Runtime {
         let until = Instant::now() + patience(passage.policy);
         match passage.asker.ask(&proposal, &mut answered) {
             Asked::Answered { answer, by } => {
-                // Somebody else may have been faster; the first answer counts.
+                // Another person may have answered first; the first answer counts.
                 let _ = self.answer_first(&proposal.id, answer, by);
             }
             Asked::Dismissed => {
-                // Another answer may have come at the same moment.
+                // Another answer may have arrived at the same moment.
                 return match self.standing(&proposal)? {
                     Some(outcome) => outcome.into_result(),
                     None => Err(unanswered(&proposal, &Silence::Dismissed, passage.policy)),
@@ -236,16 +239,15 @@ impl Runtime {
         }
     }
 
-    /// Waits until a question that somebody else has put stands open no more, or nobody has answered it in time. It decides
-    /// nothing: the one who asks reads the answer.
+    /// Waits until a request of another process is closed or times out. It decides nothing: the requester reads the answer.
     ///
     /// # Errors
     /// When the database fails.
     pub fn await_answer(&self, question: &ProposalId, policy: &Policy) -> Result<()> {
-        let ear = self.listen()?;
+        let ear = self.base.listen()?;
         let until = Instant::now() + patience(policy);
         loop {
-            let entry = self.store()?.approval(question)?;
+            let entry = self.base.store()?.approval(question)?;
             let is_open = entry.is_some_and(|entry| matches!(entry.state, ApprovalState::Open));
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() || !is_open {
@@ -255,17 +257,17 @@ impl Runtime {
         }
     }
 
-    /// Enters a question, or finds the same one that was asked before and is not done with.
+    /// Records an approval request, or finds the same one that is still open or approved.
     fn ask_or_join(&self, proposal: &Proposal, policy: &Policy) -> Result<Proposal> {
         self.lapse_approvals(policy.patience.keep)?;
-        let store = self.durable()?;
-        let transaction = store.begin(&self.home.tasks())?;
-        if let Some(Entry { proposal: found, state, .. }) =
+        let store = self.base.durable()?;
+        let transaction = store.begin(&self.base.home.tasks())?;
+        if let Some(ApprovalEntry { proposal: found, state, .. }) =
             transaction.proposed(&proposal.session, &proposal.digest)?
         {
             let stands = match &state {
                 ApprovalState::Open | ApprovalState::Approved { .. } => true,
-                // A no counts for a while: asking again at once would wear people down.
+                // A denial stays valid for a while, so that a person is not asked again at once.
                 ApprovalState::Denied { at, by, .. } => {
                     let age = Duration::from_millis(proposal.asked_at.ms_since(*at));
                     by != BY_POLICY && age < policy.patience.keep
@@ -278,20 +280,20 @@ impl Runtime {
         }
         transaction.propose(proposal, &ApprovalState::Open)?;
         transaction.commit()?;
-        self.ring();
+        self.base.ring();
         Ok(proposal.clone())
     }
 
     fn enter(&self, proposal: &Proposal, state: &ApprovalState) -> Result<()> {
-        self.transact(|transaction| Ok(transaction.propose(proposal, state)?))?;
-        self.ring();
+        self.base.transact(|transaction| Ok(transaction.propose(proposal, state)?))?;
+        self.base.ring();
         Ok(())
     }
 
     fn standing(&self, proposal: &Proposal) -> Result<Option<Outcome>> {
-        let Some(entry) = self.store()?.approval(&proposal.id)? else {
+        let Some(entry) = self.base.store()?.approval(&proposal.id)? else {
             // The database was removed meanwhile.
-            return Ok(Some(Outcome::Refused(refused(proposal, "the question was lost"))));
+            return Ok(Some(Outcome::Refused(refused(proposal, NoConsent::Lost))));
         };
         Ok(match entry.state {
             ApprovalState::Open => None,
@@ -300,18 +302,16 @@ impl Runtime {
                 digest: proposal.digest.clone(),
                 at,
             })),
-            ApprovalState::Denied { why, .. } => Some(Outcome::Refused(denied(proposal, &why))),
-            ApprovalState::Used { .. } => {
-                Some(Outcome::Refused(refused(proposal, "the approval was used by another call")))
+            ApprovalState::Denied { why, .. } => {
+                Some(Outcome::Refused(refused(proposal, NoConsent::Denied(why))))
             }
-            ApprovalState::Lapsed { .. } => {
-                Some(Outcome::Refused(refused(proposal, "nobody answered in time")))
-            }
+            ApprovalState::Used { .. } => Some(Outcome::Refused(refused(proposal, NoConsent::Used))),
+            ApprovalState::Lapsed { .. } => Some(Outcome::Refused(refused(proposal, NoConsent::Lapsed))),
         })
     }
 }
 
-/// Returns how long a call waits for an answer. In mode ci nobody is there by definition.
+/// Returns how long a call waits for an answer. In mode ci there is nobody to answer.
 fn patience(policy: &Policy) -> Duration {
     if policy.mode == Mode::Ci { Duration::ZERO } else { policy.patience.wait }
 }
@@ -325,15 +325,15 @@ impl Outcome {
     }
 }
 
-impl Entry {
-    /// Tells whether an approval holds for every further start of exactly this in its session.
+impl ApprovalEntry {
+    /// Tells whether the approval is valid for every further start of exactly this command in its session.
     #[must_use]
     pub const fn is_remembered(&self) -> bool {
         matches!(self.state, ApprovalState::Approved { remember: Remember::Session, .. })
     }
 }
 
-/// Notes which values in the texts of a proposal are secret in the environment it was made in.
+/// Records which values in the texts of a request are secret in the environment it was made in.
 fn with_secrets(mut proposal: Proposal, environment: &[EnvVar]) -> Proposal {
     let exact = proposal.exact();
     let texts: Vec<&str> = [&exact].into_iter().chain(&proposal.reasons).map(String::as_str).collect();
@@ -351,39 +351,18 @@ fn subject(proposal: &Proposal) -> String {
     shown
 }
 
-/// A person's no, which they can still take back.
-fn denied(proposal: &Proposal, why: &str) -> Error {
-    let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
-    Error::NoConsent {
-        why: format!("a person said no{why}"),
-        what: subject(proposal),
-        hint: format!(
-            "do not try it another way; ask the user what to do instead. Should they change their mind: mw approve {}, then exactly the same call again",
-            proposal.id
-        ),
-    }
-}
-
-/// A question that came to no answer and cannot be answered any more.
-fn refused(proposal: &Proposal, why: &str) -> Error {
-    Error::NoConsent {
-        why: why.to_owned(),
-        what: subject(proposal),
-        hint: "do not try it another way; make exactly the same call again when the user can answer"
-            .to_owned(),
-    }
+/// An approval request that did not lead to an approval.
+fn refused(proposal: &Proposal, why: NoConsent) -> Error {
+    Error::NoConsent { why, what: subject(proposal), proposal: Box::new(proposal.clone()) }
 }
 
 fn denied_by_policy(proposal: &Proposal, mode: Mode) -> Error {
-    Error::Denied {
-        message: format!("not allowed in mode {}: {}", mode.name(), proposal.reasons.join("; ")),
-        hint: "mw policy explains a decision; the user can choose another mode (MEANWHILE_MODE, or mode in config.toml)".to_owned(),
-    }
+    Error::Denied(Denial::Policy { mode, reasons: proposal.reasons.clone() })
 }
 
-/// Why a question that stands open has no answer yet.
+/// Why an open approval request has no answer yet.
 enum Silence {
-    /// It is about to be put.
+    /// A person is about to be asked.
     Pending,
     /// Nobody answered within this time.
     Waited(Duration),
@@ -395,18 +374,11 @@ fn unanswered(proposal: &Proposal, silence: &Silence, policy: &Policy) -> Error 
     let waited = match silence {
         Silence::Pending | Silence::Waited(Duration::ZERO) => String::new(),
         Silence::Waited(wait) => format!(", and nobody answered within {} s", wait.as_secs()),
-        Silence::Dismissed => ", and the question was closed without an answer".to_owned(),
+        Silence::Dismissed => ", and the request was closed without an answer".to_owned(),
     };
-    let (id, minutes) = (&proposal.id, policy.patience.keep.as_secs().div_ceil(60));
     Error::NeedsApproval {
-        message: format!(
-            "not done, because it needs a person's approval{waited}: {}: {}",
-            subject(proposal),
-            proposal.reasons.join("; ")
-        ),
-        hint: format!(
-            "ask the user to run mw approve {id} (or mw deny {id}) in a terminal within {minutes} min, then make exactly the same call again"
-        ),
+        message: format!("approval required{waited}: {}: {}", subject(proposal), proposal.reasons.join("; ")),
         proposal: Box::new(proposal.clone()),
+        keep: policy.patience.keep,
     }
 }

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use mw_policy::Mode;
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
-use crate::runtime::Runtime;
+use crate::approval::Approvals;
+use crate::error::{Error, HomeProblem, Result};
 
 /// Format of what is written.
 const VERSION: u32 = 1;
@@ -29,6 +29,9 @@ pub struct HouseRules {
     pub directory: PathBuf,
     /// Rules of the user and the project, as they were written.
     pub rules: Vec<RuleText>,
+    /// The session whose task began this one, if one did: its tasks may use it again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<String>,
 }
 
 impl HouseRules {
@@ -58,7 +61,7 @@ struct Written {
     rules: HouseRules,
 }
 
-impl Runtime {
+impl Approvals<'_> {
     /// Lays down what a session is decided by.
     ///
     /// # Errors
@@ -66,7 +69,7 @@ impl Runtime {
     pub fn set_house_rules(&self, session: &str, rules: &HouseRules) -> Result<()> {
         let written = Written { version: VERSION, rules: rules.clone() };
         let text = serde_json::to_vec(&written).map_err(|error| Error::io("house rules")(error.into()))?;
-        self.home.session(session).set_house_rules(&text)
+        self.base.home.session(session).set_house_rules(&text)
     }
 
     /// Returns what a session's host laid down, if it did.
@@ -74,16 +77,14 @@ impl Runtime {
     /// # Errors
     /// When it did, and that cannot be read: then nothing may pass.
     pub fn house_rules(&self, session: &str) -> Result<Option<HouseRules>> {
-        let Some(text) = self.home.session(session).house_rules()? else { return Ok(None) };
-        let unreadable = |why: String| Error::Home {
-            message: format!("what session {session:?} is decided by cannot be read: {why}"),
-            hint: "end the session and host it anew: mw session run".to_owned(),
-        };
+        let Some(text) = self.base.home.session(session).house_rules()? else { return Ok(None) };
+        let unreadable =
+            |why: String| Error::Home(HomeProblem::SessionPolicy { session: session.to_owned(), why });
         let written: Written =
             serde_json::from_slice(&text).map_err(|error| unreadable(error.to_string()))?;
         match written.version {
             VERSION => Ok(Some(written.rules)),
-            other => Err(unreadable(format!("its format {other} is not known here"))),
+            other => Err(unreadable(format!("unknown format {other}"))),
         }
     }
 }

@@ -22,7 +22,6 @@ mod house;
 mod local_files;
 mod policy;
 
-pub use answer::Entry;
 pub use asker::{Asked, Asker, Nobody};
 pub use consent::Approval;
 pub use gate::Passage;
@@ -32,3 +31,10 @@ pub use policy::{Patience, Policy};
 
 pub(crate) use consent::Consent;
 pub(crate) use digest::{digest_of_request, digest_of_spec};
+
+use crate::base::part;
+
+part! {
+    /// What may run, who is asked, and what was answered.
+    Approvals
+}

@@ -1,4 +1,4 @@
-//! The directory that holds everything: its layout, its permissions, its checks.
+//! The home directory: its layout, permissions and checks.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
@@ -12,11 +12,11 @@ use mw_model::wire::{
 use mw_model::{SessionBond, TaskId, TaskSpec, Timestamp};
 use rustix::fs::OFlags;
 
-use crate::error::{Error, Result};
-use crate::queue::arrivals::Arrivals;
-use crate::queue::slots::WaitingFlag;
-use crate::session::dir::SessionDir;
-use crate::session::vacancy;
+use super::arrivals::Arrivals;
+use super::session_dir::SessionDir;
+use super::slots::WaitingFlag;
+use crate::disk::vacancy;
+use crate::error::{Error, HomeProblem, Result};
 use crate::task::Task;
 
 /// The spec of a task that is being cleared.
@@ -29,16 +29,13 @@ pub struct Home {
 }
 
 impl Home {
-    /// Opens a home, making it when it is absent. Refuses one that belongs to somebody else.
+    /// Opens a home, and creates it if it does not exist. Refuses one that belongs to another user.
     ///
     /// # Errors
-    /// When the directory cannot be made, read or written, or is another user's.
+    /// When the directory cannot be created, read or written, or belongs to another user.
     pub fn open(root: &Path) -> Result<Self> {
-        let root = std::path::absolute(root).map_err(|_| Error::Home {
-            message: "there is no home directory".to_owned(),
-            hint: "set MEANWHILE_HOME or HOME".to_owned(),
-        })?;
-        // Without a slash at the end, which would have a link followed.
+        let root = std::path::absolute(root).map_err(|_| Error::Home(HomeProblem::Unset))?;
+        // Without a trailing slash, which would follow a link.
         let home = Self { root: root.components().collect() };
         match fs::symlink_metadata(&home.root) {
             Ok(found) => home.check(&found)?,
@@ -48,7 +45,7 @@ impl Home {
         Ok(home)
     }
 
-    /// Names a home without looking at it, for those who only read.
+    /// Names a home without checking it, for callers that only read.
     pub(crate) fn unchecked(root: &Path) -> Self {
         Self { root: root.to_owned() }
     }
@@ -83,10 +80,7 @@ impl Home {
     }
 
     fn unusable(&self, why: &str) -> Error {
-        Error::Home {
-            message: format!("the home directory {} cannot be used: {why}", self.root.display()),
-            hint: "set MEANWHILE_HOME to a directory of your own".to_owned(),
-        }
+        Error::Home(HomeProblem::Unusable { path: self.root.clone(), why: why.to_owned() })
     }
 
     /// Returns the directory itself.
@@ -95,15 +89,15 @@ impl Home {
         &self.root
     }
 
-    /// Tells whether tasks wait for slots.
+    /// Tells whether tasks are queued.
     pub(crate) fn waiting_flag(&self) -> WaitingFlag {
         WaitingFlag::at(self.root.join(WAITING_FILE))
     }
 
-    /// Notes that a task waits, inside the transaction that makes it wait and before slots are tried for it:
-    /// who frees one from then on sees that and settles.
+    /// Sets the flag for queued tasks, inside the transaction that queues one and before slots are tried for it. A process that
+    /// frees a slot from then on sees the flag and settles.
     pub(crate) fn note_waiting(&self) -> Result<()> {
-        self.waiting_flag().set().map_err(Error::io("cannot note that tasks wait"))
+        self.waiting_flag().set().map_err(Error::io("cannot write the flag for queued tasks"))
     }
 
     /// Returns the list of tasks that are not in the database yet.
@@ -131,7 +125,7 @@ impl Home {
         self.root.join("meanwhile.db")
     }
 
-    /// Returns the directory that holds a directory for each task.
+    /// Returns the parent of all task directories.
     #[must_use]
     pub fn tasks(&self) -> PathBuf {
         self.root.join(TASKS_DIR)
@@ -147,7 +141,7 @@ impl Home {
         self.tasks().join(id.as_str())
     }
 
-    /// Returns the log of a task's present or last run.
+    /// Returns the log of a task's current or last run.
     #[must_use]
     pub fn log(&self, id: &TaskId) -> PathBuf {
         self.task(id).join(LOG_FILE)
@@ -159,9 +153,9 @@ impl Home {
         self.task(id).join(RUNS_DIR).join(run.to_string())
     }
 
-    /// Makes the directory of a new task and holds it; nothing when the id is taken.
+    /// Creates and locks the directory of a new task; nothing when the id is taken.
     ///
-    /// Whoever finds a directory with no journal that nobody holds knows that its starter was killed.
+    /// An unlocked directory without a journal shows that its starter was killed.
     pub(crate) fn make_task(&self, id: &TaskId) -> io::Result<Option<StartHold>> {
         let path = self.task(id);
         self.arrivals().announce(id, || {
@@ -179,7 +173,7 @@ impl Home {
         self.task_dir(id).map(File::from).map_err(Error::io("cannot open the task directory"))
     }
 
-    /// Holds a task that is new.
+    /// Locks the directory of a new task.
     fn hold_start(&self, id: &TaskId) -> io::Result<StartHold> {
         let directory = File::from(self.task_dir(id)?);
         directory.lock()?;
@@ -198,11 +192,11 @@ impl Home {
         written.map_err(Error::io(format!("cannot write {}", path.display())))
     }
 
-    /// Writes down that a task belongs to another session, or is in the background now.
+    /// Writes that a task belongs to another session, or is now in the background.
     pub(crate) fn rename_task(&self, task: &Task, grace_ms: u64, now: Timestamp) -> Result<()> {
         let mut spec = self.spec(&task.id)?;
         if spec.session != task.session {
-            // Whoever started it has no part in the session it belongs to now, and whoever held the old one neither.
+            // Its starter and the host of the old session have no part in the new session.
             spec.starter = None;
             let grace_ms = spec.bond.map_or(grace_ms, |bond| bond.grace_ms);
             spec.bond = vacancy::bond(self, &task.session, spec.lifetime, grace_ms, now);
@@ -213,12 +207,12 @@ impl Home {
         self.replace_spec(&task.id, &spec)
     }
 
-    /// Writes down which tasks a task still has to follow.
+    /// Writes which tasks a task still has to wait for.
     pub(crate) fn change_after(&self, id: &TaskId, after: &[TaskId]) -> Result<()> {
         self.replace_spec(id, &TaskSpec { after: after.to_vec(), ..self.spec(id)? })
     }
 
-    /// Writes down how a task hangs on its session now.
+    /// Writes whether a task ends with its session.
     pub(crate) fn change_bond(&self, id: &TaskId, bond: Option<SessionBond>) -> Result<()> {
         self.replace_spec(id, &TaskSpec { bond, ..self.spec(id)? })
     }
@@ -228,12 +222,12 @@ impl Home {
         self.replace(id, SPEC_FILE, &text).map_err(Error::io("cannot write spec.json"))
     }
 
-    /// Notes that the owner was told of a run's end, for a database that is rebuilt. Best effort.
+    /// Records that a run's end was delivered to the owner, for a rebuilt database. Best effort.
     pub(crate) fn mark_told(&self, id: &TaskId, run: u32) {
         let _ = self.replace(id, TOLD_FILE, run.to_string().as_bytes());
     }
 
-    /// Notes that the owner was told of something else than an end. Best effort, too.
+    /// Records that another notification was delivered to the owner. Best effort, too.
     pub(crate) fn mark_news_told(&self, id: &TaskId, told: &ToldNews) {
         let line = format!("{} {} {}\n", told.kind, told.run, told.ordinal);
         let _ = self
@@ -242,64 +236,44 @@ impl Home {
     }
 }
 
-/// Refuses a part of a home that is no directory, or that others can change.
+/// Refuses a part of a home that is not a directory, or that other users can change.
 fn check_part(part: &Path, found: &fs::Metadata) -> Result<()> {
     refuse_link(part, found)?;
     if !found.is_dir() {
-        return Err(Error::Home {
-            message: format!("the home cannot be used: {} is not a directory", part.display()),
-            hint: format!("move {} away", part.display()),
-        });
+        return Err(Error::Home(HomeProblem::NotADirectory(part.to_owned())));
     }
     refuse_shared(part, found)
 }
 
-/// Refuses a link: where it leads may change between two looks, and nothing says whose that is.
+/// Refuses a link: its target may change between two checks, and may belong to another user.
 fn refuse_link(path: &Path, found: &fs::Metadata) -> Result<()> {
     if !found.is_symlink() {
         return Ok(());
     }
     let target = fs::canonicalize(path).or_else(|_| fs::read_link(path)).unwrap_or_default();
-    Err(Error::Home {
-        message: format!(
-            "the home cannot be used: {} is a symbolic link to {}",
-            path.display(),
-            target.display()
-        ),
-        hint: "set MEANWHILE_HOME to the directory itself; a part of it on another disk can be a bind mount"
-            .to_owned(),
-    })
+    Err(Error::Home(HomeProblem::Link { path: path.to_owned(), target }))
 }
 
-/// Refuses a directory that is not the user's alone: whoever can write to it can have commands run as the user.
+/// Refuses a directory that other users can write to: they could run commands as this user.
 fn refuse_shared(directory: &Path, found: &fs::Metadata) -> Result<()> {
     const WRITABLE_BY_OTHERS: u32 = 0o022;
-    let path = directory.display();
     if found.uid() != rustix::process::geteuid().as_raw() {
-        return Err(Error::Home {
-            message: format!("the home directory {path} cannot be used: it belongs to another user"),
-            hint: "set MEANWHILE_HOME to a directory of your own".to_owned(),
-        });
+        return Err(Error::Home(HomeProblem::OtherUser(directory.to_owned())));
     }
     if found.mode() & WRITABLE_BY_OTHERS != 0 {
-        return Err(Error::Home {
-            message: format!("the home directory {path} cannot be used: other users can write to it"),
-            hint: format!(
-                "chmod go-w {path}, after a look at what is in it; or set MEANWHILE_HOME to another directory"
-            ),
-        });
+        return Err(Error::Home(HomeProblem::Shared(directory.to_owned())));
     }
     Ok(())
 }
 
-/// Something an owner was told of, as the ledger tells it from others of the same task.
+/// A delivered notification, as the ledger distinguishes it from others of the same task.
 pub(crate) struct ToldNews {
     pub(crate) kind: String,
     pub(crate) run: u32,
     pub(crate) ordinal: u64,
 }
 
-/// A task directory held by the one who starts the task.
+/// A task directory, locked by the process that starts the task.
 pub(crate) struct StartHold {
     pub(crate) directory: File,
 }

@@ -1,5 +1,6 @@
 //! A look at a home from outside, which changes nothing in it.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,13 +8,14 @@ use std::path::{Path, PathBuf};
 use mw_model::TaskId;
 use mw_model::wire::{JOURNAL_FILE, RESULT_FILE};
 
+use super::damage::set_aside_in;
 use super::home::Home;
 use super::look;
 use super::store::{DatabaseReport, inspect_copy};
 use crate::error::{Error, Result};
 
 /// How often a database that is written to meanwhile is copied anew before it is called damaged.
-const TRIES: u32 = 3;
+pub(super) const TRIES: u32 = 3;
 
 /// What was found in a home.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,8 +30,12 @@ pub struct Inspection {
     pub tasks: u64,
     /// Those among them whose ending nobody saw.
     pub lost: u64,
+    /// Names of the databases in the home that were damaged and set aside.
+    pub set_aside: Vec<String>,
     /// Tasks that run, or ran when their supervisors were killed, and that nobody looks after now.
     pub untended: Vec<String>,
+    /// How many tasks have a directory and are not in the database, nor about to be.
+    pub unindexed: u64,
 }
 
 /// Looks at a home. The database is read in a copy below `scratch`, because SQLite writes beside what it reads.
@@ -38,36 +44,48 @@ pub struct Inspection {
 /// When the home cannot be read, or `scratch` not be written.
 pub fn inspect(home: &Path, scratch: &Path) -> Result<Inspection> {
     let home = Home::unchecked(home);
-    let untended = untended(&home)?;
+    let found = Inspection {
+        untended: untended(&home)?,
+        set_aside: set_aside_in(home.root()),
+        ..Inspection::default()
+    };
     let copy = scratch.join("meanwhile.db");
     let mut report = None;
     for _ in 0..TRIES {
         if !copy_database(&home.database(), &copy).map_err(Error::io("cannot copy the database"))? {
-            return Ok(Inspection { untended, ..Inspection::default() });
+            return Ok(found);
         }
-        let found = inspect_copy(&copy);
-        let sound = found.as_ref().is_ok_and(|found| found.problems.is_empty());
-        report = Some(found);
+        let looked = inspect_copy(&copy);
+        let sound = looked.as_ref().is_ok_and(|looked| looked.problems.is_empty());
+        report = Some(looked);
         if sound {
             break;
         }
     }
     Ok(match report {
         Some(Ok(DatabaseReport { schema, known_schema, problems, tasks, lost })) => {
-            Inspection { schema: Some(schema), known_schema, problems, tasks, lost, untended }
+            let unindexed = directories(&home)?.saturating_sub(tasks);
+            Inspection { schema: Some(schema), known_schema, problems, tasks, lost, unindexed, ..found }
         }
-        Some(Err(error)) => Inspection {
-            schema: Some(0),
-            problems: vec![error.to_string()],
-            untended,
-            ..Inspection::default()
-        },
-        None => Inspection { untended, ..Inspection::default() },
+        Some(Err(error)) => Inspection { schema: Some(0), problems: vec![error.to_string()], ..found },
+        None => found,
     })
 }
 
+/// Counts the tasks that the database should know.
+fn directories(home: &Home) -> Result<u64> {
+    let arriving: HashSet<_> = home.arrivals().ids()?.into_iter().collect();
+    let mut count = 0;
+    for id in home.task_ids()? {
+        if !arriving.contains(&id) && home.has_spec(&id)? {
+            count += 1;
+        }
+    }
+    Ok(count)
+}
+
 /// Copies the database and its log; nothing when there is none.
-fn copy_database(from: &Path, to: &Path) -> io::Result<bool> {
+pub(super) fn copy_database(from: &Path, to: &Path) -> io::Result<bool> {
     let beside = |path: &Path, end: &str| PathBuf::from(format!("{}{end}", path.display()));
     for end in ["-wal", "-shm"] {
         let _ = fs::remove_file(beside(to, end));

@@ -101,7 +101,7 @@ impl Home {
         let text = match fs::read(&path) {
             Ok(text) => text,
             Err(error) if is_no_file(&error) => {
-                return Err(damaged(format!("spec.json cannot be read: {error}")));
+                return Err(damaged(format!("cannot read spec.json: {error}")));
             }
             Err(error) => return Err(unseen(&path)(error)),
         };
@@ -187,7 +187,7 @@ fn read_result(directory: &Path, run: u32) -> Result<Option<ExitRecord>> {
 
 /// Names a look that failed.
 fn unseen(path: &Path) -> impl FnOnce(io::Error) -> Error + use<> {
-    Error::io(format!("cannot look at {}", path.display()))
+    Error::io(format!("cannot inspect {}", path.display()))
 }
 
 /// Tells whether an error says that there is nothing under this name.

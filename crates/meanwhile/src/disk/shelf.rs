@@ -24,7 +24,6 @@ use rustix::io::Errno;
 use super::home::Home;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
-use crate::runtime::Runtime;
 use crate::task::Task;
 
 /// Lies on a shelf for as long as files are to be moved there.
@@ -35,7 +34,7 @@ impl Home {
     pub(crate) fn prepare_shelf(&self, id: &TaskId, run: u32) -> Result<()> {
         let prepared = self.task_dir(id).and_then(|task| prepare(&directory_in(&task, RUNS_DIR)?, run));
         prepared.map_err(Error::io(format!(
-            "cannot make {}, where the files of run {run} are to be kept",
+            "cannot create {} for the files of run {run}",
             self.earlier_run(id, run).display()
         )))
     }
@@ -74,15 +73,6 @@ impl Home {
             fail_point("restart-file-shelved");
         }
         Ok(unlinkat(&shelf, MOVING, AtFlags::empty())?)
-    }
-}
-
-impl Runtime {
-    /// Shelves the run before one that waits, where its files may not have moved yet. What cannot be done now is done
-    /// before the next run is launched.
-    pub(crate) fn shelve_waiting(&self, id: &TaskId) {
-        let failed = || Error::io("cannot move the files of the earlier run");
-        let _ = self.change(id, |changing| self.home.shelve_before(changing.task()).map_err(failed()));
     }
 }
 

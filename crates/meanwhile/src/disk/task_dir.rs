@@ -19,29 +19,26 @@ use rustix::io::Errno;
 use super::home::{CLEARED_FILE, Home};
 use super::look::look;
 use super::shelf::{directory_in, open_directory};
-use crate::error::{Error, Result};
+use crate::error::{Error, ForeignEntry, Result};
 
 impl Home {
-    /// Refuses what stands under a task's name and is none of our tasks. What is absent is none, and not refused.
+    /// Refuses something that has the path of a task's directory and is not a task. Nothing there is not refused.
     pub(crate) fn refuse_foreign(&self, id: &TaskId) -> Result<()> {
         let path = self.task(id);
         let Some(found) = look(&path, fs::symlink_metadata(&path))? else { return Ok(()) };
-        let (what, hint) = if found.is_symlink() {
-            let target = fs::read_link(&path).unwrap_or_default();
-            let hint = format!("rm {} removes the link, and nothing of what it leads to", path.display());
-            (format!("a symbolic link to {}", target.display()), hint)
+        let what = if found.is_symlink() {
+            ForeignEntry::Link { target: fs::read_link(&path).unwrap_or_default() }
         } else if !found.is_dir() {
-            ("not a directory".to_owned(), format!("move it away, or remove it: rm {}", path.display()))
+            ForeignEntry::NotADirectory
         } else if found.uid() != rustix::process::geteuid().as_raw() {
-            ("a directory of another user".to_owned(), "have its owner move it away".to_owned())
+            ForeignEntry::OtherUser
         // Emptiness first: a starter may write its first file, which is a mark, between the two looks.
         } else if is_empty(&path)? || self.is_marked(id)? {
             return Ok(());
         } else {
-            let what = "a directory that meanwhile did not make".to_owned();
-            (what, format!("move it out of {}", self.tasks().display()))
+            ForeignEntry::Unmarked
         };
-        Err(Error::Foreign { id: id.to_string(), path, what, hint })
+        Err(Error::Foreign { id: id.to_string(), path, what })
     }
 
     /// Tells whether a directory has a file that only a task's has, whatever became of its content.

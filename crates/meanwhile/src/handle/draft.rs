@@ -9,7 +9,8 @@ use mw_model::{CommandSpec, EnvVar, Io, Lifetime, Place, RawText};
 
 use super::surroundings;
 use crate::error::Result;
-use crate::start::request::TaskRequest;
+use crate::request::TaskRequest;
+use crate::variables::check_not_reserved;
 
 const SHELL: &str = "/bin/sh";
 
@@ -101,7 +102,7 @@ impl TaskDraft {
         Self { cwd: Some(directory.as_ref().to_owned()), ..self }
     }
 
-    /// Sets a variable of its environment.
+    /// Sets a variable of its environment. Those that meanwhile sets for every task are refused when it is started.
     pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
         let (name, value) = (name.as_ref().as_bytes().into(), value.as_ref().as_bytes().into());
         self.env.push(EnvVar { name, value });
@@ -135,6 +136,7 @@ impl TaskDraft {
         let cwd = self.cwd.map_or_else(here, |cwd| Ok(std::path::absolute(&cwd).unwrap_or(cwd)))?;
         let mut env = surroundings::environment();
         for var in self.env {
+            check_not_reserved(var.name.as_bytes())?;
             env.retain(|other| other.name != var.name);
             env.push(var);
         }

@@ -71,7 +71,7 @@ impl Meanwhile {
     pub fn with<T>(&self, work: impl FnOnce(&Runtime) -> Result<T>) -> Result<T> {
         let idle = self.idle().pop();
         let runtime = idle.map_or_else(|| Runtime::open(self.shared.settings.clone()), Ok)?;
-        let done = work(&runtime)?;
+        let done = work(&runtime).inspect_err(|error| _ = runtime.base.heal_after(error))?;
         let mut idle = self.idle();
         if idle.len() < MOST_IDLE {
             idle.push(runtime);

@@ -18,7 +18,8 @@ pub struct Notices {
 impl Notices {
     pub(super) fn take(session: &Session) -> Result<Self> {
         let notices = session.home.with(|runtime| {
-            let host = runtime.host_with(&session.name, &session.lease, DeliveryPolicy::Immediate);
+            let host =
+                runtime.notifications().host_with(&session.name, session.lease(), DeliveryPolicy::Immediate);
             Ok(host.drain(Moment::Idle)?.into_notices())
         })?;
         Ok(Self { session: session.clone(), left: notices.into_iter() })
@@ -74,8 +75,8 @@ impl PendingNotice {
     /// # Errors
     /// When the database fails; it is told again then.
     pub fn acknowledge(mut self) -> Result<()> {
-        let token = self.session.lease.token();
-        self.session.home.with(|runtime| acknowledge_one(runtime, &self.notice, token))?;
+        let token = self.session.lease().token();
+        self.session.home.with(|runtime| acknowledge_one(&runtime.base, &self.notice, token))?;
         self.is_open = false;
         Ok(())
     }
@@ -84,9 +85,9 @@ impl PendingNotice {
 impl Drop for PendingNotice {
     fn drop(&mut self) {
         if self.is_open {
-            let token = self.session.lease.token();
+            let token = self.session.lease().token();
             // What cannot be given back now is when this process is gone.
-            let _ = self.session.home.with(|runtime| give_back_one(runtime, &self.notice, token));
+            let _ = self.session.home.with(|runtime| give_back_one(&runtime.base, &self.notice, token));
         }
     }
 }

@@ -6,9 +6,10 @@ use super::draft::TaskDraft;
 use super::home::Meanwhile;
 use super::notices::Notices;
 use super::task::TaskHandle;
+use crate::disk::lease::Lease;
 use crate::disk::store::Filter;
-use crate::error::{Error, Result};
-use crate::session::lease::Lease;
+use crate::error::Result;
+use crate::notify::notices::DeliveryPolicy;
 use crate::task::{Scope, Task};
 
 /// A session that is held. Clones share the hold; it is given back with the last of them, or by the death of the process.
@@ -16,18 +17,38 @@ use crate::task::{Scope, Task};
 pub struct Session {
     pub(super) home: Meanwhile,
     pub(super) name: Arc<str>,
-    pub(super) lease: Arc<Lease>,
+    hold: Arc<Hold>,
+}
+
+/// The hold on a session. The supervisors of its tasks are told when it is given back.
+struct Hold {
+    home: Meanwhile,
+    session: Arc<str>,
+    lease: Arc<Lease>,
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.lease.give_back();
+        // Where this fails, the supervisors find out when the process ends.
+        let _ = self.home.with(|runtime| runtime.sessions().announce_holders(&self.session));
+    }
 }
 
 impl Session {
     pub(super) fn hold(home: Meanwhile, name: &str) -> Result<Self> {
         let lease = home.with(|runtime| {
-            let lease = Lease::host(runtime.home.session(name).path());
-            let lease = lease.map_err(Error::io("cannot hold the session"))?;
-            runtime.announce_holders(name)?;
-            Ok(lease)
+            let host = runtime.notifications().host(name, DeliveryPolicy::Immediate)?;
+            Ok(Arc::clone(&host.lease))
         })?;
-        Ok(Self { home, name: name.into(), lease: Arc::new(lease) })
+        let name: Arc<str> = name.into();
+        let hold = Hold { home: home.clone(), session: Arc::clone(&name), lease };
+        Ok(Self { home, name, hold: Arc::new(hold) })
+    }
+
+    /// Returns the lease, which lives as long as this guard.
+    pub(super) fn lease(&self) -> &Arc<Lease> {
+        &self.hold.lease
     }
 
     /// Returns its name.
@@ -42,7 +63,7 @@ impl Session {
     /// When it could never run, or is refused; nothing is left of it then.
     pub fn start(&self, draft: TaskDraft) -> Result<TaskHandle> {
         let request = draft.request(&self.name)?;
-        let started = self.home.with(|runtime| runtime.start(&request))?;
+        let started = self.home.with(|runtime| runtime.starts().start(&request))?;
         Ok(self.handle(&started.task))
     }
 
@@ -51,17 +72,17 @@ impl Session {
     /// # Errors
     /// When there is none, or more than one.
     pub fn task(&self, name: &str) -> Result<TaskHandle> {
-        let id = self.home.with(|runtime| runtime.resolve_exact(name, &self.scope()))?;
+        let id = self.home.with(|runtime| runtime.lookup().resolve_exact(name, &self.scope()))?;
         Ok(TaskHandle { session: self.clone(), id })
     }
 
-    /// Lists its tasks, newest first.
+    /// Lists all its tasks: live ones first, then those that have ended, each newest first.
     ///
     /// # Errors
     /// When the database fails.
     pub fn tasks(&self) -> Result<Vec<Task>> {
-        let filter = Filter::new(self.scope());
-        Ok(self.home.with(|runtime| runtime.list(&filter))?.tasks)
+        let filter = Filter { limit: u32::MAX, ..Filter::new(self.scope()) };
+        Ok(self.home.with(|runtime| runtime.tasks().list(&filter))?.tasks)
     }
 
     /// Takes what there is to tell, oldest first. Each notice is told again until it is acknowledged.

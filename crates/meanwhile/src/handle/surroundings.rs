@@ -25,10 +25,7 @@ fn default_home() -> Result<PathBuf> {
     directory("MEANWHILE_HOME")
         .or_else(|| directory("XDG_STATE_HOME").map(|state| state.join("meanwhile")))
         .or_else(|| directory("HOME").map(|home| home.join(".local/state/meanwhile")))
-        .ok_or_else(|| Error::Invalid {
-            message: "there is no home directory to keep tasks in".to_owned(),
-            hint: "set HOME or MEANWHILE_HOME".to_owned(),
-        })
+        .ok_or_else(|| Error::invalid("no home directory for tasks", "set HOME or MEANWHILE_HOME"))
 }
 
 /// Finds an executable of ours beside this program, in the directory above (where cargo puts examples and tests), or on
@@ -37,9 +34,9 @@ fn beside(name: &str) -> Result<PathBuf> {
     let own = env::current_exe().unwrap_or_default();
     let near = own.ancestors().skip(1).take(2).map(|directory| directory.join(name));
     let on_path = || find_program(name, env::var_os("PATH").as_deref(), Path::new("/")).ok();
-    near.into_iter().find(|file| file.is_file()).or_else(on_path).ok_or_else(|| Error::Invalid {
-        message: format!("{name} is neither beside this program nor on the PATH"),
-        hint: "install it (cargo install --path crates/cli), or name it in Settings::programs".to_owned(),
+    near.into_iter().find(|file| file.is_file()).or_else(on_path).ok_or_else(|| {
+        let message = format!("{name} was not found next to this program or on the PATH");
+        Error::invalid(message, "install it, or set Settings::programs")
     })
 }
 
@@ -52,5 +49,5 @@ pub(super) fn environment() -> Vec<EnvVar> {
 
 /// Returns where this process works.
 pub(super) fn directory() -> Result<PathBuf> {
-    env::current_dir().map_err(Error::io("the current directory cannot be used"))
+    env::current_dir().map_err(Error::io("cannot use the current directory"))
 }

@@ -44,7 +44,7 @@ impl TaskHandle {
     /// # Errors
     /// When it was cleared, or the database fails.
     pub fn look(&self) -> Result<Task> {
-        self.session.home.with(|runtime| runtime.task(self.id.as_str(), &self.session.scope()))
+        self.session.home.with(|runtime| runtime.tasks().task(self.id.as_str(), &self.session.scope()))
     }
 
     /// Waits until something is true of it, or the time is up; returns the task, and whether it came true.
@@ -65,7 +65,7 @@ impl TaskHandle {
             timeout: Some(longest),
             look_every: None,
         };
-        let mut reply = self.session.home.with(|runtime| runtime.wait(&request))?;
+        let mut reply = self.session.home.with(|runtime| runtime.reader().wait(&request))?;
         let task = reply.tasks.pop().ok_or_else(|| Error::NotFound(self.id.to_string()))?;
         Ok((task, !reply.met.is_empty()))
     }
@@ -77,7 +77,8 @@ impl TaskHandle {
     pub fn kill(&self) -> Result<KillReceipt> {
         let request = KillRequest::term("owner".to_owned());
         self.session.home.with(|runtime| {
-            let kills = runtime.kill_as_owner(&[self.id.as_str()], &self.session.name, &request)?;
+            let kills =
+                runtime.notifications().kill_as_owner(&[self.id.as_str()], &self.session.name, &request)?;
             kills.all_done()?.pop().ok_or_else(|| Error::NotFound(self.id.to_string()))
         })
     }
@@ -89,7 +90,9 @@ impl TaskHandle {
     pub fn tail(&self, bytes: u64) -> Result<String> {
         let request =
             ReadRequest { from: From::TailBytes(bytes), max_bytes: bytes, ..ReadRequest::default() };
-        let read = |runtime: &crate::Runtime| runtime.read(self.id.as_str(), &self.session.scope(), &request);
+        let read = |runtime: &crate::engine::Runtime| {
+            runtime.reader().read(self.id.as_str(), &self.session.scope(), &request)
+        };
         Ok(self.session.home.with(read)?.text())
     }
 
@@ -99,6 +102,6 @@ impl TaskHandle {
     /// When it does not run, has no open input, or does not read.
     pub fn input(&self, text: impl AsRef<[u8]>) -> Result<()> {
         let (id, scope) = (self.id.as_str(), self.session.scope());
-        self.session.home.with(|runtime| runtime.input(id, &scope, text.as_ref(), false).map(drop))
+        self.session.home.with(|runtime| runtime.live().input(id, &scope, text.as_ref(), false).map(drop))
     }
 }

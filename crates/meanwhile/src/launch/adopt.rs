@@ -2,52 +2,57 @@
 
 use std::time::Duration;
 
-use mw_model::wire::Launch;
+use mw_model::wire::{Launch, RefusalCode};
 use mw_model::{Cause, Process, Timestamp};
 
 use super::hand_over;
 use super::hand_over::{Purpose, Supervisor};
+use crate::disk::slots::Slots;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
-use crate::queue::slots::Slots;
-use crate::runtime::Runtime;
-use crate::settle::reconcile::Findings;
+use crate::launch::Launcher;
+use crate::queue::Queue;
+use crate::read::Reader;
+use crate::record::Records;
+use crate::record::findings::Findings;
 use crate::task::Task;
 
-impl Runtime {
+impl Launcher<'_> {
     /// The task runs, or ran, or has left children behind, and nobody looks after it: starts an adopter. One that has
     /// none and of which nothing lives is lost; what lives is tried again by whoever looks next.
     pub(crate) fn adopt(&self, task: &Task, process: &Process, started_at: Timestamp) -> Result<bool> {
         let run = task.state.run();
-        let alone = self.home.hold_adoption(&task.id)?;
-        let findings = self.look_at(task)?;
+        let alone = self.base.home.hold_adoption(&task.id)?;
+        let findings = Records::on(self.base).look_at(task)?;
         if findings.supervised || (findings.record.is_some() && !findings.left) {
             // Somebody else was faster.
-            return self.record_findings(&task.id, &findings);
+            return Records::on(self.base).record_findings(&task.id, &findings);
         }
         let findings = Findings { supervised: true, ..findings };
-        self.record_findings(&task.id, &findings)?;
+        Records::on(self.base).record_findings(&task.id, &findings)?;
         fail_point("adopt-recorded");
         let adopted = self.send_adopter(task, &findings, process, started_at);
         drop(alone);
         match adopted {
             Ok(()) => {
-                self.untended.borrow_mut().remove(&task.id);
+                self.base.untended.borrow_mut().remove(&task.id);
                 // When its process is gone, the adopter says so at once.
-                if self.await_record(&task.id, run, Duration::from_millis(50))? {
-                    let record = self.home.result(&task.id, run)?;
-                    self.record_findings(&task.id, &Findings { record, ..findings })?;
+                if Reader::on(self.base).await_record(&task.id, run, Duration::from_millis(50))? {
+                    let record = self.base.home.result(&task.id, run)?;
+                    Records::on(self.base).record_findings(&task.id, &Findings { record, ..findings })?;
                 }
                 Ok(true)
             }
             // Two reconcilers at once: the other's adopter has it.
-            Err(Error::Spawn { code, .. }) if code == "busy" => Ok(false),
+            Err(Error::Spawn { code: RefusalCode::Busy, .. }) => Ok(false),
             Err(error) => {
-                let reason = format!("its supervisors were killed and it cannot be adopted: {error}");
-                if findings.record.is_none() && !self.lives(task, process, &findings.journal)? {
-                    return self.record_unsupervised(&task.id, run, Cause::Lost { reason });
+                let reason = format!("its supervisors were killed, and no new one can be started: {error}");
+                if findings.record.is_none()
+                    && !Records::on(self.base).lives(task, process, &findings.journal)?
+                {
+                    return Records::on(self.base).record_unsupervised(&task.id, run, Cause::Lost { reason });
                 }
-                self.untended.borrow_mut().insert(task.id.clone(), reason);
+                self.base.untended.borrow_mut().insert(task.id.clone(), reason);
                 Ok(false)
             }
         }
@@ -61,18 +66,18 @@ impl Runtime {
         started_at: Timestamp,
     ) -> Result<()> {
         let run = task.state.run();
-        let spec = self.home.spec(&task.id)?;
+        let spec = self.base.home.spec(&task.id)?;
         let launch = Launch::Adopt { process: process.clone(), started_at };
-        let message = hand_over::adopt_message(&self.settings, &spec, run, launch);
+        let message = hand_over::adopt_message(&self.base.settings, &spec, run, launch);
         // Its slot went with its supervisors; it runs, whether or not there is one for it. Children that were left
         // behind need none.
         let slots = match findings.record {
             Some(_) => None,
-            None => self.take_slots_patiently(&spec)?,
+            None => Queue::on(self.base).take_slots_patiently(&spec)?,
         };
         let slots = slots.as_ref().map(Slots::descriptors).unwrap_or_default();
-        let supervisor = Supervisor::summon_for(&self.settings.programs, Purpose::Adopt, run)?;
-        supervisor.send_to(&self.home.open_task(&task.id)?);
+        let supervisor = Supervisor::summon_for(&self.base.settings.programs, Purpose::Adopt, run)?;
+        supervisor.send_to(&self.base.home.open_task(&task.id)?);
         supervisor.hand_over(&message, &slots).map(drop)
     }
 }

@@ -1,7 +1,7 @@
-//! Where supervisors come from when one process starts many tasks.
+//! The fork server, which makes supervisors for a process that starts many tasks.
 //!
-//! The first is executed; from the second on, a process that was executed once forks them (`mw-supervisor nursery`). It
-//! is no child of ours, and ends when we do.
+//! The first supervisor is executed. From the second on, `mw-supervisor fork-server` is executed once and forks one for each
+//! request. The fork server is not a child of this process, and ends with it.
 
 use std::io::IoSlice;
 use std::mem::MaybeUninit;
@@ -16,55 +16,53 @@ use rustix::net::{
     socketpair,
 };
 
-static NURSERY: Mutex<Nursery> = Mutex::new(Nursery::Unused);
+static FORK_SERVER: Mutex<ForkServer> = Mutex::new(ForkServer::Unused);
 
-enum Nursery {
-    /// Nothing was started so far. Most programs start one task.
+enum ForkServer {
+    /// This process has started no task yet. Most programs start only one.
     Unused,
-    /// The next start is worth one.
+    /// The next start opens it.
     Due,
-    Open {
-        program: PathBuf,
-        requests: OwnedFd,
-    },
-    /// This system or this supervisor has none.
+    /// It takes requests.
+    Open { program: PathBuf, requests: OwnedFd },
+    /// It could not be opened; supervisors are executed.
     Impossible,
 }
 
-/// Returns the line of a new supervisor; nothing when one has to be executed.
-pub(crate) fn bear(program: &Path, run: u32) -> Option<UnixStream> {
-    let mut nursery = NURSERY.lock().unwrap_or_else(PoisonError::into_inner);
-    match &*nursery {
-        Nursery::Unused => {
-            *nursery = Nursery::Due;
+/// Forks a supervisor and returns the connection to it; nothing when one has to be executed.
+pub(crate) fn fork_supervisor(program: &Path, run: u32) -> Option<UnixStream> {
+    let mut server = FORK_SERVER.lock().unwrap_or_else(PoisonError::into_inner);
+    match &*server {
+        ForkServer::Unused => {
+            *server = ForkServer::Due;
             None
         }
-        Nursery::Impossible => None,
-        Nursery::Open { program: open, requests } if open == program => {
-            // One that was killed is replaced.
-            request(requests, run).or_else(|| open_and_request(&mut nursery, program, run))
+        ForkServer::Impossible => None,
+        ForkServer::Open { program: open, requests } if open == program => {
+            // A fork server that was killed is replaced.
+            request(requests, run).or_else(|| open_and_request(&mut server, program, run))
         }
-        Nursery::Due | Nursery::Open { .. } => open_and_request(&mut nursery, program, run),
+        ForkServer::Due | ForkServer::Open { .. } => open_and_request(&mut server, program, run),
     }
 }
 
-fn open_and_request(nursery: &mut Nursery, program: &Path, run: u32) -> Option<UnixStream> {
-    *nursery = match open(program) {
-        Some(requests) => Nursery::Open { program: program.to_owned(), requests },
-        None => Nursery::Impossible,
+fn open_and_request(server: &mut ForkServer, program: &Path, run: u32) -> Option<UnixStream> {
+    *server = match open(program) {
+        Some(requests) => ForkServer::Open { program: program.to_owned(), requests },
+        None => ForkServer::Impossible,
     };
-    match nursery {
-        Nursery::Open { requests, .. } => request(requests, run),
-        Nursery::Unused | Nursery::Due | Nursery::Impossible => None,
+    match server {
+        ForkServer::Open { requests, .. } => request(requests, run),
+        ForkServer::Unused | ForkServer::Due | ForkServer::Impossible => None,
     }
 }
 
 fn open(program: &Path) -> Option<OwnedFd> {
-    // A message is a request: none is read in part.
+    // Packets keep requests apart: each message is one request.
     let (ours, its) =
         socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None).ok()?;
     let mut command = Command::new(program);
-    command.arg("nursery").stdin(its).stdout(Stdio::null()).stderr(Stdio::null());
+    command.arg("fork-server").stdin(its).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().ok()?.success().then_some(ours)
 }
 

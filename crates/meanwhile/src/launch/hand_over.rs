@@ -1,4 +1,4 @@
-//! Hands a task to a supervisor and takes its answer.
+//! Hands a task to a supervisor and reads its answer.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -12,28 +12,29 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use mw_model::wire::{
-    Answer, Launch, MOST_SLOTS, Metadata, SESSIONS_DIR, START_VERSION, SessionWatch, StartMessage,
+    Answer, Launch, MOST_SLOTS, Metadata, RefusalCode, SESSIONS_DIR, START_VERSION, SessionWatch,
+    StartMessage,
 };
 use mw_model::{DEFAULT_SESSION, Lifetime, Process, RawText, Status, TaskSpec, Timestamp};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 
 use super::backend::{Stop, backend_of};
 use super::fork_server;
+use crate::disk::agent_sessions::kept_agent;
 use crate::disk::home::Home;
+use crate::disk::lease;
+use crate::disk::session_dir::SessionDir;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
-use crate::live::agent::kept_agent;
-use crate::read::redact::Redactor;
-use crate::session::dir::SessionDir;
-use crate::session::lease;
+use crate::redact::Redactor;
 use crate::settings::{Programs, RedactSettings, Settings};
 
-/// What a supervisor is summoned for.
+/// What a supervisor is started for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// To execute a command.
     Spawn,
-    /// To look after one that runs.
+    /// To adopt a running one.
     Adopt,
 }
 
@@ -46,17 +47,17 @@ impl Purpose {
     }
 }
 
-/// A supervisor process that waits to be told what to do. Dropped before that, it goes away by itself.
+/// A supervisor process that waits for its start message. If this is dropped before, the process exits.
 pub struct Supervisor {
-    /// Where it waits and answers. A socket, because descriptors are passed on through it.
+    /// The connection to it: a socket, because descriptors are passed through it.
     line: UnixStream,
-    /// The process to be waited for, if there is one.
+    /// The process to wait for, if there is one.
     process: Option<Child>,
 }
 
 impl Supervisor {
-    /// Starts one for the first run of a task that is about to be asked for: it gets ready on another core
-    /// while the task is written down.
+    /// Starts a supervisor early, for a task that is about to be requested: it prepares on another core while the task is
+    /// written to disk.
     ///
     /// # Errors
     /// When the program cannot be executed.
@@ -69,11 +70,11 @@ impl Supervisor {
         let stays = programs.starter_exits;
         if purpose == Purpose::Spawn
             && !stays
-            && let Some(line) = fork_server::bear(path, run)
+            && let Some(line) = fork_server::fork_supervisor(path, run)
         {
             return Ok(Self { line, process: None });
         }
-        let no_socket = Error::io("cannot make a socket");
+        let no_socket = Error::io("cannot create a socket");
         let pair = UnixStream::pair().and_then(|(line, its_end)| Ok((line, its_end.try_clone()?, its_end)));
         let (line, stdin, stdout) = pair.map_err(no_socket)?;
         let process = Command::new(path)
@@ -87,22 +88,22 @@ impl Supervisor {
         Ok(Self { line, process: (!stays).then_some(process) })
     }
 
-    /// Sends it to the task's directory, where it gets ready. That it is gone shows in its missing answer.
+    /// Sends it the task's directory, where it prepares. If it was killed, its answer will be missing.
     pub(crate) fn send_to(&self, directory: &File) {
         let _ = send(&self.line, b"d", &[directory.as_fd()]);
     }
 
-    /// Gives it its task and the slots that go with it; returns the process it started.
+    /// Sends it the start message and the slots; returns the process it started.
     pub(crate) fn hand_over(
         self,
         message: &StartMessage,
         slots: &[BorrowedFd<'_>],
     ) -> Result<(Process, Timestamp)> {
         let gone = |what: &str| Error::Spawn {
-            code: "system".to_owned(),
+            code: RefusalCode::System,
             message: format!("the supervisor {what}"),
         };
-        let text = serde_json::to_vec(message).map_err(|_| gone("cannot be told what to do"))?;
+        let text = serde_json::to_vec(message).map_err(|_| gone("did not accept the start message"))?;
         let _ = send(&self.line, &text, slots);
         let _ = self.line.shutdown(Shutdown::Write);
         fail_point("start-message-sent");
@@ -113,14 +114,14 @@ impl Supervisor {
         match serde_json::from_str(&answer) {
             Ok(Answer::Started { process, started_at }) => Ok((process, started_at)),
             Ok(Answer::Refused { code, message }) => Err(Error::Spawn { code, message }),
-            Err(error) => Err(gone(&format!("gave no answer that can be read: {error}"))),
+            Err(error) => Err(gone(&format!("gave an unreadable answer: {error}"))),
         }
     }
 }
 
 impl Drop for Supervisor {
     fn drop(&mut self) {
-        // With a message it is no longer ours, without one it goes away at the end of its input.
+        // With a start message it continues without us; without one it exits at the end of its input.
         let _ = self.line.shutdown(Shutdown::Write);
         if let Some(process) = &mut self.process {
             let _ = process.wait();
@@ -142,13 +143,13 @@ fn send(line: &UnixStream, text: &[u8], slots: &[BorrowedFd<'_>]) -> io::Result<
     Ok(())
 }
 
-/// Writes down how a task is to be executed.
+/// Returns the start message for executing a task.
 pub(crate) fn spawn_message(settings: &Settings, spec: &TaskSpec, run: u32) -> Result<StartMessage> {
     let launch = backend_of(spec).plan(spec, run)?;
     Ok(message(settings, spec, run, launch))
 }
 
-/// Writes down how a task that runs unsupervised is to be adopted.
+/// Returns the start message for adopting a running task without a supervisor.
 pub(crate) fn adopt_message(settings: &Settings, spec: &TaskSpec, run: u32, launch: Launch) -> StartMessage {
     message(settings, spec, run, launch)
 }
@@ -167,7 +168,7 @@ fn message(settings: &Settings, spec: &TaskSpec, run: u32, launch: Launch) -> St
         io: spec.io,
         limits: spec.limits.clone(),
         settle,
-        // What an agent leaves behind passes to whoever asked it.
+        // Tasks that an agent leaves behind move to the session that asked it.
         always_settle: spec.agent.is_some()
             || spec.hooks.unwrap_or_else(|| settings.hooks.any())
             || spec.trace.is_some_and(|trace| trace.is_exported()),
@@ -180,7 +181,7 @@ fn message(settings: &Settings, spec: &TaskSpec, run: u32, launch: Launch) -> St
     }
 }
 
-/// A person's own tasks end with no session. What keeps an agent ends with the agent's.
+/// Tasks of the default session do not end with a session. A process that keeps an agent alive ends with the agent's session.
 pub(crate) fn session_watch(settings: &Settings, spec: &TaskSpec) -> Option<SessionWatch> {
     let home = std::path::absolute(&settings.home).unwrap_or_else(|_| settings.home.clone());
     let agent = kept_agent(&spec.session).and_then(|agent| Home::unchecked(&home).spec(&agent).ok());
@@ -193,7 +194,7 @@ pub(crate) fn session_watch(settings: &Settings, spec: &TaskSpec) -> Option<Sess
         let directory = SessionDir::of(&home.join(SESSIONS_DIR), &spec.session);
         let (grace_ms, hosted) = match spec.bond {
             Some(bond) => (bond.grace_ms, bond.held),
-            // The spec is of an earlier build.
+            // An earlier version wrote the spec.
             None => (settings.session_grace_ms, lease::held(directory.path()).keeps(spec.lifetime)),
         };
         let directory = RawText::from(directory.path().as_os_str().as_bytes());
@@ -202,7 +203,7 @@ pub(crate) fn session_watch(settings: &Settings, spec: &TaskSpec) -> Option<Sess
     })
 }
 
-/// The lines in front of a log, but for the last: when it started the supervisor knows.
+/// Returns the header of a log without its last line: the supervisor adds the start time.
 fn log_header(spec: &TaskSpec) -> String {
     format!(
         "# Background task: {}\n# Command: {}\n# Approved by: {} at {}\n",
@@ -213,8 +214,8 @@ fn log_header(spec: &TaskSpec) -> String {
     )
 }
 
-/// The view that co-cli's tools read. Of the environment it holds names only, of the command no secrets. What was hidden
-/// in the view of a task that waited stays hidden, whichever process launches it.
+/// Returns the metadata file that co-cli's tools read. It has the names of variables but not their values, and no secrets of the
+/// command. What was hidden while the task was queued stays hidden, whichever process launches it.
 pub(crate) fn metadata(
     spec: &TaskSpec,
     run: u32,
@@ -255,12 +256,12 @@ pub(crate) fn metadata(
     }
 }
 
-/// Refuses a directory that is gone.
+/// Refuses a working directory that no longer exists.
 pub(crate) fn check_place(cwd: &RawText) -> Result<()> {
     let directory = Path::new(OsStr::from_bytes(cwd.as_bytes()));
     if directory.is_dir() {
         return Ok(());
     }
-    let message = format!("{} is not a directory any more", directory.display());
-    Err(Error::Spawn { code: "cwd".to_owned(), message })
+    let message = format!("{} is no longer a directory", directory.display());
+    Err(Error::Spawn { code: RefusalCode::Directory, message })
 }

@@ -1,10 +1,19 @@
 //! From a written task to a running process.
 //!
-//! `hand_over` passes the task to a supervisor and takes its answer. `fork_server` keeps supervisors ready for a process
-//! that starts many tasks. `backend` says what is executed and where. `adopt` gives a task whose supervisor was killed a new one.
+//! `launcher` starts a task that was given a slot. `backend` says what is executed and where, `hand_over` passes that to a
+//! supervisor and takes its answer, and `fork_server` keeps supervisors ready for a process that starts many tasks. `adopt`
+//! gives a task whose supervisor was killed a new one.
 
 pub(crate) mod adopt;
 pub(crate) mod backend;
 pub(crate) mod fork_server;
 pub(crate) mod hand_over;
+pub(crate) mod launcher;
 pub(crate) mod program;
+
+use crate::base::part;
+
+part! {
+    /// Turns a task that is written down into a running process.
+    Launcher
+}

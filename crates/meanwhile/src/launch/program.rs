@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use mw_model::wire::RefusalCode;
 use mw_model::{CommandSpec, RawText};
 use rustix::fs::{Access, access};
 
@@ -54,11 +55,11 @@ pub(crate) fn program_of(command: &CommandSpec, path: Option<&[u8]>, cwd: &RawTe
     match find_program(OsStr::from_bytes(name.as_bytes()), path.map(OsStr::from_bytes), cwd) {
         Ok(file) => Ok(file.as_os_str().as_bytes().into()),
         Err(NoProgram::NotExecutable(file)) => Err(Error::Spawn {
-            code: "not_executable".to_owned(),
+            code: RefusalCode::NotExecutable,
             message: format!("{} is not an executable file", file.display()),
         }),
         Err(NoProgram::Missing) => Err(Error::Spawn {
-            code: "not_found".to_owned(),
+            code: RefusalCode::NotFound,
             message: format!("program {:?} was not found", name.to_lossy()),
         }),
     }

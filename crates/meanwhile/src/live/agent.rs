@@ -7,19 +7,21 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use mw_model::wire::{
     ACTIVITY_FILE, AGENT_FILE, AGENT_SOCKET, DIFF_FILE, FOLLOW_UPS_DIR, KillReceipt, TRANSCRIPT_FILE,
 };
-use mw_model::{Activity, AgentRecord, Cause, Lifetime, TaskId, TaskKind, TaskSpec, TaskState};
+use mw_model::{Activity, AgentRecord, Cause, Lifetime, RunOrigin, TaskId, TaskKind, TaskSpec, TaskState};
 
 use super::kill::KillRequest;
+use crate::disk::agent_sessions::{child_session, is_of_agent, keeper_session, kept_agent};
+use crate::disk::bell::short;
+use crate::disk::lease;
 use crate::disk::look;
 use crate::disk::store::Filter;
 use crate::error::{Error, Result};
-use crate::notify::bell::short;
+use crate::live::{Agents, Live};
+use crate::redact::Redaction;
+use crate::retain::Retention;
 use crate::retain::clear::{ClearReport, Untold};
-use crate::runtime::Runtime;
+use crate::session::Sessions;
 use crate::task::{AgentView, Scope, Task};
-
-/// What the name of a session has at its end in which an agent is kept alive.
-const KEEPER: &str = ":keeper";
 
 /// What an agent is to be asked in a run.
 #[derive(Clone, Debug)]
@@ -34,17 +36,17 @@ pub struct AgentMessage {
     pub follows: bool,
 }
 
-impl Runtime {
+impl Agents<'_> {
     /// Returns what an agent is to be asked in a task's present run. For whoever drives the agent.
     ///
     /// # Errors
     /// When the task is none of an agent's, or its files are damaged.
     pub fn agent_message(&self, id: &TaskId) -> Result<AgentMessage> {
-        let spec = self.home.spec(id)?;
-        let run = self.home.journal(id)?.iter().map(|line| line.run).max().unwrap_or(1);
-        let follow_up = self.home.follow_up(id, run)?;
+        let spec = self.base.home.spec(id)?;
+        let run = self.base.home.journal(id)?.iter().map(|line| line.run).max().unwrap_or(1);
+        let follow_up = self.base.home.follow_up(id, run)?;
         let Some(agent) = &spec.agent else {
-            let message = "it is no agent's task".to_owned();
+            let message = "it is not an agent's task".to_owned();
             return Err(Error::Damaged { id: id.to_string(), message });
         };
         let follows = follow_up.is_some();
@@ -55,7 +57,7 @@ impl Runtime {
     /// Returns what an agent was asked and has answered, as it is stored; empty before it has begun.
     #[must_use]
     pub fn agent_record(&self, id: &TaskId) -> AgentRecord {
-        let text = fs::read(self.home.task(id).join(AGENT_FILE)).unwrap_or_default();
+        let text = fs::read(self.base.home.task(id).join(AGENT_FILE)).unwrap_or_default();
         serde_json::from_slice(&text).unwrap_or_default()
     }
 
@@ -66,25 +68,25 @@ impl Runtime {
     pub fn write_agent_record(&self, id: &TaskId, record: &AgentRecord) -> Result<()> {
         let failed = || Error::io(format!("cannot write {AGENT_FILE} of {id}"));
         let text = serde_json::to_vec_pretty(record).map_err(|error| failed()(error.into()))?;
-        self.home.replace(id, AGENT_FILE, &text).map_err(failed())
+        self.base.home.replace(id, AGENT_FILE, &text).map_err(failed())
     }
 
     /// Stores what an agent is doing. Best effort: the next word of it says the same and more.
     pub fn write_activity(&self, id: &TaskId, activity: &Activity) {
         if let Ok(text) = serde_json::to_vec(activity) {
-            let _ = self.home.replace(id, ACTIVITY_FILE, &text);
+            let _ = self.base.home.replace(id, ACTIVITY_FILE, &text);
         }
     }
 
     fn activity(&self, id: &TaskId) -> Option<Activity> {
-        serde_json::from_slice(&fs::read(self.home.task(id).join(ACTIVITY_FILE)).ok()?).ok()
+        serde_json::from_slice(&fs::read(self.base.home.task(id).join(ACTIVITY_FILE)).ok()?).ok()
     }
 
     /// Returns what a task shows of its agent; nothing for other tasks.
     pub(crate) fn agent_view(&self, id: &TaskId) -> Option<Box<AgentView>> {
-        let agent = self.home.spec(id).ok()?.agent?;
+        let agent = self.base.home.spec(id).ok()?.agent?;
         let record = self.agent_record(id);
-        let directory = self.home.task(id);
+        let directory = self.base.home.task(id);
         let shown = |name: &str| directory.join(name).to_string_lossy().into_owned();
         let last = record.turns.last();
         Some(Box::new(AgentView {
@@ -108,8 +110,12 @@ impl Runtime {
         }
         task.agent = self.agent_view(&task.id);
         if task.resume_count > 0 {
-            // Only what its session took counts.
-            task.resume_count = self.agent_record(&task.id).resumes();
+            // Only what its session took counts, and a follow-up that is under way: should that not be taken, it no longer
+            // counts when it has ended.
+            let record = self.agent_record(&task.id);
+            let is_follow_up = task.state.origin() == RunOrigin::Resume && !task.status.is_terminal();
+            let is_counted = record.turn(task.state.run()).is_some_and(|turn| turn.accepted);
+            task.resume_count = record.resumes() + u32::from(is_follow_up && !is_counted);
         }
         if let Some(agent) = task.agent.as_ref().filter(|_| !task.status.is_terminal()) {
             task.progress = agent.activity.progress();
@@ -121,7 +127,7 @@ impl Runtime {
     /// # Errors
     /// When there is none, or no longer.
     pub fn lingering_agent(&self, id: &TaskId) -> io::Result<UnixStream> {
-        short(&self.home.task(id).join(AGENT_SOCKET), |path| UnixStream::connect(path))
+        short(&self.base.home.task(id).join(AGENT_SOCKET), |path| UnixStream::connect(path))
     }
 
     /// Makes the socket at which an agent that is kept alive is found. For whoever keeps it.
@@ -129,7 +135,7 @@ impl Runtime {
     /// # Errors
     /// When it cannot be made.
     pub fn keep_agent(&self, id: &TaskId) -> io::Result<UnixListener> {
-        short(&self.home.task(id).join(AGENT_SOCKET), |path| {
+        short(&self.base.home.task(id).join(AGENT_SOCKET), |path| {
             match fs::remove_file(path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}
@@ -142,7 +148,7 @@ impl Runtime {
     #[must_use]
     pub fn agent_result(&self, id: &TaskId, run: u32) -> Option<String> {
         let result = self.agent_record(id).result_of(run)?;
-        Some(self.redactor(id).text(&result).into_owned())
+        Some(Redaction::on(self.base).redactor(id).text(&result).into_owned())
     }
 
     /// Passes on what an agent that has ended leaves behind in the session of its own: to whoever asked it, or to
@@ -152,12 +158,12 @@ impl Runtime {
     /// When the database fails, or a task cannot be reached.
     pub fn release_children(&self, task: &Task) -> Result<Vec<TaskId>> {
         let child = child_session(&task.id);
-        if task.kind != TaskKind::Agent || !self.knows_session(&child) {
+        if task.kind != TaskKind::Agent || !Sessions::on(self.base).knows_session(&child) {
             return Ok(Vec::new());
         }
         match task.cause_value() {
             Some(Cause::Cancelled { .. } | Cause::TimedOut { .. } | Cause::LimitReached { .. }) => {
-                let _ = self.end_session(&child, "the end of its agent")?.all_done()?;
+                let _ = Sessions::on(self.base).end_session(&child, "the end of its agent")?.all_done()?;
                 Ok(Vec::new())
             }
             Some(
@@ -167,7 +173,7 @@ impl Runtime {
                 | Cause::Lost { .. }
                 | Cause::Skipped { .. },
             )
-            | None => self.reassign(&child, &task.session, "its agent has ended"),
+            | None => Sessions::on(self.base).reassign(&child, &task.session, "its agent has ended"),
         }
     }
 
@@ -176,18 +182,18 @@ impl Runtime {
         if !self.has_keeper(id) {
             return Ok(Vec::new());
         }
-        let tasks = self.store()?.tasks_of(&keeper_session(id), &self.home.tasks())?;
+        let tasks = self.base.store()?.tasks_of(&keeper_session(id), &self.base.home.tasks())?;
         let ids: Vec<_> = tasks.into_iter().map(|task| task.id).collect();
-        self.kill_all(&ids, request).all_done()
+        Live::on(self.base).kill_all(&ids, request).all_done()
     }
 
     /// Returns the agents that have answered, are kept alive for a follow-up, and end with their session.
     pub(crate) fn agents_kept_in(&self, session: &str, lifetimes: &[Lifetime]) -> Result<Vec<TaskId>> {
         let mut kept = Vec::new();
-        let store = self.store()?;
-        for task in store.unsettled(&self.home.tasks())? {
+        let store = self.base.store()?;
+        for task in store.unsettled(&self.base.home.tasks())? {
             let Some(agent) = kept_agent(&task.session) else { continue };
-            let agent = store.task(&agent, &self.home.tasks())?;
+            let agent = store.task(&agent, &self.base.home.tasks())?;
             let ends = |agent: &Task| {
                 agent.session == session
                     && lifetimes.iter().any(|lifetime| lifetime.word() == agent.lifetime)
@@ -200,7 +206,7 @@ impl Runtime {
 
     /// Tells without the database whether anything may have kept a task's agent alive.
     fn has_keeper(&self, id: &TaskId) -> bool {
-        is_of_agent(id) && self.knows_session(&keeper_session(id))
+        is_of_agent(id) && Sessions::on(self.base).knows_session(&keeper_session(id))
     }
 
     /// Removes what kept the agent of a removed task alive, with its session.
@@ -210,10 +216,29 @@ impl Runtime {
 
     /// Removes what kept agents of tasks that are gone: whoever removed those may have been killed before this.
     pub(crate) fn sweep_keepers(&self) -> Result<()> {
-        for id in self.store()?.gone_with_keepers()? {
+        for id in self.base.store()?.gone_with_keepers()? {
             // The agent's task is only unreadable while it has a directory.
-            if !self.home.has_task(&id)? {
+            if !self.base.home.has_task(&id)? {
                 self.remove_keeper_session(&id)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes the sessions of agents whose tasks are gone, once none of their own tasks is left.
+    pub(crate) fn sweep_child_sessions(&self) -> Result<()> {
+        for entry in fs::read_dir(self.base.home.sessions()).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let agent = name.to_str().and_then(|name| name.parse::<TaskId>().ok()).filter(is_of_agent);
+            let Some(agent) = agent else { continue };
+            let session = child_session(&agent);
+            let any = Filter { limit: 1, internal: true, ..Filter::new(Scope::Session(session.clone())) };
+            let is_used = self.base.home.has_task(&agent)?
+                || !lease::holders(&entry.path()).is_empty()
+                || self.base.store()?.list(&any, &self.base.home.tasks())?.total > 0;
+            if !is_used {
+                self.base.transact(|transaction| Ok(transaction.forget_session(&session)?))?;
+                let _ = fs::remove_dir_all(entry.path());
             }
         }
         Ok(())
@@ -222,35 +247,16 @@ impl Runtime {
     fn remove_keeper_session(&self, id: &TaskId) -> Result<()> {
         let session = keeper_session(id);
         let all = Filter { limit: u32::MAX, ..Filter::new(Scope::Session(session.clone())) };
-        let tasks = self.store()?.list(&all, &self.home.tasks())?.tasks;
+        let tasks = self.base.store()?.list(&all, &self.base.home.tasks())?.tasks;
         let ids: Vec<_> = tasks.into_iter().map(|task| task.id).collect();
-        self.kill_all(&ids, &KillRequest::term("the removal of its agent".to_owned())).all_done()?;
-        self.clear_finished(&ids, Untold::Goes, &mut ClearReport::default())?;
-        self.transact(|transaction| Ok(transaction.forget_session(&session)?))?;
-        let _ = fs::remove_dir_all(self.home.session(&session).path());
+        Live::on(self.base)
+            .kill_all(&ids, &KillRequest::term("the removal of its agent".to_owned()))
+            .all_done()?;
+        Retention::on(self.base).clear_finished(&ids, Untold::Goes, &mut ClearReport::default())?;
+        self.base.transact(|transaction| Ok(transaction.forget_session(&session)?))?;
+        let _ = fs::remove_dir_all(self.base.home.session(&session).path());
         Ok(())
     }
-}
-
-/// Returns the session of what keeps an agent alive between two messages.
-#[must_use]
-pub fn keeper_session(id: &TaskId) -> String {
-    format!("{}{KEEPER}", child_session(id))
-}
-
-/// Returns the agent's task whose keeper has this session, if one has. The database knows such sessions by the same form.
-pub(crate) fn kept_agent(session: &str) -> Option<TaskId> {
-    session.strip_suffix(KEEPER)?.parse().ok().filter(is_of_agent)
-}
-
-fn is_of_agent(id: &TaskId) -> bool {
-    id.as_str().starts_with(TaskKind::Agent.prefix())
-}
-
-/// Returns the session in which an agent's own tasks are.
-#[must_use]
-pub fn child_session(id: &TaskId) -> String {
-    id.to_string()
 }
 
 impl crate::disk::home::Home {

@@ -1,4 +1,4 @@
-//! Ending tasks, and signalling them: one request, the whole tree, a receipt.
+//! Ends and signals tasks: one request, the whole process tree, a receipt.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -8,13 +8,15 @@ use mw_model::wire::{ControlReply, KillReceipt, Operation};
 use mw_model::{Cause, Process, TaskId, TaskState, asks_to_end, signal_name};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::control::Line;
+use super::kill::asked::Asked;
+use crate::disk::control::Line;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
-use crate::runtime::Runtime;
+use crate::live::{Agents, Live};
+use crate::record::{Lookup, Records};
+use crate::redact::Redaction;
+use crate::settle::Settler;
 use crate::task::Scope;
-
-use super::kill::asked::Asked;
 
 mod asked;
 
@@ -22,9 +24,9 @@ mod asked;
 const START_PATIENCE: Duration = Duration::from_secs(10);
 /// How often a task that cannot be asked yet is tried again.
 const RETRY: Duration = Duration::from_millis(2);
-/// How often supervisors that have not answered are looked at.
+/// How often supervisors that have not answered are checked.
 const LOOK: Duration = Duration::from_millis(100);
-/// How often a task is asked anew because the supervisor that was asked has died.
+/// How often the request is repeated because the supervisor was killed.
 const MOST_TRIES: u32 = 5;
 
 /// How to end or signal a task.
@@ -39,7 +41,7 @@ pub struct KillRequest {
 }
 
 impl KillRequest {
-    /// Asks politely first, and waits as long as the task's own limits say.
+    /// Returns a request that sends SIGTERM first, with the grace period of the task.
     #[must_use]
     pub const fn term(by: String) -> Self {
         const SIGTERM: i32 = 15;
@@ -62,17 +64,17 @@ impl KillRequest {
     }
 }
 
-/// What came of ending several tasks: each distinct task is in one of the two lists, in the order asked for.
+/// The result of ending several tasks: each task is in one of the two lists, in the order of the request.
 #[derive(Debug, Default)]
 #[must_use]
 pub struct Kills {
-    /// What was done.
+    /// Receipts of the tasks that were ended or signalled.
     pub receipts: Vec<KillReceipt>,
-    /// Tasks of which it is not known that they ended, and why.
+    /// Tasks that may not have ended, and why.
     pub failures: Vec<KillFailure>,
 }
 
-/// A task that could not be ended, or does not say that it has.
+/// A task that could not be ended, or whose end was not confirmed.
 #[derive(Debug)]
 pub struct KillFailure {
     /// Which.
@@ -94,7 +96,7 @@ impl Kills {
     }
 }
 
-/// A task on its way to a receipt.
+/// A task that is being ended.
 struct Target {
     id: TaskId,
     tries: u32,
@@ -102,46 +104,46 @@ struct Target {
 }
 
 enum Stage {
-    /// Nobody was asked yet: it is being started, or its supervisor has died and its stand-in is on its way.
+    /// The request was not sent yet: the task is being started, or its supervisor was killed and the guardian takes over.
     Unasked {
         since: Instant,
     },
-    /// Its supervisor was asked and will answer.
+    /// The request was sent, and the supervisor will answer.
     Asked(Asked),
-    /// Nobody can be asked: its files are gone, or its supervisors are and no other can be started. It may live.
+    /// There is no supervisor to ask: its files are gone, or both supervisors were killed and no other can be started. The task
+    /// may still run.
     Vanished(Process),
     Done(Result<KillReceipt>),
 }
 
-impl Runtime {
-    /// Ends a task and everything it started; returns when all of it is dead. Killing what has ended
-    /// is no error.
+impl Live<'_> {
+    /// Ends a task and all processes it started; returns when all of them are dead. Killing an ended task is not an error.
     ///
     /// # Errors
     /// When the task is unknown, or its supervisor does not answer.
     pub fn kill(&self, handle: &str, scope: &Scope, request: &KillRequest) -> Result<KillReceipt> {
-        let id = self.resolve_for_deed(handle, scope)?;
+        let id = Lookup::on(self.base).resolve_for_deed(handle, scope)?;
         let mut receipts = self.kill_all(&[id], request).all_done()?;
         receipts.pop().ok_or_else(|| Error::NotFound(handle.to_owned()))
     }
 
-    /// Ends several tasks: all are signalled first, then waited for, so that they share one deadline. What fails for one
-    /// task neither delays the others nor hides their receipts. What keeps the agent of a task alive ends with it.
+    /// Ends several tasks: all are signalled first, then waited for, so that they share one deadline. A failure of one task
+    /// neither delays the others nor hides their receipts. Processes that keep the agent of a task alive end with it.
     pub fn kill_all(&self, ids: &[TaskId], request: &KillRequest) -> Kills {
         let mut kills = self.kill_these(ids, request);
         if request.ends() {
             self.end_keepers(&mut kills, request);
         }
-        if self.home.waiting_flag().is_set() && self.reconcile_unsettled().is_ok() {
-            self.pump_queue();
+        if self.base.home.waiting_flag().is_set() && Settler::on(self.base).reconcile_unsettled().is_ok() {
+            Settler::on(self.base).pump_queue();
         }
         kills
     }
 
-    /// Ends what keeps the agents of these tasks alive, and adds that to their receipts.
+    /// Ends the processes that keep the agents of these tasks alive, and adds them to the receipts.
     fn end_keepers(&self, kills: &mut Kills, request: &KillRequest) {
         for mut receipt in std::mem::take(&mut kills.receipts) {
-            let ended = receipt.id.parse().map(|id| (self.end_keeper(&id, request), id));
+            let ended = receipt.id.parse().map(|id| (Agents::on(self.base).end_keeper(&id, request), id));
             match ended {
                 Ok((Ok(ended), _)) => {
                     for kept in ended {
@@ -176,7 +178,7 @@ impl Runtime {
                     target.tries += u32::from(matches!(target.stage, Stage::Asked(_)));
                 }
             }
-            // All others have their signals by now.
+            // All other tasks have been signalled by now.
             for target in &mut targets {
                 if let Stage::Vanished(process) = &target.stage {
                     target.stage = Stage::Done(self.end_vanished(&target.id, process, request));
@@ -197,7 +199,7 @@ impl Runtime {
         for Target { id, stage, .. } in targets {
             match stage {
                 Stage::Done(Ok(mut receipt)) => {
-                    self.redactor(&id).receipt(&mut receipt);
+                    Redaction::on(self.base).redactor(&id).receipt(&mut receipt);
                     kills.receipts.push(receipt);
                 }
                 Stage::Done(Err(error)) => kills.failures.push(KillFailure { id, error }),
@@ -207,20 +209,21 @@ impl Runtime {
         kills
     }
 
-    /// Asks for the end of a task once, without waiting.
+    /// Sends the request once, without waiting.
     fn ask(&self, id: &TaskId, request: &KillRequest, since: Instant) -> Result<Stage> {
-        // Most often the supervisor is there and need only be asked.
+        // Usually the supervisor is running and can be asked directly.
         if let Ok(line) = self.send(id, request) {
             return Ok(Stage::Asked(Asked::on(line)));
         }
-        let task = self.current(id)?;
+        let task = Settler::on(self.base).current(id)?;
         if let Some(process) = self.out_of_reach(&task)? {
             return Ok(Stage::Vanished(process));
         }
         match &task.state {
             TaskState::Pending { .. } if !request.ends() => {
-                let message = format!("it has not started, so it cannot get {}", signal_name(request.signal));
-                Err(Error::WrongState { id: id.to_string(), status: task.status.word(), message })
+                let message =
+                    format!("it has not started and cannot receive {}", signal_name(request.signal));
+                Err(Error::WrongState { id: id.to_string(), status: task.status, message })
             }
             TaskState::Pending { .. } => match self.cancel_pending(id, request)? {
                 true => self.nothing_left(id, request).map(|receipt| Stage::Done(Ok(receipt))),
@@ -238,44 +241,41 @@ impl Runtime {
     }
 
     fn send(&self, id: &TaskId, request: &KillRequest) -> io::Result<Line> {
-        let mut line = Line::connect(&self.home, id)?;
+        let mut line = Line::connect(&self.base.home, id)?;
         line.send(request.operation())?;
         fail_point("kill-sent");
         Ok(line)
     }
 
-    /// Takes the answer of a task's supervisor if it has come, and looks after one that does not answer.
+    /// Reads the answer of a task's supervisor if it has arrived, and checks a supervisor that does not answer.
     fn hear_about(&self, target: &mut Target, request: &KillRequest) {
         let Stage::Asked(asked) = &mut target.stage else { return };
         let id = target.id.to_string();
         let refused = |message: String| Stage::Done(Err(Error::Refused { id: id.clone(), message }));
         let next = match asked.answer() {
-            None => match asked.silent_supervisor(|| Line::connect(&self.home, &target.id)) {
+            None => match asked.silent_supervisor(|| Line::connect(&self.base.home, &target.id)) {
                 None => return,
                 Some(message) => refused(message),
             },
             Some(Ok(ControlReply::Killed { receipt })) => Stage::Done(Ok(receipt)),
             Some(Ok(ControlReply::Refused { message })) => refused(message),
-            // Twice may mean something else to a program than once.
+            // A signal that is sent twice may have another meaning than one.
             Some(_) if !request.ends() => refused(format!(
-                "its supervisor was killed while it was asked to send {}: it may or may not have sent it",
+                "its supervisor was killed during the request to send {}; the signal may or may not have been sent",
                 signal_name(request.signal)
             )),
-            // The supervisor was killed meanwhile; its stand-in is asked again.
+            // The supervisor was killed; ask the guardian that has taken over.
             Some(_) if target.tries < MOST_TRIES => Stage::Unasked { since: Instant::now() },
-            Some(_) => refused(
-                "its supervisor was asked to end it and does not say that it has: look at `mw status`, and kill it again"
-                    .to_owned(),
-            ),
+            Some(_) => refused("its supervisor did not confirm the kill".to_owned()),
         };
         target.stage = next;
     }
 
-    /// Returns the receipt of a task of which nothing is left to kill.
+    /// Returns the receipt of a task without running processes.
     fn nothing_left(&self, id: &TaskId, request: &KillRequest) -> Result<KillReceipt> {
         Ok(KillReceipt {
             id: id.to_string(),
-            status: self.current(id)?.status,
+            status: Settler::on(self.base).current(id)?.status,
             requested_by: request.by.clone(),
             signals: Vec::new(),
             killed: Vec::new(),
@@ -285,9 +285,9 @@ impl Runtime {
         })
     }
 
-    /// Takes a task out of the queue; false when it has left it meanwhile.
+    /// Removes a task from the queue; false if it is no longer queued.
     fn cancel_pending(&self, id: &TaskId, request: &KillRequest) -> Result<bool> {
-        let cancelled = self.change(id, |changing| {
+        let cancelled = Records::on(self.base).change(id, |changing| {
             let is_pending = matches!(changing.task().state, TaskState::Pending { .. });
             if is_pending {
                 changing.end(Cause::Cancelled { by: request.by.clone(), exit: None })?;
@@ -301,7 +301,7 @@ impl Runtime {
     }
 }
 
-/// Sleeps until one of those who were asked says something, or it is time to look after them again. Returns who spoke.
+/// Sleeps until a supervisor answers, or until the next check is due. Returns which supervisors answered.
 fn await_answers(targets: &[Target]) -> BTreeSet<usize> {
     let is_unasked = |target: &Target| matches!(target.stage, Stage::Unasked { .. });
     let pause = if targets.iter().any(is_unasked) { RETRY } else { LOOK };

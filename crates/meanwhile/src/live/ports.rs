@@ -1,21 +1,21 @@
 //! Which ports a task's tree listens on, and who holds a port.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::time::{Duration, Instant};
 
 use mw_model::wire::{ControlReply, Operation};
 use mw_model::{TaskId, TaskState};
 use serde::Serialize;
 
-use super::control::Line;
+use crate::disk::control::{Line, SILENCE};
 use crate::disk::platform;
 use crate::error::Result;
-use crate::read::redact::Redactor;
-use crate::runtime::Runtime;
+use crate::live::Live;
+use crate::read::Tasks;
+use crate::redact::{Redaction, Redactor};
+use crate::settle::Settler;
 use crate::task::{Scope, Task};
-
-/// How long supervisors may take to name the processes of their tasks, all together.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A process that listens on a port and belongs to no task that may be seen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -33,12 +33,15 @@ pub struct PortHolders {
     pub tasks: Vec<Task>,
     /// Other processes.
     pub others: Vec<PortHolder>,
+    /// Tasks of which it is not known, since their supervisors do not answer.
+    pub silent: Vec<TaskId>,
 }
 
-impl Runtime {
+impl Live<'_> {
     /// Adds the ports that a task's tree listens on, if anything of it lives.
     pub fn add_ports(&self, task: &mut Task) {
         task.ports = self.ports(task);
+        self.add_silence(task);
     }
 
     /// Returns the living processes of a task's tree; nothing when none can be.
@@ -48,7 +51,7 @@ impl Runtime {
             TaskState::Ended { .. } => task.survivors > 0,
             TaskState::Pending { .. } | TaskState::Starting { .. } => false,
         };
-        lives.then(|| self.control(&task.id, Operation::Status).ok()).flatten().and_then(pids_of)
+        lives.then(|| self.supervisor_status(&task.id)).flatten().and_then(pids_of)
     }
 
     /// Returns who listens on a port: tasks in scope, and processes of nobody in it.
@@ -56,39 +59,47 @@ impl Runtime {
     /// # Errors
     /// When the database fails.
     pub fn port_holders(&self, port: u16, scope: &Scope) -> Result<PortHolders> {
-        self.reconcile()?;
-        let mut found = PortHolders { tasks: Vec::new(), others: Vec::new() };
+        Settler::on(self.base).reconcile()?;
+        let mut found = PortHolders { tasks: Vec::new(), others: Vec::new(), silent: Vec::new() };
         let mut ours = BTreeSet::new();
         // All are asked before the first answer is awaited: those that do not answer keep nobody longer together than one.
         let mut asked = Vec::new();
+        let deadline = Instant::now() + SILENCE;
+        let left = || deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
         for id in self.unsettled_in(scope)? {
-            let task = self.current(&id)?;
-            let line = Line::connect_patiently(&self.home, &id);
-            let line = line.and_then(|mut line| line.send(Operation::Status).map(|()| line));
-            asked.extend(line.ok().map(|line| (task, line)));
+            let task = Settler::on(self.base).current(&id)?;
+            let line = Line::connect_within(&self.base.home, &id, left());
+            match line.and_then(|mut line| line.send(Operation::Status).map(|()| line)) {
+                Ok(line) => asked.push((task, line)),
+                Err(_) if self.base.home.is_supervised(&id)? => found.silent.push(id),
+                Err(_) => {}
+            }
         }
-        let deadline = Instant::now() + PATIENCE;
         for (mut task, mut line) in asked {
-            let left = deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
-            let _ = line.set_patience(Some(left));
-            let Some(pids) = line.reply().ok().and_then(pids_of) else { continue };
+            let _ = line.set_patience(Some(left()));
+            let reply = line.reply();
+            if reply.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock) {
+                found.silent.push(task.id);
+                continue;
+            }
+            let Some(pids) = reply.ok().and_then(pids_of) else { continue };
             let ports = ports_of(&pids);
             if ports.contains(&port) {
-                self.complete(&mut task)?;
+                Tasks::on(self.base).complete(&mut task)?;
                 task.ports = Some(ports);
-                found.tasks.push(self.without_secrets(task));
+                found.tasks.push(Redaction::on(self.base).without_secrets(task));
                 ours.extend(pids);
             }
         }
         let others = platform::holders_of_port(port).into_iter().filter(|pid| !ours.contains(pid));
-        let redactor = Redactor::new(&self.settings.redact, &[]);
+        let redactor = Redactor::new(&self.base.settings.redact, &[]);
         let command = |pid| redactor.text(&platform::command_of(pid)).into_owned();
         found.others = others.map(|pid| PortHolder { pid, command: command(pid) }).collect();
         Ok(found)
     }
 
     fn unsettled_in(&self, scope: &Scope) -> Result<Vec<TaskId>> {
-        let unsettled = self.store()?.unsettled(&self.home.tasks())?.into_iter();
+        let unsettled = self.base.store()?.unsettled(&self.base.home.tasks())?.into_iter();
         let seen = unsettled.filter(|task| match scope {
             Scope::All => true,
             Scope::Session(session) => task.session == *session,

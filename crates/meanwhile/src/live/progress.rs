@@ -1,34 +1,37 @@
 //! How far a task has come: what it told on its own descriptor, else what its output shows.
 
 use mw_model::Progress;
-use mw_model::wire::{ControlReply, Operation, PROGRESS_FIFO};
+use mw_model::wire::{ControlReply, PROGRESS_FIFO};
 
+use crate::live::Live;
+use crate::read::Reader;
 use crate::read::output::{From, ReadRequest, clean_text};
-use crate::runtime::Runtime;
+use crate::redact::Redaction;
 use crate::task::Task;
 
 /// How much of the end of a log is looked at.
 const TAIL: u64 = 1024;
 
-impl Runtime {
+impl Live<'_> {
     /// Returns how far a running task has come, as far as it says so.
     #[must_use]
     pub fn progress(&self, task: &Task) -> Option<Progress> {
         self.told_progress(task).or_else(|| {
             let request =
                 ReadRequest { from: From::TailBytes(TAIL), max_bytes: TAIL, ..ReadRequest::default() };
-            in_tail(&self.read_task(task, &request).ok()?.bytes())
+            in_tail(&Reader::on(self.base).read_task(task, &request).ok()?.bytes())
         })
     }
 
     /// What the task said on the descriptor it was given for that. Most have none, and nobody is asked.
     fn told_progress(&self, task: &Task) -> Option<Progress> {
         let has_means =
-            task.state.process().is_some() && self.home.task(&task.id).join(PROGRESS_FIFO).exists();
-        match has_means.then(|| self.control(&task.id, Operation::Status)) {
-            Some(Ok(ControlReply::Status { progress, .. })) => progress.map(|mut progress| {
+            task.state.process().is_some() && self.base.home.task(&task.id).join(PROGRESS_FIFO).exists();
+        match has_means.then(|| self.supervisor_status(&task.id)).flatten() {
+            Some(ControlReply::Status { progress, .. }) => progress.map(|mut progress| {
                 let text = progress.text.take();
-                progress.text = text.map(|text| self.redactor(&task.id).text(&text).into_owned());
+                progress.text =
+                    text.map(|text| Redaction::on(self.base).redactor(&task.id).text(&text).into_owned());
                 progress
             }),
             Some(_) | None => None,

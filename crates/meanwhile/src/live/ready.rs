@@ -14,12 +14,12 @@ use mw_model::wire::{ControlReply, Operation};
 use mw_model::{ReadyWhen, TaskId};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::control::Line;
 use super::ports::ports_of;
+use crate::disk::control::Line;
 use crate::error::{Error, Result};
+use crate::live::Live;
 use crate::read::output::{LineSearch, compile};
-use crate::runtime::Runtime;
-use crate::settle::index;
+use crate::record::index;
 use crate::task::Task;
 
 /// How often ports are looked at: no kernel tells when one opens. At first so often, then in steps of this part
@@ -32,24 +32,21 @@ const PART_OF_TIME: u32 = 20;
 pub(crate) fn check(ready: &ReadyWhen) -> Result<()> {
     match ready {
         ReadyWhen::Line(pattern) => compile(pattern).map(|_| ()),
-        ReadyWhen::Port(0) => Err(Error::Invalid {
-            message: "0 is not a port".to_owned(),
-            hint: "name a port from 1 to 65535, or any".to_owned(),
-        }),
+        ReadyWhen::Port(0) => Err(Error::invalid("0 is not a port", "use a port from 1 to 65535, or any")),
         ReadyWhen::Port(_) | ReadyWhen::AnyPort => Ok(()),
     }
 }
 
-impl Runtime {
+impl Live<'_> {
     /// Looks for what makes a task ready and tells its supervisor. Returns when that is done, or when it no longer
     /// matters: the task or its supervisor has ended.
     ///
     /// # Errors
     /// When the task is damaged, its log cannot be read, or the supervisor refuses the news.
     pub fn watch_readiness(&self, id: &TaskId) -> Result<()> {
-        let Some(ready) = self.home.spec(id)?.ready else { return Ok(()) };
+        let Some(ready) = self.base.home.spec(id)?.ready else { return Ok(()) };
         let (Ok(mut line), Some(task)) =
-            (Line::connect(&self.home, id), index::running_task(&self.home, id)?)
+            (Line::connect(&self.base.home, id), index::running_task(&self.base.home, id)?)
         else {
             return Ok(());
         };
@@ -70,7 +67,7 @@ impl Runtime {
         let pattern = compile(pattern)?;
         let mut search = LineSearch::default();
         loop {
-            if let Some(found) = search.go_on(self, task, &pattern)? {
+            if let Some(found) = search.go_on(self.base, task, &pattern)? {
                 return Ok(Some(found));
             }
             let asked = line.ask(Operation::Watch { offset: search.known_end, after_end: false });
@@ -83,13 +80,10 @@ impl Runtime {
 
     /// Refuses to wait for what nobody looks for.
     pub(crate) fn check_awaits_ready(&self, id: &TaskId) -> Result<()> {
-        if self.home.spec(id)?.ready.is_some() {
+        if self.base.home.spec(id)?.ready.is_some() {
             return Ok(());
         }
-        Err(Error::Refused {
-            id: id.to_string(),
-            message: "it was started without --ready-when or --ready-port".to_owned(),
-        })
+        Err(Error::NeverReady { id: id.to_string() })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::ports::ports_of;
 use crate::disk::platform;
-use crate::runtime::Runtime;
+use crate::live::Live;
 use crate::task::Task;
 
 /// What the living processes of a task use together.
@@ -16,7 +16,7 @@ pub struct Usage {
     pub processes: u32,
 }
 
-impl Runtime {
+impl Live<'_> {
     /// Returns what a task's tree uses; nothing when none of it lives, or this system does not tell.
     #[must_use]
     pub fn usage(&self, task: &Task) -> Option<Usage> {

@@ -7,13 +7,15 @@ use std::time::{Duration, Instant};
 use mw_model::wire::{KillReceipt, SentSignal, Survivor};
 use mw_model::{Cause, Exit, Process, TaskId, TaskState, asks_to_end, signal_name};
 
-use super::control::Line;
 use super::kill::KillRequest;
+use crate::disk::agent_sessions::kept_agent;
+use crate::disk::control::Line;
 use crate::disk::platform;
 use crate::error::{Error, Result};
-use crate::live::agent::kept_agent;
-use crate::runtime::Runtime;
-use crate::settle::reconcile::Findings;
+use crate::live::Live;
+use crate::record::findings::Findings;
+use crate::record::{Lookup, Records};
+use crate::settle::Settler;
 use crate::task::{Scope, Task};
 
 const SIGKILL: i32 = 9;
@@ -25,7 +27,7 @@ const KILL_PATIENCE: Duration = Duration::from_secs(2);
 /// How many survivors a receipt names.
 const MOST_NAMED: usize = 32;
 
-impl Runtime {
+impl Live<'_> {
     /// Returns the first process of a task that runs and of which its directory says nothing any more.
     pub(crate) fn vanished<'task>(
         &self,
@@ -45,7 +47,9 @@ impl Runtime {
             || findings.journal.iter().any(|line| line.run == run);
         // Without a journal there is no lock, but its supervisor may still answer. It writes its record first.
         let answers = || {
-            Ok::<_, Error>(Line::answers(&self.home, &task.id)? || self.home.result(&task.id, run)?.is_some())
+            Ok::<_, Error>(
+                Line::answers(&self.base.home, &task.id)? || self.base.home.result(&task.id, run)?.is_some(),
+            )
         };
         Ok((!told && !answers()?).then_some(process))
     }
@@ -53,12 +57,12 @@ impl Runtime {
     /// Returns the first process of a task that may live and that nobody can be asked to end. To be asked after it was
     /// reconciled, which would have sent an adopter.
     pub(crate) fn out_of_reach(&self, task: &Task) -> Result<Option<Process>> {
-        let findings = self.look_at(task)?;
+        let findings = Records::on(self.base).look_at(task)?;
         if let Some(process) = self.vanished(task, &findings)? {
             return Ok(Some(process.clone()));
         }
         let run = task.state.run();
-        let failed = self.untended.borrow().contains_key(&task.id) && !findings.being_started;
+        let failed = self.base.untended.borrow().contains_key(&task.id) && !findings.being_started;
         let is_alone = failed && (findings.left || findings.is_untended(run));
         let written_down = || findings.record.as_ref().and_then(|record| record.process.clone());
         Ok(is_alone
@@ -80,11 +84,11 @@ impl Runtime {
                 && batch.is_none_or(|batch| task.batch_id.as_deref() == Some(batch))
                 && matches!(task.state, TaskState::Ended { .. })
         };
-        let store = self.store()?;
+        let store = self.base.store()?;
         let mut ids = Vec::new();
-        for task in store.unsettled(&self.home.tasks())? {
+        for task in store.unsettled(&self.base.home.tasks())? {
             let left = match kept_agent(&task.session) {
-                Some(agent) => store.task(&agent, &self.home.tasks())?,
+                Some(agent) => store.task(&agent, &self.base.home.tasks())?,
                 None => Some(task),
             };
             ids.extend(left.filter(is_meant).map(|task| task.id));
@@ -94,12 +98,12 @@ impl Runtime {
 
     /// Records such a task as lost once its process is gone. As long as that lives, it runs.
     pub(crate) fn lose(&self, task: &Task, process: &Process) -> Result<bool> {
-        if platform::runs(process).map_err(Error::io(format!("cannot look at process {}", process.pid)))? {
+        if platform::runs(process).map_err(Error::io(format!("cannot inspect process {}", process.pid)))? {
             return Ok(false);
         }
-        let what = if self.home.has_task(&task.id)? { "journal" } else { "directory" };
+        let what = if self.base.home.has_task(&task.id)? { "journal" } else { "directory" };
         let reason = format!("its {what} was removed while it ran");
-        self.record_unsupervised(&task.id, task.state.run(), Cause::Lost { reason })
+        Records::on(self.base).record_unsupervised(&task.id, task.state.run(), Cause::Lost { reason })
     }
 
     /// Ends what can be found of such a task, and says what could not be ended.
@@ -110,9 +114,10 @@ impl Runtime {
         request: &KillRequest,
     ) -> Result<KillReceipt> {
         let begun = Instant::now();
-        let grace = Duration::from_millis(request.grace_ms.unwrap_or(self.settings.limits.kill_grace_ms));
+        let grace =
+            Duration::from_millis(request.grace_ms.unwrap_or(self.base.settings.limits.kill_grace_ms));
         let mut hunt = Hunt { task: id.as_str(), process, reached: BTreeSet::new(), signals: Vec::new() };
-        let mut left = hunt.send(request.signal, self.clock.now())?;
+        let mut left = hunt.send(request.signal, self.base.clock.now())?;
         if !request.ends() {
             return self.receipt_of(id, hunt, &BTreeMap::new(), request, begun);
         }
@@ -124,7 +129,7 @@ impl Runtime {
         let deadline = Instant::now() + KILL_PATIENCE;
         while !left.is_empty() && Instant::now() < deadline {
             // What was started meanwhile is met in the next round.
-            let _ = hunt.send(SIGKILL, self.clock.now())?;
+            let _ = hunt.send(SIGKILL, self.base.clock.now())?;
             std::thread::sleep(LOOK);
             left = hunt.living()?;
         }
@@ -145,7 +150,7 @@ impl Runtime {
         let reached = if request.ends() { hunt.reached } else { BTreeSet::new() };
         Ok(KillReceipt {
             id: id.to_string(),
-            status: self.current(id)?.status,
+            status: Settler::on(self.base).current(id)?.status,
             requested_by: request.by.clone(),
             signals: hunt.signals,
             killed: reached.into_iter().filter(|pid| !left.contains_key(pid)).collect(),
@@ -160,14 +165,14 @@ impl Runtime {
     }
 }
 
-impl Runtime {
+impl Live<'_> {
     /// Records who ended a task that nobody looked after. How it ended nobody saw.
     fn note_killed(&self, id: &TaskId, request: &KillRequest) -> Result<()> {
-        if let Some(reason) = self.untended.borrow_mut().remove(id) {
+        if let Some(reason) = self.base.untended.borrow_mut().remove(id) {
             let exit = Some(Exit::Unknown(reason));
             let cause = Cause::Cancelled { by: request.by.clone(), exit };
-            let run = self.stored(id)?.state.run();
-            self.record_unsupervised(id, run, cause)?;
+            let run = Lookup::on(self.base).stored(id)?.state.run();
+            Records::on(self.base).record_unsupervised(id, run, cause)?;
         }
         Ok(())
     }
@@ -184,7 +189,7 @@ struct Hunt<'task> {
 impl Hunt<'_> {
     fn living(&self) -> Result<BTreeMap<u32, u64>> {
         platform::tree_of(self.task, self.process)
-            .map_err(Error::io(format!("cannot look for the processes of {}", self.task)))
+            .map_err(Error::io(format!("cannot search for the processes of {}", self.task)))
     }
 
     /// Signals all that live; returns them. One that is stopped sees the signal when it goes on.

@@ -3,11 +3,11 @@
 use mw_model::{News, Notice, TaskId, Timestamp, Turn};
 
 use super::notices::Host;
+use crate::base::Base;
 use crate::disk::home::ToldNews;
 use crate::disk::store::ordinal;
 use crate::error::Result;
 use crate::fail_point::fail_point;
-use crate::runtime::Runtime;
 
 /// Notices on their way to a model. Dropped, they wait for the next drain.
 pub struct Delivery<'host> {
@@ -42,6 +42,15 @@ impl Delivery<'_> {
         Ok(())
     }
 
+    /// Leaves these to the next drain, because somebody else tells them.
+    ///
+    /// # Errors
+    /// When the database fails; they are handed over again when this host has gone then.
+    pub fn leave(&mut self, numbers: &[i64]) -> Result<()> {
+        self.notices.retain(|notice| !numbers.contains(&notice.number));
+        self.host.take_back(numbers)
+    }
+
     /// Closes them: whoever they are for has them.
     ///
     /// # Errors
@@ -74,9 +83,9 @@ impl Delivery<'_> {
         if self.notices.is_empty() && turn.is_none() {
             return Ok(());
         }
-        let runtime = self.host.runtime;
+        let base = self.host.base;
         fail_point("notices-told");
-        runtime.transact(|transaction| {
+        base.transact(|transaction| {
             transaction.acknowledge(&self.numbers(), self.host.lease.token())?;
             if let Some(turn) = turn {
                 transaction.add_turn(&self.host.session, turn)?;
@@ -86,31 +95,31 @@ impl Delivery<'_> {
         self.is_open = false;
         fail_point("notices-acknowledged");
         for Notice { task, run, news, at, .. } in &self.notices {
-            mark_told(runtime, task, *run, news, *at);
+            mark_told(base, task, *run, news, *at);
         }
         Ok(())
     }
 }
 
 /// Closes one notice that a holder was handed.
-pub(crate) fn acknowledge_one(runtime: &Runtime, notice: &Notice, holder: &str) -> Result<()> {
-    runtime.transact(|transaction| Ok(transaction.acknowledge(&[notice.number], holder)?))?;
-    mark_told(runtime, &notice.task, notice.run, &notice.news, notice.at);
+pub(crate) fn acknowledge_one(base: &Base, notice: &Notice, holder: &str) -> Result<()> {
+    base.transact(|transaction| Ok(transaction.acknowledge(&[notice.number], holder)?))?;
+    mark_told(base, &notice.task, notice.run, &notice.news, notice.at);
     Ok(())
 }
 
 /// Leaves one notice that a holder was handed to whoever asks next.
-pub(crate) fn give_back_one(runtime: &Runtime, notice: &Notice, holder: &str) -> Result<()> {
-    runtime.transact(|transaction| Ok(transaction.take_back(&[notice.number], holder)?))
+pub(crate) fn give_back_one(base: &Base, notice: &Notice, holder: &str) -> Result<()> {
+    base.transact(|transaction| Ok(transaction.take_back(&[notice.number], holder)?))
 }
 
 /// Notes in the task's directory that its owner was told, for a database that is rebuilt.
-pub(super) fn mark_told(runtime: &Runtime, task: &TaskId, run: u32, news: &News, at: Timestamp) {
+pub(super) fn mark_told(base: &Base, task: &TaskId, run: u32, news: &News, at: Timestamp) {
     match news {
-        News::Ended { .. } => runtime.home.mark_told(task, run),
+        News::Ended { .. } => base.home.mark_told(task, run),
         News::Stalled { .. } | News::Ready { .. } | News::Batch { .. } => {
             let (kind, ordinal) = (news.kind().to_owned(), ordinal(news, at));
-            runtime.home.mark_news_told(task, &ToldNews { kind, run, ordinal });
+            base.home.mark_news_told(task, &ToldNews { kind, run, ordinal });
         }
     }
 }

@@ -1,12 +1,12 @@
-//! Commands of the user's that are run when something happens to a task.
+//! Commands of the user that run on events of tasks.
 //!
-//! Hooks run in a process of their own (`mw settle`), one after the other, in the order of the events; no task
-//! and no command waits for them. Each event is taken once: the mark moves on before the hook runs, so a hook
-//! may be missed when its runner is killed, and never runs twice. Who must not miss anything asks for notices.
+//! Hooks run in a separate process (`mw settle`), one after the other, in the order of the events; no task and no command
+//! waits for them. Each event is handled once: the position is advanced before the hook runs, so a hook never runs twice,
+//! but is skipped if `mw settle` is killed. Use notifications where nothing may be missed.
 //!
-//! Hooks are about work in the background. A command in the foreground has none, unless it goes on in the background:
-//! that is its start, then. Hooks speak of a task in the dialect it was started through. A task that was started while no
-//! hooks were configured has none.
+//! Hooks report work in the background. A command in the foreground has none, unless it moves to the background, which then
+//! counts as its start. Hooks name a task in the dialect it was started through. A task that was started while no hooks were
+//! configured has none.
 
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -25,24 +25,31 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::bell;
+use crate::base::Base;
+use crate::disk::agent_sessions::kept_agent;
+use crate::disk::bell;
+use crate::disk::platform;
 use crate::disk::store::{EventRow, Store, Transaction};
 use crate::error::{Error, Result};
-use crate::live::agent::kept_agent;
-use crate::runtime::Runtime;
+use crate::notify::Hooks;
+use crate::read::Reader;
+use crate::redact::Redaction;
 use crate::settings::HookSettings;
 use crate::task::{Scope, Task};
 
-/// A hook tells of what has just happened: older events are passed over.
+/// Marks the processes of a hook in their environment. Tasks that a hook starts do not inherit the mark.
+pub(crate) const HOOK_RUN_VARIABLE: &str = "MEANWHILE_HOOK_RUN";
+
+/// Hooks report recent events; older events are skipped.
 const NEWS_MS: u64 = 10 * 60 * 1000;
-/// How far the events have been taken.
+/// The position up to which events have been handled.
 const MARK: &str = "hooks";
-/// How many events are taken at once.
+/// How many events are read at once.
 const BATCH: u32 = 100;
-/// The log of hooks begins anew beyond this.
+/// The log of hooks is restarted beyond this size.
 const LONGEST_LOG: u64 = 1 << 20;
 
-/// What hooks there are.
+/// The kinds of hooks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Hook {
@@ -75,7 +82,7 @@ impl Hook {
         }
     }
 
-    /// Tells whether a person at the desktop wants to know.
+    /// Tells whether it is shown as a desktop notification.
     const fn is_shown(self) -> bool {
         match self {
             Self::Exit | Self::Stall | Self::Ready => true,
@@ -84,7 +91,7 @@ impl Hook {
     }
 }
 
-/// Something to run, and what it is told.
+/// A hook to run, and its input.
 #[derive(Serialize, Deserialize)]
 struct Call {
     hook: Hook,
@@ -92,18 +99,18 @@ struct Call {
     summary: String,
 }
 
-impl Runtime {
-    /// Wakes whoever listens, and sees to it that hooks are run and spans delivered.
+impl Base {
+    /// Wakes listeners, and starts `mw settle` to run hooks and export spans.
     pub(crate) fn ring(&self) {
         bell::ring(&self.home);
         let to_deliver = self.take_spans_wait() && self.settings.traces.export;
         if (self.settings.hooks.any() || to_deliver) && !self.settles_itself.get() {
-            // Best effort, as hooks are: the next ending does what was missed.
+            // Best effort, as hooks are: the next end handles what was missed.
             let _ = self.spawn_runner();
         }
     }
 
-    /// Starts a process that settles what there is, out of our family, so that nobody has to wait for it.
+    /// Starts `mw settle` as a detached process that nobody has to wait for.
     pub(crate) fn spawn_runner(&self) -> io::Result<()> {
         let words = self.settings.programs.settle.iter().map(|word| OsStr::from_bytes(word.as_bytes()));
         let mut shell = Command::new("/bin/sh")
@@ -115,20 +122,21 @@ impl Runtime {
             .spawn()?;
         shell.wait().map(drop)
     }
+}
 
-    /// Runs the hooks for everything that has happened since the last time. While somebody else does so, that is left
-    /// to them: nobody waits for the hooks of others.
+impl Hooks<'_> {
+    /// Runs the hooks for all events since the last time. If another process is doing that, it is left to that process.
     ///
     /// # Errors
-    /// When the database fails; what hooks do wrong is in `hooks.log`.
+    /// When the database fails. Failures of hooks are in `hooks.log`.
     pub fn fire_hooks(&self) -> Result<()> {
-        if !self.settings.hooks.any() {
+        if !self.base.settings.hooks.any() {
             return Ok(());
         }
-        self.settles_itself.set(true);
+        self.base.settles_itself.set(true);
         let failed = || Error::io("cannot lock hooks");
         loop {
-            let lock = private(&self.home.root().join("hooks.lock")).map_err(failed())?;
+            let lock = private(&self.base.home.root().join("hooks.lock")).map_err(failed())?;
             match lock.try_lock() {
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => return Ok(()),
@@ -138,18 +146,18 @@ impl Runtime {
                 calls.iter().for_each(|call| self.run_hooks(call));
             }
             drop(lock);
-            // Somebody may have left something to us just before the lock was given back.
-            let store = self.store()?;
+            // Another process may have left events to us just before the lock was released.
+            let store = self.base.store()?;
             if !store.any_hook_calls()? && store.last_event()? <= store.mark(MARK)? {
                 return Ok(());
             }
         }
     }
 
-    /// Takes the next events, moves the mark beyond them, and returns what to run; nothing when none is left.
+    /// Reads the next events, advances the position, and returns the hooks to run; nothing when there are no more events.
     fn take_calls(&self) -> Result<Option<Vec<Call>>> {
-        let store = self.durable()?;
-        let transaction = store.begin(&self.home.tasks())?;
+        let store = self.base.durable()?;
+        let transaction = store.begin(&self.base.home.tasks())?;
         let events = store.all_events_after(store.mark(MARK)?, BATCH)?;
         let kept = transaction.take_hook_calls()?;
         let Some(last) = events.last().map(|event| event.seq).or(kept.last().map(|(seq, _)| *seq)) else {
@@ -157,7 +165,7 @@ impl Runtime {
         };
         let mut calls = Vec::new();
         for (seq, text) in kept {
-            // One that another version wrote is passed over.
+            // Skip events that another version wrote.
             calls.extend(serde_json::from_str(&text).ok().map(|call: Call| (seq, call)));
         }
         for event in &events {
@@ -171,14 +179,14 @@ impl Runtime {
         Ok(Some(calls.into_iter().map(|(_, call)| call).collect()))
     }
 
-    /// Keeps what hooks are still to be told of a task that is about to be removed.
+    /// Keeps the pending hook events of a task that is about to be removed.
     pub(crate) fn keep_hook_calls(
         &self,
         store: &Store,
         transaction: &Transaction<'_>,
         id: &TaskId,
     ) -> Result<()> {
-        if !self.settings.hooks.any() {
+        if !self.base.settings.hooks.any() {
             return Ok(());
         }
         let Some(task) = transaction.task(id)? else { return Ok(()) };
@@ -190,25 +198,25 @@ impl Runtime {
         Ok(())
     }
 
-    /// What a hook is told of an event, without secrets; nothing for what is old, for what keeps an agent alive, and for
-    /// what has no hook.
+    /// Returns the hook call for an event, without secrets; nothing for old events, for tasks that keep an agent alive, and
+    /// for events without a hook.
     fn call_for(&self, event: &EventRow, task: Task) -> Option<Call> {
-        let oldest = self.clock.now().as_micros() - (NEWS_MS * 1000) as i64;
+        let oldest = self.base.clock.now().as_micros() - (NEWS_MS * 1000) as i64;
         let is_told = kept_agent(&task.session).is_none() && is_in_background(&event.event, event.run, &task);
         if event.at.as_micros() < oldest || !is_told {
             return None;
         }
-        // Whoever configures hooks does not want to hear of what was there before.
-        if self.home.spec(&task.id).is_ok_and(|spec| spec.hooks == Some(false)) {
+        // Events from before the hooks were configured are not reported.
+        if self.base.home.spec(&task.id).is_ok_and(|spec| spec.hooks == Some(false)) {
             return None;
         }
-        let event = self.events_without_secrets(vec![event.clone()]).pop()?;
-        let log = self.log_of(&task).to_string_lossy().into_owned();
-        call_for(&event, &self.without_secrets(task), &log)
+        let event = Redaction::on(self.base).events_without_secrets(vec![event.clone()]).pop()?;
+        let log = Reader::on(self.base).log_of(&task).to_string_lossy().into_owned();
+        call_for(&event, &Redaction::on(self.base).without_secrets(task), &log)
     }
 
     fn run_hooks(&self, call: &Call) {
-        let hooks = &self.settings.hooks;
+        let hooks = &self.base.settings.hooks;
         let own = call.hook.command(hooks).cloned();
         // The order is part of the documentation: desktop, webhook, command.
         let shown = hooks.desktop && call.hook.is_shown();
@@ -225,10 +233,13 @@ impl Runtime {
     }
 
     fn run_hook(&self, command: &str, call: &Call) -> io::Result<()> {
-        let hooks: &HookSettings = &self.settings.hooks;
+        let hooks: &HookSettings = &self.base.settings.hooks;
+        let number = u64::from_le_bytes(platform::random_bytes()?);
+        let mark = format!("{number:016x}");
         let mut child = Command::new("/bin/sh")
             .args(["-c", command])
             .env("MEANWHILE_HOOK", call.hook.word())
+            .env(HOOK_RUN_VARIABLE, &mark)
             .env("MEANWHILE_SUMMARY", &call.summary)
             .env("MEANWHILE_WEBHOOK", hooks.webhook.as_deref().unwrap_or_default())
             .process_group(0)
@@ -238,43 +249,43 @@ impl Runtime {
             .spawn()?;
         if let Some(mut stdin) = child.stdin.take() {
             let told = format!("{}\n", call.payload);
-            // One that does not read what it is told is no failure, and does not hold us up.
+            // A hook that does not read its input is not a failure, and does not block us.
             thread::spawn(move || stdin.write_all(told.as_bytes()));
         }
-        let status = wait_at_most(child, Duration::from_millis(hooks.timeout_ms))?;
+        let status = wait_at_most(child, &mark, Duration::from_millis(hooks.timeout_ms))?;
         match status.code() {
             Some(0) => Ok(()),
-            Some(126) => Err(io::Error::other(format!("it cannot be executed ({status})"))),
-            Some(127) => Err(io::Error::other(format!("there is no such program ({status})"))),
+            Some(126) => Err(io::Error::other(format!("cannot execute it ({status})"))),
+            Some(127) => Err(io::Error::other(format!("program not found ({status})"))),
             _ => Err(io::Error::other(status.to_string())),
         }
     }
 
     fn log_failure(&self, call: &Call, command: &str, error: &str) {
-        let path = self.home.root().join("hooks.log");
+        let path = self.base.home.root().join("hooks.log");
         if std::fs::metadata(&path).is_ok_and(|found| found.len() > LONGEST_LOG) {
             let _ = std::fs::rename(&path, path.with_extension("log.old"));
         }
-        let line = json!({"at": self.clock.now(), "hook": call.hook.word(), "task": call.payload["taskId"], "command": command, "error": error});
+        let line = json!({"at": self.base.clock.now(), "hook": call.hook.word(), "task": call.payload["taskId"], "command": command, "error": error});
         let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path);
         let _ = file.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes()));
     }
 }
 
-/// Tells whether an event is one of work in the background, as whoever is told of it sees that.
+/// Tells whether an event belongs to work in the background.
 const fn is_in_background(event: &Event, run: u32, task: &Task) -> bool {
-    // Only a first run is waited for.
+    // Only the first run can be in the foreground.
     if !task.foreground || run > 1 {
         return true;
     }
     match event {
-        // It goes on: that is when it starts for others.
+        // It moved to the background, which counts as its start.
         Event::Started { .. } => false,
         _ => task.handle_number.is_some(),
     }
 }
 
-/// What a hook is told of an event; nothing for events that have none.
+/// Returns the hook and its text for an event; nothing for events without a hook.
 fn call_for(event: &EventRow, task: &Task, log: &str) -> Option<Call> {
     let handle = task.handle();
     let common = |hook: Hook| {
@@ -326,7 +337,7 @@ fn call_for(event: &EventRow, task: &Task, log: &str) -> Option<Call> {
             payload["from"] = from.as_str().into();
             payload["to"] = to.as_str().into();
             payload["reason"] = reason.as_str().into();
-            let summary = format!("{handle} belongs to {to} now: {reason}");
+            let summary = format!("{handle} moved to {to}: {reason}");
             Some(Call { hook: Hook::Reassign, payload, summary })
         }
         Event::Reserved { .. }
@@ -338,8 +349,8 @@ fn call_for(event: &EventRow, task: &Task, log: &str) -> Option<Call> {
     }
 }
 
-/// Waits for a hook; ends it and what it started when its time is up.
-fn wait_at_most(mut child: Child, longest: Duration) -> io::Result<ExitStatus> {
+/// Waits for a hook. When its time is up, kills it and all processes it started, in whatever process group they are.
+fn wait_at_most(mut child: Child, mark: &str, longest: Duration) -> io::Result<ExitStatus> {
     let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let (told, ended) = mpsc::channel();
     let waiting = thread::spawn(move || told.send(child.wait()));
@@ -347,9 +358,10 @@ fn wait_at_most(mut child: Child, longest: Duration) -> io::Result<ExitStatus> {
         if let Some(group) = group {
             let _ = kill_process_group(group, Signal::KILL);
         }
+        platform::kill_marked(&format!("{HOOK_RUN_VARIABLE}={mark}"));
         Err(io::Error::new(io::ErrorKind::TimedOut, format!("it took longer than {longest:?}")))
     });
-    // Dead by now, one way or the other.
+    // It is dead by now.
     let _ = waiting.join();
     outcome
 }

@@ -1,4 +1,4 @@
-//! Telling owners: every ending and every stall, once each, whatever dies in between.
+//! Notifies owners of every end and every stall exactly once, even if processes are killed in between.
 //!
 //! ```text
 //!            event                 drain               acknowledge
@@ -9,9 +9,9 @@
 //!   known (never told)  └─────────────────── waiting
 //! ```
 //!
-//! A notice is handed over again until it is acknowledged. [`Delivery::store`] acknowledges in the transaction
-//! that stores the message which carried it: neither can be without the other. A host that keeps its messages
-//! elsewhere acknowledges when it has them, and tells a repetition by its number.
+//! A notification is handed over again until it is acknowledged. [`Delivery::store`] acknowledges it in the transaction that
+//! stores the message with its text, so both happen or neither does. A host that keeps its messages elsewhere acknowledges
+//! after it has stored them, and recognises a repetition by its number.
 
 use std::fs;
 use std::sync::Arc;
@@ -21,27 +21,35 @@ use mw_model::wire::LOG_FILE;
 use mw_model::{AGENT_WAITS, News, Notice, TaskId, TaskKind, Timestamp, Turn};
 
 use super::delivery::{Delivery, mark_told};
+use crate::base::Base;
+use crate::disk::lease;
+use crate::disk::lease::Lease;
 use crate::disk::store::{NoticeRow, Transaction};
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::live::kill::{KillRequest, Kills};
+use crate::live::{Agents, Live};
+use crate::notify::Notifications;
 use crate::notify::summary::summarize;
+use crate::read::Reader;
 use crate::read::output::{From, ReadReply, ReadRequest, clean_text};
-use crate::runtime::Runtime;
-use crate::session::lease;
-use crate::session::lease::Lease;
+use crate::record::Lookup;
+use crate::redact::Redaction;
+use crate::request::check_session_name;
+use crate::session::Sessions;
+use crate::settle::Settler;
 use crate::task::{Scope, Task};
 
-/// How many notices one delivery holds; the rest waits for the next.
+/// How many notifications one delivery holds; the rest comes with the next.
 const MOST: usize = 100;
-/// How much of an agent's answer a notice holds.
+/// How much of an agent's answer a notification holds.
 const RESULT_BYTES: u64 = 4 << 10;
-/// What a task may leave in its directory for whoever reads of its end.
+/// The file that a task may leave in its directory; the notification of its end names it.
 const REPORT_FILE: &str = "report.md";
-/// How much of a log is looked at for the outcome.
+/// How much of a log is searched for the outcome.
 const OUTCOME_BYTES: u64 = 64 << 10;
 
-/// When a host wants its notices.
+/// When a host wants its notifications.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DeliveryPolicy {
     /// At the start of a run.
@@ -53,14 +61,14 @@ pub enum DeliveryPolicy {
     Immediate,
 }
 
-/// Where in its work a host is.
+/// What a host is doing when it asks for notifications.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
     /// A run is about to start.
     RunStart,
     /// Tool calls have been answered, the model has not been asked again.
     BetweenBatches,
-    /// Nothing is going on.
+    /// The host is idle.
     Idle,
 }
 
@@ -77,91 +85,96 @@ impl DeliveryPolicy {
     }
 }
 
-/// Who holds a session's news; see [`TaskRequest::teller`](crate::TaskRequest::teller).
+/// Which process delivers a session's notifications; see [`TaskRequest::teller`](crate::engine::TaskRequest::teller).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Teller(pub(crate) String);
 
-/// A host at work on a session. As long as it lives, what it was handed is not handed to others.
-pub struct Host<'runtime> {
-    pub(crate) runtime: &'runtime Runtime,
+/// A host of a session. While it lives, notifications that were handed to it are not handed to others.
+pub struct Host<'base> {
+    pub(crate) base: &'base Base,
     pub(crate) session: String,
     pub(crate) lease: Arc<Lease>,
     policy: DeliveryPolicy,
-    /// Whose starts it tells of while those who made them live; absent = everybody's.
+    /// Only tasks of these starters are reported while the starters live; absent = all tasks.
     pub(crate) starters: Option<Vec<String>>,
 }
 
-impl Runtime {
+impl<'base> Notifications<'base> {
     /// Opens a session for its host. The session's tasks end some time after its last host died.
     ///
     /// # Errors
     /// When the session's directory cannot be written.
-    pub fn host(&self, session: &str, policy: DeliveryPolicy) -> Result<Host<'_>> {
-        let lease = Lease::host(self.home.session(session).path());
+    pub fn host(&self, session: &str, policy: DeliveryPolicy) -> Result<Host<'base>> {
+        check_session_name(session)?;
+        let lease = Lease::host(self.base.home.session(session).path());
         let lease = lease.map_err(Error::io("cannot hold the session"))?;
-        self.announce_holders(session)?;
+        Sessions::on(self.base).announce_holders(session)?;
         Ok(self.opened(session, lease, policy))
     }
 
-    /// Opens a session for a server of its tools, which passes the news on. Tasks that end with their client end some time
-    /// after the last server and host have gone; for others nothing changes.
+    /// Opens a session for a tool server, which passes notifications on. Tasks that end with their client end some time after
+    /// the last server and host have exited; other tasks are not affected.
     ///
     /// # Errors
     /// When the session's directory cannot be written.
-    pub fn server(&self, session: &str) -> Result<Host<'_>> {
-        let lease = Lease::server(self.home.session(session).path());
+    pub fn server(&self, session: &str) -> Result<Host<'base>> {
+        check_session_name(session)?;
+        let lease = Lease::server(self.base.home.session(session).path());
         let lease = lease.map_err(Error::io("cannot hold the session"))?;
         Ok(self.opened(session, lease, DeliveryPolicy::Immediate))
     }
 
-    /// The same with a hold that is there already.
-    pub(crate) fn host_with(&self, session: &str, lease: &Arc<Lease>, policy: DeliveryPolicy) -> Host<'_> {
+    /// Like the above, with a lease that is already held.
+    pub(crate) fn host_with(&self, session: &str, lease: &Arc<Lease>, policy: DeliveryPolicy) -> Host<'base> {
         let lease = Arc::clone(lease);
-        Host { runtime: self, session: session.to_owned(), lease, policy, starters: None }
+        Host { base: self.base, session: session.to_owned(), lease, policy, starters: None }
     }
 
-    /// Opens a session for somebody who only passes the news on; for its tasks nothing changes.
+    /// Opens a session for a process that only passes notifications on; its tasks are not affected.
     ///
     /// # Errors
     /// When the session's directory cannot be written.
-    pub fn teller(&self, session: &str) -> Result<Host<'_>> {
-        let lease = Lease::teller(self.home.session(session).path());
+    pub fn teller(&self, session: &str) -> Result<Host<'base>> {
+        check_session_name(session)?;
+        let lease = Lease::teller(self.base.home.session(session).path());
         let lease = lease.map_err(Error::io("cannot hold the session"))?;
         Ok(self.opened(session, lease, DeliveryPolicy::Immediate))
     }
 
-    fn opened(&self, session: &str, lease: Lease, policy: DeliveryPolicy) -> Host<'_> {
-        // Tasks that waited for a holder of the session may start now.
-        if lease.ended_vacancy() && self.home.waiting_flag().is_set() {
-            self.pump_queue();
+    fn opened(&self, session: &str, lease: Lease, policy: DeliveryPolicy) -> Host<'base> {
+        // Tasks that waited for a host of the session may start now.
+        if lease.ended_vacancy() && self.base.home.waiting_flag().is_set() {
+            Settler::on(self.base).pump_queue();
         }
         self.host_with(session, &Arc::new(lease), policy)
     }
 
-    /// Ends tasks because their owner says so. The owner has the receipts, so it is not told again; of those that could not
-    /// be ended it is, and so it is after a signal that does not ask for an end.
+    /// Ends tasks at the request of their owner. The owner gets the receipts, so these ends make no notification. Tasks that
+    /// could not be ended, or got a signal that does not ask for an end, are still reported.
     ///
     /// # Errors
     /// When a task is unknown, or the database fails.
     pub fn kill_as_owner(&self, handles: &[&str], session: &str, request: &KillRequest) -> Result<Kills> {
         let scope = Scope::Session(session.to_owned());
-        let ids =
-            handles.iter().map(|handle| self.resolve_exact(handle, &scope)).collect::<Result<Vec<_>>>()?;
+        let ids = handles
+            .iter()
+            .map(|handle| Lookup::on(self.base).resolve_exact(handle, &scope))
+            .collect::<Result<Vec<_>>>()?;
         if !request.ends() {
-            return Ok(self.kill_all(&ids, request));
+            return Ok(Live::on(self.base).kill_all(&ids, request));
         }
         // Before the kill: an end that comes from it must find the latch.
         for id in &ids {
             self.note_told(id)?;
         }
-        let kills = self.kill_all(&ids, request);
+        let kills = Live::on(self.base).kill_all(&ids, request);
         for failure in &kills.failures {
             self.change_latch(&failure.id, |transaction, task, _| Ok(transaction.unlatch(task)?))?;
         }
         Ok(kills)
     }
 
-    /// Notes that a task's owner knows how its present run has ended, or will end.
+    /// Records that the owner already knows the end of the task's current run, or will.
     ///
     /// # Errors
     /// When the database fails.
@@ -173,20 +186,20 @@ impl Runtime {
         })
     }
 
-    /// Notes in its directory, too, that the end of a task was told: the database may be removed.
+    /// Records the delivered end in the task's directory as well, in case the database is removed.
     fn mark_told(&self, task: &Task) {
         if task.status.is_terminal() {
-            self.home.mark_told(&task.id, task.state.run());
+            self.base.home.mark_told(&task.id, task.state.run());
         }
     }
 
-    /// Notes that a holder has told how a task ended, as [`TaskRequest::teller`] promised; false when nothing
-    /// was promised, or no longer.
+    /// Records that a process has reported the end of a task, as [`TaskRequest::teller`] promised; false when there is no such
+    /// promise any more.
     ///
     /// # Errors
-    /// When the database fails; it is told once more then.
+    /// When the database fails; the end is then reported once more.
     ///
-    /// [`TaskRequest::teller`]: crate::TaskRequest::teller
+    /// [`TaskRequest::teller`]: crate::engine::TaskRequest::teller
     pub fn keep_promise(&self, id: &TaskId, teller: &Teller) -> Result<bool> {
         let mut kept = false;
         self.change_latch(id, |transaction, task, _| {
@@ -197,40 +210,40 @@ impl Runtime {
         Ok(kept)
     }
 
-    /// Leaves the telling of a task's end to whoever tells its session next.
+    /// Gives up the promise to report a task's end; the next delivery of its session reports it.
     ///
     /// # Errors
-    /// When the database fails; it is left when the holder dies then.
+    /// When the database fails; the promise then lasts until this process exits.
     pub fn leave_promise(&self, id: &TaskId, teller: &Teller) -> Result<()> {
         self.change_latch(id, |transaction, _, _| {
             Ok(transaction.end_promise(id, &teller.0, false).map(drop)?)
         })
     }
 
-    /// Reads output for a task's owner. Read to the end of an ended task, it is news no more.
+    /// Reads output for a task's owner. An owner that has read the output of an ended task to its end is not notified of it.
     ///
     /// # Errors
-    /// As [`Runtime::read`].
+    /// As [`Reader::read`](crate::engine::Reader::read).
     pub fn read_as_owner(&self, handle: &str, session: &str, request: &ReadRequest) -> Result<ReadReply> {
         let scope = Scope::Session(session.to_owned());
-        let id = self.resolve_exact(handle, &scope)?;
-        let ended = self.current(&id)?.status.is_terminal();
-        let reply = self.read(id.as_str(), &scope, request)?;
+        let id = Lookup::on(self.base).resolve_exact(handle, &scope)?;
+        let ended = Settler::on(self.base).current(&id)?.status.is_terminal();
+        let reply = Reader::on(self.base).read(id.as_str(), &scope, request)?;
         if ended && reply.eof {
             self.note_told(&id)?;
         }
         Ok(reply)
     }
 
-    /// Changes what an owner knows. A full disk keeps nobody from reading or ending a task for that; the owner is
-    /// told once more then.
+    /// Changes what an owner knows. If the disk is full, reading or ending a task still works, and the owner is notified once
+    /// more.
     fn change_latch(
         &self,
         id: &TaskId,
         change: impl FnOnce(&Transaction<'_>, &Task, Timestamp) -> Result<()>,
     ) -> Result<()> {
-        let changed = self.transact(|transaction| match transaction.task(id)? {
-            Some(task) => change(transaction, &task, self.clock.now()),
+        let changed = self.base.transact(|transaction| match transaction.task(id)? {
+            Some(task) => change(transaction, &task, self.base.clock.now()),
             None => Ok(()),
         });
         match changed {
@@ -240,25 +253,27 @@ impl Runtime {
     }
 
     fn notice(&self, row: NoticeRow) -> Result<Notice> {
-        let task = self.stored(&row.task)?;
+        let task = Lookup::on(self.base).stored(&row.task)?;
         let current = task.state.run() == row.run;
-        let earlier = || self.home.earlier_run(&row.task, row.run).join(LOG_FILE);
-        let log = if current { self.log_of(&task) } else { earlier() };
+        let earlier = || self.base.home.earlier_run(&row.task, row.run).join(LOG_FILE);
+        let log = if current { Reader::on(self.base).log_of(&task) } else { earlier() };
         let is_batch = matches!(row.news, News::Batch { .. });
         let outcome = if current && !is_batch { self.outcome(&task) } else { None };
         let is_ending = matches!(row.news, News::Ended { .. });
-        let result = match (task.kind == TaskKind::Agent && is_ending).then(|| self.agent_record(&row.task)) {
+        let result = match (task.kind == TaskKind::Agent && is_ending)
+            .then(|| Agents::on(self.base).agent_record(&row.task))
+        {
             Some(record) if !record.turns.is_empty() => record.result_of(row.run).map(first_part),
             Some(_) if current => self.result(&task),
             Some(_) | None => None,
         };
-        // By the name of the task's directory that its log goes by, where that is one.
+        // The report is next to the log, unless the log has another name.
         let directory = match log.parent() {
             Some(directory) if log.ends_with(LOG_FILE) => directory.to_owned(),
-            _ => self.home.task(&row.task),
+            _ => self.base.home.task(&row.task),
         };
         let report = directory.join(REPORT_FILE);
-        // A link may lead to what is not the task's.
+        // A link may lead to a file that does not belong to the task.
         let is_own = || fs::symlink_metadata(&report).is_ok_and(|found| found.is_file());
         let has_report = current && is_ending && is_own();
         let mut notice = Notice {
@@ -278,14 +293,14 @@ impl Runtime {
             outcome,
             result,
         };
-        self.redactor(&notice.task).notice(&mut notice);
+        Redaction::on(self.base).redactor(&notice.task).notice(&mut notice);
         Ok(notice)
     }
 
-    /// What an agent answered, as far as a notice may hold it.
+    /// Returns an agent's answer, cut to the size that a notification may hold.
     fn result(&self, task: &Task) -> Option<String> {
         let request = ReadRequest { max_bytes: RESULT_BYTES, ..ReadRequest::default() };
-        let reply = self.read_task_shown(task, &request).ok()?;
+        let reply = Reader::on(self.base).read_task_shown(task, &request).ok()?;
         let mut text = clean_text(&reply.text());
         if reply.left > 0 {
             text.push_str(&format!("\n[… {} more bytes: read the output file]", reply.left));
@@ -301,11 +316,11 @@ impl Runtime {
             max_bytes: OUTCOME_BYTES,
             ..ReadRequest::default()
         };
-        summarize(&self.read_task_shown(task, &request).ok()?.bytes())
+        summarize(&Reader::on(self.base).read_task_shown(task, &request).ok()?.bytes())
     }
 }
 
-/// As much of an answer as a notice may hold.
+/// Cuts an answer to the size that a notification may hold.
 fn first_part(mut text: String) -> String {
     let most = RESULT_BYTES as usize;
     if text.len() > most {
@@ -318,23 +333,22 @@ fn first_part(mut text: String) -> String {
 }
 
 impl Host<'_> {
-    /// Gives the session back while this process goes on; its tasks hear of that.
+    /// Releases the session while this process keeps running; its tasks are notified.
     ///
     /// # Errors
     /// When the database fails.
     pub fn leave(self) -> Result<()> {
-        let (runtime, session) = (self.runtime, self.session.clone());
+        let (base, session) = (self.base, self.session.clone());
         drop(self);
-        runtime.announce_holders(&session)
+        Sessions::on(base).announce_holders(&session)
     }
 
-    /// Ends the session's tasks because its host is about to leave. What was promised to go on does; see
-    /// [`Lifetime::Kept`](mw_model::Lifetime::Kept).
+    /// Ends the session's tasks because its host is about to exit. Tasks with [`Lifetime::Kept`] keep running.
     ///
     /// # Errors
-    /// As [`Runtime::end_session`].
+    /// As [`Sessions::end_session`](crate::engine::Sessions::end_session).
     pub fn end_tasks(&self, by: &str) -> Result<Kills> {
-        self.runtime.end_tasks_of(&self.session, by, &[Lifetime::Session, Lifetime::Client])
+        Sessions::on(self.base).end_tasks_of(&self.session, by, &[Lifetime::Session, Lifetime::Client])
     }
 
     /// Returns the session.
@@ -343,13 +357,29 @@ impl Host<'_> {
         &self.session
     }
 
-    /// Returns by what name it holds the session's news.
+    /// Returns the name under which it receives the session's notifications.
     #[must_use]
     pub fn teller(&self) -> Teller {
         Teller(self.lease.token().to_owned())
     }
 
-    /// Takes what there is to tell, oldest first; nothing at a moment that the policy leaves out.
+    /// Promises to tell how these tasks end, as far as nobody else does: no other holder is handed that. Ended by
+    /// [`Notifications::keep_promise`] or [`Notifications::leave_promise`], or with this host.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn claim_ends(&self, tasks: &[TaskId]) -> Result<()> {
+        self.base.transact(|transaction| {
+            for id in tasks {
+                if let Some(task) = transaction.task(id)?.filter(|task| task.session == self.session) {
+                    transaction.claim_end(&task, self.lease.token(), self.base.clock.now())?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Takes the pending notifications, oldest first; none at a moment that the policy leaves out.
     ///
     /// # Errors
     /// When the database fails.
@@ -357,7 +387,7 @@ impl Host<'_> {
         self.drain_but(moment, |_| false)
     }
 
-    /// The same without the ends of tasks that are being told another way.
+    /// Like the above, without ends that another reply reports.
     ///
     /// # Errors
     /// When the database fails.
@@ -365,8 +395,8 @@ impl Host<'_> {
         let rows = if self.policy.allows(moment) { self.take(is_told)? } else { Vec::new() };
         fail_point("notices-handed-over");
         let numbers: Vec<_> = rows.iter().map(|row| row.number).collect();
-        let notices = rows.into_iter().map(|row| self.runtime.notice(row));
-        // A task that was just cleared has no owner who misses it.
+        let notices = rows.into_iter().map(|row| Notifications::on(self.base).notice(row));
+        // Nobody expects a notification of a task that was just cleared.
         let notices = notices.filter(|notice| !matches!(notice, Err(Error::NotFound(_)))).collect();
         match notices {
             Ok(notices) => Ok(Delivery::new(self, notices)),
@@ -378,18 +408,18 @@ impl Host<'_> {
     }
 
     pub(super) fn take_back(&self, numbers: &[i64]) -> Result<()> {
-        self.runtime.transact(|transaction| Ok(transaction.take_back(numbers, self.lease.token())?))
+        self.base.transact(|transaction| Ok(transaction.take_back(numbers, self.lease.token())?))
     }
 
     fn take(&self, is_told: impl Fn(&TaskId) -> bool) -> Result<Vec<NoticeRow>> {
-        // What happened is in the directories; it becomes news here at the latest.
-        self.runtime.reconcile()?;
-        if !self.runtime.store()?.any_notices(&self.session)? {
+        // Ends that only the task directories show become notifications here at the latest.
+        Settler::on(self.base).reconcile()?;
+        if !self.base.store()?.any_notices(&self.session)? {
             return Ok(Vec::new());
         }
-        let directory = self.runtime.home.session(&self.session);
-        let taken = self.runtime.transact(|transaction| {
-            // What is not for this one is left out first: it must not take the place of the rest.
+        let directory = self.base.home.session(&self.session);
+        let taken = self.base.transact(|transaction| {
+            // Filter before the limit, so that notifications for others do not take up places.
             let mut living = transaction.notice_holders(&self.session)?;
             living.retain(|holder| lease::is_held(directory.path(), holder));
             let is_wanted = |row: &NoticeRow| {
@@ -408,11 +438,11 @@ impl Host<'_> {
             Ok((current, overtaken))
         });
         let taken = taken.map(|(current, overtaken)| {
-            overtaken.iter().for_each(|row| mark_told(self.runtime, &row.task, row.run, &row.news, row.at));
+            overtaken.iter().for_each(|row| mark_told(self.base, &row.task, row.run, &row.news, row.at));
             current
         });
         match taken {
-            // Without room to note that they were told, they are told later: once, not twice.
+            // If the disk is too full to record the delivery, deliver later: once, not twice.
             Err(Error::Store(error)) if error.is_lack_of_room() => Ok(Vec::new()),
             other => other,
         }
@@ -423,12 +453,12 @@ impl Host<'_> {
     /// # Errors
     /// When the database fails.
     pub fn turns(&self) -> Result<Vec<Turn>> {
-        Ok(self.runtime.store()?.turns(&self.session)?)
+        Ok(self.base.store()?.turns(&self.session)?)
     }
 }
 
-/// Tells whether nobody needs to hear a piece of news any more: an agent that waited for an answer waits no longer once its
-/// run has ended, and the end is told.
+/// Tells whether a notification is obsolete: an agent no longer waits for an answer once its run has ended, and the end is
+/// reported.
 fn is_overtaken(row: &NoticeRow, transaction: &Transaction<'_>) -> Result<bool> {
     let waits = matches!(&row.news, News::Stalled { prompt } if prompt.starts_with(AGENT_WAITS));
     let is_over = |task: Task| task.status.is_terminal() || task.state.run() != row.run;

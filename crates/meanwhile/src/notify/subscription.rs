@@ -2,30 +2,33 @@
 
 use std::time::{Duration, Instant};
 
+use crate::base::{Base, Ear};
 use crate::disk::store::EventRow;
 use crate::error::Result;
-use crate::runtime::{Ear, Runtime};
+use crate::notify::Notifications;
+use crate::read::Tasks;
+use crate::settle::Settler;
 use crate::task::Scope;
 
 /// How many events are returned at once.
 const BATCH: u32 = 256;
 
 /// A place in the stream of events. It misses nothing: what it has not returned is in the database.
-pub struct Subscription<'runtime> {
-    runtime: &'runtime Runtime,
+pub struct Subscription<'base> {
+    base: &'base Base,
     ear: Ear,
     scope: Scope,
     seen: i64,
 }
 
-impl Runtime {
+impl<'base> Notifications<'base> {
     /// Follows the events of some tasks from now on.
     ///
     /// # Errors
     /// When the database fails.
-    pub fn subscribe(&self, scope: Scope) -> Result<Subscription<'_>> {
-        self.reconcile()?;
-        let seen = self.last_event()?;
+    pub fn subscribe(&self, scope: Scope) -> Result<Subscription<'base>> {
+        Settler::on(self.base).reconcile()?;
+        let seen = Tasks::on(self.base).last_event()?;
         self.subscribe_after(seen, scope)
     }
 
@@ -33,8 +36,8 @@ impl Runtime {
     ///
     /// # Errors
     /// When nobody can be listened to.
-    pub fn subscribe_after(&self, seen: i64, scope: Scope) -> Result<Subscription<'_>> {
-        Ok(Subscription { runtime: self, ear: self.listen()?, scope, seen })
+    pub fn subscribe_after(&self, seen: i64, scope: Scope) -> Result<Subscription<'base>> {
+        Ok(Subscription { base: self.base, ear: self.base.listen()?, scope, seen })
     }
 }
 
@@ -47,8 +50,8 @@ impl Subscription<'_> {
         let deadline = Instant::now() + longest;
         loop {
             // Before the look at its own: what others do meanwhile is looked at the next time.
-            let newest = self.runtime.last_event()?;
-            let events = self.runtime.events_after(self.seen, &self.scope, None, BATCH)?;
+            let newest = Tasks::on(self.base).last_event()?;
+            let events = Tasks::on(self.base).events_after(self.seen, &self.scope, None, BATCH)?;
             if let Some(last) = events.last() {
                 self.seen = last.seq;
                 return Ok(events);
@@ -60,7 +63,7 @@ impl Subscription<'_> {
                 return Ok(events);
             }
             // Who should have rung may have been killed, so it looks by itself now and then.
-            self.ear.wait(left.min(Duration::from_millis(self.runtime.settings.fallback_ms)));
+            self.ear.wait(left.min(Duration::from_millis(self.base.settings.fallback_ms)));
         }
     }
 
@@ -75,7 +78,7 @@ impl Subscription<'_> {
             return Ok(events);
         }
         // Who should have rung may have been killed, so it looks by itself now and then.
-        self.ear.wait(longest.min(Duration::from_millis(self.runtime.settings.fallback_ms)));
+        self.ear.wait(longest.min(Duration::from_millis(self.base.settings.fallback_ms)));
         self.next(Duration::ZERO)
     }
 

@@ -4,10 +4,14 @@ use std::fs;
 
 use mw_model::{Event, TaskId, TaskState};
 
+use crate::disk::lease;
 use crate::disk::store::{Change, Stage};
 use crate::error::{Error, Result};
-use crate::runtime::Runtime;
-use crate::session::lease;
+use crate::notify::Notifications;
+use crate::read::Reader;
+use crate::record::Lookup;
+use crate::redact::Redaction;
+use crate::settle::Settler;
 use crate::task::{Scope, Task};
 
 /// News of a task.
@@ -32,16 +36,16 @@ pub enum Told {
     Known,
 }
 
-impl Runtime {
+impl Notifications<'_> {
     /// Returns the news of a task, oldest first, and whether its owner knows them.
     ///
     /// # Errors
     /// When the task is unknown, or the database fails.
     pub fn news_of(&self, handle: &str, scope: &Scope) -> Result<Vec<TaskNews>> {
-        let id = self.resolve(handle, scope)?;
+        let id = Lookup::on(self.base).resolve(handle, scope)?;
         // An end that a list already shows has its news here too.
-        self.reconcile_task(&id)?;
-        let rows = self.store()?.notices_of(&id)?.into_iter();
+        Settler::on(self.base).reconcile_task(&id)?;
+        let rows = self.base.store()?.notices_of(&id)?.into_iter();
         Ok(rows
             .map(|(run, kind, stage)| {
                 let told = match stage {
@@ -59,9 +63,9 @@ impl Runtime {
     /// # Errors
     /// When the database fails.
     pub fn awaited(&self, session: &str) -> Result<Vec<TaskId>> {
-        self.reconcile()?;
-        let held = self.home.session(session);
-        let promised = self.store()?.promised(session)?.into_iter();
+        Settler::on(self.base).reconcile()?;
+        let held = self.base.home.session(session);
+        let promised = self.base.store()?.promised(session)?.into_iter();
         // Whoever died over it waits no more.
         Ok(promised.filter(|(_, holder)| lease::is_held(held.path(), holder)).map(|(id, _)| id).collect())
     }
@@ -72,10 +76,10 @@ impl Runtime {
     /// # Errors
     /// When the task is unknown, or its directory cannot be written.
     pub fn move_to_background(&self, id: &TaskId) -> Result<()> {
-        self.current(id)?;
-        let mark = self.home.task(id).join(MOVED_FILE);
+        Settler::on(self.base).current(id)?;
+        let mark = self.base.home.task(id).join(MOVED_FILE);
         fs::write(mark, []).map_err(Error::io("cannot mark the task"))?;
-        self.ring();
+        self.base.ring();
         Ok(())
     }
 
@@ -85,38 +89,38 @@ impl Runtime {
     /// # Errors
     /// When the task is unknown, or the database or the task's files cannot be written.
     pub fn go_on_in_background(&self, id: &TaskId) -> Result<Task> {
-        self.reconcile_task(id)?;
-        let store = self.durable()?;
-        let transaction = store.begin(&self.home.tasks())?;
+        Settler::on(self.base).reconcile_task(id)?;
+        let store = self.base.durable()?;
+        let transaction = store.begin(&self.base.home.tasks())?;
         let Some(mut task) = transaction.task(id)? else { return Err(Error::NotFound(id.to_string())) };
         let is_over = matches!(task.state, TaskState::Ended { .. });
         if task.handle_number.is_none() && !is_over {
             let context = task.context.as_deref();
             let last = || Ok(transaction.last_handle_number(&task.session, context)?);
-            let handle_number = self.home.session(&task.session).take_handle_number(context, last)?;
+            let handle_number = self.base.home.session(&task.session).take_handle_number(context, last)?;
             task.handle_number = Some(handle_number);
             // One that waits for a slot starts in the background, when it does.
             let waits = matches!(task.state, TaskState::Pending { .. });
             task.foreground &= !waits;
             transaction.set_handle_number(&task)?;
-            let now = self.clock.now();
+            let now = self.base.clock.now();
             if !waits {
                 let event = Event::MovedToBackground { handle_number };
                 transaction.apply(&mut task, &event, now, Change::default())?;
             }
             // Before the commit: a database that is rebuilt finds the number in the directory.
-            self.home.rename_task(&task, self.settings.session_grace_ms, now)?;
+            self.base.home.rename_task(&task, self.base.settings.session_grace_ms, now)?;
         }
         transaction.commit()?;
-        self.link_log(&task);
-        self.ring();
-        Ok(self.without_secrets(task))
+        Reader::on(self.base).link_log(&task);
+        self.base.ring();
+        Ok(Redaction::on(self.base).without_secrets(task))
     }
 
     /// Tells whether somebody asked for that.
     #[must_use]
     pub fn is_moved_to_background(&self, id: &TaskId) -> bool {
-        self.home.task(id).join(MOVED_FILE).exists()
+        self.base.home.task(id).join(MOVED_FILE).exists()
     }
 }
 

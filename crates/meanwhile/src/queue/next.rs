@@ -1,30 +1,33 @@
-//! Who runs next. Slots are taken in the transaction that decides; see `slots` for what they are.
+//! Decides which queued task runs next. Slots are taken in the same transaction; see `slots`.
 
 use std::time::Duration;
 
 use mw_model::{Cause, Event, QueueLimits, Status, TaskId, TaskSpec, TimeLimit, Timestamp};
 
-use super::slots::{Pool, Slots};
 use crate::disk::home::{Home, StartHold};
+use crate::disk::lease::Held;
+use crate::disk::slots::{Pool, Slots};
 use crate::disk::store::{Change, Transaction};
+use crate::disk::vacancy;
 use crate::error::{Error, Result, is_lack, is_lack_of_room};
-use crate::runtime::Runtime;
-use crate::session::lease::Held;
-use crate::session::vacancy::{self, Fate, end_of_session};
-use crate::settle::ending::end_unsupervised;
+use crate::queue::Queue;
+use crate::record::Records;
+use crate::record::ending::end_unsupervised;
+use crate::session::Sessions;
+use crate::session::vacancy::{Fate, end_of_session};
 use crate::task::Task;
 
-/// How many waiting tasks are looked at in one go.
+/// How many queued tasks are read at once.
 const BATCH: u32 = 32;
 
-/// What the queue decided inside a transaction; to be acted on after the commit.
+/// What the queue decided inside a transaction, to be carried out after the commit.
 #[derive(Default)]
 pub(crate) struct Picked {
     /// Tasks that must be launched now.
     pub(crate) to_launch: Vec<Granted>,
     /// Whether tasks ended without having run.
     pub(crate) any_ended: bool,
-    /// Whether slots were left alone, because a task may live on in one whose supervisors were killed.
+    /// Whether slots were skipped, because a task whose supervisors were killed may still run in one.
     pub(crate) any_untended: bool,
 }
 
@@ -32,20 +35,20 @@ pub(crate) struct Picked {
 pub(crate) struct Granted {
     pub(crate) task: Task,
     pub(crate) slots: Slots,
-    /// Taken before others can see that it has its slots, so that nobody takes it for abandoned. Its own
-    /// starter has one already.
+    /// The lock on its start, taken before others can see that it has its slots, so that nobody takes it for abandoned. Its
+    /// own starter has one already.
     pub(crate) hold: Option<StartHold>,
 }
 
-impl Runtime {
+impl Queue<'_> {
     /// Takes the slots for one more task of a session.
     pub(crate) fn take_slots(&self, session: &str, pool: Pool, limits: QueueLimits) -> Result<Option<Slots>> {
-        self.home.session(session).take_slots(&self.home.common_slots(), limits, pool)
+        self.base.home.session(session).take_slots(&self.base.home.common_slots(), limits, pool)
     }
 
-    /// The same for a task that runs already: whoever only tries a slot is waited for.
+    /// Like the above, for a task that runs already: waits for processes that only test a slot.
     pub(crate) fn take_slots_patiently(&self, spec: &TaskSpec) -> Result<Option<Slots>> {
-        let limits = spec.queue.unwrap_or_else(|| self.settings.queue.limits());
+        let limits = spec.queue.unwrap_or_else(|| self.base.settings.queue.limits());
         for _ in 0..20 {
             if let Some(slots) = self.take_slots(&spec.session, Pool::of(spec.kind), limits)? {
                 return Ok(Some(slots));
@@ -55,20 +58,20 @@ impl Runtime {
         Ok(None)
     }
 
-    /// Returns the limits that a waiting task is held to: those it was started with, whichever process looks now.
+    /// Returns the limits of a queued task: those it was started with, whichever process asks now.
     fn limits_of_waiting(&self, task: &Task) -> Result<QueueLimits> {
         if let Some(limits) = task.queue {
             return Ok(limits);
         }
-        match self.home.spec(&task.id) {
-            Ok(spec) => Ok(spec.queue.unwrap_or_else(|| self.settings.queue.limits())),
-            // What is wrong with it is told by its launch.
-            Err(Error::Damaged { .. } | Error::NotFound(_)) => Ok(self.settings.queue.limits()),
+        match self.base.home.spec(&task.id) {
+            Ok(spec) => Ok(spec.queue.unwrap_or_else(|| self.base.settings.queue.limits())),
+            // Its launch reports what is wrong with it.
+            Err(Error::Damaged { .. } | Error::NotFound(_)) => Ok(self.base.settings.queue.limits()),
             Err(error) => Err(error),
         }
     }
 
-    /// Gives slots to a session's waiting tasks, by priority, then in order.
+    /// Gives slots to a session's queued tasks, by priority, then in order.
     pub(crate) fn pick(&self, transaction: &Transaction<'_>, session: &str) -> Result<Picked> {
         let mut picked = Picked::default();
         self.end_with_session(transaction, session, &mut picked)?;
@@ -78,26 +81,26 @@ impl Runtime {
         Ok(picked)
     }
 
-    /// Ends the waiting tasks of a session that nobody has come back to: together with those that ran, and before anything
-    /// is started in their slots.
+    /// Ends the queued tasks of an abandoned session: together with its running tasks, and before other tasks are started in
+    /// their slots.
     fn end_with_session(
         &self,
         transaction: &Transaction<'_>,
         session: &str,
         picked: &mut Picked,
     ) -> Result<()> {
-        if !vacancy::is_noted(self.home.session(session).path()) {
+        if !vacancy::is_noted(self.base.home.session(session).path()) {
             return Ok(());
         }
-        let (now, held) = (self.clock.now(), self.held(session));
+        let (now, held) = (self.base.clock.now(), Sessions::on(self.base).held(session));
         for pool in Pool::ALL {
             let mut passed = 0;
             loop {
                 let waiting = transaction.waiting_in((session, pool), &[], passed, BATCH)?;
                 let last = waiting.len() < BATCH as usize;
                 for mut task in waiting {
-                    if self.fate(&task, held, now)? == Fate::Ends {
-                        end_unsupervised(&self.home, transaction, &mut task, end_of_session(), now)?;
+                    if Sessions::on(self.base).fate(&task, held, now)? == Fate::Ends {
+                        end_unsupervised(&self.base.home, transaction, &mut task, end_of_session(), now)?;
                         picked.any_ended = true;
                     } else {
                         passed += 1;
@@ -118,8 +121,8 @@ impl Runtime {
         session: &str,
         picked: &mut Picked,
     ) -> Result<()> {
-        let now = self.clock.now();
-        let mut search = Search { held: self.held(session), full: Vec::new(), passed: 0 };
+        let now = self.base.clock.now();
+        let mut search = Search { held: Sessions::on(self.base).held(session), full: Vec::new(), passed: 0 };
         if !transaction.any_waiting_in(session, pool)? {
             return Ok(());
         }
@@ -130,7 +133,7 @@ impl Runtime {
                 Some(task) => {
                     let slots = self.take_slots(session, pool, self.limits_of_waiting(task)?)?;
                     if slots.is_none() {
-                        // One with another limit may start before it.
+                        // A task with another limit may start before it.
                         search.full.push(task.queue);
                         search.passed = 0;
                         continue;
@@ -145,32 +148,33 @@ impl Runtime {
                 picked.any_untended = true;
                 return Ok(());
             }
-            // The task that had them has ended. That comes first in the stream of events, and others may have
+            // The task that had these slots has ended. Its end must come first in the stream of events, and other tasks may have
             // waited for it.
             let others_wait = search.passed > 0 && !endings_known;
-            if (slots.is_some() || others_wait) && self.record_endings(transaction)? {
+            if (slots.is_some() || others_wait) && Records::on(self.base).record_endings(transaction)? {
                 (search.passed, endings_known) = (0, false);
                 continue;
             }
             endings_known = true;
             let (Some(mut task), Some(slots)) = (next, slots) else { return Ok(()) };
             transaction.apply(&mut task, &Event::Reserved { since: now }, now, Change::default())?;
-            let hold = self.home.try_hold_start(&task.id)?;
+            let hold = self.base.home.try_hold_start(&task.id)?;
             picked.to_launch.push(Granted { task, slots, hold });
         }
     }
 
-    /// Tells whether a task lives on, or may, whose supervisors were killed.
+    /// Tells whether a task whose supervisors were killed is, or may be, still running.
     fn any_untended(&self, transaction: &Transaction<'_>) -> Result<bool> {
         for task in transaction.unsettled()? {
-            if task.state.holds_slot() && self.look_at(&task)?.is_untended(task.state.run()) {
+            if task.state.holds_slot() && Records::on(self.base).look_at(&task)?.is_untended(task.state.run())
+            {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    /// Returns the first waiting task that may run, ending those on the way that never will.
+    /// Returns the first queued task that may run, and ends queued tasks that never can.
     fn next_to_run(
         &self,
         transaction: &Transaction<'_>,
@@ -178,7 +182,7 @@ impl Runtime {
         search: &mut Search,
         picked: &mut Picked,
     ) -> Result<Option<Task>> {
-        let now = self.clock.now();
+        let now = self.base.clock.now();
         loop {
             let waiting = transaction.waiting_in(queue, &search.full, search.passed, BATCH)?;
             let last = waiting.len() < BATCH as usize;
@@ -187,7 +191,7 @@ impl Runtime {
                     Verdict::Run => return Ok(Some(task)),
                     Verdict::Wait => search.passed += 1,
                     Verdict::End(cause) => {
-                        end_unsupervised(&self.home, transaction, &mut task, cause, now)?;
+                        end_unsupervised(&self.base.home, transaction, &mut task, cause, now)?;
                         picked.any_ended = true;
                     }
                 }
@@ -198,7 +202,7 @@ impl Runtime {
         }
     }
 
-    /// Decides about a waiting task. One that ran before makes room for its next run first.
+    /// Decides about a queued task. The files of its previous run are moved first.
     fn verdict(
         &self,
         transaction: &Transaction<'_>,
@@ -206,22 +210,22 @@ impl Runtime {
         held: Held,
         now: Timestamp,
     ) -> Result<Verdict> {
-        let verdict = match self.fate(task, held, now)? {
+        let verdict = match Sessions::on(self.base).fate(task, held, now)? {
             Fate::GoesOn => verdict(transaction, task, now)?,
             Fate::Waits => Verdict::Wait,
             Fate::Ends => Verdict::End(end_of_session()),
         };
-        Ok(match (&verdict, self.home.shelve_before(task)) {
+        Ok(match (&verdict, self.base.home.shelve_before(task)) {
             (Verdict::Run, Err(error)) if is_lack(&error) || is_lack_of_room(&error) => Verdict::Wait,
             (Verdict::Run, Err(error)) => {
-                let message = format!("cannot move the files of its earlier run: {error}");
+                let message = format!("cannot move the files of the previous run: {error}");
                 Verdict::End(Cause::SpawnFailed { message })
             }
             (Verdict::Run | Verdict::Wait | Verdict::End(_), _) => verdict,
         })
     }
 
-    /// Gives slots to every session that has tasks waiting.
+    /// Gives slots to every session that has queued tasks.
     pub(crate) fn pick_everywhere(&self, transaction: &Transaction<'_>) -> Result<Picked> {
         let mut all = Picked::default();
         for waiting in transaction.sessions_waiting()? {
@@ -234,8 +238,8 @@ impl Runtime {
     }
 }
 
-/// Lets those that wait go on without a task that is being removed, if it has completed: they follow it no more. The
-/// specs first, because a database that is lost is rebuilt from them.
+/// Removes a completed task from what other tasks wait for, because the task is being removed. The specs change first, because
+/// a lost database is rebuilt from them.
 pub(crate) fn release_followers(home: &Home, transaction: &Transaction<'_>, id: &TaskId) -> Result<()> {
     let Some(before) = transaction.task(id)? else { return Ok(()) };
     let record = home.result(id, before.state.run())?;
@@ -245,21 +249,21 @@ pub(crate) fn release_followers(home: &Home, transaction: &Transaction<'_>, id: 
     }
     for mut follower in transaction.waiting_after(id)? {
         follower.after.retain(|other| other != id);
-        // A spec that cannot be written matters to a rebuilt database alone.
+        // A spec that cannot be written matters only to a rebuilt database.
         let _ = home.change_after(&follower.id, &follower.after);
         transaction.set_after(&follower.id, &follower.after)?;
     }
     Ok(())
 }
 
-/// Commits, and keeps the flag that says whether tasks wait true to what is committed.
+/// Commits, and sets the flag for queued tasks to match what is committed.
 pub(crate) fn commit(home: &Home, transaction: Transaction<'_>) -> Result<()> {
     let flag = home.waiting_flag();
     if transaction.any_waiting()? {
         transaction.commit()?;
         return Ok(());
     }
-    // Inside the transaction: nobody can begin to wait between the look and this.
+    // Inside the transaction, so that no task can be queued between the check and this.
     flag.clear();
     if let Err(error) = transaction.commit() {
         let _ = flag.set();
@@ -268,13 +272,13 @@ pub(crate) fn commit(home: &Home, transaction: Transaction<'_>) -> Result<()> {
     Ok(())
 }
 
-/// How far the search for the next task has come.
+/// The state of the search for the next task.
 struct Search {
-    /// Who holds the session.
+    /// The processes that hold the session.
     held: Held,
     /// Limits under which no slot is free.
     full: Vec<Option<QueueLimits>>,
-    /// How many of those that have other limits go on waiting.
+    /// How many tasks with other limits stay queued.
     passed: u32,
 }
 
@@ -299,7 +303,7 @@ fn verdict(transaction: &Transaction<'_>, task: &Task, now: Timestamp) -> Result
                 }));
             }
             Some(_) => return Ok(Verdict::Wait),
-            // Whoever wants a further run cannot wait for what is gone.
+            // A further run cannot wait for a task that was removed.
             None if task.state.run() > 1 => {}
             None => {
                 return Ok(Verdict::End(Cause::Skipped { reason: format!("{id} was removed") }));

@@ -7,17 +7,17 @@ use mw_model::wire::{JournalEntry, LOG_FILE};
 use mw_model::{TaskState, Timestamp};
 
 use crate::error::Result;
-use crate::runtime::Runtime;
+use crate::queue::Queue;
 use crate::task::Task;
 
-impl Runtime {
+impl Queue<'_> {
     /// Adds what a task waits for.
     pub(crate) fn add_waiting(&self, task: &mut Task) -> Result<()> {
         match &task.state {
             TaskState::Pending { .. } => {
                 let mut names = Vec::new();
                 for id in &task.after {
-                    let before = self.store()?.task(id, &self.home.tasks())?;
+                    let before = self.base.store()?.task(id, &self.base.home.tasks())?;
                     names.extend(
                         before.filter(|before| !before.status.is_terminal()).map(|it| it.short_name()),
                     );
@@ -37,14 +37,14 @@ impl Runtime {
 
     /// Returns when a running task was seen to wait for input and behind which line, if it has printed nothing since.
     fn stall(&self, task: &Task) -> Option<(Timestamp, String)> {
-        let journal = self.home.journal(&task.id).ok()?;
+        let journal = self.base.home.journal(&task.id).ok()?;
         let stalled = journal.into_iter().rev().filter(|line| line.run == task.state.run()).find_map(
             |line| match line.entry {
                 JournalEntry::Stalled { prompt } => Some((line.at, prompt)),
                 _ => None,
             },
         )?;
-        let log = fs::metadata(self.home.task(&task.id).join(LOG_FILE)).ok()?;
+        let log = fs::metadata(self.base.home.task(&task.id).join(LOG_FILE)).ok()?;
         let printed = log.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
         let printed = Timestamp::from_micros(i64::try_from(printed.as_micros()).ok()?);
         (printed <= stalled.0).then_some(stalled)

@@ -1,10 +1,24 @@
 //! Reading what a task wrote, and waiting for it.
 //!
-//! `output` reads bytes from any offset and never loads a log whole; `readers` keeps cursors, `wait` sleeps until a
-//! condition holds, `runs` lists earlier runs, and `redact` hides secrets in everything that is shown.
+//! `tasks` shows tasks and events as they are now. `output` reads bytes from any offset and never loads a log whole,
+//! `follow` waits for more of it, `readers` keeps cursors, `wait` sleeps until a condition holds, and `runs` lists earlier
+//! runs.
 
+pub(crate) mod follow;
 pub(crate) mod output;
 pub(crate) mod readers;
-pub(crate) mod redact;
 pub(crate) mod runs;
+pub(crate) mod tasks;
 pub(crate) mod wait;
+
+use crate::base::part;
+
+part! {
+    /// Reads output, and waits for it.
+    Reader
+}
+
+part! {
+    /// Shows tasks and events as they are now.
+    Tasks
+}

@@ -5,12 +5,15 @@ use std::io::ErrorKind;
 use std::os::unix::fs::{DirBuilderExt, symlink};
 use std::path::{Path, PathBuf};
 
-use mw_model::wire::{AGENT_FILE, LOG_FILE};
-use mw_model::{Dialect, TaskId, TaskKind, Timestamp, parse_short_handle, short_handle, task_log_name};
+use mw_model::wire::LOG_FILE;
+use mw_model::{TaskId, Timestamp, parse_short_handle, short_handle, task_log_name};
 
-use super::output::{StreamChoice, last_write_us};
+use crate::disk::log_names::name_beside;
+use crate::disk::log_view::{StreamChoice, last_write_us};
 use crate::error::{Error, Result};
-use crate::runtime::Runtime;
+use crate::read::Reader;
+use crate::record::Lookup;
+use crate::settle::Settler;
 use crate::task::{Scope, Task};
 
 /// Under this name the moment at which a result was fetched is kept as a place.
@@ -18,14 +21,14 @@ const RESULT: &str = "result";
 /// The directory of a session that has the second names of its logs.
 const LOGS: &str = "tasks";
 
-impl Runtime {
+impl Reader<'_> {
     /// Moves a reader's place in a stream of a task's present run, as if all before it had been read.
     ///
     /// # Errors
     /// When the task is unknown or the database fails.
     pub fn move_cursor(&self, id: &TaskId, reader: &str, stream: StreamChoice, to: u64) -> Result<()> {
-        let run = self.stored(id)?.state.run();
-        Ok(self.store()?.set_cursor(reader, id, stream.word(), run, to)?)
+        let run = Lookup::on(self.base).stored(id)?.state.run();
+        Ok(self.base.store()?.set_cursor(reader, id, stream.word(), run, to)?)
     }
 
     /// Notes that the result of a task's present run was fetched; returns when that was first done.
@@ -33,35 +36,32 @@ impl Runtime {
     /// # Errors
     /// When the database fails.
     pub fn note_retrieved(&self, id: &TaskId) -> Result<Timestamp> {
-        let run = self.stored(id)?.state.run();
-        let known = self.store()?.cursor(RESULT, id, RESULT, run)?;
+        let run = Lookup::on(self.base).stored(id)?.state.run();
+        let known = self.base.store()?.cursor(RESULT, id, RESULT, run)?;
         if known > 0 {
             return Ok(Timestamp::from_micros(known as i64));
         }
-        let now = self.clock.now();
-        self.store()?.set_cursor(RESULT, id, RESULT, run, now.as_micros() as u64)?;
+        let now = self.base.clock.now();
+        self.base.store()?.set_cursor(RESULT, id, RESULT, run, now.as_micros() as u64)?;
         Ok(now)
     }
 
     /// Returns when a task last printed something.
     #[must_use]
     pub fn last_output(&self, task: &Task) -> Option<Timestamp> {
-        last_write_us(&self.home.task(&task.id)).map(Timestamp::from_micros)
+        last_write_us(&self.base.home.task(&task.id)).map(Timestamp::from_micros)
     }
 
     /// Gives the log of a task a second name, where its dialect has one: beside its directory, or, of a task that is
     /// counted in a context, in its session's directory: its short handle and when the context began. No two tasks
     /// share one. Where that cannot be, the log keeps the name it has.
     pub(crate) fn link_log(&self, task: &Task) {
-        // What somebody waits for in the foreground is gone before anybody needs a name of it.
-        if let Some((name, file)) = name_beside(task).filter(|_| task.handle_number.is_some()) {
-            let _ = self.link_beside(task, &name, file);
-        }
+        self.link_name(task);
         let Some((handle, context)) = task.handle_number.zip(task.context.as_deref()) else { return };
         let handle = short_handle(task.kind, handle);
-        let directory = self.home.session(&task.session).path().join(LOGS);
+        let directory = self.base.home.session(&task.session).path().join(LOGS);
         let _ = fs::DirBuilder::new().recursive(true).mode(0o700).create(&directory);
-        let log = self.home.log(&task.id);
+        let log = self.base.home.log(&task.id);
         for clashes in 0.. {
             let link = directory.join(task_log_name(&handle, context, clashes));
             match symlink(&log, &link) {
@@ -73,6 +73,14 @@ impl Runtime {
         }
     }
 
+    /// Gives a task the name that it has beside its directory in its dialect, if any.
+    pub(crate) fn link_name(&self, task: &Task) {
+        // What somebody waits for in the foreground is gone before anybody needs a name of it.
+        if let Some((name, file)) = name_beside(task).filter(|_| task.handle_number.is_some()) {
+            let _ = self.link_beside(task, &name, file);
+        }
+    }
+
     /// Gives a task, or one of its files, a second name beside its directory: where a source of ours has it. Returns that
     /// name.
     ///
@@ -81,7 +89,7 @@ impl Runtime {
     pub fn link_beside(&self, task: &Task, name: &str, file: Option<&str>) -> Result<PathBuf> {
         let failed = |error| Error::io(format!("cannot give {} the name {name}", task.id))(error);
         let target = file.map_or_else(|| task.id.to_string(), |file| format!("{}/{file}", task.id));
-        let link = self.home.tasks().join(name);
+        let link = self.base.home.tasks().join(name);
         match symlink(&target, &link) {
             Ok(()) => Ok(link),
             Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(failed(error)),
@@ -92,12 +100,22 @@ impl Runtime {
         }
     }
 
+    /// Returns where the output of a task's present run is, by the name that it has or will have in the background: what
+    /// somebody waits for in the foreground gets that name here.
+    #[must_use]
+    pub fn name_log(&self, task: &Task) -> PathBuf {
+        if let Some((name, file)) = name_beside(task).filter(|_| task.started_at.is_some()) {
+            let _ = self.link_beside(task, &name, file);
+        }
+        self.log_of(task)
+    }
+
     /// Returns where the output of a task's present run is, by the name under which its start told it.
     #[must_use]
     pub fn log_of(&self, task: &Task) -> PathBuf {
-        let log = self.home.log(&task.id);
+        let log = self.base.home.log(&task.id);
         if let Some((name, file)) = name_beside(task) {
-            let link = self.home.tasks().join(name);
+            let link = self.base.home.tasks().join(name);
             let is_there = link.is_symlink();
             return match file {
                 Some(_) if is_there => link,
@@ -113,26 +131,26 @@ impl Runtime {
             let mut links = names.map_while(|link| Some((fs::read_link(&link).ok()?, link)));
             links.find(|(linked, _)| *linked == log).map(|(_, link)| link)
         };
-        let own = linked_in(self.home.session(&task.session).path().to_owned());
+        let own = linked_in(self.base.home.session(&task.session).path().to_owned());
         // One that was passed on has its name where it was started.
         let elsewhere = || {
-            let sessions = fs::read_dir(self.home.sessions()).into_iter().flatten().flatten();
+            let sessions = fs::read_dir(self.base.home.sessions()).into_iter().flatten().flatten();
             sessions.map(|session| session.path()).find_map(linked_in)
         };
         own.or_else(elsewhere).unwrap_or(log)
     }
 
-    /// Finds a session's task as [`Runtime::resolve_exact`] does, but what looks like a short handle, such as `bash_1`,
+    /// Finds a session's task as [`Lookup::resolve_exact`](crate::engine::Lookup::resolve_exact) does, but what looks like a short handle, such as `bash_1`,
     /// means a task of this context only.
     ///
     /// # Errors
-    /// As [`Runtime::resolve_exact`].
+    /// As [`Lookup::resolve_exact`](crate::engine::Lookup::resolve_exact).
     pub fn resolve_in_context(&self, handle: &str, session: &str, context: &str) -> Result<TaskId> {
         if parse_short_handle(handle).is_none() {
-            return self.resolve_exact(handle, &Scope::Session(session.to_owned()));
+            return Lookup::on(self.base).resolve_exact(handle, &Scope::Session(session.to_owned()));
         }
-        self.reconcile()?;
-        let id = self.store()?.in_context(handle, session, context)?;
+        Settler::on(self.base).reconcile()?;
+        let id = self.base.store()?.in_context(handle, session, context)?;
         id.ok_or_else(|| Error::NotFound(handle.to_owned()))
     }
 
@@ -148,10 +166,10 @@ impl Runtime {
         // A task that waits has a directory and no log yet.
         let is_gone = |task: &Path| {
             let is_task =
-                || fs::canonicalize(task.parent()?).ok().zip(fs::canonicalize(self.home.tasks()).ok());
+                || fs::canonicalize(task.parent()?).ok().zip(fs::canonicalize(self.base.home.tasks()).ok());
             fs::symlink_metadata(task).is_err() && is_task().is_some_and(|(one, other)| one == other)
         };
-        for session in entries(&self.home.sessions()) {
+        for session in entries(&self.base.home.sessions()) {
             for name in entries(&session.path()).filter(|entry| entry.file_name() == LOGS) {
                 for name in entries(&name.path()) {
                     if fs::read_link(name.path()).is_ok_and(|log| log.parent().is_some_and(is_gone)) {
@@ -160,28 +178,15 @@ impl Runtime {
                 }
             }
         }
-        let tasks = self.home.tasks();
+        let tasks = self.base.home.tasks();
         // The directory itself tells what is a link; most of what is there is none.
         for name in entries(&tasks).filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink())) {
             let target = fs::read_link(name.path()).ok();
             let task = target.as_deref().and_then(|target| target.components().next()?.as_os_str().to_str());
             let task = task.and_then(|task| task.parse::<TaskId>().ok());
-            if task.is_some_and(|task| !self.home.task(&task).exists()) {
+            if task.is_some_and(|task| !self.base.home.task(&task).exists()) {
                 let _ = fs::remove_file(name.path());
             }
         }
-    }
-}
-
-/// Returns the name that a task has beside its directory where its dialect has one, and for which of its files; none is
-/// the directory itself.
-fn name_beside(task: &Task) -> Option<(String, Option<&'static str>)> {
-    match (task.dialect, task.kind) {
-        (Dialect::Mycode, TaskKind::Agent) => Some((format!("{}.json", task.id), Some(AGENT_FILE))),
-        (Dialect::Mycode, TaskKind::Shell | TaskKind::Remote) => {
-            Some((format!("{}.log", task.id), Some(LOG_FILE)))
-        }
-        (Dialect::CoCli, _) => Some((task.handle(), None)),
-        (Dialect::Canonical | Dialect::Zidane | Dialect::BackgroundTask | Dialect::Opta, _) => None,
     }
 }

@@ -2,7 +2,7 @@
 
 use mw_model::{Status, TaskState, Timestamp};
 
-use crate::runtime::Runtime;
+use crate::read::Reader;
 use crate::task::Task;
 
 /// One run of a task, from its start to its end.
@@ -18,7 +18,7 @@ pub struct Run {
     pub status: Status,
 }
 
-impl Runtime {
+impl Reader<'_> {
     /// Returns the newest runs of a task that have begun, oldest first, at most this many. A run whose record is gone or
     /// cannot be read is left out.
     #[must_use]
@@ -27,7 +27,7 @@ impl Runtime {
         let first = present.saturating_sub(most).saturating_add(1).max(1);
         let mut runs: Vec<_> = (first..present)
             .filter_map(|number| {
-                let record = self.home.earlier_result(&task.id, number).ok()??;
+                let record = self.base.home.earlier_result(&task.id, number).ok()??;
                 let started_at = record.started_at?;
                 let status = record.cause().status();
                 Some(Run { number, started_at, ended_at: Some(record.completed_at), status })

@@ -1,4 +1,4 @@
-//! One wait over any or all of many tasks. Waiters sleep; supervisors and writers wake them.
+//! Waits for any or all of several tasks. Waiters sleep until supervisors and writers wake them.
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
 use std::os::fd::AsFd;
@@ -9,19 +9,22 @@ use mw_model::{TaskId, TaskState};
 use regex::bytes::Regex;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::output::{LineSearch, last_write_us};
-use super::redact::Redactor;
+use super::output::LineSearch;
+use crate::disk::bell::Bell;
+use crate::disk::control::{Line, SILENCE};
+use crate::disk::log_view::last_write_us;
 use crate::error::{Error, Result};
-use crate::live::control::Line;
-use crate::notify::bell::Bell;
-use crate::runtime::Runtime;
-use crate::settle::index;
+use crate::live::Live;
+use crate::read::{Reader, Tasks};
+use crate::record::index;
+use crate::redact::{Redaction, Redactor};
+use crate::settle::Settler;
 use crate::task::Task;
 
-/// How often a port is tried; no kernel tells when one opens.
+/// How often a port is tried; the kernel does not report when one opens.
 const PORT_INTERVAL: Duration = Duration::from_millis(50);
-/// How soon a task that runs, but whose supervisor cannot be reached, is looked at again: at first so soon,
-/// because it may just have been started, then ever more rarely.
+/// How soon a running task whose supervisor cannot be reached is checked again: soon at first, because it may have just been
+/// started, then less and less often.
 const NO_LINE_INTERVAL: Duration = Duration::from_millis(1);
 const LONGEST_NO_LINE_INTERVAL: Duration = Duration::from_millis(50);
 
@@ -30,11 +33,11 @@ const LONGEST_NO_LINE_INTERVAL: Duration = Duration::from_millis(50);
 pub enum Condition {
     /// The end.
     Exit,
-    /// That it is ready, see [`TaskRequest::ready`](crate::TaskRequest::ready).
+    /// That it is ready, see [`TaskRequest::ready`](crate::engine::TaskRequest::ready).
     Ready,
-    /// A line of output that fits this regular expression.
+    /// A line of output that matches this regular expression.
     Match(Regex),
-    /// A port on this machine that takes connections.
+    /// A port on this machine that accepts connections.
     Port(u16),
     /// No output for this many milliseconds.
     Silence(u64),
@@ -44,7 +47,7 @@ impl Condition {
     /// Reads a regular expression.
     ///
     /// # Errors
-    /// When it is none.
+    /// When it is not a regular expression.
     pub fn matching(pattern: &str) -> Result<Self> {
         super::output::compile(pattern).map(Self::Match)
     }
@@ -61,7 +64,7 @@ pub struct WaitRequest {
     pub condition: Condition,
     /// For how long at most.
     pub timeout: Option<Duration>,
-    /// Longest time between two looks, for those who show something meanwhile.
+    /// Longest time between two checks, for callers that show progress.
     pub look_every: Option<Duration>,
 }
 
@@ -72,16 +75,16 @@ pub struct WaitReply {
     pub tasks: Vec<Task>,
     /// Those for which the condition came true, in the order in which it did.
     pub met: Vec<TaskId>,
-    /// Whether the time was up.
+    /// Whether the wait timed out.
     pub timed_out: bool,
 }
 
 struct Watched {
     task: Task,
-    /// Made before there is anything to tell: whoever waits for news waits for nothing else.
+    /// Built in advance, because building it after a wake-up would delay the reply.
     redactor: Redactor,
     line: Option<Line>,
-    /// How many looks in a row its supervisor could not be reached.
+    /// How often in a row its supervisor could not be reached.
     unheard: u32,
     /// The condition came true.
     met: bool,
@@ -102,9 +105,9 @@ impl Watched {
     }
 }
 
-impl Runtime {
-    /// Waits until the condition is true of all tasks (or of one), until it can no longer be, or until
-    /// the time is up. A wait that ends never touches a task.
+impl Reader<'_> {
+    /// Waits until the condition is true of all tasks (or of one), until it can no longer become true, or until the timeout.
+    /// The end of a wait never affects a task.
     ///
     /// # Errors
     /// When a task is unknown or the database fails.
@@ -112,10 +115,11 @@ impl Runtime {
         self.wait_with(request, |_| true)
     }
 
-    /// The same, calling back at every look; returning false ends the wait as if the time were up.
+    /// Like [`Reader::wait`](crate::engine::Reader::wait), with a callback at every check; if it returns false, the wait ends as
+    /// after a timeout.
     ///
     /// # Errors
-    /// As [`Runtime::wait`].
+    /// As [`Reader::wait`](crate::engine::Reader::wait).
     pub fn wait_with(
         &self,
         request: &WaitRequest,
@@ -127,11 +131,11 @@ impl Runtime {
         for id in &request.tasks {
             let task = self.glance(id)?;
             if matches!(request.condition, Condition::Ready) {
-                self.check_awaits_ready(id)?;
+                Live::on(self.base).check_awaits_ready(id)?;
             }
             watched.push(Watched {
                 task,
-                redactor: self.redactor(id),
+                redactor: Redaction::on(self.base).redactor(id),
                 line: None,
                 unheard: 0,
                 met: false,
@@ -140,14 +144,14 @@ impl Runtime {
             });
         }
         if watched.iter().any(|one| matches!(one.task.state, TaskState::Pending { .. })) {
-            self.reconcile()?;
+            Settler::on(self.base).reconcile()?;
         }
         let mut met = Vec::new();
         let mut looked = Instant::now();
         loop {
             for one in watched.iter_mut().filter(|one| !one.is_decided()) {
                 match self.look(one, &request.condition) {
-                    // Nobody is told anything that was not seen; others may give back what they use meanwhile.
+                    // Report nothing that was not observed; other processes may free resources meanwhile.
                     Err(error) if error.is_lack() => one.unheard += 1,
                     looked => looked?,
                 }
@@ -167,16 +171,16 @@ impl Runtime {
             }
             if bell.is_none() && watched.iter().any(|one| matches!(one.task.state, TaskState::Pending { .. }))
             {
-                // No supervisor will call for a task that waits. What happened before the bell hung shows
-                // in another look.
-                bell = Some(Bell::hang(&self.home).map_err(Error::io("cannot listen for wake-ups"))?);
+                // A queued task has no supervisor that could wake us. Check once more, for changes from before this process
+                // listened.
+                bell = Some(Bell::hang(&self.base.home).map_err(Error::io("cannot listen for wake-ups"))?);
                 continue;
             }
             self.sleep(&watched, bell.as_ref(), request, deadline);
             bell.iter().for_each(Bell::clear);
-            if looked.elapsed() >= Duration::from_millis(self.settings.fallback_ms) {
-                // Whoever should have rung may have been killed.
-                match self.reconcile() {
+            if looked.elapsed() >= Duration::from_millis(self.base.settings.fallback_ms) {
+                // The process that should have sent the wake-up may have been killed.
+                match Settler::on(self.base).reconcile() {
                     Err(error) if error.is_lack() => {}
                     done => done?,
                 }
@@ -187,12 +191,12 @@ impl Runtime {
 
     fn wait_reply(&self, mut tasks: Vec<Task>, met: Vec<TaskId>, timed_out: bool) -> Result<WaitReply> {
         for task in tasks.iter_mut().filter(|task| !task.status.is_terminal()) {
-            self.complete(task)?;
+            Tasks::on(self.base).complete(task)?;
         }
         Ok(WaitReply { tasks, met, timed_out })
     }
 
-    /// Looks at one task, asking its supervisor to call when there is something new.
+    /// Checks one task, and asks its supervisor to report the next change.
     fn look(&self, one: &mut Watched, condition: &Condition) -> Result<()> {
         let ended = self.hear(one)?;
         match condition {
@@ -202,7 +206,7 @@ impl Runtime {
                 one.hopeless = ended && !one.met;
             }
             Condition::Match(pattern) => {
-                one.met = one.search.go_on(self, &one.task, pattern)?.is_some();
+                one.met = one.search.go_on(self.base, &one.task, pattern)?.is_some();
                 one.hopeless = ended && !one.met;
             }
             Condition::Port(port) => {
@@ -224,14 +228,14 @@ impl Runtime {
         Ok(())
     }
 
-    /// Takes what the supervisor has said; tells whether the task is over.
+    /// Reads the reports of the supervisor; tells whether the task is over.
     fn hear(&self, one: &mut Watched) -> Result<bool> {
         if let Some(mut line) = one.line.take() {
             let ready = is_readable(&line);
             match ready.then(|| line.reply()) {
                 None => one.line = Some(line),
                 Some(Ok(ControlReply::Ended { record })) => {
-                    // The record is the news; the database follows at its own pace.
+                    // The exit record is enough; the database is updated later.
                     one.task.show_record(&record);
                     if one.task.status.is_terminal() {
                         return Ok(true);
@@ -247,11 +251,11 @@ impl Runtime {
         Ok(one.task.status.is_terminal())
     }
 
-    /// Returns a task as it is: one that runs from its directory alone, others from the database.
+    /// Returns the current state of a task: from its directory alone if it runs, else from the database.
     fn glance(&self, id: &TaskId) -> Result<Task> {
-        match index::running_task(&self.home, id)? {
+        match index::running_task(&self.base.home, id)? {
             Some(task) => Ok(task),
-            None => self.current(id),
+            None => Settler::on(self.base).current(id),
         }
     }
 
@@ -262,7 +266,7 @@ impl Runtime {
             Condition::Match(_) => Operation::Watch { offset: one.search.known_end, after_end: false },
             Condition::Silence(_) => Operation::Watch { offset: u64::MAX, after_end: false },
         };
-        if let Ok(mut line) = Line::connect(&self.home, &one.task.id)
+        if let Ok(mut line) = Line::connect(&self.base.home, &one.task.id)
             && line.send(operation).is_ok()
         {
             one.line = Some(line);
@@ -270,9 +274,9 @@ impl Runtime {
     }
 
     fn silent_ms(&self, task: &Task) -> u64 {
-        let now = self.clock.now();
+        let now = self.base.clock.now();
         let started = task.started_at.map_or(0, |started| started.as_micros());
-        let last = last_write_us(&self.home.task(&task.id)).unwrap_or(0).max(started);
+        let last = last_write_us(&self.base.home.task(&task.id)).unwrap_or(0).max(started);
         now.ms_since(mw_model::Timestamp::from_micros(last))
     }
 
@@ -283,7 +287,7 @@ impl Runtime {
         request: &WaitRequest,
         deadline: Option<Instant>,
     ) {
-        let fallback = Duration::from_millis(self.settings.fallback_ms);
+        let fallback = Duration::from_millis(self.base.settings.fallback_ms);
         let mut longest = request.look_every.map_or(fallback, |every| every.min(fallback));
         match &request.condition {
             Condition::Exit | Condition::Ready | Condition::Match(_) => {}
@@ -311,10 +315,10 @@ impl Runtime {
         let _ = poll(&mut fds, Some(&timeout));
     }
 
-    /// Waits for a run's exit record for a moment; returns whether it is there.
+    /// Waits briefly for a run's exit record; returns whether it exists.
     pub(crate) fn await_record(&self, id: &TaskId, run: u32, patience: Duration) -> Result<bool> {
         let deadline = Instant::now() + patience;
-        while self.home.result(id, run)?.is_none() {
+        while self.base.home.result(id, run)?.is_none() {
             if Instant::now() > deadline {
                 return Ok(false);
             }
@@ -325,13 +329,25 @@ impl Runtime {
 
     /// Waits until the supervisors of an ended task are gone.
     pub(crate) fn await_unsupervised(&self, id: &TaskId) -> Result<()> {
-        let deadline = Instant::now() + Duration::from_secs(10);
-        while self.home.is_supervised(id)? {
-            if Instant::now() > deadline {
+        const LONGEST: Duration = Duration::from_secs(10);
+        let begun = Instant::now();
+        let mut is_told = false;
+        while self.base.home.is_supervised(id)? {
+            if begun.elapsed() > LONGEST {
                 return Err(Error::Refused {
                     id: id.to_string(),
-                    message: "its supervisor has not gone away".to_owned(),
+                    message: format!(
+                        "its supervisor is still running after {} s; it may be stopped",
+                        LONGEST.as_secs()
+                    ),
                 });
+            }
+            if begun.elapsed() > SILENCE && !is_told {
+                is_told = true;
+                (self.base.settings.tell)(&format!(
+                    "waiting up to {} s for the supervisor of {id} to go away",
+                    LONGEST.as_secs()
+                ));
             }
             std::thread::sleep(Duration::from_millis(1));
         }

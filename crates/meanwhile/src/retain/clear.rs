@@ -7,8 +7,14 @@ use crate::disk::store::{Filter, Transaction};
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::live::kill::KillRequest;
+use crate::live::{Agents, Live};
+use crate::notify::Hooks;
 use crate::queue::next;
-use crate::runtime::Runtime;
+use crate::read::Reader;
+use crate::record::Records;
+use crate::retain::Retention;
+use crate::retain::retained::Retained;
+use crate::settle::Settler;
 use crate::task::Task;
 
 /// How many tasks are forgotten with one change of the database; others may want to change it too.
@@ -21,29 +27,6 @@ pub struct ClearReport {
     pub cleared: Vec<TaskId>,
     /// Tasks that were kept, and why.
     pub kept: Vec<Retained>,
-}
-
-/// A task that was not removed.
-#[derive(Clone, Debug, Serialize)]
-pub struct Retained {
-    /// Which.
-    pub id: TaskId,
-    /// Why.
-    pub reason: String,
-    /// What to do about it.
-    pub hint: String,
-}
-
-impl Retained {
-    /// One that lives.
-    fn live(id: &TaskId, reason: String) -> Self {
-        Self { id: id.clone(), reason, hint: "mw clear --kill ends it first".to_owned() }
-    }
-
-    /// One that cannot be removed.
-    pub(crate) fn because(id: &TaskId, error: &Error) -> Self {
-        Self { id: id.clone(), reason: error.to_string(), hint: error.hint() }
-    }
 }
 
 /// What becomes of a task of which its owner has not been told.
@@ -64,7 +47,7 @@ enum Output {
     GoesFirst,
 }
 
-impl Runtime {
+impl Retention<'_> {
     /// Removes tasks. Live ones are ended first with `kill`, and kept without.
     ///
     /// # Errors
@@ -82,11 +65,11 @@ impl Runtime {
                 }
             }
             // What could not be ended is met again below, and kept.
-            let _ = self.kill_all(&live, request);
+            let _ = Live::on(self.base).kill_all(&live, request);
             // Of what is damaged the lock alone tells, and a supervisor takes a moment to leave.
             for id in &live {
-                if self.damage(id)?.is_some() {
-                    self.await_unsupervised(id)?;
+                if self.base.damage(id)?.is_some() {
+                    Reader::on(self.base).await_unsupervised(id)?;
                 }
             }
         }
@@ -95,19 +78,20 @@ impl Runtime {
             match self.reason_to_keep(id) {
                 Ok(None) => over.push(id.clone()),
                 Ok(Some(reason)) => report.kept.push(Retained::live(id, reason)),
-                Err(error @ Error::Foreign { .. }) => report.kept.push(Retained::because(id, &error)),
+                Err(error @ Error::Foreign { .. }) => report.kept.push(Retained::because(id, error)),
                 Err(error) => return Err(error),
             }
         }
         self.clear_finished(&over, Untold::Goes, &mut report)?;
-        self.sweep_log_names();
+        Agents::on(self.base).sweep_child_sessions()?;
+        Reader::on(self.base).sweep_log_names();
         self.give_room_back();
         Ok(report)
     }
 
     /// Makes the database smaller after much was removed, where it is worth it and the disk allows it.
     pub(crate) fn give_room_back(&self) {
-        if let Ok(store) = self.durable() {
+        if let Ok(store) = self.base.durable() {
             store.shrink();
         }
     }
@@ -118,8 +102,8 @@ impl Runtime {
     /// # Errors
     /// When it is unknown, what has its name is no task, or the database fails.
     pub fn reason_to_keep(&self, id: &TaskId) -> Result<Option<String>> {
-        self.home.refuse_foreign(id)?;
-        match self.current(id) {
+        self.base.home.refuse_foreign(id)?;
+        match Settler::on(self.base).current(id) {
             Ok(task) => Ok(reason_to_keep(&task)),
             Err(Error::Damaged { .. }) => self.reason_to_keep_damaged(id),
             Err(error) => Err(error),
@@ -127,7 +111,7 @@ impl Runtime {
     }
 
     fn reason_to_keep_damaged(&self, id: &TaskId) -> Result<Option<String>> {
-        Ok(self.home.is_supervised(id)?.then(|| "it runs, though its files are damaged".to_owned()))
+        Ok(self.base.home.is_supervised(id)?.then(|| "it is running, but its files are damaged".to_owned()))
     }
 
     /// Removes tasks that were finished a moment ago; those of which that is no longer true are kept.
@@ -140,7 +124,7 @@ impl Runtime {
         let mut without_room = Vec::new();
         for some in ids.chunks(AT_ONCE) {
             for id in some {
-                self.await_unsupervised(id)?;
+                Reader::on(self.base).await_unsupervised(id)?;
             }
             fail_point("clear-looked");
             match self.forget_tasks(some, untold, Output::GoesLast, report) {
@@ -153,10 +137,7 @@ impl Runtime {
             for id in std::mem::take(&mut without_room) {
                 match self.forget_tasks(std::slice::from_ref(&id), untold, Output::GoesFirst, report) {
                     Err(Error::Store(error)) if error.is_lack_of_room() && is_last => {
-                        let reason =
-                            "its output is removed, but the database has no room to forget it".to_owned();
-                        let hint = "make room on the disk and clear it again".to_owned();
-                        report.kept.push(Retained { id, reason, hint });
+                        report.kept.push(Retained::without_room(id));
                     }
                     Err(Error::Store(error)) if error.is_lack_of_room() => without_room.push(id),
                     other => other?,
@@ -177,7 +158,7 @@ impl Runtime {
         output: Output,
         report: &mut ClearReport,
     ) -> Result<()> {
-        let databases = match self.databases() {
+        let databases = match self.base.databases() {
             // Not even room to open it, so nobody can run a task again either.
             Err(Error::Store(error)) if error.is_lack_of_room() && output == Output::GoesFirst => {
                 ids.iter().try_for_each(|id| self.remove_output_of_finished(id))?;
@@ -187,7 +168,7 @@ impl Runtime {
         };
         let changes = databases
             .iter()
-            .map(|database| database.begin(&self.home.tasks()))
+            .map(|database| database.begin(&self.base.home.tasks()))
             .collect::<std::result::Result<Vec<_>, _>>()?;
         let (mut going, mut kept) = (Vec::new(), Vec::new());
         for id in ids {
@@ -198,39 +179,40 @@ impl Runtime {
         }
         for (database, change) in databases.iter().zip(&changes) {
             for id in &going {
-                next::release_followers(&self.home, change, id)?;
-                self.keep_hook_calls(database, change, id)?;
+                next::release_followers(&self.base.home, change, id)?;
+                Hooks::on(self.base).keep_hook_calls(database, change, id)?;
             }
             change.delete_all(&going)?;
         }
         if output == Output::GoesFirst {
             going.iter().try_for_each(|id| self.remove_output(id))?;
         }
-        going.iter().for_each(|id| self.home.begin_clearing(id));
+        going.iter().for_each(|id| self.base.home.begin_clearing(id));
         fail_point("clear-marked");
         if let Err(error) = changes.into_iter().try_for_each(Transaction::commit) {
-            going.iter().for_each(|id| self.home.leave_clearing(id));
+            going.iter().for_each(|id| self.base.home.leave_clearing(id));
             return Err(error.into());
         }
         fail_point("clear-committed");
         report.kept.extend(kept);
         for id in going {
-            match self.home.try_remove_task(&id).and_then(|()| self.remove_keeper(&id)) {
+            match self.base.home.try_remove_task(&id).and_then(|()| Agents::on(self.base).remove_keeper(&id))
+            {
                 Ok(()) => report.cleared.push(id),
-                Err(error) => report.kept.push(Retained::because(&id, &error)),
+                Err(error) => report.kept.push(Retained::because(&id, error)),
             }
         }
         Ok(())
     }
 
     fn remove_output_of_finished(&self, id: &TaskId) -> Result<()> {
-        let is_finished = self.reason_to_keep(id)?.is_none() && !self.home.is_supervised(id)?;
+        let is_finished = self.reason_to_keep(id)?.is_none() && !self.base.home.is_supervised(id)?;
         if is_finished { self.remove_output(id) } else { Ok(()) }
     }
 
     fn remove_output(&self, id: &TaskId) -> Result<()> {
-        let failed = Error::io(format!("cannot remove the output in {}", self.home.task(id).display()));
-        self.home.remove_output(id).map_err(failed)
+        let failed = Error::io(format!("cannot remove the output in {}", self.base.home.task(id).display()));
+        self.base.home.remove_output(id).map_err(failed)
     }
 
     /// Decides inside the change: since the first look somebody may have run the task again.
@@ -240,29 +222,24 @@ impl Runtime {
         id: &TaskId,
         untold: Untold,
     ) -> Result<Option<Retained>> {
-        match self.home.refuse_foreign(id) {
-            Err(foreign @ Error::Foreign { .. }) => return Ok(Some(Retained::because(id, &foreign))),
+        match self.base.home.refuse_foreign(id) {
+            Err(foreign @ Error::Foreign { .. }) => return Ok(Some(Retained::because(id, foreign))),
             looked => looked?,
         }
         let mut is_known = false;
         for change in changes {
             let Some(mut task) = change.task(id)? else { continue };
             is_known = true;
-            self.overlay(&mut task);
+            Records::on(self.base).overlay(&mut task);
             if let Some(reason) = reason_to_keep(&task) {
                 return Ok(Some(Retained::live(id, reason)));
             }
             if untold == Untold::Stays && change.has_open_notices(id)? {
-                let (reason, hint) = ("its owner has not been told of its end", "mw notices tells it");
-                return Ok(Some(Retained {
-                    id: id.clone(),
-                    reason: reason.to_owned(),
-                    hint: hint.to_owned(),
-                }));
+                return Ok(Some(Retained::undelivered(id)));
             }
         }
         let reason = if is_known {
-            self.home.is_supervised(id)?.then(|| "its supervisor has not gone away".to_owned())
+            self.base.home.is_supervised(id)?.then(|| "its supervisor is still running".to_owned())
         } else {
             self.reason_to_keep_damaged(id)?
         };
@@ -274,10 +251,10 @@ impl Runtime {
     /// # Errors
     /// When the database fails.
     pub fn finished(&self, filter: &Filter, older_than_ms: Option<u64>) -> Result<Vec<Task>> {
-        self.reconcile()?;
+        Settler::on(self.base).reconcile()?;
         let before = older_than_ms
-            .map(|ms| self.clock.now().as_micros().saturating_sub(ms.saturating_mul(1000) as i64));
-        let mut finished = self.store()?.ended(filter, before, &self.home.tasks())?;
+            .map(|ms| self.base.clock.now().as_micros().saturating_sub(ms.saturating_mul(1000) as i64));
+        let mut finished = self.base.store()?.ended(filter, before, &self.base.home.tasks())?;
         // A full disk keeps endings out of the database, not out of the directories.
         let live = Filter {
             statuses: vec![Status::Running, Status::Resumed, Status::Cancelling],
@@ -285,8 +262,8 @@ impl Runtime {
             offset: 0,
             ..filter.clone()
         };
-        let mut unwritten = self.store()?.list(&live, &self.home.tasks())?.tasks;
-        unwritten.iter_mut().for_each(|task| self.overlay(task));
+        let mut unwritten = self.base.store()?.list(&live, &self.base.home.tasks())?.tasks;
+        unwritten.iter_mut().for_each(|task| Records::on(self.base).overlay(task));
         unwritten.retain(|task| {
             let fits = filter.statuses.is_empty() || filter.statuses.contains(&task.status);
             let is_old = |ended: Timestamp| before.is_none_or(|before| ended.as_micros() < before);
@@ -302,7 +279,7 @@ fn reason_to_keep(task: &Task) -> Option<String> {
     let is_over = matches!(task.state, TaskState::Ended { .. });
     match (is_over, task.survivors) {
         (true, 0) => None,
-        (true, _) => Some("it is over, but children of it live".to_owned()),
+        (true, _) => Some("it has ended, but some of its processes are still running".to_owned()),
         (false, _) => Some(format!("it is {}", task.status.word())),
     }
 }

@@ -5,3 +5,11 @@
 
 pub(crate) mod clear;
 pub(crate) mod purge;
+pub(crate) mod retained;
+
+use crate::base::part;
+
+part! {
+    /// Removes what nobody needs any more.
+    Retention
+}

@@ -5,43 +5,32 @@ use std::path::PathBuf;
 
 use mw_model::wire::Operation;
 use mw_model::{Event, Lifetime, TaskId, TaskState};
-use serde::Serialize;
 
-use super::lease;
+use crate::disk::control::Line;
+use crate::disk::lease;
 use crate::disk::platform;
-use crate::disk::store::{Change, Filter};
+use crate::disk::store::{Change, Filter, SessionInfo};
 use crate::error::Result;
 use crate::launch::hand_over;
-use crate::live::control::Line;
 use crate::live::kill::{KillRequest, Kills};
+use crate::live::{Agents, Live};
+use crate::read::Tasks;
+use crate::request::check_session_name;
+use crate::retain::Retention;
 use crate::retain::clear::ClearReport;
-use crate::runtime::Runtime;
+use crate::session::Sessions;
+use crate::settle::Settler;
 use crate::task::{Scope, Task};
 
 const SIGTERM: i32 = 15;
 /// What tasks get at the end of a session between SIGTERM and SIGKILL, all at the same time.
 const END_GRACE_MS: u64 = 3000;
 
-/// A session in a list.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct SessionInfo {
-    /// Its name.
-    pub id: String,
-    /// Tasks that run or wait.
-    pub live: u64,
-    /// All its tasks.
-    pub tasks: u64,
-    /// Notices that nobody has acknowledged.
-    pub notices: u64,
-    /// Hosts that live.
-    pub hosts: usize,
-}
-
-impl Runtime {
+impl Sessions<'_> {
     /// Tells without the database whether a session may have tasks: one that nobody ever used has left no trace.
     #[must_use]
     pub fn knows_session(&self, session: &str) -> bool {
-        self.home.session(session).path().exists()
+        self.base.home.session(session).path().exists()
     }
 
     /// Returns the sessions with tasks that are hosted or told their news by a process which the same program
@@ -55,14 +44,15 @@ impl Runtime {
         let is_beside = |directory: &PathBuf| {
             lease::holders(directory).into_iter().any(|(_, host)| platform::starter_of(host) == Some(starter))
         };
-        let directories = fs::read_dir(self.home.sessions()).into_iter().flatten().flatten();
+        let directories = fs::read_dir(self.base.home.sessions()).into_iter().flatten().flatten();
         let beside: Vec<_> = directories.map(|entry| entry.path()).filter(is_beside).collect();
         if beside.is_empty() {
             return Ok(Vec::new());
         }
-        let hosted =
-            |session: &SessionInfo| beside.iter().any(|path| path == self.home.session(&session.id).path());
-        Ok(self.sessions()?.into_iter().filter(hosted).map(|session| session.id).collect())
+        let hosted = |session: &SessionInfo| {
+            beside.iter().any(|path| path == self.base.home.session(&session.id).path())
+        };
+        Ok(self.list()?.into_iter().filter(hosted).map(|session| session.id).collect())
     }
 
     /// Returns the program that started a process, past any shells; nothing where that cannot be seen.
@@ -75,11 +65,11 @@ impl Runtime {
     ///
     /// # Errors
     /// When the database fails.
-    pub fn sessions(&self) -> Result<Vec<SessionInfo>> {
-        self.reconcile()?;
-        let mut sessions = self.store()?.sessions()?;
+    pub fn list(&self) -> Result<Vec<SessionInfo>> {
+        Settler::on(self.base).reconcile()?;
+        let mut sessions = self.base.store()?.sessions()?;
         for session in &mut sessions {
-            session.hosts = lease::count_hosts(self.home.session(&session.id).path());
+            session.hosts = lease::count_hosts(self.base.home.session(&session.id).path());
         }
         Ok(sessions)
     }
@@ -100,16 +90,16 @@ impl Runtime {
             lifetimes.iter().any(|lifetime| lifetime.word() == task.lifetime)
                 && (task.survivors > 0 || !matches!(task.state, TaskState::Ended { .. }))
         };
-        self.reconcile()?;
+        Settler::on(self.base).reconcile()?;
         // Waiting ones first, so that none starts in the slot of another.
         let mut tasks: Vec<_> =
-            self.store()?.tasks_of(session, &self.home.tasks())?.into_iter().filter(ends).collect();
+            self.base.store()?.tasks_of(session, &self.base.home.tasks())?.into_iter().filter(ends).collect();
         tasks.sort_by_key(|task| !matches!(task.state, TaskState::Pending { .. }));
         let mut ids: Vec<_> = tasks.into_iter().map(|task| task.id).collect();
-        ids.extend(self.agents_kept_in(session, lifetimes)?);
+        ids.extend(Agents::on(self.base).agents_kept_in(session, lifetimes)?);
         let request = KillRequest { by: by.to_owned(), signal: SIGTERM, grace_ms: Some(END_GRACE_MS) };
-        let kills = self.kill_all(&ids, &request);
-        self.reconcile()?;
+        let kills = Live::on(self.base).kill_all(&ids, &request);
+        Settler::on(self.base).reconcile()?;
         Ok(kills)
     }
 
@@ -117,16 +107,17 @@ impl Runtime {
     /// with them the session.
     ///
     /// # Errors
-    /// As [`Runtime::end_session`].
+    /// As [`Sessions::end_session`](crate::engine::Sessions::end_session).
     pub fn delete_session(&self, session: &str, by: &str) -> Result<ClearReport> {
+        check_session_name(session)?;
         // What could not be ended is kept below, with the reason.
         let _ = self.end_session(session, by)?;
         let filter = Filter { limit: u32::MAX, ..Filter::new(Scope::Session(session.to_owned())) };
-        let ids: Vec<_> = self.list(&filter)?.tasks.into_iter().map(|task| task.id).collect();
-        let report = self.clear(&ids, None)?;
+        let ids: Vec<_> = Tasks::on(self.base).list(&filter)?.tasks.into_iter().map(|task| task.id).collect();
+        let report = Retention::on(self.base).clear(&ids, None)?;
         if report.kept.is_empty() {
-            self.transact(|transaction| Ok(transaction.forget_session(session)?))?;
-            let _ = fs::remove_dir_all(self.home.session(session).path());
+            self.base.transact(|transaction| Ok(transaction.forget_session(session)?))?;
+            let _ = fs::remove_dir_all(self.base.home.session(session).path());
         }
         Ok(report)
     }
@@ -137,53 +128,54 @@ impl Runtime {
     /// # Errors
     /// When the database fails, or a task's files cannot be written.
     pub fn reassign(&self, from: &str, to: &str, reason: &str) -> Result<Vec<TaskId>> {
-        self.reconcile()?;
-        let now = self.clock.now();
+        check_session_name(to)?;
+        Settler::on(self.base).reconcile()?;
+        let now = self.base.clock.now();
         let mut before = Vec::new();
-        let reassigned = self.transact(|transaction| {
+        let reassigned = self.base.transact(|transaction| {
             let mut tasks = transaction.unfinished_of(from)?;
             for task in &mut tasks {
                 before.push(task.clone());
-                let promised = self.home.session(to).take_number(|| Ok(transaction.last_number(to)?))?;
+                let promised = self.base.home.session(to).take_number(|| Ok(transaction.last_number(to)?))?;
                 to.clone_into(&mut task.session);
                 task.number = transaction.take_number(to, promised)?;
                 // In a context it is unique wherever it goes.
                 if task.context.is_none() && task.handle_number.is_some() {
                     let last = || Ok(transaction.last_handle_number(to, None)?);
-                    task.handle_number = Some(self.home.session(to).take_handle_number(None, last)?);
+                    task.handle_number = Some(self.base.home.session(to).take_handle_number(None, last)?);
                 }
                 transaction.set_owner(task)?;
                 let event =
                     Event::Reassigned { from: from.to_owned(), to: to.to_owned(), reason: reason.to_owned() };
                 transaction.apply(task, &event, now, Change::default())?;
                 // Before the commit: a database that is rebuilt finds the owner in the directory.
-                self.home.rename_task(task, self.settings.session_grace_ms, now)?;
+                self.base.home.rename_task(task, self.base.settings.session_grace_ms, now)?;
             }
             Ok(tasks)
         });
         if reassigned.is_err() {
             for task in &before {
-                let _ = self.home.rename_task(task, self.settings.session_grace_ms, now);
+                let _ = self.base.home.rename_task(task, self.base.settings.session_grace_ms, now);
             }
         }
         let tasks = reassigned?;
         for task in tasks.iter().filter(|task| task.state.process().is_some()) {
             // One that was started only just now does not listen yet.
-            let line = Line::connect_patiently(&self.home, &task.id);
-            if let (Ok(spec), Ok(mut line)) = (self.home.spec(&task.id), line) {
-                let session = hand_over::session_watch(&self.settings, &spec);
+            let line = Line::connect_patiently(&self.base.home, &task.id);
+            if let (Ok(spec), Ok(mut line)) = (self.base.home.spec(&task.id), line) {
+                let session = hand_over::session_watch(&self.base.settings, &spec);
                 let _ = line.ask(Operation::BelongTo { session });
             }
         }
-        self.ring();
+        self.base.ring();
         Ok(tasks.into_iter().map(|task| task.id).collect())
     }
 
     /// Tells a session's running tasks that who holds it has changed.
     pub(crate) fn announce_holders(&self, session: &str) -> Result<()> {
-        for task in self.store()?.tasks_of(session, &self.home.tasks())? {
+        for task in self.base.store()?.tasks_of(session, &self.base.home.tasks())? {
             if let (true, Ok(mut line)) =
-                (task.state.process().is_some(), Line::connect(&self.home, &task.id))
+                (task.state.process().is_some(), Line::connect(&self.base.home, &task.id))
             {
                 // One that cannot be reached is just starting or ending, and looks by itself.
                 let _ = line.ask(Operation::LookForHosts);

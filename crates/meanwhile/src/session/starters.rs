@@ -7,10 +7,10 @@ use std::fs::{File, OpenOptions};
 
 use mw_model::TaskId;
 
-use super::lease;
+use crate::disk::lease;
 use crate::disk::platform;
 use crate::notify::notices::{Host, Teller};
-use crate::runtime::Runtime;
+use crate::session::Sessions;
 use crate::task::Task;
 
 /// What the name of a session begins with that belongs to a project, because its host names none.
@@ -25,18 +25,18 @@ pub fn is_shared(session: &str) -> bool {
 /// The lock of a session's one waker.
 const WAKER_FILE: &str = "waker";
 
-impl Runtime {
+impl Sessions<'_> {
     /// Returns the living server of a session that started a task; nothing where it is dead, or there was none.
     fn starter_of(&self, task: &TaskId, session: &str) -> Option<String> {
-        let starter = self.home.spec(task).ok()?.starter?;
-        lease::is_held(self.home.session(session).path(), &starter).then_some(starter)
+        let starter = self.base.home.spec(task).ok()?.starter?;
+        lease::is_held(self.base.home.session(session).path(), &starter).then_some(starter)
     }
 
     /// Takes the place of the one process that wakes a session's idle agent, until what is returned is dropped. Nothing
     /// where there is one already, or the session has no directory.
     #[must_use]
     pub fn only_waker(&self, session: &str) -> Option<File> {
-        let path = self.home.session(session).path().join(WAKER_FILE);
+        let path = self.base.home.session(session).path().join(WAKER_FILE);
         let file = OpenOptions::new().create(true).write(true).truncate(false).open(path).ok()?;
         file.try_lock().ok().map(|()| file)
     }
@@ -60,7 +60,7 @@ impl Host<'_> {
     /// it runs this process. Where no such server is known, nothing is left out.
     #[must_use]
     pub fn of_starts_beside(mut self, pid: u32) -> Self {
-        let holders = lease::holders(self.runtime.home.session(&self.session).path());
+        let holders = lease::holders(self.base.home.session(&self.session).path());
         let starter = platform::starter_of(pid);
         let beside = holders.into_iter().filter(|(token, holder)| {
             token != self.lease.token() && starter.is_some() && platform::starter_of(*holder) == starter
@@ -73,6 +73,8 @@ impl Host<'_> {
     /// Tells whether this one passes on what happens to a task.
     pub(crate) fn tells_of(&self, task: &TaskId) -> bool {
         let Some(starters) = &self.starters else { return true };
-        self.runtime.starter_of(task, &self.session).is_none_or(|starter| starters.contains(&starter))
+        Sessions::on(self.base)
+            .starter_of(task, &self.session)
+            .is_none_or(|starter| starters.contains(&starter))
     }
 }

@@ -1,12 +1,15 @@
-//! What happened becomes events.
+//! Acting on what happened.
 //!
-//! `reconcile` compares the database with the task directories and records what is new; `index` brings in tasks that the
-//! database does not have; `mend` finds what was lost with its log; `ending` writes endings that no supervisor saw; `change` is the one way to change a task;
-//! `after_end` starts the next task, runs hooks and removes what is old.
+//! There is no daemon, so every command settles what it finds. `reconcile` records what is new, gives a task whose
+//! supervisor was killed a new one, and puts a task back into the queue whose start came to nothing. `after_end` starts the
+//! next task, runs hooks and removes what is old.
 
 pub(crate) mod after_end;
-pub(crate) mod change;
-pub(crate) mod ending;
-pub(crate) mod index;
-pub(crate) mod mend;
 pub(crate) mod reconcile;
+
+use crate::base::part;
+
+part! {
+    /// Acts on what happened.
+    Settler
+}

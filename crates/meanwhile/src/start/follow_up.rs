@@ -2,47 +2,45 @@
 
 use mw_model::{RunOrigin, Status, TaskId, TaskState};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Invalid, Result};
 use crate::launch::hand_over;
 use crate::live::kill::KillRequest;
-use crate::runtime::Runtime;
+use crate::live::{Agents, Live};
+use crate::read::Reader;
+use crate::record::Lookup;
+use crate::settle::Settler;
+use crate::start::Starts;
 use crate::task::{Scope, Task};
 
-impl Runtime {
+impl Starts<'_> {
     /// Sends a message to an agent that has answered, in a further run of its task, and returns at once.
     ///
     /// # Errors
     /// When the task is unknown, is none of an agent's, has no answer, is being resumed already, or when the
     /// agent's session is gone.
     pub fn resume(&self, handle: &str, scope: &Scope, message: &str) -> Result<Task> {
-        let id = self.resolve_for_deed(handle, scope)?;
+        let id = Lookup::on(self.base).resolve_for_deed(handle, scope)?;
         let spec = self.spec_to_run(&id)?;
         if spec.agent.is_none() {
-            return Err(Error::Invalid {
-                message: format!("{id} is not an agent's task and cannot be sent a message"),
-                hint: format!("mw input {id} types into it, mw restart {id} runs it once more"),
-            });
+            return Err(Error::Invalid(Invalid::NotAnAgent { id }));
         }
         if message.trim().is_empty() {
-            return Err(Error::Invalid {
-                message: "the message is empty".to_owned(),
-                hint: format!("write what the agent should do next: mw resume {id} 'and now …'"),
-            });
+            return Err(Error::Invalid(Invalid::EmptyMessage { id }));
         }
-        self.reconcile_task(&id)?;
-        let task = self.stored(&id)?;
+        Settler::on(self.base).reconcile_task(&id)?;
+        let task = Lookup::on(self.base).stored(&id)?;
         check_answered(&task)?;
         if !self.can_go_on(&id) {
             return Err(Error::Expired { id: id.to_string() });
         }
         if task.survivors > 0 {
             let request = KillRequest { by: "resume".to_owned(), signal: 15, grace_ms: None };
-            self.kill_all(std::slice::from_ref(&id), &request).all_done()?;
-            self.reconcile_task(&id)?;
+            Live::on(self.base).kill_all(std::slice::from_ref(&id), &request).all_done()?;
+            Settler::on(self.base).reconcile_task(&id)?;
         }
         // What can no longer run is refused before anything is moved.
-        hand_over::spawn_message(&self.settings, &spec, task.state.run() + 1)?;
-        self.await_unsupervised(&id)?;
+        hand_over::spawn_message(&self.base.settings, &spec, task.state.run() + 1)?;
+        Reader::on(self.base).await_unsupervised(&id)?;
         // Of several who want that at once, one gets it.
         let task = self.requeue(&id, RunOrigin::Resume, Some(message), answered)?;
         Ok(self.start_requeued(task, &spec))
@@ -50,8 +48,8 @@ impl Runtime {
 
     /// Tells whether an agent can be talked to again: it can reload what was said, or it still lives.
     fn can_go_on(&self, id: &TaskId) -> bool {
-        let record = self.agent_record(id);
-        let lingers = || self.lingering_agent(id).is_ok();
+        let record = Agents::on(self.base).agent_record(id);
+        let lingers = || Agents::on(self.base).lingering_agent(id).is_ok();
         record.session_id.is_some() && (record.can_load || lingers())
     }
 }
@@ -59,7 +57,7 @@ impl Runtime {
 fn check_answered(task: &Task) -> Result<()> {
     answered(task).map_err(|message| Error::WrongState {
         id: task.id.to_string(),
-        status: task.status.word(),
+        status: task.status,
         message: message.to_owned(),
     })
 }

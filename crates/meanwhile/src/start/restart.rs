@@ -9,14 +9,20 @@ use std::path::PathBuf;
 use mw_model::{Event, RunOrigin, TaskId, TaskSpec, TaskState};
 use rustix::fs::{Access, access};
 
-use super::request::TaskRequest;
+use crate::approval::Approvals;
 use crate::approval::{Approval, digest_of_request, digest_of_spec};
-use crate::error::{Error, Result};
+use crate::error::{Denial, Error, Result};
 use crate::fail_point::fail_point;
 use crate::launch::hand_over;
+use crate::live::Live;
 use crate::live::kill::KillRequest;
-use crate::read::redact::Redactor;
-use crate::runtime::Runtime;
+use crate::read::{Reader, Tasks};
+use crate::record::{Lookup, Records};
+use crate::redact::Redactor;
+use crate::request::TaskRequest;
+use crate::session::Sessions;
+use crate::settle::Settler;
+use crate::start::Starts;
 use crate::task::{Scope, Task};
 
 /// What the records of an end and of a start may take of the disk.
@@ -35,7 +41,7 @@ impl Drop for Reserve {
     }
 }
 
-impl Runtime {
+impl Starts<'_> {
     /// Ends the present run, if there is one, and starts the next. Of several who want that at once one gets it for each
     /// run; the others are refused, or restart what the first one made.
     ///
@@ -43,42 +49,42 @@ impl Runtime {
     /// When the task is unknown, its spec is damaged, it cannot be executed any more, or somebody else restarts it. No
     /// further run comes of it then, now or later.
     pub fn restart(&self, handle: &str, scope: &Scope) -> Result<Task> {
-        let id = self.resolve_for_deed(handle, scope)?;
+        let id = Lookup::on(self.base).resolve_for_deed(handle, scope)?;
         let spec = self.spec_to_run(&id)?;
-        self.reconcile_task(&id)?;
-        let task = self.stored(&id)?;
+        Settler::on(self.base).reconcile_task(&id)?;
+        let task = Lookup::on(self.base).stored(&id)?;
         // What can no longer run is refused before anything is ended.
         hand_over::check_place(&spec.cwd)?;
-        hand_over::spawn_message(&self.settings, &spec, task.state.run() + 1)?;
+        hand_over::spawn_message(&self.base.settings, &spec, task.state.run() + 1)?;
         let lives = !matches!(task.state, TaskState::Ended { .. }) || task.survivors > 0;
         let reserve = if lives { Some(self.reserve_for_restart(&task)?) } else { None };
-        if lives {
-            let request = KillRequest::term("restart".to_owned());
-            let killed = self.kill_all(std::slice::from_ref(&id), &request).all_done();
-            self.reconcile_task(&id)?;
-            // Where somebody else has restarted it meanwhile, that decides below.
-            if let Err(error) = killed
-                && self.stored(&id)?.state.run() == task.state.run()
-            {
-                return Err(error);
-            }
-        }
-        drop(reserve);
         let ended_only = |source| match source {
             // Somebody else decides what becomes of it.
             Error::WrongState { .. } => source,
             source if lives => Error::EndedOnly { id: id.to_string(), source: Box::new(source) },
             source => source,
         };
-        self.await_unsupervised(&id).map_err(ended_only)?;
+        if lives {
+            let request = KillRequest::term("restart".to_owned());
+            match Live::on(self.base).kill_all(std::slice::from_ref(&id), &request).all_done() {
+                Ok(_) => _ = Settler::on(self.base).reconcile_task(&id).map_err(ended_only)?,
+                Err(error) => {
+                    Settler::on(self.base).reconcile_task(&id)?;
+                    // Where somebody else has restarted it meanwhile, that decides below.
+                    if Lookup::on(self.base).stored(&id)?.state.run() == task.state.run() {
+                        return Err(error);
+                    }
+                }
+            }
+        }
+        drop(reserve);
+        Reader::on(self.base).await_unsupervised(&id).map_err(ended_only)?;
         let requeued = self.requeue(&id, RunOrigin::Restart, None, |task| match &task.state {
             TaskState::Ended { .. } if task.survivors == 0 => Ok(()),
-            TaskState::Ended { .. } => Err("processes of its last run live; kill it first"),
-            TaskState::Pending { .. } | TaskState::Starting { .. } => {
-                Err("it is being restarted by somebody else")
-            }
+            TaskState::Ended { .. } => Err("processes of its last run are still running; kill it first"),
+            TaskState::Pending { .. } | TaskState::Starting { .. } => Err("another process is restarting it"),
             TaskState::Running { .. } | TaskState::Cancelling { .. } => {
-                Err("it was started again by somebody else, or did not end")
+                Err("another process restarted it, or it did not end")
             }
         });
         Ok(self.start_requeued(requeued.map_err(ended_only)?, &spec))
@@ -87,12 +93,14 @@ impl Runtime {
     /// Takes the room and the descriptors that a further run of a live task needs, before that is ended: whoever lacks
     /// them learns it while the task still runs. They are given back when this is dropped.
     fn reserve_for_restart(&self, task: &Task) -> Result<Reserve> {
-        let supervisor = &self.settings.programs.supervisor;
-        access(supervisor, Access::EXEC_OK)
-            .map_err(|source| Error::Supervisor { path: supervisor.clone(), source: source.into() })?;
-        self.home.prepare_shelf(&task.id, task.state.run())?;
-        let directory = self.home.open_task(&task.id)?;
-        let reserve = Reserve { path: self.home.task(&task.id).join(".restart") };
+        let supervisor = &self.base.settings.programs.supervisor;
+        let is_program = access(supervisor, Access::EXEC_OK).map_err(io::Error::from).and_then(|()| {
+            if fs::metadata(supervisor)?.is_file() { Ok(()) } else { Err(io::ErrorKind::IsADirectory.into()) }
+        });
+        is_program.map_err(|source| Error::Supervisor { path: supervisor.clone(), source })?;
+        self.base.home.prepare_shelf(&task.id, task.state.run())?;
+        let directory = self.base.home.open_task(&task.id)?;
+        let reserve = Reserve { path: self.base.home.task(&task.id).join(".restart") };
         let room = OpenOptions::new()
             .write(true)
             .create(true)
@@ -100,9 +108,9 @@ impl Runtime {
             .mode(0o600)
             .open(&reserve.path)
             .and_then(|mut file| file.write_all(&[0; RESTART_ROOM]));
-        room.map_err(Error::io(format!("no room to restart {}, which goes on running", task.id)))?;
+        room.map_err(Error::io(format!("not enough disk space to restart {}; it keeps running", task.id)))?;
         let spare = (0..RESTART_DESCRIPTORS).map(|_| directory.try_clone()).collect::<io::Result<Vec<_>>>();
-        spare.map_err(Error::io(format!("cannot restart {}, which goes on running", task.id)))?;
+        spare.map_err(Error::io(format!("cannot restart {}; it keeps running", task.id)))?;
         Ok(reserve)
     }
 
@@ -111,30 +119,26 @@ impl Runtime {
     pub(super) fn check_same(&self, request: &TaskRequest, existing: &Task) -> Result<()> {
         match &request.approval {
             Approval::User => {
-                let spec = self.home.spec(&existing.id)?;
+                let spec = self.base.home.spec(&existing.id)?;
                 if spec.command == request.command
                     && spec.cwd.as_bytes() == request.cwd.as_os_str().as_bytes()
                 {
                     return Ok(());
                 }
-                let message = "it runs something else, or elsewhere, than this call asks for; end it first (mw kill), \
-                               or choose another name";
+                let message = "it has another command or directory; end it first, or choose another name";
                 Err(Error::WrongState {
                     id: existing.id.to_string(),
-                    status: existing.status.word(),
+                    status: existing.status,
                     message: message.to_owned(),
                 })
             }
             Approval::Auto | Approval::Granted(_) => {
-                let spec = self.home.spec(&existing.id)?;
+                let spec = self.base.home.spec(&existing.id)?;
                 if digest_of_request(request) != digest_of_spec(&spec) {
-                    return Err(Error::Denied {
-                        message: format!("{} runs something else than this call asks for", existing.id),
-                        hint: "end it first, or choose another name".to_owned(),
-                    });
+                    return Err(Error::Denied(Denial::OtherCommand { id: existing.id.clone() }));
                 }
                 match request.approval.granted() {
-                    Some(granted) => self.use_for(granted, request, &existing.id),
+                    Some(granted) => Approvals::on(self.base).use_for(granted, request, &existing.id),
                     None => Ok(()),
                 }
             }
@@ -143,8 +147,8 @@ impl Runtime {
 
     /// Reads what a further run would execute.
     pub(crate) fn spec_to_run(&self, id: &TaskId) -> Result<TaskSpec> {
-        self.home.refuse_foreign(id)?;
-        self.home.spec(id)
+        self.base.home.refuse_foreign(id)?;
+        self.base.home.spec(id)
     }
 
     /// Makes the next run wait, if the task still fits. When this returns the run will come; after an error it never
@@ -157,34 +161,34 @@ impl Runtime {
         fits: impl FnOnce(&Task) -> std::result::Result<(), &'static str>,
     ) -> Result<Task> {
         fail_point("restart-looked");
-        let task = self.change(id, |changing| {
+        let task = Records::on(self.base).change(id, |changing| {
             changing.look_at_directory()?;
             fits(changing.task()).map_err(|why| changing.refusal(why))?;
-            if self.home.is_supervised(id)? {
-                return Err(changing.refusal("its supervisor has not gone away; try again"));
+            if self.base.home.is_supervised(id)? {
+                return Err(changing.refusal("its supervisor is still running; try again"));
             }
             let run = changing.task().state.run();
-            self.renew_bond(changing.task(), self.clock.now())?;
-            self.home.prepare_shelf(id, run)?;
-            let noted = self.home.set_follow_up(id, run + 1, message);
+            Sessions::on(self.base).renew_bond(changing.task(), self.base.clock.now())?;
+            self.base.home.prepare_shelf(id, run)?;
+            let noted = self.base.home.set_follow_up(id, run + 1, message);
             noted.map_err(Error::io(format!("cannot write the message for run {} of {id}", run + 1)))?;
             changing.apply(&Event::Requeued { origin })?;
-            self.home.note_waiting()?;
+            self.base.home.note_waiting()?;
             fail_point("restart-prepared");
             Ok(changing.task().clone())
         })?;
         fail_point("restart-committed");
-        self.shelve_waiting(id);
+        Records::on(self.base).shelve_waiting(id);
         Ok(task)
     }
 
     /// Starts whatever may start now that a further run waits, and returns the task as it stands. The run will come,
     /// so nothing that goes wrong here is an error of the request.
     pub(crate) fn start_requeued(&self, requeued: Task, spec: &TaskSpec) -> Task {
-        let _ = self.reconcile();
-        let mut task = self.current(&requeued.id).unwrap_or(requeued);
-        let _ = self.complete(&mut task);
-        Redactor::new(&self.settings.redact, &spec.env).task(&mut task);
+        let _ = Settler::on(self.base).reconcile();
+        let mut task = Settler::on(self.base).current(&requeued.id).unwrap_or(requeued);
+        let _ = Tasks::on(self.base).complete(&mut task);
+        Redactor::new(&self.base.settings.redact, &spec.env).task(&mut task);
         task
     }
 }

@@ -9,11 +9,12 @@ use std::os::unix::fs::OpenOptionsExt;
 
 use mw_model::Timestamp;
 
-use super::spans::Span;
 use crate::disk::store::ExportState;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
-use crate::runtime::Runtime;
+use crate::redact::Redaction;
+use crate::span::Span;
+use crate::trace::Traces;
 
 /// How many spans are delivered at once.
 const BATCH: u32 = 256;
@@ -41,7 +42,7 @@ pub struct Taken {
     pub message: Option<String>,
 }
 
-impl Runtime {
+impl Traces<'_> {
     /// Delivers all spans that wait, in batches, with `send`; returns how far that came. What `send` says when it fails
     /// is kept and shown.
     ///
@@ -57,7 +58,8 @@ impl Runtime {
             let Some(alone) = self.deliver_alone(urgency)? else { return self.export_state() };
             let mut goes_on = true;
             while goes_on && self.is_delivery_due(endpoint, urgency)? {
-                let spans = self.spans_without_secrets(self.store()?.spans_waiting(BATCH)?);
+                let spans =
+                    Redaction::on(self.base).spans_without_secrets(self.base.store()?.spans_waiting(BATCH)?);
                 let sent = send(&spans);
                 fail_point("spans-sent");
                 goes_on = sent.is_ok();
@@ -87,14 +89,14 @@ impl Runtime {
     /// # Errors
     /// When the database fails.
     pub fn export_state(&self) -> Result<ExportState> {
-        Ok(self.store()?.export_state()?)
+        Ok(self.base.store()?.export_state()?)
     }
 
     /// Takes the lock of the one who delivers; nothing when somebody else is at it and nobody asks how that goes.
     fn deliver_alone(&self, urgency: Urgency) -> Result<Option<File>> {
         let failed = || Error::io("cannot lock the file \"exporting\"");
         let mut options = OpenOptions::new();
-        let path = self.home.root().join("exporting");
+        let path = self.base.home.root().join("exporting");
         let file =
             options.write(true).create(true).truncate(false).mode(0o600).open(path).map_err(failed())?;
         match (file.try_lock(), urgency) {
@@ -115,7 +117,7 @@ impl Runtime {
             // Another receiver has not failed yet.
             Urgency::WhenDue => {
                 let until = state.next_try_at.filter(|_| state.endpoint.as_deref() == Some(endpoint));
-                until.is_some_and(|until| self.clock.now() < until)
+                until.is_some_and(|until| self.base.clock.now() < until)
             }
         };
         Ok(state.waiting > 0 && !paused)
@@ -127,8 +129,8 @@ impl Runtime {
         spans: &[Span],
         sent: std::result::Result<Taken, String>,
     ) -> Result<()> {
-        let now = self.clock.now();
-        self.transact(|transaction| {
+        let now = self.base.clock.now();
+        self.base.transact(|transaction| {
             let mut state = ExportState {
                 endpoint: Some(endpoint.to_owned()),
                 tried_at: Some(now),

@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use mw_model::{EnvVar, TaskTrace, Timestamp, TraceParent};
 use serde_json::Value;
 
-use super::spans::Span;
 use crate::disk::platform;
 use crate::error::{Error, Result};
-use crate::read::redact::Redactor;
-use crate::runtime::Runtime;
+use crate::redact::Redactor;
+use crate::span::Span;
+use crate::trace::Traces;
 
 /// Most characters of what went wrong.
 const MOST_CHARS: usize = 200;
@@ -51,15 +51,15 @@ pub struct Outcome {
     pub attributes: BTreeMap<String, Value>,
 }
 
-impl Runtime {
+impl Traces<'_> {
     /// Begins a span, below whoever it is done for.
     ///
     /// # Errors
     /// When the system has no random numbers.
     pub fn begin_span(&self, name: &str, parent: Option<TraceParent>) -> Result<OwnSpan> {
         let random = platform::random_bytes().map_err(Error::io("no random numbers"))?;
-        let trace = self.settings.traces.place(random, parent);
-        Ok(OwnSpan { name: name.to_owned(), trace, started_at: self.clock.now() })
+        let trace = self.base.settings.traces.place(random, parent);
+        Ok(OwnSpan { name: name.to_owned(), trace, started_at: self.base.clock.now() })
     }
 
     /// Ends a span of a session's work. It is sent on with the spans of tasks. The values of secret variables in the
@@ -75,7 +75,7 @@ impl Runtime {
         outcome: Outcome,
     ) -> Result<()> {
         let OwnSpan { name, trace, started_at } = span;
-        let redactor = Redactor::new(&self.settings.redact, environment);
+        let redactor = Redactor::new(&self.base.settings.redact, environment);
         let mut attributes = outcome.attributes;
         for value in attributes.values_mut() {
             if let Value::String(text) = value {
@@ -91,18 +91,18 @@ impl Runtime {
             task: None,
             run: 0,
             started_at,
-            ended_at: Some(self.clock.now()),
+            ended_at: Some(self.base.clock.now()),
             links: Vec::new(),
             error: outcome.error.map(|error| shortened(&redactor.text(&error))),
             attributes,
         };
-        self.transact(|transaction| Ok(transaction.enter_own_span(&span, &trace, session)?))
+        self.base.transact(|transaction| Ok(transaction.enter_own_span(&span, &trace, session)?))
     }
 
     /// Has spans that wait sent on, where somebody wants them; the next ending does what is missed here.
     pub fn send_spans_on(&self) {
-        if self.settings.traces.export {
-            let _ = self.spawn_runner();
+        if self.base.settings.traces.export {
+            let _ = self.base.spawn_runner();
         }
     }
 }

@@ -3,11 +3,14 @@
 use mw_model::{SpanId, TaskId, TraceId};
 use serde::Serialize;
 
-use super::spans;
-use super::spans::Span;
 use crate::error::{Error, Result};
-use crate::runtime::Runtime;
+use crate::read::Tasks;
+use crate::redact::Redaction;
+use crate::settle::Settler;
+use crate::span;
+use crate::span::Span;
 use crate::task::Scope;
+use crate::trace::Traces;
 
 /// The spans of one trace that are known here.
 #[derive(Clone, Debug, Serialize)]
@@ -20,19 +23,19 @@ pub struct Trace {
     pub spans: Vec<Span>,
 }
 
-impl Runtime {
+impl Traces<'_> {
     /// Returns the trace that a span id, a trace id or any handle of a task means.
     ///
     /// # Errors
     /// When nothing is known by that name.
     pub fn trace(&self, name: &str, scope: &Scope) -> Result<Trace> {
-        self.reconcile()?;
+        Settler::on(self.base).reconcile()?;
         let live = self.open_spans(scope)?;
         let found = match (name.parse::<SpanId>(), name.parse::<TraceId>()) {
             (Ok(span), _) => self.trace_of_span(span, &live)?.map(|trace| (trace, Some(span))),
             (_, Ok(trace)) => Some((trace, None)),
             _ => {
-                let task = self.task(name, scope)?;
+                let task = Tasks::on(self.base).task(name, scope)?;
                 task.trace.map(|trace| (trace.trace_id, task.span_id))
             }
         };
@@ -45,10 +48,10 @@ impl Runtime {
     ///
     /// # Errors
     /// When the database fails.
-    pub fn traces(&self, scope: &Scope, most: u32) -> Result<Vec<Trace>> {
-        self.reconcile()?;
+    pub fn list(&self, scope: &Scope, most: u32) -> Result<Vec<Trace>> {
+        Settler::on(self.base).reconcile()?;
         let live = self.open_spans(scope)?;
-        let ended = self.store()?.recent_traces(scope, most)?;
+        let ended = self.base.store()?.recent_traces(scope, most)?;
         let mut ids: Vec<TraceId> = Vec::new();
         for id in live.iter().map(|span| span.trace_id).chain(ended) {
             if !ids.contains(&id) {
@@ -63,28 +66,28 @@ impl Runtime {
     /// # Errors
     /// When its spec is gone or damaged.
     pub fn variables_of(&self, id: &TaskId, prefix: &str) -> Result<Vec<(String, String)>> {
-        let spec = self.home.spec(id)?;
+        let spec = self.base.home.spec(id)?;
         let named = spec.env.iter().filter(|var| var.name.as_bytes().starts_with(prefix.as_bytes()));
         Ok(named.map(|var| (var.name.to_lossy(), var.value.to_lossy())).collect())
     }
 
     fn whole_trace(&self, trace_id: TraceId, scope: &Scope, live: &[Span]) -> Result<Trace> {
-        let mut spans = self.store()?.spans_of_trace(trace_id, scope)?;
+        let mut spans = self.base.store()?.spans_of_trace(trace_id, scope)?;
         spans.extend(live.iter().filter(|span| span.trace_id == trace_id).cloned());
         spans.sort_by_key(|span| (span.started_at, span.run));
-        Ok(Trace { trace_id, asked: None, spans: self.spans_without_secrets(spans) })
+        Ok(Trace { trace_id, asked: None, spans: Redaction::on(self.base).spans_without_secrets(spans) })
     }
 
     fn trace_of_span(&self, id: SpanId, live: &[Span]) -> Result<Option<TraceId>> {
         let is_it = |span: &&Span| span.span_id == id || span.parent_span_id == Some(id);
         match live.iter().find(is_it) {
             Some(span) => Ok(Some(span.trace_id)),
-            None => Ok(self.store()?.trace_of_span(id)?),
+            None => Ok(self.base.store()?.trace_of_span(id)?),
         }
     }
 
     fn open_spans(&self, scope: &Scope) -> Result<Vec<Span>> {
-        let live = self.store()?.live(scope, &self.home.tasks())?;
-        Ok(live.iter().filter_map(|task| spans::open_span(task, task.trace.as_ref()?)).collect())
+        let live = self.base.store()?.live(scope, &self.base.home.tasks())?;
+        Ok(live.iter().filter_map(|task| span::open_span(task, task.trace.as_ref()?)).collect())
     }
 }

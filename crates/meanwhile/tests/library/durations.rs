@@ -14,11 +14,11 @@ fn a_clock_that_is_set_does_not_change_how_long_a_task_runs() {
     let mut world = World::new(Limits { per_session: 2, in_all: 0 });
     world.start(Asked { session: 0, priority: 0, after: Vec::new(), code: 0 });
     let tomorrow = world.at_another_time(Arc::new(Ahead(DAY)));
-    let task = tomorrow.task(world.id(0).as_str(), &Scope::All).unwrap();
+    let task = tomorrow.tasks().task(world.id(0).as_str(), &Scope::All).unwrap();
     assert!(!task.status.is_terminal(), "{task:?}");
     let run = Duration::from_millis(task.duration_ms.unwrap());
     assert!(run < DAY / 2, "it runs for {run:?}");
     world.finish_all();
-    let task = tomorrow.task(world.id(0).as_str(), &Scope::All).unwrap();
+    let task = tomorrow.tasks().task(world.id(0).as_str(), &Scope::All).unwrap();
     assert!(task.duration_ms.unwrap() < 3_600_000, "{task:?}");
 }

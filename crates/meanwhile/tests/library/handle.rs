@@ -5,8 +5,9 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
+use meanwhile::engine::{Condition, WaitRequest};
 use meanwhile::model::{Place, RawText, Status};
-use meanwhile::{Meanwhile, Program, Programs, Settings, Shell, Until};
+use meanwhile::{Error, Meanwhile, Program, Programs, Settings, Shell, Until};
 
 const LONG: Duration = Duration::from_secs(90);
 
@@ -53,6 +54,88 @@ fn a_home_is_shared_by_threads() {
     ids.sort_by_key(ToString::to_string);
     listed.sort_by_key(ToString::to_string);
     assert_eq!(ids, listed);
+}
+
+#[test]
+fn a_sound_database_is_not_set_aside() {
+    let dir = dir();
+    let home = dir.path().join("state");
+    let session = open(&home).host("agent").unwrap();
+    let task = session.start(Shell::new("true")).unwrap();
+    task.wait(Until::Exit, LONG).unwrap();
+    let names = || {
+        let entries = std::fs::read_dir(&home).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut names: Vec<_> =
+            entries.filter(|name| name.to_string_lossy().contains("meanwhile.db")).collect();
+        names.sort();
+        names
+    };
+    let before = names();
+    let is_replaced = open(&home).with(|runtime| {
+        runtime.tasks().last_event()?;
+        Ok(runtime.set_aside_if_damaged())
+    });
+    assert!(!is_replaced.unwrap());
+    assert_eq!(names(), before);
+    assert_eq!(session.tasks().unwrap().len(), 1);
+}
+
+#[test]
+fn a_draft_cannot_set_what_every_start_sets() {
+    let dir = dir();
+    let session = open(&dir.path().join("state")).host("agent").unwrap();
+    for name in ["MEANWHILE_TASK_ID", "MEANWHILE_TASK_SESSION", "MEANWHILE_PROGRESS_FD"] {
+        let refused = session.start(Shell::new("true").env(name, "x")).map(|task| task.id().to_string());
+        let is_invalid =
+            matches!(&refused, Err(Error::Invalid(invalid)) if invalid.to_string().contains(name));
+        assert!(is_invalid, "{refused:?}");
+    }
+    assert!(session.tasks().unwrap().is_empty());
+}
+
+/// The tasks of a session end with its last guard, though the process goes on.
+#[test]
+fn the_tasks_of_a_session_end_with_its_last_guard() {
+    let dir = dir();
+    let mut settings = open(dir.path()).settings().clone();
+    settings.session_grace_ms = 100;
+    let mw = Meanwhile::open(settings).unwrap();
+    let session = mw.host("guarded").unwrap();
+    let task = session.start(Shell::new("exec sleep 600")).unwrap();
+    let request = WaitRequest {
+        tasks: vec![task.id().clone()],
+        any: false,
+        condition: Condition::Exit,
+        timeout: Some(LONG),
+        look_every: None,
+    };
+    // A task's handle holds its session, too.
+    drop((task, session));
+    let reply = mw.with(|runtime| runtime.reader().wait(&request)).unwrap();
+    assert_eq!(reply.tasks[0].status, Status::Cancelled, "{:?}", reply.tasks);
+}
+
+#[test]
+fn a_session_needs_a_name_that_can_be_used() {
+    let dir = dir();
+    let mw = open(dir.path());
+    for name in ["", "a\nb", "x".repeat(201).as_str()] {
+        let refused = mw.host(name).err().unwrap();
+        assert_eq!(refused.code(), "invalid", "{refused}");
+    }
+    assert_eq!(std::fs::read_dir(dir.path().join("sessions")).unwrap().count(), 0, "nothing is left of it");
+}
+
+/// A list is whole, however long.
+#[test]
+fn all_tasks_of_a_session_are_listed() {
+    const MANY: usize = 60;
+    let dir = dir();
+    let session = open(dir.path()).host("many").unwrap();
+    for _ in 0..MANY {
+        session.start(Shell::new("true")).unwrap();
+    }
+    assert_eq!(session.tasks().unwrap().len(), MANY);
 }
 
 #[test]

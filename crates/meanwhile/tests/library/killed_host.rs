@@ -5,8 +5,9 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
+use meanwhile::engine::{DeliveryPolicy, Runtime};
 use meanwhile::model::Part;
-use meanwhile::{DeliveryPolicy, Programs, Runtime, Settings};
+use meanwhile::{Programs, Settings};
 
 const TASKS: usize = 40;
 const SESSION: &str = "demo";
@@ -81,7 +82,7 @@ fn hosts_that_share_a_session_tell_each_ending_once_between_them() {
 fn assert_told_once(home: PathBuf, tasks: usize) {
     let programs = Programs { supervisor: built("mw-supervisor"), settle: Vec::new(), starter_exits: false };
     let runtime = Runtime::open(Settings::new(home, programs)).unwrap();
-    let host = runtime.host(SESSION, DeliveryPolicy::NextRun).unwrap();
+    let host = runtime.notifications().host(SESSION, DeliveryPolicy::NextRun).unwrap();
     let mut told: BTreeMap<String, usize> = BTreeMap::new();
     for part in host.turns().unwrap().into_iter().flat_map(|turn| turn.parts) {
         if let Part::Notice { notice } = part {

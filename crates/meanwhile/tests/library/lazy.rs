@@ -13,7 +13,7 @@ fn nothing_is_made_before_the_first_start() {
     assert_eq!(tasks(), 0);
     world.start(Asked { session: 0, priority: 0, after: Vec::new(), code: 0 });
     assert_eq!(tasks(), 1);
-    assert_eq!(world.runtime().list(&Filter::new(Scope::All)).unwrap().total, 1);
+    assert_eq!(world.runtime().tasks().list(&Filter::new(Scope::All)).unwrap().total, 1);
     assert!(database.exists());
     world.finish_all();
 }

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
+use meanwhile::engine::{Condition, TaskRequest, WaitRequest};
+use meanwhile::error::Invalid;
 use meanwhile::model::{Cause, CommandSpec, Enforcement, EnvVar, ResourceLimit, Resources};
-use meanwhile::{Condition, Error, Filter, Scope, Task, TaskRequest, WaitRequest};
+use meanwhile::{Error, Filter, Scope, Task};
 
 use crate::world::{Limits, World};
 
@@ -23,15 +25,15 @@ fn ended(world: &World, task: &Task) -> Task {
         timeout: Some(Duration::from_secs(90)),
         look_every: None,
     };
-    assert!(!world.runtime().wait(&request).unwrap().timed_out);
-    world.runtime().task(task.id.as_str(), &Scope::All).unwrap()
+    assert!(!world.runtime().reader().wait(&request).unwrap().timed_out);
+    world.runtime().tasks().task(task.id.as_str(), &Scope::All).unwrap()
 }
 
 #[test]
 fn a_host_learns_which_limit_struck() {
     let world = World::new(Limits { per_session: 2, in_all: 0 });
     let resources = Resources { cpu_time_ms: Some(300), pids: Some(50), ..Resources::default() };
-    let task = world.runtime().start(&request("while :; do :; done", resources)).unwrap().task;
+    let task = world.runtime().starts().start(&request("while :; do :; done", resources)).unwrap().task;
     assert_eq!(task.limits.map(|limits| limits.resources), Some(resources));
     let task = ended(&world, &task);
     let limit = match task.cause_value() {
@@ -46,11 +48,13 @@ fn a_host_learns_which_limit_struck() {
 #[test]
 fn what_is_out_of_range_is_refused_before_anything_is_changed() {
     let world = World::new(Limits { per_session: 2, in_all: 0 });
-    let refused =
-        world.runtime().start(&request("true", Resources { memory: Some(1), ..Resources::default() }));
+    let refused = world
+        .runtime()
+        .starts()
+        .start(&request("true", Resources { memory: Some(1), ..Resources::default() }));
     match refused {
-        Err(Error::Invalid { message, .. }) => assert!(message.contains("--memory"), "{message}"),
+        Err(Error::Invalid(Invalid::Limit(limit))) => assert_eq!(limit.name, "memory"),
         other => panic!("{other:?}"),
     }
-    assert_eq!(world.runtime().list(&Filter::new(Scope::All)).unwrap().total, 0);
+    assert_eq!(world.runtime().tasks().list(&Filter::new(Scope::All)).unwrap().total, 0);
 }

@@ -4,14 +4,15 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
+use meanwhile::engine::Runtime;
 use meanwhile::model::{TASK_LOG_NAME_PATTERN, Timestamp, context_stamp};
-use meanwhile::{Runtime, Scope, Task};
+use meanwhile::{Scope, Task};
 use regex::Regex;
 
 use crate::world::{Asked, Limits, World, session_name};
 
 fn task(runtime: &Runtime, world: &World, at: usize) -> Task {
-    runtime.task(world.id(at).as_str(), &Scope::All).unwrap()
+    runtime.tasks().task(world.id(at).as_str(), &Scope::All).unwrap()
 }
 
 fn name(path: &Path) -> &str {
@@ -24,7 +25,7 @@ fn names_fit_the_pattern_and_are_never_shared() {
     let stamp = context_stamp(Timestamp::from_micros(1_779_504_107_123_000));
     let start = |world: &mut World, context: &str| {
         world.start_in(Asked { session: 0, priority: 0, after: Vec::new(), code: 0 }, Some(context));
-        world.runtime().log_of(&task(world.runtime(), world, world.len() - 1))
+        world.runtime().reader().log_of(&task(world.runtime(), world, world.len() - 1))
     };
     let first = start(&mut world, &stamp);
     assert_eq!(name(&first), "bash_1.20260523-024147-123.log");
@@ -37,7 +38,11 @@ fn names_fit_the_pattern_and_are_never_shared() {
     assert_eq!(name(&third), "bash_1.20260523-024147-124.log", "another context counts anew");
     world.start(Asked { session: 0, priority: 0, after: Vec::new(), code: 0 });
     let plain = task(world.runtime(), &world, 3);
-    assert_eq!(world.runtime().log_of(&plain), Path::new(&plain.output_path), "outside of any context");
+    assert_eq!(
+        world.runtime().reader().log_of(&plain),
+        Path::new(&plain.output_path),
+        "outside of any context"
+    );
     assert_eq!(fs::read_link(&taken).unwrap(), Path::new("/nowhere/else/output.log"));
     let pattern = Regex::new(TASK_LOG_NAME_PATTERN).unwrap();
     for (path, handle) in [(&first, "bash_1"), (&second, "bash_2")] {
@@ -59,20 +64,20 @@ fn names_of_removed_tasks_go_wherever_they_are() {
         world.start_in(asked, Some("20260523-024147-123"));
     }
     let runtime = world.runtime();
-    let link = |at| runtime.log_of(&task(runtime, &world, at));
+    let link = |at| runtime.reader().log_of(&task(runtime, &world, at));
     let links = [link(0), link(1)];
     assert_eq!(
         links.each_ref().map(|link| name(link)),
         ["bash_1.20260523-024147-123.log", "bash_2.20260523-024147-123.log"]
     );
-    runtime.reassign(&session_name(0), &session_name(1), "a test").unwrap();
+    runtime.sessions().reassign(&session_name(0), &session_name(1), "a test").unwrap();
     assert_eq!([link(0), link(1)], links, "what was passed on keeps the name under which it was started");
     world.finish(0);
     let over = |at: usize| task(runtime, &world, at).status.is_terminal();
     while !over(0) {
         runtime.listen().unwrap().wait(std::time::Duration::from_millis(20));
     }
-    runtime.clear(std::slice::from_ref(world.id(0)), None).unwrap();
+    runtime.retention().clear(std::slice::from_ref(world.id(0)), None).unwrap();
     assert!(fs::symlink_metadata(&links[0]).is_err());
     assert!(fs::symlink_metadata(&links[1]).is_ok(), "its task is there");
     world.finish(1);

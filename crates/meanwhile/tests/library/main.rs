@@ -6,13 +6,13 @@
 #![expect(clippy::unwrap_used, reason = "helpers run in tests only, where a broken assumption ends the test")]
 
 mod durations;
+mod fork_server;
 mod handle;
 mod killed_host;
 mod lazy;
 mod limits;
 mod log_names;
 mod notices;
-mod nursery;
 mod paging;
 mod queue;
 mod requests;

@@ -1,6 +1,6 @@
 //! Owners are told once: every order in which an end, an owner's own act and a host's drain can come.
 
-use meanwhile::{DeliveryPolicy, From, Host, KillRequest, Moment, ReadRequest, WaitRequest};
+use meanwhile::engine::{DeliveryPolicy, From, Host, KillRequest, Moment, ReadRequest, WaitRequest};
 
 use crate::world::{Asked, Limits, World, session_name};
 
@@ -30,12 +30,19 @@ fn tell(steps: &[Step]) -> (usize, usize) {
             Step::End => end(&world),
             Step::Read => {
                 let request = ReadRequest { from: From::Offset(0), ..ReadRequest::default() };
-                world.runtime().read_as_owner(world.id(0).as_str(), &session, &request).unwrap();
+                world
+                    .runtime()
+                    .notifications()
+                    .read_as_owner(world.id(0).as_str(), &session, &request)
+                    .unwrap();
             }
             Step::Kill => {
                 let request = KillRequest { by: "model".to_owned(), signal: 15, grace_ms: None };
-                let kills =
-                    world.runtime().kill_as_owner(&[world.id(0).as_str()], &session, &request).unwrap();
+                let kills = world
+                    .runtime()
+                    .notifications()
+                    .kill_as_owner(&[world.id(0).as_str()], &session, &request)
+                    .unwrap();
                 kills.all_done().unwrap();
             }
             Step::Drain => {
@@ -49,7 +56,7 @@ fn tell(steps: &[Step]) -> (usize, usize) {
 }
 
 fn host(world: &World) -> Host<'_> {
-    world.runtime().host(&session_name(0), DeliveryPolicy::NextRun).unwrap()
+    world.runtime().notifications().host(&session_name(0), DeliveryPolicy::NextRun).unwrap()
 }
 
 fn drain(host: &Host<'_>, acknowledge: bool) -> usize {
@@ -69,11 +76,11 @@ fn end(world: &World) {
     let request = WaitRequest {
         tasks: vec![world.id(0).clone()],
         any: false,
-        condition: meanwhile::Condition::Exit,
+        condition: meanwhile::engine::Condition::Exit,
         timeout: Some(std::time::Duration::from_secs(90)),
         look_every: None,
     };
-    assert!(!world.runtime().wait(&request).unwrap().timed_out);
+    assert!(!world.runtime().reader().wait(&request).unwrap().timed_out);
 }
 
 /// Every order of these steps.
@@ -171,7 +178,7 @@ fn a_policy_says_at_which_moments_there_is_news() {
         let mut world = World::new(Limits { per_session: 2, in_all: 0 });
         world.start(Asked { session: 0, priority: 0, after: Vec::new(), code: 0 });
         end(&world);
-        let host = world.runtime().host(&session_name(0), policy).unwrap();
+        let host = world.runtime().notifications().host(&session_name(0), policy).unwrap();
         assert_eq!(host.drain(moment).unwrap().notices().len(), expected, "{policy:?} {moment:?}");
     }
 }
@@ -184,13 +191,13 @@ fn the_end_of_a_run_and_of_a_host_fires_nothing_and_leaves_nothing_open() {
     end(&world);
     let before = open_files();
     for _ in 0..3 {
-        let host = world.runtime().host(&session_name(0), DeliveryPolicy::NextRun).unwrap();
+        let host = world.runtime().notifications().host(&session_name(0), DeliveryPolicy::NextRun).unwrap();
         // A run that ends asks for nothing; what it was handed and did not use is not lost.
         drop(host.drain(Moment::RunStart).unwrap());
         drop(host);
     }
     assert_eq!(open_files(), before);
-    let host = world.runtime().host(&session_name(0), DeliveryPolicy::NextRun).unwrap();
+    let host = world.runtime().notifications().host(&session_name(0), DeliveryPolicy::NextRun).unwrap();
     assert_eq!(host.drain(Moment::RunStart).unwrap().notices().len(), 1);
 }
 

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
+use meanwhile::engine::{DeliveryPolicy, Moment, Runtime, Told};
 use meanwhile::model::{Status, Timestamp};
-use meanwhile::{DeliveryPolicy, Filter, Moment, Order, Runtime, Scope, Task, Told};
+use meanwhile::{Filter, Order, Scope, Task};
 
 use crate::world::{Asked, Limits, World, session_name};
 
@@ -39,7 +40,7 @@ fn ids(tasks: &[Task]) -> Vec<&str> {
 }
 
 fn all(runtime: &Runtime, filter: &Filter) -> Vec<Task> {
-    runtime.list(&Filter { limit: u32::MAX, ..filter.clone() }).unwrap().tasks
+    runtime.tasks().list(&Filter { limit: u32::MAX, ..filter.clone() }).unwrap().tasks
 }
 
 #[test]
@@ -65,13 +66,13 @@ fn pages_of_any_size_make_up_the_whole_list_in_every_order() {
             let live = whole.iter().filter(|task| !task.status.is_terminal()).count();
             assert!(whole.iter().take(live).all(|task| !task.status.is_terminal()), "live ones come first");
             for (place, task) in whole.iter().enumerate() {
-                let found = runtime.place(&filter, &task.id).unwrap();
+                let found = runtime.tasks().place(&filter, &task.id).unwrap();
                 assert_eq!(found, Some(place as u64), "{order:?} {}", task.id);
             }
             for limit in 1..5 {
                 let mut found = Vec::new();
                 for offset in (0..whole.len() as u32 + limit).step_by(limit as usize) {
-                    let page = runtime.list(&Filter { offset, limit, ..filter.clone() }).unwrap();
+                    let page = runtime.tasks().list(&Filter { offset, limit, ..filter.clone() }).unwrap();
                     assert_eq!((page.total, page.live), (whole.len() as u64, live as u64));
                     found.extend(page.tasks);
                 }
@@ -95,6 +96,7 @@ fn orders_are_what_they_say() {
         assert_eq!(ids(&list(order)), ids(&turned), "{order:?} is {other:?} the other way round");
     }
     let newest = list(Order::Newest);
+    assert_eq!(newest.len(), 11);
     assert!(newest.windows(2).all(|pair| pair[0].created_at >= pair[1].created_at));
     assert!(list(Order::Longest).windows(2).all(|pair| pair[0].duration_ms >= pair[1].duration_ms));
     assert!(list(Order::Name).windows(2).all(|pair| pair[0].command <= pair[1].command));
@@ -134,17 +136,17 @@ fn a_text_is_found_as_it_is_written_and_has_no_meaning_of_its_own() {
 fn what_a_tree_uses_is_known_while_it_lives() {
     let mut world = World::new(Limits { per_session: 8, in_all: 0 });
     world.start(asked(0, 0));
-    let task = || world.runtime().task(world.id(0).as_str(), &Scope::All).unwrap();
+    let task = || world.runtime().tasks().task(world.id(0).as_str(), &Scope::All).unwrap();
     let begun = Instant::now();
     let usage = loop {
-        if let Some(usage) = world.runtime().usage(&task()).filter(|usage| usage.memory > 0) {
+        if let Some(usage) = world.runtime().live().usage(&task()).filter(|usage| usage.memory > 0) {
             break usage;
         }
         assert!(begun.elapsed() < SOON, "nothing is known of {:?}", task());
     };
     assert!(usage.processes >= 1);
     world.finish_all();
-    assert_eq!(world.runtime().usage(&task()), None);
+    assert_eq!(world.runtime().live().usage(&task()), None);
 }
 
 #[test]
@@ -154,16 +156,16 @@ fn every_run_is_remembered_with_its_times() {
     world.finish_all();
     let id = world.id(0).as_str();
     for _ in 0..2 {
-        world.runtime().restart(id, &Scope::All).unwrap();
+        world.runtime().starts().restart(id, &Scope::All).unwrap();
         world.finish_all();
     }
-    let task = world.runtime().task(id, &Scope::All).unwrap();
-    let runs = world.runtime().runs(&task, 10);
+    let task = world.runtime().tasks().task(id, &Scope::All).unwrap();
+    let runs = world.runtime().reader().runs(&task, 10);
     assert_eq!(runs.iter().map(|run| run.number).collect::<Vec<_>>(), [1, 2, 3]);
     assert!(runs.iter().all(|run| run.status == Status::Failed && run.ended_at >= Some(run.started_at)));
     let starts: BTreeSet<_> = runs.iter().map(|run| run.started_at).collect();
     assert_eq!(starts.len(), 3);
-    assert_eq!(world.runtime().runs(&task, 2)[..], runs[1..]);
+    assert_eq!(world.runtime().reader().runs(&task, 2)[..], runs[1..]);
 }
 
 #[test]
@@ -172,11 +174,11 @@ fn whether_the_owner_knows_is_known() {
     world.start(asked(0, 0));
     world.finish_all();
     let told = || {
-        let news = world.runtime().news_of(world.id(0).as_str(), &Scope::All).unwrap();
+        let news = world.runtime().notifications().news_of(world.id(0).as_str(), &Scope::All).unwrap();
         news.iter().map(|news| (news.run, news.kind.clone(), news.told)).collect::<Vec<_>>()
     };
     assert_eq!(told(), [(1, "ended".to_owned(), Told::Waiting)]);
-    let host = world.runtime().host(&session_name(0), DeliveryPolicy::NextRun).unwrap();
+    let host = world.runtime().notifications().host(&session_name(0), DeliveryPolicy::NextRun).unwrap();
     let delivery = host.drain(Moment::RunStart).unwrap();
     assert_eq!(told()[0].2, Told::HandedOver);
     delivery.acknowledge().unwrap();

@@ -1,7 +1,8 @@
 //! Requests that only a host can make: a shell cannot pass a NUL byte on.
 
+use meanwhile::engine::TaskRequest;
 use meanwhile::model::{CommandSpec, EnvVar, RawText};
-use meanwhile::{Error, Filter, Scope, TaskRequest};
+use meanwhile::{Error, Filter, Scope};
 
 use crate::world::{Limits, World};
 
@@ -20,11 +21,11 @@ fn a_request_with_a_nul_byte_is_refused_and_leaves_nothing() {
     ];
     for (command, env) in requests {
         let request = TaskRequest::new("s", command, std::env::temp_dir(), env);
-        let refused = world.runtime().start(&request).map(|started| started.task.id);
+        let refused = world.runtime().starts().start(&request).map(|started| started.task.id);
         assert!(
-            matches!(&refused, Err(Error::Invalid { message, .. }) if message.contains("NUL")),
+            matches!(&refused, Err(Error::Invalid(invalid)) if invalid.to_string().contains("NUL")),
             "{refused:?}"
         );
     }
-    assert_eq!(world.runtime().list(&Filter::new(Scope::All)).unwrap().total, 0);
+    assert_eq!(world.runtime().tasks().list(&Filter::new(Scope::All)).unwrap().total, 0);
 }

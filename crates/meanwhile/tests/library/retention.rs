@@ -7,8 +7,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use meanwhile::Scope;
+use meanwhile::engine::{Clock, Condition, Outcome, Runtime, SystemClock, TaskRequest, WaitRequest};
 use meanwhile::model::{CommandSpec, EnvVar, Timestamp};
-use meanwhile::{Clock, Condition, Outcome, Runtime, Scope, SystemClock, TaskRequest, WaitRequest};
 
 use mw_testkit::{SOON, wait_until};
 
@@ -38,14 +39,14 @@ fn whoever_settles_a_week_later_removes_what_ended_now() {
     let mut world = World::new(Limits { per_session: 2, in_all: 0 });
     world.start(Asked { session: 0, priority: 0, after: Vec::new(), code: 0 });
     world.finish_all();
-    let host = world.runtime().teller(&crate::world::session_name(0)).unwrap();
-    host.drain(meanwhile::Moment::RunStart).unwrap().acknowledge().unwrap();
+    let host = world.runtime().notifications().teller(&crate::world::session_name(0)).unwrap();
+    host.drain(meanwhile::engine::Moment::RunStart).unwrap().acknowledge().unwrap();
     let directory = world.runtime().home().task(world.id(0));
     let by_hand = world.by_hand(Arc::new(Ahead(DAY * 8)));
-    by_hand.settle(None).unwrap();
+    by_hand.settler().settle(None).unwrap();
     assert!(directory.exists(), "nothing goes by itself where that is turned off");
     for (days, kept) in [(6, true), (8, false)] {
-        world.at_another_time(Arc::new(Ahead(DAY * days))).settle(None).unwrap();
+        world.at_another_time(Arc::new(Ahead(DAY * days))).settler().settle(None).unwrap();
         assert_eq!(directory.exists(), kept, "after {days} days");
     }
 }
@@ -54,12 +55,12 @@ fn whoever_settles_a_week_later_removes_what_ended_now() {
 fn what_a_session_did_itself_is_forgotten_as_tasks_are() {
     const DAY: Duration = Duration::from_secs(24 * 3600);
     let world = World::new(Limits { per_session: 2, in_all: 0 });
-    let span = world.runtime().begin_span("chat_turn", None).unwrap();
+    let span = world.runtime().traces().begin_span("chat_turn", None).unwrap();
     let trace = span.as_parent().trace_id.to_string();
-    world.runtime().end_span(span, "s", &[], Outcome::default()).unwrap();
+    world.runtime().traces().end_span(span, "s", &[], Outcome::default()).unwrap();
     for (days, kept) in [(6, true), (8, false)] {
-        world.at_another_time(Arc::new(Ahead(DAY * days))).settle(None).unwrap();
-        assert_eq!(world.runtime().trace(&trace, &Scope::All).is_ok(), kept, "after {days} days");
+        world.at_another_time(Arc::new(Ahead(DAY * days))).settler().settle(None).unwrap();
+        assert_eq!(world.runtime().traces().trace(&trace, &Scope::All).is_ok(), kept, "after {days} days");
     }
 }
 
@@ -67,14 +68,14 @@ fn what_a_session_did_itself_is_forgotten_as_tasks_are() {
 fn what_a_session_did_itself_is_told_without_the_values_of_its_secret_variables() {
     const VALUE: &str = "tr0mb0ne-and-drum";
     let world = World::new(Limits { per_session: 2, in_all: 0 });
-    let span = world.runtime().begin_span("tool_shell", None).unwrap();
+    let span = world.runtime().traces().begin_span("tool_shell", None).unwrap();
     let trace = span.as_parent().trace_id.to_string();
     // The second one is where the text is cut.
     let error = format!("not allowed: curl {VALUE} {:>160} {VALUE}", "");
     let attributes = [("tool.text".to_owned(), VALUE.into())].into();
     let env = [EnvVar { name: "DB_TOKEN".into(), value: VALUE.into() }];
-    world.runtime().end_span(span, "s", &env, Outcome { error: Some(error), attributes }).unwrap();
-    let shown = format!("{:?}", world.runtime().trace(&trace, &Scope::All).unwrap());
+    world.runtime().traces().end_span(span, "s", &env, Outcome { error: Some(error), attributes }).unwrap();
+    let shown = format!("{:?}", world.runtime().traces().trace(&trace, &Scope::All).unwrap());
     assert!(!shown.contains("tr0m") && shown.contains("not allowed: curl [redacted:environment]"), "{shown}");
 }
 
@@ -90,7 +91,7 @@ fn whoever_settles_may_lie_where_names_are_no_text() {
     let mut settings = world.runtime().settings().clone();
     settings.programs.settle = vec![program.as_os_str().as_bytes().into(), "x y".into()];
     settings.traces.export = true;
-    Runtime::open(settings).unwrap().send_spans_on();
+    Runtime::open(settings).unwrap().traces().send_spans_on();
     wait_until(SOON, "it has run", || fs::read(&settled).ok().filter(|text| text == b"x y\n").map(drop));
 }
 
@@ -102,7 +103,7 @@ fn age_is_counted_from_the_end_and_not_from_the_request() {
     let command = CommandSpec::Argv(vec!["true".into()]);
     let path = EnvVar { name: "PATH".into(), value: "/usr/bin:/bin".into() };
     let request = TaskRequest::new("s", command, "/".into(), vec![path]);
-    let task = early.start(&request).unwrap().task;
+    let task = early.starts().start(&request).unwrap().task;
     let wait = WaitRequest {
         tasks: vec![task.id.clone()],
         any: false,
@@ -110,12 +111,12 @@ fn age_is_counted_from_the_end_and_not_from_the_request() {
         timeout: Some(Duration::from_secs(90)),
         look_every: None,
     };
-    assert!(!world.runtime().wait(&wait).unwrap().timed_out);
-    let host = world.runtime().teller("s").unwrap();
-    host.drain(meanwhile::Moment::RunStart).unwrap().acknowledge().unwrap();
+    assert!(!world.runtime().reader().wait(&wait).unwrap().timed_out);
+    let host = world.runtime().notifications().teller("s").unwrap();
+    host.drain(meanwhile::engine::Moment::RunStart).unwrap().acknowledge().unwrap();
     let directory = world.runtime().home().task(&task.id);
-    world.at_another_time(Arc::new(Ahead(DAY))).settle(None).unwrap();
+    world.at_another_time(Arc::new(Ahead(DAY))).settler().settle(None).unwrap();
     assert!(directory.exists(), "it was asked for nine days ago and ended one day ago");
-    world.at_another_time(Arc::new(Ahead(DAY * 8))).settle(None).unwrap();
+    world.at_another_time(Arc::new(Ahead(DAY * 8))).settler().settle(None).unwrap();
     assert!(!directory.exists());
 }

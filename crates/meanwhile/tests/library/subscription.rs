@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use meanwhile::Scope;
+use meanwhile::engine::SystemClock;
 use meanwhile::model::Event;
-use meanwhile::{Scope, SystemClock};
 
 use crate::world::{Asked, Limits, World, session_name};
 
@@ -20,7 +21,8 @@ fn the_life_of_a_task_comes_in_order_and_that_of_others_does_not() {
     world.start(asked(0));
     world.start(asked(1));
     (0..2).for_each(|at| world.finish(at));
-    let mut subscription = world.runtime().subscribe_after(0, Scope::Session(session_name(0))).unwrap();
+    let mut subscription =
+        world.runtime().notifications().subscribe_after(0, Scope::Session(session_name(0))).unwrap();
     let mut words = Vec::new();
     while !words.contains(&"ended") {
         let events = subscription.next(SOON).unwrap();
@@ -35,9 +37,9 @@ fn the_life_of_a_task_comes_in_order_and_that_of_others_does_not() {
 #[test]
 fn what_happens_while_it_sleeps_wakes_it_and_a_place_can_be_taken_up_again() {
     let mut world = World::new(Limits { per_session: 2, in_all: 0 });
-    let place = world.runtime().subscribe(Scope::All).unwrap().place();
+    let place = world.runtime().notifications().subscribe(Scope::All).unwrap().place();
     world.start(asked(0));
-    let mut subscription = world.runtime().subscribe_after(place, Scope::All).unwrap();
+    let mut subscription = world.runtime().notifications().subscribe_after(place, Scope::All).unwrap();
     let started = subscription.next(SOON).unwrap();
     assert!(matches!(started[0].event, Event::Reserved { .. }), "{started:?}");
     world.finish(0);
@@ -52,12 +54,12 @@ fn what_happens_while_it_sleeps_wakes_it_and_a_place_can_be_taken_up_again() {
 fn a_quiet_session_reads_what_others_do_once() {
     let mut world = World::new(Limits { per_session: 4, in_all: 0 });
     let beside = world.at_another_time(Arc::new(SystemClock));
-    let mut quiet = beside.subscribe(Scope::Session(session_name(1))).unwrap();
+    let mut quiet = beside.notifications().subscribe(Scope::Session(session_name(1))).unwrap();
     (0..3).for_each(|_| world.start(asked(0)));
     world.finish_all();
-    world.runtime().reconcile().unwrap();
+    world.runtime().settler().reconcile().unwrap();
     assert!(quiet.next(Duration::ZERO).unwrap().is_empty());
-    assert_eq!(quiet.place(), world.runtime().last_event().unwrap());
+    assert_eq!(quiet.place(), world.runtime().tasks().last_event().unwrap());
     world.start(asked(1));
     let own = quiet.next(SOON).unwrap();
     assert!(!own.is_empty() && own.iter().all(|event| event.task == *world.id(3)), "{own:?}");

@@ -7,10 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use meanwhile::engine::{Condition, KillRequest, Runtime, TaskRequest, WaitRequest};
 use meanwhile::model::{CommandSpec, EnvVar, RawText, Status};
-use meanwhile::{
-    Condition, Filter, KillRequest, Programs, Runtime, Scope, Settings, TaskRequest, WaitRequest,
-};
+use meanwhile::{Filter, Programs, Scope, Settings};
 
 const LIMIT: u32 = 2;
 const THREADS: usize = 6;
@@ -51,7 +50,8 @@ fn threads_share_the_slots_of_a_home() {
         let one = || {
             let runtime = runtime(&home);
             let request = request(&work);
-            let tasks: Vec<_> = (0..EACH).map(|_| runtime.start(&request).unwrap().task.id).collect();
+            let tasks: Vec<_> =
+                (0..EACH).map(|_| runtime.starts().start(&request).unwrap().task.id).collect();
             let wait = WaitRequest {
                 tasks: tasks.clone(),
                 any: false,
@@ -59,7 +59,8 @@ fn threads_share_the_slots_of_a_home() {
                 timeout: Some(Duration::from_secs(90)),
                 look_every: None,
             };
-            let reply = runtime.wait(&wait).unwrap();
+            let reply = runtime.reader().wait(&wait).unwrap();
+            assert_eq!(reply.tasks.len(), EACH);
             assert!(reply.tasks.iter().all(|task| task.status == Status::Completed), "{:?}", reply.tasks);
             tasks
         };
@@ -67,7 +68,7 @@ fn threads_share_the_slots_of_a_home() {
         threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
     });
     let filter = Filter::new(Scope::All);
-    let page = runtime(&home).list(&filter).unwrap();
+    let page = runtime(&home).tasks().list(&filter).unwrap();
     let listed: BTreeSet<_> = page.tasks.iter().map(|task| task.id.clone()).collect();
     assert_eq!((started.len(), page.tasks.len(), &listed), (THREADS * EACH, THREADS * EACH, &started));
     assert!(!dir.path().join("user").exists(), "another home was touched");
@@ -87,21 +88,21 @@ fn what_is_looked_at_while_it_is_being_made_is_not_lost() {
         scope.spawn(|| {
             let looker = runtime(&home);
             while !done.load(Ordering::Relaxed) {
-                let _ = looker.list(&Filter::new(Scope::All)).unwrap();
+                let _ = looker.tasks().list(&Filter::new(Scope::All)).unwrap();
             }
         });
         let starter = runtime(&home);
         let request = request(&work);
-        let start = |_| starter.start(&request).map(|started| started.task.id);
+        let start = |_| starter.starts().start(&request).map(|started| started.task.id);
         let started: Result<_, _> = (0..STARTS).map(start).collect();
         done.store(true, Ordering::Relaxed);
         started.unwrap()
     });
-    let page = runtime(&home).list(&Filter { limit: u32::MAX, ..Filter::new(Scope::All) }).unwrap();
+    let page = runtime(&home).tasks().list(&Filter { limit: u32::MAX, ..Filter::new(Scope::All) }).unwrap();
     let listed: BTreeSet<_> = page.tasks.iter().map(|task| task.id.clone()).collect();
     assert_eq!(listed, started);
     let runtime = runtime(&home);
     for id in &started {
-        let _ = runtime.kill(id.as_str(), &Scope::All, &KillRequest::term("the test".to_owned()));
+        let _ = runtime.live().kill(id.as_str(), &Scope::All, &KillRequest::term("the test".to_owned()));
     }
 }

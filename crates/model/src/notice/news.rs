@@ -7,6 +7,7 @@ use crate::task::cause::{Cause, TimeLimit};
 use crate::task::dialect::Dialect;
 use crate::task::id::TaskId;
 use crate::task::state::Status;
+use crate::text::cut::clipped;
 use crate::time::Timestamp;
 
 /// What the last line of an agent's log begins with while somebody has to answer.
@@ -111,11 +112,11 @@ impl News {
             Self::Stalled { prompt } if prompt.starts_with(AGENT_WAITS) => {
                 let what = prompt.trim_start_matches(AGENT_WAITS).trim_start();
                 format!(
-                    "waits for {what}; it goes on when the user has answered, or when nobody has for a while"
+                    "waits for {what}; it continues when the user answers, or after a while without an answer"
                 )
             }
             Self::Stalled { prompt } => format!(
-                "waits for input at {prompt:?}; kill it and run it again with the answer piped in, or with a flag such as --yes"
+                "waits for input at {prompt:?}; kill it and run it again with the answer piped in, or with an option such as --yes"
             ),
         }
     }
@@ -208,10 +209,7 @@ impl Notice {
             return self.news.in_words();
         }
         let plain = |c: char| if c.is_control() && !matches!(c, '\n' | '\r' | '\t') { '\u{fffd}' } else { c };
-        let mut command: String = self.command.chars().take(LONGEST_COMMAND).map(plain).collect();
-        if self.command.chars().count() > LONGEST_COMMAND {
-            command.push('…');
-        }
+        let command: String = clipped(&self.command, LONGEST_COMMAND).chars().map(plain).collect();
         let time = self.took().map_or_else(String::new, |took| format!(" ({took})"));
         format!("{command}{time} — {}{}", self.news.in_words(), self.left())
     }

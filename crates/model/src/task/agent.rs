@@ -123,7 +123,8 @@ impl AgentRecord {
         match (&turn.answer, &turn.error) {
             (Some(answer), _) => Some(answer.clone()),
             (None, Some(error)) if run > 1 => {
-                let kept = self.answer().map(|answer| format!("\nThe earlier answer stands:\n{answer}"));
+                let kept =
+                    self.answer().map(|answer| format!("\nThe earlier answer is still valid:\n{answer}"));
                 Some(format!("The follow-up failed: {error}{}", kept.unwrap_or_default()))
             }
             (None, Some(error)) => Some(error.clone()),

@@ -159,7 +159,7 @@ impl Cause {
             }
             Self::LimitReached { limit, .. } => limit.to_words(),
             Self::SpawnFailed { message } => format!("could not start: {message}"),
-            Self::Lost { reason } => format!("ending not known: {reason}"),
+            Self::Lost { reason } => format!("outcome unknown: {reason}"),
             Self::Skipped { reason } => format!("skipped: {reason}"),
         }
     }
@@ -170,7 +170,7 @@ impl Exit {
         match self {
             Self::Code(code) => format!("exited {code}"),
             Self::Signal { number, .. } => signal_name(*number),
-            Self::Unknown(reason) => format!("exit not seen: {reason}"),
+            Self::Unknown(reason) => format!("exit not observed: {reason}"),
         }
     }
 }

@@ -44,7 +44,7 @@ impl fmt::Display for Place {
 
 /// A name that no place has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no back-end {0:?}; choose one of process, mock")]
+#[error("no back-end {0:?}; choose one of process, mock")]
 pub struct UnknownPlace(String);
 
 impl FromStr for Place {

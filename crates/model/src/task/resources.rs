@@ -4,8 +4,6 @@
 //! the tree now and then; [`Resources::struck_by`] says what such a look means and [`Resources::pause_ms`] when
 //! to look again.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 /// Limits on what a task uses; absent = none.
@@ -69,12 +67,12 @@ pub struct Pace {
     pub idle: bool,
 }
 
-/// A limit that no task could live with, or that means nothing.
+/// A limit that is out of its range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutOfRange {
-    /// The option's name.
+    /// The limit's name.
     pub name: &'static str,
-    /// What it takes.
+    /// What it takes besides 0, which means no limit.
     pub takes: &'static str,
 }
 
@@ -176,12 +174,6 @@ impl ResourceLimit {
             Self::CpuTime(ms) => format!("CPU time limit {}", seconds(*ms)),
             Self::Pids(most) => format!("pids limit {most}"),
         }
-    }
-}
-
-impl fmt::Display for OutOfRange {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "--{} takes 0 for no limit, or {}", self.name, self.takes)
     }
 }
 

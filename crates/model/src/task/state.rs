@@ -213,6 +213,18 @@ impl TaskState {
         }
     }
 
+    /// Returns what made the present or last run.
+    #[must_use]
+    pub const fn origin(&self) -> RunOrigin {
+        match self {
+            Self::Pending { origin, .. }
+            | Self::Starting { origin, .. }
+            | Self::Running { origin, .. }
+            | Self::Cancelling { origin, .. }
+            | Self::Ended { origin, .. } => *origin,
+        }
+    }
+
     /// Returns the first process while it lives.
     #[must_use]
     pub const fn process(&self) -> Option<&Process> {

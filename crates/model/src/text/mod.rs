@@ -1,7 +1,8 @@
 //! Text: bytes that may be no UTF-8, numbers with units, and what is safe to show.
 //!
-//! `redact` finds secrets, `visible` characters that hide others, `prompt` lines that wait for an answer.
+//! `cut` shortens, `redact` finds secrets, `visible` characters that hide others, `prompt` lines that wait for an answer.
 
+pub(crate) mod cut;
 pub(crate) mod prompt;
 pub(crate) mod quotes;
 pub(crate) mod raw_text;

@@ -10,7 +10,7 @@ pub enum UnitError {
     #[error("{0:?} is not a size: write 4096, 64KiB, 10MiB, 1GiB or 0")]
     Size(String),
     /// No number of processors.
-    #[error("{0:?} is no number of CPUs: write 2, 1.5 or 0.25")]
+    #[error("{0:?} is not a number of CPUs: write 2, 1.5 or 0.25")]
     Cpus(String),
 }
 
@@ -71,6 +71,12 @@ fn scaled(text: &str, units: &[(&str, f64)]) -> Option<u64> {
     }
     let value = number.parse::<f64>().ok()? * factor;
     (value.is_finite() && value < 1e18).then_some(value as u64)
+}
+
+/// Returns `1 task`, `2 tasks`.
+#[must_use]
+pub fn count(number: usize, one: &str, many: &str) -> String {
+    if number == 1 { format!("1 {one}") } else { format!("{number} {many}") }
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod layout;
 pub(crate) mod log_name;
 mod metadata;
 mod record;
+mod refusal_code;
 mod start;
 
 pub use control::{
@@ -25,6 +26,7 @@ pub use layout::{
 };
 pub use metadata::Metadata;
 pub use record::{EndRequest, ExitRecord, RECORD_VERSION};
+pub use refusal_code::RefusalCode;
 pub use start::{
-    Answer, LACK, Launch, MOST_SLOTS, SLOT_FREE, SLOT_HELD, START_VERSION, SessionWatch, StartMessage,
+    Answer, Launch, MOST_SLOTS, SLOT_FREE, SLOT_HELD, START_VERSION, SessionWatch, StartMessage,
 };

@@ -89,7 +89,7 @@ impl ExitRecord {
             run,
             process: None,
             started_at: None,
-            exit: Exit::Unknown("no supervisor was there".to_owned()),
+            exit: Exit::Unknown("no supervisor was running".to_owned()),
             unsupervised: Some(cause),
             asked: None,
             struck: None,

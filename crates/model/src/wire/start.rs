@@ -7,6 +7,7 @@ use crate::task::spec::Io;
 use crate::task::state::Process;
 use crate::text::raw_text::RawText;
 use crate::time::Timestamp;
+use crate::wire::refusal_code::RefusalCode;
 
 /// The version of the start message. A supervisor that would not hold limits on resources refuses the second.
 pub const START_VERSION: u32 = 2;
@@ -19,9 +20,6 @@ pub const SLOT_HELD: u8 = b'+';
 
 /// What it begins with when it was given back.
 pub const SLOT_FREE: u8 = b'-';
-
-/// The code of a refusal for want of descriptors, processes or memory: it may work later, or for somebody else.
-pub const LACK: &str = "lack";
 
 /// What a supervisor is told on its standard input, as JSON.
 ///
@@ -119,8 +117,8 @@ pub enum Answer {
     },
     /// It was not, and nothing is left behind.
     Refused {
-        /// `not_found`, `not_executable`, `cwd`, `busy`, `version`, `no_room`, `lack`, `system`.
-        code: String,
+        /// Why.
+        code: RefusalCode,
         /// What happened.
         message: String,
     },

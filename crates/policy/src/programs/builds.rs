@@ -77,7 +77,7 @@ pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
                 return true;
             }
             if name == "cargo" && verb_is(call, &["run", "r"]) && has_own_words(&call.args[1..]) {
-                judge.unknown_code(&call.part, "what the program does with its words is not visible here");
+                judge.unknown_code(&call.part, "the effect of these arguments on the program is unknown");
             }
             if MANY_TARGETS.contains(&name)
                 && !read(call.args, &[]).operands.iter().all(|word| word.lit().is_some_and(is_target))
@@ -177,7 +177,7 @@ fn npm(judge: &mut Judge<'_>, call: &Call<'_>) {
     if runs {
         judge.project_code(call, &risky);
     } else if !looks {
-        let why = format!("{} here installs or runs what is not known by its name", call.name);
+        let why = format!("{} installs or runs something unknown", call.name);
         judge.ask(Ground::Install, &call.part, &why, "installs packages, or runs scripts of unknown content");
     }
 }
@@ -211,7 +211,7 @@ fn make(judge: &mut Judge<'_>, call: &Call<'_>) {
             Some(text) => is_target(text),
         };
         if !ok {
-            let why = format!("{} is no target that is known to be harmless", word.text);
+            let why = format!("{} is not a known safe target", word.text);
             judge.unknown_code(&call.part, &why);
             return;
         }
@@ -270,6 +270,6 @@ fn cmake(judge: &mut Judge<'_>, call: &Call<'_>) {
     if builds && harmless && !call.args.iter().any(|word| word.lit() == Some("--")) {
         judge.project_code(call, &["--preset"]);
     } else {
-        judge.unknown_code(&call.part, "it runs what its files and words say");
+        judge.unknown_code(&call.part, "it runs commands from its files and arguments");
     }
 }

@@ -39,7 +39,7 @@ pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
         "trap" => trap(judge, call),
         "alias" | "unalias" | "enable" | "bind" | "complete" | "compgen" | "compopt" | "mapfile"
         | "readarray" => {
-            judge.unknown_code(&call.part, "it changes what later words mean");
+            judge.unknown_code(&call.part, "it changes the meaning of later words");
         }
         "history" | "fc" => judge.unknown_code(&call.part, "it may run earlier commands"),
         "disown" | "suspend" | "logout" => {
@@ -69,7 +69,7 @@ fn names(judge: &mut Judge<'_>, call: &Call<'_>) {
         judge.ask(Ground::UnknownCode, &call.part, "an index may run commands", "may run commands");
     }
     if call.name == "unset" && call.args.iter().any(Word::is_option) {
-        judge.unknown_code(&call.part, "it changes what later words mean");
+        judge.unknown_code(&call.part, "it changes the meaning of later words");
     }
     if matches!(call.name, "read" | "getopts" | "unset") {
         for word in call.args {
@@ -80,7 +80,7 @@ fn names(judge: &mut Judge<'_>, call: &Call<'_>) {
                     let in_project = call.name == "read" && whole && judge.feed != Feed::Unknown;
                     judge.assign(name, &Word { in_project, ..Word::open(name) }, &call.part);
                 }
-                None => judge.unknown_code(&call.part, "which variable it sets is known only once it runs"),
+                None => judge.unknown_code(&call.part, "the variable it sets is known only at run time"),
             }
         }
     }
@@ -164,7 +164,7 @@ fn declare(judge: &mut Judge<'_>, call: &Call<'_>) {
             if plain && word.text.contains('=') {
                 judge.assign(name, &Word { text: word.text.clone(), ..Word::default() }, &call.part);
             } else {
-                judge.unknown_code(&call.part, "which variable it sets is known only once it runs");
+                judge.unknown_code(&call.part, "the variable it sets is known only at run time");
             }
             continue;
         };
@@ -198,14 +198,14 @@ fn set(judge: &mut Judge<'_>, call: &Call<'_>) {
         })
     };
     if !call.args.iter().all(known) {
-        judge.unknown_code(&call.part, "it changes what later words mean");
+        judge.unknown_code(&call.part, "it changes the meaning of later words");
     }
 }
 
 fn shopt(judge: &mut Judge<'_>, call: &Call<'_>) {
     let known = ["-s", "-u", "-q", "-p", "globstar", "nullglob", "failglob", "nocaseglob"];
     if !call.args.iter().all(|word| word.lit().is_some_and(|text| known.contains(&text))) {
-        judge.unknown_code(&call.part, "it changes what later words mean");
+        judge.unknown_code(&call.part, "it changes the meaning of later words");
     }
 }
 
@@ -236,7 +236,7 @@ fn eval(judge: &mut Judge<'_>, call: &Call<'_>) {
             let grammar = judge.grammar;
             judge.script(&texts.join(" "), grammar);
         }
-        None => judge.unknown_code(&call.part, "what it evaluates is known only once it runs"),
+        None => judge.unknown_code(&call.part, "the evaluated text is known only at run time"),
     }
 }
 
@@ -275,14 +275,14 @@ impl Judge<'_> {
             self.run_script(script, part);
         } else {
             // Without a directory it is looked for elsewhere first.
-            self.unknown_code(part, "which script this is cannot be told");
+            self.unknown_code(part, "the script is unknown");
         }
         // Whatever it sets, it sets here.
         let text = text_of(args);
         self.variables.values_mut().for_each(|variable| *variable = Variable::Unknown);
         self.cwd.clear();
         if args.len() > 1 {
-            self.unknown_code(&text, "a script that is given words may do anything with them");
+            self.unknown_code(&text, "a script can do anything with its arguments");
         }
     }
 }

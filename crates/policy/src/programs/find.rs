@@ -158,7 +158,7 @@ fn find(judge: &mut Judge<'_>, call: &Call<'_>) {
                 judge.unknown_code(&call.part, "it takes its places from elsewhere");
             }
             test if test.starts_with('-') && !LOOKS.contains(&test) && !is_number(test) => {
-                let why = format!("{test} is not a test that is known here");
+                let why = format!("{test} is an unknown test");
                 judge.ask(Ground::UnknownCode, &call.part, &why, "may do more than look");
             }
             _ => {}
@@ -179,7 +179,7 @@ fn is_number(text: &str) -> bool {
 fn xargs(judge: &mut Judge<'_>, call: &Call<'_>) {
     let valued = ["-n", "-P", "-I", "-L", "-d", "-s", "-E", "-a", "--max-args", "--max-procs", "--delimiter"];
     let Some(at) = inner_start(call.args, &valued) else {
-        return judge.ask(Ground::NotLiteral, &call.part, "what it runs is known only once it runs", "");
+        return judge.ask(Ground::NotLiteral, &call.part, "its command is known only at run time", "");
     };
     let options = read(&call.args[..at], &valued);
     let known = [

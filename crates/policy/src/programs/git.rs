@@ -115,7 +115,7 @@ pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
     }
     let Some((subcommand, rest)) = args.split_first() else { return true };
     let Some(name) = subcommand.lit() else {
-        judge.ask(Ground::NotLiteral, &call.part, "what git does is known only once it runs", "");
+        judge.ask(Ground::NotLiteral, &call.part, "the git command is known only at run time", "");
         return true;
     };
     self::subcommand(judge, call, name, rest);
@@ -247,7 +247,7 @@ fn subcommand(judge: &mut Judge<'_>, call: &Call<'_>, name: &str, args: &[Word])
         name => format!("changes the repository (git {name})"),
     };
     let ground = if matches!(name, "clean" | "rm") { Ground::Delete } else { Ground::Repository };
-    judge.ask(ground, &call.part, &format!("git {name} does more than look"), &effect);
+    judge.ask(ground, &call.part, &format!("git {name} does more than read"), &effect);
 }
 
 fn is_risky(subcommand: &str, option: &str) -> bool {

@@ -78,7 +78,7 @@ impl Judge<'_> {
         let Some((first, args)) = words.split_first() else { return };
         let part = text_of(words);
         let Some(name) = first.lit() else {
-            let why = format!("which program {} is, is known only once it runs", first.text);
+            let why = format!("the program {} is known only at run time", first.text);
             return self.ask(Ground::NotLiteral, &part, &why, "runs a program that is not known yet");
         };
         if !name.is_ascii() {
@@ -95,7 +95,7 @@ impl Judge<'_> {
         let call = Call { name, args, part };
         // A function may be gone or not there yet, so that a name which is also a program's is judged as both.
         if !FAMILIES.iter().any(|family| family(self, &call)) && !is_function {
-            let why = format!("{name} is not a program that is known here");
+            let why = format!("{name} is an unknown program");
             self.ask(
                 Ground::UnknownProgram,
                 &call.part,

@@ -64,7 +64,7 @@ fn gh(judge: &mut Judge<'_>, call: &Call<'_>) {
         judge.ask(
             Ground::Network,
             &call.part,
-            "it does more than look",
+            "it does more than read",
             "changes something on GitHub, or opens a browser",
         );
     }
@@ -95,7 +95,7 @@ fn kubectl(judge: &mut Judge<'_>, call: &Call<'_>) {
         judge.ask(
             Ground::Network,
             &call.part,
-            "it does more than look",
+            "it does more than read",
             "changes or reads secrets of a cluster",
         );
     }

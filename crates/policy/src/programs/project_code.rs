@@ -16,7 +16,7 @@ impl Judge<'_> {
         }
         for word in call.args {
             let Some(values) = word.values().filter(|_| !word.odd).map(<[String]>::to_vec) else {
-                let why = format!("{} may be anything, an option too", word.text);
+                let why = format!("{} can be anything, even an option", word.text);
                 self.ask(Ground::NotLiteral, &call.part, &why, "may do more than it seems");
                 continue;
             };

@@ -186,7 +186,12 @@ fn ps(judge: &mut Judge<'_>, call: &Call<'_>) {
         letters || word.is_option() && word.may_hold("E") || word.may_hold("environ")
     };
     if call.args.iter().enumerate().any(|(at, word)| shows(at, word)) {
-        judge.ask(Ground::Secret, &call.part, "it may show the environment of others", "may print secrets");
+        judge.ask(
+            Ground::Secret,
+            &call.part,
+            "it may show the environment of other processes",
+            "may print secrets",
+        );
     }
 }
 

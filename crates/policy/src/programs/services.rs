@@ -167,7 +167,7 @@ fn meanwhile(judge: &mut Judge<'_>, call: &Call<'_>) {
             | "config" | "completions" | "--version" | "--help" | "help",
         ) => {}
         Some(verb) => {
-            let why = format!("mw {verb} changes tasks, or answers for somebody");
+            let why = format!("mw {verb} changes tasks, or answers approval requests");
             judge.unknown_code(&call.part, &why);
         }
         None => judge.unknown_code(&call.part, "what mw does is known only once it runs"),

@@ -159,8 +159,8 @@ fn time(judge: &mut Judge<'_>, call: &Call<'_>) {
 }
 
 fn other_user(judge: &mut Judge<'_>, call: &Call<'_>) {
-    let why = format!("{} runs it with the rights of somebody else", call.name);
-    judge.ask(Ground::OtherUser, &call.part, &why, "runs with the rights of somebody else");
+    let why = format!("{} runs it as another user", call.name);
+    judge.ask(Ground::OtherUser, &call.part, &why, "runs as another user");
     if call.name == "sudo" || call.name == "doas" {
         let valued = ["-u", "-g", "-h", "-p", "-C", "-r", "-t", "-T", "-U", "-D", "-R"];
         if let Some(start) = inner_start(call.args, &valued) {

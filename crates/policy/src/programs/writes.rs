@@ -59,7 +59,7 @@ pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
         "ln" | "link" => link(judge, call),
         "chmod" => chmod(judge, call),
         "chown" | "chgrp" | "setfacl" | "chattr" | "setcap" => {
-            let effect = "changes who may use files";
+            let effect = "changes permissions of files";
             judge.ask(Ground::OtherUser, &call.part, "it changes who owns or may use files", effect);
         }
         "truncate" => {
@@ -67,7 +67,7 @@ pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
             judge.ask(
                 Ground::Delete,
                 &call.part,
-                "it cuts files off",
+                "it truncates files",
                 &format!("cuts off {}", names(&options)),
             );
             options.operands.iter().for_each(|word| judge.write(word, &call.part));
@@ -113,7 +113,7 @@ fn unknown_option(judge: &mut Judge<'_>, call: &Call<'_>, options: &Options<'_>,
         return true;
     }
     let Some(given) = options.other_than(known) else { return false };
-    let why = format!("{} is not an option that is known here", given.name);
+    let why = format!("{} is an unknown option", given.name);
     judge.ask(Ground::UnknownCode, &call.part, &why, "may do more than it seems");
     true
 }
@@ -222,7 +222,12 @@ fn copy(judge: &mut Judge<'_>, call: &Call<'_>) {
             judge.write(&target, &call.part);
         }
         None => {
-            judge.ask(Ground::NotLiteral, &call.part, "where it copies to cannot be told", "writes files");
+            judge.ask(
+                Ground::NotLiteral,
+                &call.part,
+                "the destination of the copy is unknown",
+                "writes files",
+            );
         }
     }
 }
@@ -257,7 +262,14 @@ fn move_files(judge: &mut Judge<'_>, call: &Call<'_>) {
                 judge.ask(Ground::Delete, &call.part, "what goes there is gone", "deletes what it moves");
             }
         }
-        None => judge.ask(Ground::NotLiteral, &call.part, "where it moves to cannot be told", "moves files"),
+        None => {
+            judge.ask(
+                Ground::NotLiteral,
+                &call.part,
+                "the destination of the move is unknown",
+                "moves files",
+            );
+        }
     }
 }
 

@@ -232,6 +232,9 @@ impl<'a> Scan<'a> {
                     return None;
                 }
                 self.read.evaluates |= inside.chars().any(|c| c.is_alphabetic() || c == '_');
+                if inside.contains('=') || inside.contains("++") || inside.contains("--") {
+                    self.read.assigned.extend(identifiers(&inside));
+                }
                 self.units.push(Unit::Number);
                 Some(end + 1)
             }
@@ -370,6 +373,15 @@ fn ansi_end(chars: &[char], from: usize) -> Option<usize> {
         at += 1;
     }
     None
+}
+
+/// Returns the names in a calculation.
+fn identifiers(calculation: &str) -> Vec<String> {
+    let words = calculation.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    words
+        .filter(|word| word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'))
+        .map(str::to_owned)
+        .collect()
 }
 
 /// Tells whether a calculation can do nothing but calculate.

@@ -94,6 +94,29 @@ fn the_environment_counts_as_part_of_the_command() {
     assert_eq!(with("x", "a[$(id)]", "echo $((x))"), Decision::Ask);
 }
 
+/// A shell sets these by itself: what a script or a call assigns is not what a later word becomes.
+#[test]
+fn a_variable_that_shells_set_themselves_says_nothing_about_a_path() {
+    for name in ["PWD", "OLDPWD", "SECONDS", "_", "LINENO", "BASH_SUBSHELL"] {
+        let text = format!("echo x > \"${name}/../out\"");
+        let env = [(name.to_owned(), "/p/sub/a".to_owned())];
+        let case = Case { env: &env, ..Case::bash(&text) };
+        assert_eq!(case.verdict().decision, Decision::Ask, "{name} of the call");
+        for text in
+            [format!("{name}=/p/sub/a; cd .; {text}"), format!("export {name}=/p/sub/a; sh -c '{text}'")]
+        {
+            assert_eq!(Case::bash(&text).verdict().decision, Decision::Ask, "{text}");
+        }
+    }
+    for calculation in ["echo $((X=1))", "Y=$((X=1))", "[ $((X++)) = 1 ]", "((X=1))", "let X=1"] {
+        let text = format!("X=sub/a; {calculation}; echo x > $X/../../OUT");
+        assert_eq!(Case::bash(&text).verdict().decision, Decision::Ask, "{text}");
+    }
+    let own = Case::bash("sub=/p/sub/a; echo x > \"$sub/../out\"");
+    assert_eq!(own.verdict().decision, Decision::Allow, "a variable of the script is what it was assigned");
+    assert_eq!(Case::bash("echo x > \"$PWD/sub/out\"").verdict().decision, Decision::Allow);
+}
+
 #[test]
 fn what_is_too_long_or_too_deep_is_asked_about_and_takes_no_time() {
     let deep = |open: &str, inside: &str, close: &str, times: usize| {

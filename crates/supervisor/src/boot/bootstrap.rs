@@ -1,4 +1,4 @@
-//! From a command line and one message on stdin to a supervised command: who forks whom.
+//! The start of `mw-supervisor`: reads its arguments and the start message, and forks guardian and supervisor.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, IoSliceMut};
@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use mw_model::wire::{
-    Answer, JournalEntry, LACK, Launch, MOST_SLOTS, SLOT_FREE, START_VERSION, StartMessage,
+    Answer, JournalEntry, Launch, MOST_SLOTS, RefusalCode, SLOT_FREE, START_VERSION, StartMessage,
 };
 use mw_model::{Enforcement, RawText};
 use rustix::fs::FlockOperation;
@@ -32,39 +32,39 @@ use crate::spawn::launch;
 use crate::sys;
 use crate::sys::{Board, ChildEvents, Fork};
 
-/// How long a lock may stay with the supervisors of an earlier run that are just ending.
+/// How long to wait for the lock of an earlier run whose supervisors are still exiting.
 const LOCK_PATIENCE_MS: u64 = 5000;
 
 /// Why a start is refused.
 pub(crate) struct Refusal {
-    pub(crate) code: &'static str,
+    pub(crate) code: RefusalCode,
     pub(crate) message: String,
 }
 
 impl Refusal {
     pub(crate) fn system(what: &str, error: &io::Error) -> Self {
         let code = match error.kind() {
-            io::ErrorKind::StorageFull => "no_room",
-            _ if is_lack(error) => LACK,
-            _ => "system",
+            io::ErrorKind::StorageFull => RefusalCode::NoRoom,
+            _ if is_lack(error) => RefusalCode::Lack,
+            _ => RefusalCode::System,
         };
         Self { code, message: format!("{what}: {error}") }
     }
 
     fn busy(message: &str) -> Self {
-        Self { code: "busy", message: message.to_owned() }
+        Self { code: RefusalCode::Busy, message: message.to_owned() }
     }
 
     pub(crate) fn answer(self) {
-        answer(&Answer::Refused { code: self.code.to_owned(), message: self.message });
+        answer(&Answer::Refused { code: self.code, message: self.message });
     }
 }
 
-/// What the command line says: which run to look after, before it is known what to do with it.
+/// The arguments: which run to supervise. What to run comes later, in the start message.
 pub(crate) struct Address {
     run: u32,
     purpose: Purpose,
-    /// Whether the starter is about to end, so that no fork is needed to get away from it.
+    /// Whether the starter is about to exit, so that no fork is needed to detach from it.
     stays: bool,
 }
 
@@ -87,7 +87,7 @@ impl Address {
         Some(Self { run, purpose, stays })
     }
 
-    /// The address of a run that is to be executed, by a process that nobody waits for.
+    /// The address of a run to execute, for a process that nobody waits for.
     pub(crate) const fn of_first_process(run: u32) -> Self {
         Self { run, purpose: Purpose::Spawn, stays: true }
     }
@@ -102,17 +102,17 @@ pub(crate) struct Run {
     pub(crate) events: ChildEvents,
     pub(crate) cgroup: Option<Cgroup>,
     pub(crate) boot_id: String,
-    /// The stand-in of whoever has this; nobody for the stand-in itself.
+    /// The guardian, in the supervisor; absent in the guardian itself.
     pub(crate) guardian: Option<Pid>,
-    /// Locks that say that this task runs. Guardian and supervisor have the same.
+    /// Locks that mark this task as running, shared by guardian and supervisor.
     slots: Vec<OwnedFd>,
 }
 
 impl Run {
-    /// Lets others run: unlocks the slots for everybody who holds them.
+    /// Frees the slots: unlocks them in all processes that share them.
     pub(crate) fn free_slots(&self) {
         for slot in &self.slots {
-            // A stand-in may come after this was done, and after somebody else has the slot.
+            // The guardian may run this again, after another task has taken the slot.
             if rustix::fs::flock(slot, FlockOperation::NonBlockingLockExclusive).is_ok() {
                 let _ = rustix::io::pwrite(slot, &[SLOT_FREE], 0);
                 let _ = rustix::fs::flock(slot, FlockOperation::Unlock);
@@ -120,7 +120,7 @@ impl Run {
         }
     }
 
-    /// Says how limits on resources are held.
+    /// Returns how resource limits are enforced.
     pub(crate) fn enforcement(&self) -> Enforcement {
         match &self.cgroup {
             Some(group) if group.enforces() => Enforcement::ControlGroup,
@@ -128,21 +128,21 @@ impl Run {
         }
     }
 
-    /// Drops what was needed to execute the command.
+    /// Drops what was needed only to execute the command.
     pub(crate) fn forget_command(&mut self) {
         if let Launch::Spawn { argv, env, .. } = &mut self.message.launch {
             (*argv, *env) = (Vec::new(), Vec::new());
         }
     }
 
-    /// Reaps a process of the task's, and notes what it used.
+    /// Reaps a process of the task, and records its resource usage.
     pub(crate) fn reap(&self, pid: u32) {
         if let Ok(us) = sys::reap(pid) {
             self.board.add_spent_us(us);
         }
     }
 
-    /// Wakes the guardian, so that it looks at the board. Whoever took its place as our parent knows nothing of us.
+    /// Wakes the guardian, so that it reads the board. If the guardian was killed, our new parent must not get the signal.
     pub(crate) fn nudge_guardian(&self) {
         if let Some(guardian) = self.guardian
             && getppid() == Some(guardian)
@@ -151,7 +151,7 @@ impl Run {
         }
     }
 
-    /// Removes the task's control group, which is empty now.
+    /// Removes the task's control group, which is empty by now.
     pub(crate) fn remove_cgroup(&self) {
         if let Some(cgroup) = &self.cgroup {
             cgroup.remove();
@@ -159,10 +159,10 @@ impl Run {
     }
 }
 
-/// What `mw-supervisor` does; returns what the process ends with. Returns in the first of its processes only.
+/// Runs `mw-supervisor` and returns its exit code. Returns only in the first of its processes.
 #[must_use]
 pub fn run() -> i32 {
-    // A half-done step is the guardian's to finish, so nothing is tidied up on the way out.
+    // The guardian completes a step that a panic interrupts, so nothing is cleaned up here.
     std::panic::set_hook(Box::new(|info| {
         eprintln!("mw-supervisor: {info}");
         std::process::abort();
@@ -173,26 +173,26 @@ pub fn run() -> i32 {
         println!("{}", check::report());
         return 0;
     }
-    if purpose == "nursery" {
+    if purpose == "fork-server" {
         let _ = rustix::process::setsid();
-        return leave_family(fork_server::tend);
+        return detach(fork_server::serve);
     }
     let Some(address) = Address::parse(std::env::args_os()) else {
-        eprintln!("mw-supervisor is started by mw; it is not meant to be run by hand");
+        eprintln!("mw-supervisor is internal; run mw instead");
         return 1;
     };
-    // A session of its own: hosts kill the group, or everything on their terminal, when they end.
+    // A separate session: when a host ends, its process group or everything on its terminal may be killed.
     let _ = rustix::process::setsid();
     if address.stays {
         guard(&address);
         sys::exit_at_once(0)
     }
-    leave_family(|| guard(&address))
+    detach(|| guard(&address))
 }
 
-/// Does something in a process that is no descendant of the starter's: hosts kill those when they end. Returns in the
-/// starter's child only.
-fn leave_family(act: impl FnOnce()) -> i32 {
+/// Runs a function in a process that is not a descendant of the starter: hosts kill their descendants when they end. Returns
+/// only in the starter's child.
+fn detach(act: impl FnOnce()) -> i32 {
     match sys::fork() {
         Ok(Fork::Parent(_)) => 0,
         Ok(Fork::Child) => {
@@ -206,9 +206,9 @@ fn leave_family(act: impl FnOnce()) -> i32 {
     }
 }
 
-/// P1: sets everything up, forks the supervisor and sleeps until it is needed.
+/// The guardian (P1): prepares the task, forks the supervisor and sleeps until it is needed.
 ///
-/// What it calls is not inlined: its frame stays for as long as the task runs, theirs are given back.
+/// The functions it calls are not inlined: its own stack frame stays in memory as long as the task runs, theirs do not.
 #[inline(never)]
 pub(crate) fn guard(address: &Address) {
     let directory = match receive_directory() {
@@ -244,22 +244,22 @@ pub(crate) fn guard(address: &Address) {
             run.guardian = guardian;
             launch::supervise(run);
         }
-        // Without a stand-in the task still runs.
+        // The task runs even without a guardian.
         Err(_) => launch::supervise(run),
     }
 }
 
-/// What does not depend on the message.
+/// What is prepared before the start message arrives.
 struct Ready {
     board: Board,
     prepared: Prepared,
     events: ChildEvents,
-    /// Where to make a control group.
+    /// The directory for the control group.
     group: Option<PathBuf>,
     boot_id: String,
 }
 
-/// Makes ready what does not depend on the message, while that is still being written.
+/// Prepares what does not depend on the start message, while the starter still writes it.
 #[inline(never)]
 fn prepare(address: &Address, directory: &OwnedFd) -> Result<Ready, Refusal> {
     rustix::process::fchdir(directory).map_err(|error| Refusal::system("task directory", &error.into()))?;
@@ -270,7 +270,7 @@ fn prepare(address: &Address, directory: &OwnedFd) -> Result<Ready, Refusal> {
         let already_ran =
             already_ran(address.run).map_err(|error| Refusal::system("earlier record", &error))?;
         if already_ran {
-            return Err(Refusal::busy("this run was started already"));
+            return Err(Refusal::busy("this run has already been started"));
         }
     }
     fail_point("supervisor-locked");
@@ -279,9 +279,9 @@ fn prepare(address: &Address, directory: &OwnedFd) -> Result<Ready, Refusal> {
     let (prepared, group) = match address.purpose {
         Purpose::Spawn => (Prepared::for_spawn(journal, board), cgroup::base_group()),
         Purpose::Adopt => {
-            // One that could neither be asked nor look for processes would only be in the way.
+            // An adopter without spare descriptors could neither answer nor search for processes.
             ensure_spare(&journal).map_err(|error| Refusal::system("adopter", &error))?;
-            // For no group of its own: one that was sent from inside a task must not end with that.
+            // An adopter that was started inside a task must not end with that task's group.
             let _ = cgroup::base_group();
             (Prepared::for_adoption(journal, board), None)
         }
@@ -291,7 +291,7 @@ fn prepare(address: &Address, directory: &OwnedFd) -> Result<Ready, Refusal> {
     Ok(Ready { board, prepared, events, group, boot_id })
 }
 
-/// A command is executed once per run, even if two starters mean it.
+/// Tells whether this run was executed before: a command is executed once per run, even if two processes start it.
 fn already_ran(run: u32) -> io::Result<bool> {
     Ok(record::read_result(run)?.is_some() || !record::read_journal(run)?.is_empty())
 }
@@ -302,41 +302,41 @@ fn take_lock() -> Result<std::fs::File, Refusal> {
         match files::lock_journal().map_err(|error| Refusal::system("journal", &error))? {
             Some(journal) => return Ok(journal),
             None if clock::monotonic_ms() > patience => {
-                return Err(Refusal::busy("the task has a supervisor already"));
+                return Err(Refusal::busy("the task already has a supervisor"));
             }
             None => std::thread::sleep(std::time::Duration::from_millis(2)),
         }
     }
 }
 
-/// Reads the start message and what came with it; nothing when the start was called off.
+/// Reads the start message and its descriptors; nothing when the start was cancelled.
 #[inline(never)]
 fn read_message() -> Option<Result<(StartMessage, Vec<OwnedFd>), Refusal>> {
     let (text, slots) = match receive() {
         Ok(received) => received,
-        // Without its slots it would run beside others that have them.
+        // Without its slots the task would exceed the limit of running tasks.
         Err(error) => return Some(Err(Refusal::system("start message", &error))),
     };
     if text.is_empty() {
         return None;
     }
-    let bad = |message: String| Refusal { code: "version", message };
+    let bad = |message: String| Refusal { code: RefusalCode::Version, message };
     let message =
         serde_json::from_slice::<StartMessage>(&text).map_err(|error| bad(format!("start message: {error}")));
     Some(message.and_then(|message| match message.version {
         1..=START_VERSION => Ok((message, slots)),
         other => {
-            Err(bad(format!("start message has version {other}, this supervisor speaks {START_VERSION}")))
+            Err(bad(format!("start message has version {other}, this supervisor supports {START_VERSION}")))
         }
     }))
 }
 
-/// Takes the task's directory, which comes first; nothing when the start was called off.
+/// Receives the task's directory, which comes first; nothing when the start was cancelled.
 fn receive_directory() -> io::Result<Option<OwnedFd>> {
     Ok(receive_some(&mut [0])?.1.pop())
 }
 
-/// Takes bytes and descriptors from standard input, to its end.
+/// Receives bytes and descriptors from standard input until its end.
 fn receive() -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
     let (mut text, mut slots) = (Vec::new(), Vec::new());
     let mut part = [0; 2 << 10];
@@ -350,7 +350,7 @@ fn receive() -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
     }
 }
 
-/// Takes some; an error where a descriptor that was sent could not be had.
+/// Receives one message; an error if a descriptor in it could not be received.
 pub(crate) fn receive_some(part: &mut [u8]) -> io::Result<(usize, Vec<OwnedFd>)> {
     loop {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_SLOTS))];
@@ -366,7 +366,7 @@ pub(crate) fn receive_some(part: &mut [u8]) -> io::Result<(usize, Vec<OwnedFd>)>
                 descriptors.extend(passed);
             }
         }
-        // They are ours, not the command's.
+        // The command must not inherit them.
         for descriptor in &descriptors {
             rustix::io::fcntl_setfd(descriptor, FdFlags::CLOEXEC)?;
         }
@@ -377,17 +377,16 @@ pub(crate) fn receive_some(part: &mut [u8]) -> io::Result<(usize, Vec<OwnedFd>)>
     }
 }
 
-/// Makes the task's group, with its limits where it can hold them. All limits but one can be held without.
+/// Creates the task's control group, with its limits if the group can enforce them. Only the CPU limit needs a group.
 fn make_cgroup(base: Option<&Path>, message: &StartMessage) -> Result<Option<Cgroup>, Refusal> {
     let limits = &message.limits.resources;
     let limited = base.filter(|_| !limits.is_none());
     match limited.and_then(|base| Cgroup::make_limited(base, &message.task, limits)) {
         Some(group) => Ok(Some(group)),
         None if limits.milli_cpus.is_some() => Err(Refusal {
-            code: "no_control_group",
+            code: RefusalCode::NoControlGroup,
             message:
-                "a limit on CPUs needs cgroup v2 with the cpu controller, in a group that is ours to divide, \
-                      and there is none here"
+                "a CPU limit needs cgroup v2 with the cpu controller in a delegated group, and none was found"
                     .to_owned(),
         }),
         None => Ok(base.and_then(|base| Cgroup::make(base, &message.task))),
@@ -406,7 +405,7 @@ fn find_cgroup(run: u32) -> io::Result<Option<Cgroup>> {
     }))
 }
 
-/// Writes the one answer line. A starter that is gone does not matter.
+/// Writes the answer. It does not matter if the starter has exited.
 pub(crate) fn answer(answer: &Answer) {
     if let Ok(mut line) = serde_json::to_vec(answer) {
         line.push(b'\n');
@@ -421,7 +420,7 @@ pub(crate) fn answer(answer: &Answer) {
     }
 }
 
-/// The journal line with which a run begins its life under a supervisor.
+/// Returns the first journal line of a run under this supervisor.
 pub(crate) fn opening_entry(run: &Run) -> JournalEntry {
     match run.message.launch {
         Launch::Spawn { .. } => {

@@ -1,8 +1,8 @@
-//! A process that does nothing but fork supervisors, for a host that starts many tasks.
+//! The fork server: a process that only forks guardians, for a host that starts many tasks.
 //!
-//! To execute `mw-supervisor` takes longer than all it does for a short task, and here that is done once. Each request
-//! brings a line, on which a guardian is told what to do and answers, and the number of the run it is for. The nursery
-//! ends with its host, whose end of the socket closes then; the supervisors live on.
+//! Executing `mw-supervisor` takes longer than everything else at the start of a short task, so the fork server is executed
+//! once. A request carries the number of a run and a connection, on which the forked guardian receives its start message and
+//! answers. The fork server ends when its host closes the socket; guardians and supervisors keep running.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -12,14 +12,14 @@ use super::bootstrap::{Address, Refusal};
 use crate::sys;
 use crate::sys::Fork;
 
-/// Forks a guardian for each request on standard input, to its end.
-pub(crate) fn tend() {
-    // In the way of nobody who wants to remove a directory.
+/// Forks a guardian for each request on standard input, until the input ends.
+pub(crate) fn serve() {
+    // The current directory could not be removed while this process uses it.
     let _ = rustix::process::chdir("/");
     sys::ignore_children();
     while let Some((run, line)) = next_request() {
         match sys::fork() {
-            Ok(Fork::Child) => bear(run, &line),
+            Ok(Fork::Child) => become_guardian(run, &line),
             Ok(Fork::Parent(_)) => {}
             Err(error) => refuse(&line, &error),
         }
@@ -33,8 +33,8 @@ fn next_request() -> Option<(u32, OwnedFd)> {
     (length == run.len()).then_some((u32::from_le_bytes(run), line))
 }
 
-/// The new process: its line takes the place of ours.
-fn bear(run: u32, line: &OwnedFd) -> ! {
+/// Makes the forked process the guardian of a run, with the request's connection as its standard input and output.
+fn become_guardian(run: u32, line: &OwnedFd) -> ! {
     if rustix::stdio::dup2_stdin(line).and_then(|()| rustix::stdio::dup2_stdout(line)).is_ok() {
         sys::close_inherited();
         let _ = rustix::process::setsid();

@@ -1,6 +1,6 @@
 //! The guardian: sleeps while the supervisor lives, and takes over when it was killed.
 
-use mw_model::wire::{Answer, JournalEntry, Launch};
+use mw_model::wire::{Answer, JournalEntry, Launch, RefusalCode};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::bootstrap::{Refusal, Run, answer};
@@ -76,7 +76,7 @@ fn take_over(mut run: Run) {
         }
         (Launch::Spawn { .. }, None) => {
             let message = "the supervisor was killed before it could start the command".to_owned();
-            return Refusal { code: "system", message }.answer();
+            return Refusal { code: RefusalCode::System, message }.answer();
         }
     };
     record::end_torn_line(&run.files.journal);

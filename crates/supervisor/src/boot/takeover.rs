@@ -3,14 +3,15 @@
 use std::fs;
 use std::time::UNIX_EPOCH;
 
+use mw_model::signal::{SIGKILL, SIGTERM};
 use mw_model::wire::{EndRequest, JournalEntry, JournalLine, LOG_FILE};
 use mw_model::{Exit, ResourceLimit, Timestamp};
 
 use crate::clock;
-use crate::end::plan::{Ending, SIGKILL};
+use crate::end::plan::Ending;
 use crate::end::record;
 use crate::watch::hosts::Hosts;
-use crate::watch::supervise::{Leader, SIGTERM, Supervisor};
+use crate::watch::supervise::{Leader, Supervisor};
 
 /// Who writes `taken_over` when both supervisors were killed.
 pub(crate) const ADOPTER: &str = "adopter";

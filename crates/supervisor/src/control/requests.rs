@@ -107,7 +107,7 @@ impl Supervisor {
             (None, None) if matches!(self.run.message.io, Io::Stdin) => {
                 return refused("its standard input is closed");
             }
-            (None, None) => return refused("it has no standard input: start it with --stdin or --pty"),
+            (None, None) => return refused("it was started without an open standard input"),
         };
         match taken {
             Ok(Typed { taken, eof_due }) => {
@@ -134,7 +134,7 @@ impl Supervisor {
             Some(Err(error)) => {
                 ControlReply::Refused { message: format!("the terminal cannot be resized: {error}") }
             }
-            None => ControlReply::Refused { message: "it has no terminal: start it with --pty".to_owned() },
+            None => ControlReply::Refused { message: "it was started without a terminal".to_owned() },
         }
     }
 }

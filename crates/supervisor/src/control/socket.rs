@@ -101,7 +101,7 @@ impl Connections {
                     Ok(request) if request.v == CONTROL_VERSION => found.push((slot, request.operation)),
                     Ok(request) => {
                         connection.refuse(&format!(
-                            "control version {} is not spoken here, only {CONTROL_VERSION}",
+                            "control version {} is not supported, only {CONTROL_VERSION}",
                             request.v
                         ));
                     }

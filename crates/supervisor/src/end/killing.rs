@@ -2,23 +2,18 @@
 
 use std::collections::BTreeMap;
 
+use mw_model::signal::{SIGCONT, SIGKILL, SIGSTOP, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU};
 use mw_model::wire::{ControlReply, EndRequest, KillReceipt, SentSignal};
 use mw_model::{Status, signal_name};
 
-use super::plan::{Ending, SIGKILL, Step};
+use super::plan::{Ending, Step};
 use super::tree;
 use super::tree::Tree;
 use crate::clock;
 use crate::control::socket::Interest;
 use crate::sys;
 use crate::sys::Found;
-use crate::watch::supervise::{SIGTERM, Supervisor};
-
-const SIGCONT: i32 = 18;
-const SIGSTOP: i32 = 19;
-const SIGTSTP: i32 = 20;
-const SIGTTIN: i32 = 21;
-const SIGTTOU: i32 = 22;
+use crate::watch::supervise::Supervisor;
 
 impl Supervisor {
     pub(crate) fn begin_ending(&mut self, asked: Option<EndRequest>, signal: i32) {

@@ -37,7 +37,7 @@ impl Supervisor {
                 WaitResult::Ended(_, exit) => self.leader_ended(exit),
                 WaitResult::NoneYet => {}
                 WaitResult::NoChildren => {
-                    self.leader_ended(Exit::Unknown("it was reaped by somebody else".to_owned()));
+                    self.leader_ended(Exit::Unknown("another process reaped it".to_owned()));
                 }
             },
             Leader::Foreign { handle: None, .. } => {
@@ -45,7 +45,7 @@ impl Supervisor {
                     // Nobody wrote down which process it is, but some of it lives.
                     return;
                 }
-                self.leader_ended(Exit::Unknown("it ended while no supervisor lived".to_owned()));
+                self.leader_ended(Exit::Unknown("it ended while no supervisor was running".to_owned()));
             }
             Leader::Foreign { handle: Some(handle), ended_ms } => {
                 let now = clock::monotonic_ms();
@@ -59,7 +59,10 @@ impl Supervisor {
                     let exit = sys::exit_of_foreign(handle.as_fd(), &self.process);
                     let given_up = now >= seen + FOREIGN_EXIT_MS;
                     let unknown = || {
-                        Exit::Unknown("its supervisors were killed and this kernel does not tell".to_owned())
+                        Exit::Unknown(
+                            "its supervisors were killed, and this kernel does not report the exit code"
+                                .to_owned(),
+                        )
                     };
                     if let Some(exit) = exit.or_else(|| given_up.then(unknown)) {
                         self.leader_ended(exit);

@@ -1,42 +1,42 @@
-//! The kill pipeline as a value: first signal, grace, SIGKILL, until the tree is empty.
+//! The plan of a kill: first signal, grace period, SIGKILL, until the process tree is empty.
 
 use std::collections::BTreeSet;
 
+use mw_model::signal::SIGKILL;
 use mw_model::wire::{EndRequest, KillReceipt, SentSignal, Survivor};
 use mw_model::{Status, Timestamp, signal_name};
 
 /// How long after the first SIGKILL a process may take to die before the receipt names it.
 const GIVE_UP_MS: u64 = 10_000;
-/// How often SIGKILL is repeated while anything lives: forks may race with a sweep.
+/// How often SIGKILL is repeated while any process is alive: forks may race with it.
 const REPEAT_MS: u64 = 10;
-/// How often it is repeated after the receipt has named who does not die.
+/// How often it is repeated after the receipt has named the survivors.
 const LATER_MS: u64 = 5000;
-pub(crate) const SIGKILL: i32 = 9;
-/// Most processes that a reply names by their numbers: it must fit into a socket's buffer.
+/// Most pids in a reply, which must fit into a socket's buffer.
 pub(crate) const MOST_NAMED: usize = 4096;
 
 /// What to do next.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// Nothing before this moment.
+    /// Wait until this time.
     WaitUntil(u64),
     /// Send this signal to every living process of the tree.
     Send(i32),
-    /// What lives now cannot be killed; whoever waits is told so, once.
+    /// The remaining processes cannot be killed; report that once to those who wait.
     GiveUp,
 }
 
-/// An end that was asked for and has not been reached.
+/// A kill in progress.
 pub(crate) struct Ending {
-    /// Who asked; nobody when a limit on resources struck.
+    /// Who requested it; nobody if a resource limit was exceeded.
     pub(crate) asked: Option<EndRequest>,
     pub(crate) signals: Vec<SentSignal>,
     begun_ms: u64,
     /// The signal to send next, and when.
     next: (i32, u64),
-    /// When SIGKILL is due. A further request only ever brings it nearer.
+    /// When SIGKILL is due. A further request can only make it earlier.
     kill_ms: u64,
-    /// Since when SIGKILL is sent again and again.
+    /// Since when SIGKILL is being sent.
     killing_ms: Option<u64>,
     given_up: bool,
     signalled: BTreeSet<u32>,
@@ -56,7 +56,7 @@ impl Ending {
         }
     }
 
-    /// Takes a further request: a signal at once, never a weaker schedule than before.
+    /// Applies a further request: its signal is sent at once, and the schedule never becomes weaker.
     pub(crate) fn press(&mut self, signal: i32, now_ms: u64) {
         if std::mem::take(&mut self.given_up) {
             self.killing_ms = Some(now_ms);
@@ -66,17 +66,17 @@ impl Ending {
         }
     }
 
-    /// Lets SIGKILL come no later than then.
+    /// Makes SIGKILL due at this time at the latest.
     pub(crate) fn kill_by(&mut self, due_ms: u64) {
         self.kill_ms = self.kill_ms.min(due_ms);
     }
 
-    /// Takes the word of a predecessor that the first signal was sent.
+    /// Records that an earlier supervisor has sent the first signal.
     pub(crate) const fn was_sent(&mut self) {
         self.next = (SIGKILL, self.kill_ms);
     }
 
-    /// Says what to do now.
+    /// Returns what to do now.
     pub(crate) fn step(&self, now_ms: u64) -> Step {
         let (signal, due) = self.next;
         if !self.given_up && self.killing_ms.is_some_and(|since| now_ms >= since + GIVE_UP_MS) {
@@ -88,7 +88,7 @@ impl Ending {
         }
     }
 
-    /// Notes that a signal was sent to these processes, and plans the next.
+    /// Records that a signal was sent to these processes, and schedules the next.
     pub(crate) fn sent(&mut self, signal: i32, pids: &[u32], at: Timestamp, now_ms: u64, grace_ms: u64) {
         self.signalled.extend(pids);
         let is_first = self.killing_ms.is_none();
@@ -104,18 +104,18 @@ impl Ending {
         }
     }
 
-    /// Goes on at leisure: what cannot be killed now may be mortal later.
+    /// Continues at a slow pace: a process that cannot be killed now may end later.
     pub(crate) const fn give_up(&mut self, now_ms: u64) {
         self.given_up = true;
         self.next = (SIGKILL, now_ms + LATER_MS);
     }
 
-    /// Tells whether those who wait were told that not all can be killed.
+    /// Tells whether waiting clients were told about survivors.
     pub(crate) const fn has_given_up(&self) -> bool {
         self.given_up
     }
 
-    /// Returns the receipt, given what still lives.
+    /// Returns the receipt, given the processes that are still alive.
     pub(crate) fn receipt(
         &self,
         task: &str,
@@ -147,19 +147,19 @@ impl Ending {
 
 #[cfg(test)]
 mod tests {
+    use mw_model::signal::SIGTERM;
+
     use super::*;
 
-    const TERM: i32 = 15;
-
     fn ending() -> Ending {
-        Ending::new(Some(EndRequest::Kill { by: "user".to_owned() }), TERM, 100)
+        Ending::new(Some(EndRequest::Kill { by: "user".to_owned() }), SIGTERM, 100)
     }
 
     #[test]
     fn asks_first_then_kills_after_the_grace_period() {
         let mut ending = ending();
-        assert_eq!(ending.step(100), Step::Send(TERM));
-        ending.sent(TERM, &[7], Timestamp::default(), 100, 5000);
+        assert_eq!(ending.step(100), Step::Send(SIGTERM));
+        ending.sent(SIGTERM, &[7], Timestamp::default(), 100, 5000);
         assert_eq!(ending.step(5099), Step::WaitUntil(5100));
         assert_eq!(ending.step(5100), Step::Send(SIGKILL));
         ending.sent(SIGKILL, &[7, 8], Timestamp::default(), 5100, 5000);
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn a_stronger_kill_does_not_wait_for_the_grace_period() {
         let mut ending = ending();
-        ending.sent(TERM, &[7], Timestamp::default(), 100, 5000);
+        ending.sent(SIGTERM, &[7], Timestamp::default(), 100, 5000);
         ending.press(SIGKILL, 200);
         assert_eq!(ending.step(200), Step::Send(SIGKILL));
     }
@@ -182,7 +182,7 @@ mod tests {
     fn a_weaker_kill_does_not_slow_down_a_stronger_one() {
         let mut ending = ending();
         ending.sent(SIGKILL, &[7], Timestamp::default(), 100, 5000);
-        ending.press(TERM, 105);
+        ending.press(SIGTERM, 105);
         assert_eq!(ending.step(110), Step::Send(SIGKILL));
     }
 
@@ -191,12 +191,12 @@ mod tests {
         let mut ending = ending();
         for second in 0..5 {
             let now = 100 + second * 700;
-            ending.press(TERM, now);
-            assert_eq!(ending.step(now), Step::Send(TERM));
-            ending.sent(TERM, &[7], Timestamp::default(), now, 5000);
+            ending.press(SIGTERM, now);
+            assert_eq!(ending.step(now), Step::Send(SIGTERM));
+            ending.sent(SIGTERM, &[7], Timestamp::default(), now, 5000);
             assert_eq!(ending.step(now), Step::WaitUntil(5100));
         }
-        ending.sent(TERM, &[7], Timestamp::default(), 4000, 100);
+        ending.sent(SIGTERM, &[7], Timestamp::default(), 4000, 100);
         assert_eq!(ending.step(4000), Step::WaitUntil(4100));
     }
 
@@ -210,7 +210,7 @@ mod tests {
         assert_eq!(ending.step(15_100), Step::Send(SIGKILL));
         ending.sent(SIGKILL, &[7], Timestamp::default(), 15_100, 0);
         assert_eq!(ending.step(15_110), Step::WaitUntil(20_100));
-        ending.press(TERM, 16_000);
+        ending.press(SIGTERM, 16_000);
         assert_eq!(ending.step(16_000), Step::Send(SIGKILL), "whoever asks again is answered again");
         ending.sent(SIGKILL, &[7], Timestamp::default(), 16_000, 0);
         assert_eq!(ending.step(16_005), Step::WaitUntil(16_010));

@@ -6,8 +6,9 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
+use mw_model::signal::SIGKILL;
 use mw_model::wire::{
-    ARRIVALS_FILE, Answer, BELLS_DIR, JournalEntry, LACK, Launch, SETTLING_FILE, WAITING_FILE,
+    ARRIVALS_FILE, Answer, BELLS_DIR, JournalEntry, Launch, RefusalCode, SETTLING_FILE, WAITING_FILE,
 };
 use mw_model::{Process, Resources, Timestamp};
 use rustix::fs::FlockOperation;
@@ -17,7 +18,6 @@ use crate::boot::bootstrap::{Refusal, Run, answer, opening_entry};
 use crate::boot::descriptors::is_lack;
 use crate::boot::takeover::resume;
 use crate::clock;
-use crate::end::plan::SIGKILL;
 use crate::end::record;
 use crate::fail_point::fail_point;
 use crate::files;
@@ -149,7 +149,7 @@ fn execute(plan: &ExecPlan, run: &mut Run) -> Result<Process, Refusal> {
         let _ = ProcessHandle::open(pid).map(|process| process.signal(SIGKILL));
         run.reap(pid);
         let message = format!("it cannot enter its control group {}", group.path().display());
-        return Err(Refusal { code: "system", message });
+        return Err(Refusal { code: RefusalCode::System, message });
     }
     Ok(identify(pid, &run.boot_id))
 }
@@ -162,11 +162,11 @@ pub(crate) fn identify(pid: u32, boot_id: &str) -> Process {
 pub(crate) fn spawn_refusal(step: SpawnStep, errno: i32) -> Refusal {
     let error = io::Error::from_raw_os_error(errno);
     let (code, what) = match (step, error.kind()) {
-        (_, _) if is_lack(&error) => (LACK, "no process can be started"),
-        (SpawnStep::Directory, _) => ("cwd", "working directory"),
-        (SpawnStep::Streams, _) => ("system", "standard streams"),
-        (SpawnStep::Execute, io::ErrorKind::NotFound) => ("not_found", "program"),
-        (SpawnStep::Execute, _) => ("not_executable", "program"),
+        (_, _) if is_lack(&error) => (RefusalCode::Lack, "no process can be started"),
+        (SpawnStep::Directory, _) => (RefusalCode::Directory, "working directory"),
+        (SpawnStep::Streams, _) => (RefusalCode::System, "standard streams"),
+        (SpawnStep::Execute, io::ErrorKind::NotFound) => (RefusalCode::NotFound, "program"),
+        (SpawnStep::Execute, _) => (RefusalCode::NotExecutable, "program"),
     };
     Refusal { code, message: format!("{what}: {error}") }
 }

@@ -23,9 +23,9 @@ pub(crate) fn close_inherited() {
     unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, 0) };
 }
 
-/// Gives back what deep calls and dropped values have left behind: who sleeps for hours needs none of it.
+/// Returns unused stack and heap memory to the kernel, for a process that will sleep for hours.
 pub(crate) fn give_back_memory() {
-    // Through a pointer that nobody sees through: as a part of its caller it would take the caller's frame for its own.
+    // Behind `black_box` so that it is not inlined: inside its caller it would work on the caller's stack frame.
     let give_back_stack: fn() = std::hint::black_box(give_back_stack);
     give_back_stack();
     #[cfg(target_env = "gnu")]

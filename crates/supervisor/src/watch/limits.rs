@@ -1,17 +1,14 @@
 //! Limits on what the tree uses: looked at when due, and the end of a tree that exceeds one.
 
+use mw_model::signal::{SIGKILL, SIGTERM, SIGXCPU};
 use mw_model::wire::JournalEntry;
 use mw_model::{Enforcement, Exit, ResourceLimit, Resources, Usage};
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use super::supervise::{Leader, SIGTERM, Supervisor};
+use super::supervise::{Leader, Supervisor};
 use crate::clock;
-use crate::end::plan::SIGKILL;
 use crate::end::record;
 use crate::sys;
-
-/// What the kernel sends to a process that used the processor for too long.
-const SIGXCPU: i32 = 24;
 
 impl Supervisor {
     /// When to look next; not while the tree is being ended anyway.

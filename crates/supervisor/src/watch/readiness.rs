@@ -106,7 +106,7 @@ impl Supervisor {
     pub(crate) fn note_ready(&mut self, what: &str) -> ControlReply {
         let refused = |message: &str| ControlReply::Refused { message: message.to_owned() };
         if self.run.message.ready.is_none() {
-            return refused("it was started without --ready-when or --ready-port");
+            return refused("it was started without a readiness condition");
         }
         self.notice_end();
         if self.record.is_some() || self.unrecorded.is_some() {
@@ -117,7 +117,7 @@ impl Supervisor {
             let entry = JournalEntry::Ready { what };
             if record::try_journal(&mut self.run.files.journal, self.run.number, entry).is_err() {
                 // It is told again when there may be room.
-                return refused("it cannot be written down");
+                return refused("cannot record it");
             }
             self.readiness.ready = true;
             self.connections.answer(|interest| match interest {

@@ -3,6 +3,7 @@
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixListener;
 
+use mw_model::signal::SIGTERM;
 use mw_model::wire::{ControlReply, EndRequest, ExitRecord, JournalEntry};
 use mw_model::{Exit, Process, ResourceLimit, TimeLimit, Timestamp};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -25,7 +26,6 @@ use crate::sys::ProcessHandle;
 use super::progress::Telling;
 use super::readiness::Readiness;
 
-pub(crate) const SIGTERM: i32 = 15;
 /// How long a task must live before it is settled in.
 pub(crate) const SETTLE_IN_MS: u64 = 5;
 /// How often a tree that is not below us is looked at, and a failed record retried.

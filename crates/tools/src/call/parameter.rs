@@ -1,4 +1,4 @@
-//! The parameters of tools: what is shown of them to a model, and how what it sends is read.
+//! The parameters of tools: their JSON schema, and how the arguments of a call are read and checked.
 
 use serde_json::{Map, Value, json};
 
@@ -9,7 +9,7 @@ use super::refusal::Refusal;
 pub struct Parameter {
     /// Its name.
     pub name: &'static str,
-    /// What it holds.
+    /// Its type.
     pub kind: Kind,
     /// Whether a call without it is refused.
     pub required: bool,
@@ -19,48 +19,48 @@ pub struct Parameter {
     pub offered: Offered,
 }
 
-/// When a tool or a parameter is offered to a model.
+/// When a model sees a tool or parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offered {
     /// Always.
     Always,
-    /// Only where background work is allowed.
+    /// Only if background tasks are allowed.
     WithBackground,
 }
 
-/// What a parameter holds.
+/// The type of a parameter.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
-    /// A text.
+    /// A string.
     Text,
-    /// A text that is carried out: nothing else is taken for one, and it says something.
+    /// A command: a non-empty string. Other types are not converted.
     Command,
     /// Yes or no.
     Flag {
-        /// What holds without it.
+        /// The default.
         default: Option<bool>,
     },
     /// A whole number, shown as `integer`.
     Whole(Range),
     /// The same, shown as `number`.
     Number(Range),
-    /// How many milliseconds to wait; without it as long as the setting says.
+    /// A timeout in milliseconds; the default is a setting.
     Wait {
         /// The longest time.
         most: Option<u64>,
-        /// How it is shown: `integer` or `number`.
+        /// The type in the schema: `integer` or `number`.
         shown: &'static str,
     },
-    /// One of some words.
+    /// One of several words.
     Word {
         /// Which.
         words: &'static [&'static str],
-        /// What holds without it.
+        /// The default.
         default: Option<&'static str>,
     },
-    /// A list of texts; a single text is taken as a list of one.
+    /// A list of strings; a single string is accepted as a list of one.
     Texts,
-    /// Names with texts, such as an environment.
+    /// An object with string values, such as an environment.
     Pairs,
 }
 
@@ -71,7 +71,7 @@ pub struct Range {
     pub least: u64,
     /// The largest.
     pub most: Option<u64>,
-    /// What holds without one.
+    /// The default.
     pub default: Option<u64>,
 }
 
@@ -84,25 +84,25 @@ impl Range {
 }
 
 impl Parameter {
-    /// A parameter that every call must have.
+    /// A required parameter.
     #[must_use]
     pub const fn required(name: &'static str, kind: Kind, about: &'static str) -> Self {
         Self { name, kind, required: true, about, offered: Offered::Always }
     }
 
-    /// A parameter that may be left out.
+    /// An optional parameter.
     #[must_use]
     pub const fn optional(name: &'static str, kind: Kind, about: &'static str) -> Self {
         Self { name, kind, required: false, about, offered: Offered::Always }
     }
 
-    /// The same, offered only where background work is allowed.
+    /// The same, offered only if background tasks are allowed.
     #[must_use]
     pub const fn with_background(self) -> Self {
         Self { offered: Offered::WithBackground, ..self }
     }
 
-    /// Returns its JSON schema, where a wait takes so long unless it is given a time.
+    /// Returns its JSON schema; `wait_ms` is the default timeout of a wait.
     #[must_use]
     pub fn schema(&self, wait_ms: u64) -> Value {
         let mut schema = match self.kind {
@@ -121,25 +121,25 @@ impl Parameter {
         schema
     }
 
-    /// Reads what a model sent for it. Numbers and flags are also taken from texts, texts from numbers.
+    /// Reads the argument for it. Strings are converted to numbers and flags, and numbers to strings.
     fn read(&self, given: &Value) -> Result<Value, Refusal> {
         let wrong =
             |wanted: &str| Refusal::argument(self.name, &format!("must be {wanted}, not {}", short(given)));
         let in_range = |range: Range| {
-            let number = number(given).ok_or_else(|| wrong("a number that is not negative"))?;
+            let number = number(given).ok_or_else(|| wrong("a non-negative number"))?;
             if number < range.least || range.most.is_some_and(|most| number > most) {
                 return Err(wrong(&range.to_words()));
             }
             Ok(number.into())
         };
         match self.kind {
-            Kind::Text => text(given).map(Value::from).ok_or_else(|| wrong("a text")),
+            Kind::Text => text(given).map(Value::from).ok_or_else(|| wrong("a string")),
             Kind::Command => match given {
                 Value::String(command) if command.trim().is_empty() => {
                     Err(Refusal::argument(self.name, "is empty"))
                 }
                 Value::String(_) => Ok(given.clone()),
-                _ => Err(wrong("a text")),
+                _ => Err(wrong("a string")),
             },
             Kind::Flag { .. } => match given {
                 Value::Bool(_) => Ok(given.clone()),
@@ -159,20 +159,20 @@ impl Parameter {
             Kind::Texts => match given {
                 Value::Array(items) => {
                     let texts: Option<Vec<_>> = items.iter().map(text).collect();
-                    texts.map(Value::from).ok_or_else(|| wrong("a list of texts"))
+                    texts.map(Value::from).ok_or_else(|| wrong("a list of strings"))
                 }
-                // Some models write the list as a text.
+                // Some models send the list as a string.
                 Value::String(list) if list.trim_start().starts_with('[') => {
                     let texts: Result<Vec<String>, _> = serde_json::from_str(list);
-                    texts.map(Value::from).map_err(|_| wrong("a list of texts"))
+                    texts.map(Value::from).map_err(|_| wrong("a list of strings"))
                 }
-                one => text(one).map(|one| json!([one])).ok_or_else(|| wrong("a list of texts")),
+                one => text(one).map(|one| json!([one])).ok_or_else(|| wrong("a list of strings")),
             },
             Kind::Pairs => {
-                let pairs = given.as_object().ok_or_else(|| wrong("an object of names and texts"))?;
+                let pairs = given.as_object().ok_or_else(|| wrong("an object with string values"))?;
                 let pairs: Option<Map<_, _>> =
                     pairs.iter().map(|(name, value)| Some((name.clone(), text(value)?.into()))).collect();
-                pairs.map(Value::from).ok_or_else(|| wrong("an object of names and texts"))
+                pairs.map(Value::from).ok_or_else(|| wrong("an object with string values"))
             }
         }
     }
@@ -225,20 +225,18 @@ fn number(given: &Value) -> Option<u64> {
 
 fn short(given: &Value) -> String {
     const MOST: usize = 40;
-    let text = given.to_string();
-    if text.chars().count() <= MOST { text } else { text.chars().take(MOST).chain(['…']).collect() }
+    mw_model::clipped(&given.to_string(), MOST)
 }
 
-/// What a model sent, read by the parameters of the tool it called. Fields that no parameter names are
-/// passed over.
+/// The arguments of a call, checked against the parameters of the tool. Unknown fields are ignored.
 #[derive(Clone, Debug, Default)]
 pub struct Arguments(Map<String, Value>);
 
 impl Arguments {
-    /// Reads what a model sent.
+    /// Reads the arguments.
     ///
     /// # Errors
-    /// When something required is missing, or is not what it should be.
+    /// When a required argument is missing, or one has the wrong type.
     pub fn read(parameters: &[Parameter], given: &Map<String, Value>) -> Result<Self, Refusal> {
         let mut read = Map::new();
         for parameter in parameters {
@@ -253,13 +251,13 @@ impl Arguments {
         Ok(Self(read))
     }
 
-    /// Returns a text.
+    /// Returns a string.
     #[must_use]
     pub fn text(&self, name: &str) -> Option<&str> {
         self.0.get(name)?.as_str()
     }
 
-    /// Returns a required text. Empty where there is none, which reading has refused.
+    /// Returns a required string. Never empty, because reading refuses that.
     #[must_use]
     pub fn required(&self, name: &str) -> &str {
         self.text(name).unwrap_or_default()
@@ -277,14 +275,14 @@ impl Arguments {
         self.0.get(name)?.as_u64()
     }
 
-    /// Returns a list of texts.
+    /// Returns a list of strings.
     #[must_use]
     pub fn texts(&self, name: &str) -> Option<Vec<String>> {
         let items = self.0.get(name)?.as_array()?;
         Some(items.iter().filter_map(Value::as_str).map(str::to_owned).collect())
     }
 
-    /// Returns names with texts.
+    /// Returns an object with string values.
     #[must_use]
     pub fn pairs(&self, name: &str) -> Vec<(String, String)> {
         let pairs = self.0.get(name).and_then(Value::as_object);

@@ -1,8 +1,8 @@
-//! Why a call was not carried out.
+//! The reasons why a call is refused.
 
 use meanwhile::Error;
 
-/// Why a call was not carried out. Each dialect has its own words for the same refusal.
+/// A refusal. Each dialect has its own text for it.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
     /// An argument is missing or wrong.
@@ -13,10 +13,10 @@ pub enum Refusal {
         /// What is wrong with it.
         problem: String,
     },
-    /// Background work is off, and was asked for all the same.
-    #[error("background work is switched off here: leave out {flag}, or do it in the foreground")]
+    /// Background tasks are disabled, but the call requested one.
+    #[error("background tasks are disabled: omit {flag}, or run it in the foreground")]
     NoBackground {
-        /// What asked for it.
+        /// The argument that requested it.
         flag: &'static str,
     },
     /// The engine refused.
@@ -31,7 +31,7 @@ impl Refusal {
         Self::Argument { name: name.to_owned(), problem: problem.to_owned() }
     }
 
-    /// Returns a word that programs can rely on.
+    /// Returns a stable code for programs.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {

@@ -1,11 +1,14 @@
-//! What a call gives back.
+//! The result of a call: text for the model, structured data, and the notifications that it makes superfluous.
+
+use std::fmt;
+use std::sync::Arc;
 
 use meanwhile::Task;
 use mw_model::approval::Proposal;
-use mw_model::{Notice, TaskId};
+use mw_model::{News, Notice, RunOrigin, Status, TaskId};
 use serde_json::Value;
 
-/// What a call gives back: a text for the model, the same as data, and what the model knows once it has it.
+/// The result of a call: text for the model, the same as data, and what the model knows after reading it.
 #[derive(Clone, Debug)]
 pub struct Reply {
     /// For the model.
@@ -14,90 +17,161 @@ pub struct Reply {
     pub data: Value,
     /// Whether the call was refused or failed.
     pub failed: bool,
-    /// Tasks whose end this reply tells. They are news no more once it has been written, not before.
+    /// Tasks whose end this reply reports. Their notifications are acknowledged after it was written, not before.
     pub told: Vec<TaskId>,
-    /// Tasks to which there is nothing more than this reply holds. A server may remove them once it has been written:
-    /// a model runs thousands.
+    /// Tasks of which this reply contains everything. A server may remove them after it was written, because a model
+    /// runs thousands.
     pub spent: Vec<TaskId>,
-    /// The task that this reply says was started, if it does.
-    pub started: Option<Started>,
-    /// What a person has to be asked before the call can be carried out; it was not, then.
+    /// The task that was started according to this reply, if any.
+    pub started: Option<StartedTask>,
+    /// The approval request, if the call needs approval and was not run.
     pub asks: Option<Box<Proposal>>,
 }
 
-/// A task that a reply says was started.
+/// A task that was started according to a reply.
 #[derive(Clone, Debug)]
-pub struct Started {
+pub struct StartedTask {
     /// Which.
     pub task: TaskId,
     /// Which run of it.
     pub run: u32,
-    /// The text of the reply where the notice of the task's end comes along below it: it promises none. Nothing where the
-    /// usual text does not.
-    pub if_over: Option<String>,
+    origin: RunOrigin,
+    if_over: IfOver,
+    /// Text before and after the reply, also if the reply is replaced.
+    around: [String; 2],
 }
 
-impl Started {
-    /// Tells whether a notice is about this run.
+/// Makes the reply to a start of a task that has already ended.
+#[derive(Clone)]
+struct IfOver(Arc<dyn Fn(End) -> Over + Send + Sync>);
+
+impl fmt::Debug for IfOver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("IfOver")
+    }
+}
+
+/// How a started task has ended.
+#[derive(Clone, Copy, Debug)]
+pub struct End {
+    /// Its state in the dialect's word, or in ours if the dialect has none.
+    pub word: &'static str,
+    /// Its exit code in the form of the dialect.
+    pub exit_code: Option<i32>,
+}
+
+impl End {
+    /// Returns how a run ended according to a notification. Returns `None` if the notification is about something else.
+    fn of(notice: &Notice, origin: RunOrigin) -> Option<Self> {
+        let News::Ended { cause } = &notice.news else { return None };
+        let dialect = notice.dialect.unwrap_or_default();
+        let status = match origin {
+            // An agent that has answered is completed, whatever happens to a follow-up.
+            RunOrigin::Resume => Status::Completed,
+            RunOrigin::First | RunOrigin::Restart => cause.status(),
+        };
+        let word = dialect.word(status, Some(cause)).unwrap_or(status.word());
+        Some(Self { word, exit_code: dialect.exit_code(cause) })
+    }
+}
+
+/// The alternative reply to a start, if the notification of the task's end follows below it.
+#[derive(Clone, Debug)]
+pub struct Over {
+    /// The text, which promises no notification.
+    pub text: String,
+    /// The fields of the data that differ.
+    pub data: Value,
+}
+
+impl StartedTask {
+    /// Returns the alternative reply, if this notification of the task's end follows below it. Returns `None` if the
+    /// notification is about something else.
+    #[must_use]
+    pub fn over(&self, notice: &Notice) -> Option<Over> {
+        let end = End::of(notice, self.origin).filter(|_| self.is_of(notice))?;
+        let Over { text, data } = (self.if_over.0)(end);
+        let [first, last] = &self.around;
+        Some(Over { text: format!("{first}{text}{last}"), data })
+    }
+
+    /// Returns whether a notification is about this run.
     #[must_use]
     pub fn is_of(&self, notice: &Notice) -> bool {
         self.task == notice.task && self.run <= notice.run
     }
 }
 
+impl Over {
+    /// Replaces the text and data of a reply.
+    pub fn put_into(self, text: &mut String, data: &mut Value) {
+        *text = self.text;
+        if let (Value::Object(data), Value::Object(changed)) = (data, self.data) {
+            data.extend(changed);
+        }
+    }
+}
+
 impl Reply {
-    /// A reply that tells no ending.
+    /// Creates a reply that reports no end.
     #[must_use]
     pub const fn new(text: String, data: Value) -> Self {
         Self { text, data, failed: false, told: Vec::new(), spent: Vec::new(), started: None, asks: None }
     }
 
-    /// The reply to a call that was refused.
+    /// Creates the reply to a refused call.
     #[must_use]
     pub const fn failure(text: String, data: Value) -> Self {
         Self { text, data, failed: true, told: Vec::new(), spent: Vec::new(), started: None, asks: None }
     }
 
-    /// Says which task it says was started, and its text should that be over already.
+    /// Sets the task that was started, and the alternative reply in case it has already ended.
     #[must_use]
-    pub fn starting(mut self, task: &Task, if_over: Option<String>) -> Self {
-        self.started = Some(Started { task: task.id.clone(), run: task.state.run(), if_over });
+    pub fn starting(mut self, task: &Task, if_over: impl Fn(End) -> Over + Send + Sync + 'static) -> Self {
+        self.started = Some(StartedTask {
+            task: task.id.clone(),
+            run: task.state.run(),
+            origin: task.state.origin(),
+            if_over: IfOver(Arc::new(if_over)),
+            around: Default::default(),
+        });
         self
     }
 
-    /// Puts something in front of its text, whatever that will be.
+    /// Adds text before the reply.
     #[must_use]
     pub fn after(mut self, first: &str) -> Self {
-        self.texts().for_each(|text| text.insert_str(0, first));
+        self.text.insert_str(0, first);
+        if let Some(started) = &mut self.started {
+            started.around[0].insert_str(0, first);
+        }
         self
     }
 
-    /// Adds something to its text, whatever that will be.
+    /// Adds text after the reply.
     #[must_use]
     pub fn before(mut self, last: &str) -> Self {
-        self.texts().for_each(|text| text.push_str(last));
+        self.text.push_str(last);
+        if let Some(started) = &mut self.started {
+            started.around[1].push_str(last);
+        }
         self
     }
 
-    fn texts(&mut self) -> impl Iterator<Item = &mut String> {
-        let if_over = self.started.as_mut().and_then(|started| started.if_over.as_mut());
-        [&mut self.text].into_iter().chain(if_over)
-    }
-
-    /// Tells whether it says that a notice's run was started: that notice comes after the reply, not in front of it.
+    /// Returns whether the run of a notification was started by this reply. Such a notification follows the reply.
     #[must_use]
     pub fn starts(&self, notice: &Notice) -> bool {
         self.started.as_ref().is_some_and(|started| started.is_of(notice))
     }
 
-    /// Notes that the end of the task that it started is told below it.
-    pub fn is_over_already(&mut self) {
-        if let Some(text) = self.started.as_mut().and_then(|started| started.if_over.take()) {
-            self.text = text;
+    /// Uses the alternative reply, if a notification below reports the end of the started task.
+    pub fn tell_over(&mut self, notice: &Notice) {
+        if let Some(over) = self.started.as_ref().and_then(|started| started.over(notice)) {
+            over.put_into(&mut self.text, &mut self.data);
         }
     }
 
-    /// Adds tasks whose end it tells.
+    /// Adds tasks whose end it reports.
     #[must_use]
     pub fn telling(mut self, tasks: impl IntoIterator<Item = TaskId>) -> Self {
         self.told.extend(tasks);

@@ -1,46 +1,46 @@
-//! A tool as a model sees it.
+//! The definition of a tool: name, description, parameters and the function that runs it.
 
 use mw_policy as policy;
 use serde_json::{Map, Value, json};
 
-use super::desk::{Background, Desk};
+use super::context::{Background, CallContext};
 use super::parameter::{Arguments, Offered, Parameter};
 use super::refusal::Refusal;
 use super::reply::Reply;
 
-/// A tool of a dialect: data, and the function that carries a call out.
+/// A tool of a dialect: its description, and the function that runs a call.
 #[derive(Debug)]
 pub struct Tool {
     /// Its name.
     pub name: &'static str,
-    /// A few words for people.
+    /// A title for people.
     pub title: &'static str,
-    /// What a model reads about it. `{wait}` stands for how long a wait takes that is given no time.
+    /// The description for models. `{wait}` is replaced by the default timeout of a wait.
     pub about: &'static str,
-    /// What a model reads besides where background work is allowed.
+    /// The additional description if background tasks are allowed.
     pub about_background: &'static str,
     /// Its parameters.
     pub parameters: &'static [Parameter],
-    /// What a call does to the world.
+    /// The effect of a call.
     pub effect: Effect,
     /// When it is offered.
     pub offered: Offered,
     /// The properties of its structured reply.
     pub reply: &'static [Field],
-    /// Carries a call out.
-    pub run: fn(&Arguments, &Desk<'_>) -> Result<Reply, Refusal>,
+    /// Runs a call.
+    pub run: fn(&Arguments, &CallContext<'_>) -> Result<Reply, Refusal>,
 }
 
-/// What a call does to the world.
+/// The effect of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// Nothing.
     Reads,
-    /// It runs what it is given, which may do anything.
+    /// It runs a command, which may do anything.
     Runs,
-    /// It ends or removes something of ours; a second call changes nothing more.
+    /// It ends or removes tasks; a second call has no further effect.
     Ends,
-    /// It types into something that runs.
+    /// It sends input to a running task.
     Types,
 }
 
@@ -62,7 +62,7 @@ impl Field {
 }
 
 impl Tool {
-    /// Returns what a model reads about it.
+    /// Returns the description for models.
     #[must_use]
     pub fn description(&self, background: Background, wait_ms: u64) -> String {
         let text = match background {
@@ -74,13 +74,13 @@ impl Tool {
         text.replace("{wait}", &wait_ms.to_string())
     }
 
-    /// Tells whether it is offered.
+    /// Returns whether it is offered.
     #[must_use]
     pub fn is_offered(&self, background: Background) -> bool {
         is_offered(self.offered, background)
     }
 
-    /// Returns the JSON schema of what it takes.
+    /// Returns the JSON schema of its arguments.
     #[must_use]
     pub fn input_schema(&self, background: Background, wait_ms: u64) -> Value {
         let shown = || self.parameters.iter().filter(|parameter| is_offered(parameter.offered, background));
@@ -105,28 +105,27 @@ impl Tool {
         json!({"type": "object", "properties": properties})
     }
 
-    /// Carries a call out.
+    /// Runs a call.
     ///
     /// # Errors
     /// When it is refused.
-    pub fn call(&self, given: &Map<String, Value>, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+    pub fn call(&self, given: &Map<String, Value>, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
         let arguments = Arguments::read(self.parameters, given)?;
-        // What is not shown can still be sent, by a model that remembers it or guesses.
-        let hidden =
-            self.parameters.iter().filter(|parameter| !is_offered(parameter.offered, desk.background));
+        // A model can still send a parameter that is not offered.
+        let hidden = self.parameters.iter().filter(|parameter| !is_offered(parameter.offered, cx.background));
         for parameter in hidden {
             if arguments.flag(parameter.name) == Some(true) {
                 return Err(Refusal::NoBackground { flag: parameter.name });
             }
         }
-        // A tool that policy does not know is as good as one that delegates.
+        // A tool that the policy does not know is treated like one that delegates.
         let unknown = policy::Tool { name: self.name, class: policy::ToolClass::Delegates };
         let tool = policy::Tool::named(self.name).unwrap_or(unknown);
-        let desk = Desk { tool, ..*desk };
+        let cx = CallContext { tool, ..*cx };
         if !tool.class.runs_a_command() {
-            desk.pass_call(given)?;
+            cx.pass_call(given)?;
         }
-        (self.run)(&arguments, &desk)
+        (self.run)(&arguments, &cx)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Handing work to another agent.
+//! Delegates work to another agent.
 //!
 //! `registry` knows which agents there are, `order` makes a call into a task, and `worktree` gives the agent a copy of
 //! the project. Driving the agent is `mw-agents`' part.

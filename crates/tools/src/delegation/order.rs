@@ -1,8 +1,9 @@
-//! From a wish for a subagent to a task.
+//! Turns a request for a subagent into a task.
 
 use std::path::{Path, PathBuf};
 
-use meanwhile::{Approval, AtCapacity, Error, Runtime, Started, TaskRequest, Teller};
+use meanwhile::engine::{Approval, Runtime, Started, TaskRequest, Teller};
+use meanwhile::{AtCapacity, Error};
 use mw_model::{
     AgentSpec, CommandSpec, DEPTH_VARIABLE, Dialect, EnvVar, Lifetime, Limits, PromptPatterns, RawText,
     TaskKind, Worktree,
@@ -12,23 +13,23 @@ use super::registry::Registry;
 use super::worktree;
 use mw_model::AGENT_WAITS;
 
-/// How soon after a line that says so an agent counts as waiting.
+/// How soon an agent counts as waiting after it has printed the line that says so.
 const WAITING_MS: u64 = 1000;
-/// What the driver needs besides the agent's own time to end everything.
+/// The additional time that the driver needs to end everything.
 const AFTER_CANCEL_MS: u64 = 3000;
 
-/// What holds for all subagents.
+/// The settings for all subagents.
 #[derive(Clone, Debug)]
 pub struct AgentSettings {
-    /// Who can be asked.
+    /// The available agents.
     pub registry: Registry,
-    /// How many agents may be above each other.
+    /// The maximum nesting of agents.
     pub max_depth: u32,
-    /// How many there are above whoever asks.
+    /// The nesting of the caller.
     pub depth: u32,
     /// How long an agent may take over `session/cancel`.
     pub cancel_ms: u64,
-    /// How long it may be silent before it counts as stalled; 0 = for ever.
+    /// How long it may be silent before it counts as stalled; 0 = forever.
     pub silence_ms: u64,
     /// How long one that cannot reload its session is kept alive for a follow-up.
     pub linger_ms: u64,
@@ -36,14 +37,14 @@ pub struct AgentSettings {
     pub driver: Vec<RawText>,
 }
 
-/// A wish for a subagent.
+/// A request for a subagent.
 #[derive(Clone, Debug)]
 pub struct AgentCall {
-    /// Who; the default one unless said.
+    /// The agent; the default one if absent.
     pub agent: Option<String>,
-    /// What it is asked.
+    /// The prompt.
     pub prompt: String,
-    /// A line for people.
+    /// A description for people.
     pub description: Option<String>,
     /// A name unique among the session's live tasks.
     pub name: Option<String>,
@@ -51,9 +52,9 @@ pub struct AgentCall {
     pub dialect: Dialect,
     /// The context in which it is counted, if not its session.
     pub context: Option<String>,
-    /// Whose task it is.
+    /// The session that owns the task.
     pub session: String,
-    /// Where it works.
+    /// Its working directory.
     pub cwd: PathBuf,
     /// The environment it gets.
     pub env: Vec<EnvVar>,
@@ -67,7 +68,7 @@ pub struct AgentCall {
     pub at_capacity: AtCapacity,
     /// The batch it belongs to.
     pub batch: Option<String>,
-    /// Whether it gets a worktree of its own.
+    /// Whether it gets a separate worktree.
     pub worktree: bool,
     /// The mode of its session; its entry's own unless said.
     pub mode: Option<String>,
@@ -75,7 +76,7 @@ pub struct AgentCall {
     pub parent_message: Option<String>,
     /// The server that starts it.
     pub starter: Option<Teller>,
-    /// Who let it pass.
+    /// The approval.
     pub approval: Approval,
 }
 
@@ -85,7 +86,7 @@ pub struct AgentCall {
 /// When there is no such agent, the prompt is empty, too many agents are above each other, no worktree can be made, or
 /// the task cannot be started.
 pub fn order(call: AgentCall, settings: &AgentSettings, runtime: &Runtime) -> Result<Started, Error> {
-    let invalid = |message: String, hint: String| Err(Error::Invalid { message, hint });
+    let invalid = |message: String, hint: String| Err(Error::invalid(message, hint));
     let registry = &settings.registry;
     let names = registry.names().join(", ");
     let entry = match &call.agent {
@@ -95,17 +96,17 @@ pub fn order(call: AgentCall, settings: &AgentSettings, runtime: &Runtime) -> Re
     let Some(entry) = entry else {
         let name = call.agent.unwrap_or_default();
         return invalid(
-            format!("there is no agent {name:?}"),
-            format!("choose one of {names}; mw agent --list says which work, [agents.NAME] adds one"),
+            format!("no agent {name:?}"),
+            format!("choose one of {names}; mw agent --list tests them, [agents.NAME] adds one"),
         );
     };
     if call.prompt.trim().is_empty() {
-        return invalid("the prompt is empty".to_owned(), "write what the agent should do".to_owned());
+        return invalid("the prompt is empty".to_owned(), "describe the work".to_owned());
     }
     if settings.depth >= settings.max_depth {
         return invalid(
             format!(
-                "{} agents are above each other already, and subagent.max_depth is {}",
+                "agents are already nested {} deep, and subagent.max_depth is {}",
                 settings.depth, settings.max_depth
             ),
             "do this yourself, or raise subagent.max_depth".to_owned(),
@@ -135,7 +136,7 @@ pub fn order(call: AgentCall, settings: &AgentSettings, runtime: &Runtime) -> Re
     }
     let least_grace = settings.cancel_ms + AFTER_CANCEL_MS;
     let limits = Limits {
-        // Only the driver knows when its agent waits for somebody.
+        // Only the driver knows when its agent waits for a person.
         stall_ms: WAITING_MS,
         prompts: PromptPatterns(vec![format!("{AGENT_WAITS}*")]),
         kill_grace_ms: call.limits.kill_grace_ms.max(least_grace),
@@ -161,7 +162,7 @@ pub fn order(call: AgentCall, settings: &AgentSettings, runtime: &Runtime) -> Re
         agent: Some(Box::new(agent)),
         ..TaskRequest::new(&call.session, command, cwd, env)
     };
-    let started = runtime.start(&request);
+    let started = runtime.starts().start(&request);
     if let (Err(_), Some(worktree)) = (&started, &worktree) {
         worktree::discard(worktree);
     }
@@ -169,8 +170,10 @@ pub fn order(call: AgentCall, settings: &AgentSettings, runtime: &Runtime) -> Re
 }
 
 fn new_worktree(cwd: &Path) -> Result<(Worktree, PathBuf), Error> {
-    worktree::make(cwd).map_err(|why| Error::Invalid {
-        message: format!("no worktree could be made: {why}"),
-        hint: "run it inside a git repository with a commit, or without --worktree".to_owned(),
+    worktree::make(cwd).map_err(|why| {
+        Error::invalid(
+            format!("cannot create a worktree: {why}"),
+            "run it inside a git repository with a commit, or without --worktree",
+        )
     })
 }

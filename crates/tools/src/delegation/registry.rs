@@ -1,9 +1,9 @@
-//! Which agents there are: those of the settings, and those known to us that are installed.
+//! The available agents: those of the settings, and known ones that are installed.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use meanwhile::find_program;
+use meanwhile::engine::find_program;
 
 /// How an agent is started.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,11 +12,11 @@ pub struct AgentEntry {
     pub name: String,
     /// The program and its arguments.
     pub command: Vec<String>,
-    /// What is added to its environment.
+    /// Variables that are added to its environment.
     pub env: Vec<(String, String)>,
     /// The mode its sessions are put into.
     pub mode: Option<String>,
-    /// Whether it stands in the settings; the others were found.
+    /// Whether it comes from the settings; the others were found on the PATH.
     pub configured: bool,
 }
 
@@ -43,11 +43,11 @@ static KNOWN: [Known; 7] = [
 /// Our own agent's name.
 const OWN: &str = "mw";
 
-/// The agents that can be asked.
+/// The available agents.
 #[derive(Clone, Debug, Default)]
 pub struct Registry {
     entries: BTreeMap<String, AgentEntry>,
-    /// Who is asked when nobody is named.
+    /// The default agent.
     pub default: Option<String>,
 }
 
@@ -79,8 +79,8 @@ impl Registry {
         self.entries.get(name)
     }
 
-    /// Returns who is asked when nobody is named: the one of the settings, else the first in them, else the first
-    /// that was found, else our own.
+    /// Returns the default agent: the one of the settings, else the first in them, else the first that was found, else
+    /// our own.
     #[must_use]
     pub fn default_agent(&self) -> Option<&AgentEntry> {
         let chosen = self.default.as_ref().and_then(|name| self.get(name));

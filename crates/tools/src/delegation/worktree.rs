@@ -1,4 +1,5 @@
-//! A fresh git worktree for one agent: made before it starts, looked through at its end, removed when it is clean.
+//! A git worktree for one agent: created before the agent starts, checked for changes at its end, and removed if there
+//! are none.
 
 use std::fs;
 use std::io;
@@ -17,9 +18,10 @@ const PLACE: &str = ".meanwhile/worktrees";
 /// In words, when the directory lies in no repository or git fails.
 pub fn make(cwd: &Path) -> Result<(Worktree, PathBuf), String> {
     let top = git(cwd, &["rev-parse", "--show-toplevel"])
-        .map_err(|why| format!("{} is in no git repository: {why}", cwd.display()))?;
+        .map_err(|why| format!("{} is not in a git repository: {why}", cwd.display()))?;
     let top = PathBuf::from(top);
-    let base = git(&top, &["rev-parse", "HEAD"]).map_err(|why| format!("there is no commit yet: {why}"))?;
+    let base =
+        git(&top, &["rev-parse", "HEAD"]).map_err(|why| format!("the repository has no commit: {why}"))?;
     let path = free_place(&top).map_err(|error| error.to_string())?;
     let target = path.to_string_lossy();
     git(&top, &["worktree", "add", "--detach", "--quiet", &target, &base])?;
@@ -33,7 +35,7 @@ pub fn make(cwd: &Path) -> Result<(Worktree, PathBuf), String> {
     Ok((Worktree { repository: raw(&top), path: raw(&path), base }, inside))
 }
 
-/// Makes an empty directory that nobody else has.
+/// Creates a new empty directory.
 fn free_place(top: &Path) -> io::Result<PathBuf> {
     let directory = top.join(PLACE);
     fs::create_dir_all(&directory)?;
@@ -48,10 +50,10 @@ fn free_place(top: &Path) -> io::Result<PathBuf> {
             Err(error) => return Err(error),
         }
     }
-    Err(io::Error::other("no name is free"))
+    Err(io::Error::other("no free name for a worktree"))
 }
 
-/// What a worktree holds that its repository does not.
+/// The changes in a worktree.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Changes {
     /// Nothing: it was removed.
@@ -60,17 +62,16 @@ pub enum Changes {
     Commits,
     /// This, as a diff against the commit it began with: bytes as git wrote them, whatever the files hold.
     Diff(Vec<u8>),
-    /// Nobody knows; it was left alone.
+    /// Unknown; the worktree was kept.
     Unknown(String),
 }
 
-/// Looks a worktree through: its changes as a diff, also those that were committed and files that are new. A clean
-/// one is removed.
+/// Checks a worktree. Returns its changes as a diff, including commits and new files. An unchanged one is removed.
 pub fn finish(worktree: &Worktree) -> Changes {
     let path = PathBuf::from(std::ffi::OsStr::from_bytes(worktree.path.as_bytes()));
     let repository = PathBuf::from(std::ffi::OsStr::from_bytes(worktree.repository.as_bytes()));
     if !path.is_dir() {
-        return Changes::Unknown(format!("{} is gone", path.display()));
+        return Changes::Unknown(format!("{} no longer exists", path.display()));
     }
     match diff(&path, &worktree.base) {
         Ok(diff) if diff.is_empty() => {
@@ -98,7 +99,7 @@ fn diff(path: &Path, base: &str) -> Result<Vec<u8>, String> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
         other => other,
     };
-    copied.map_err(|error| format!("its index cannot be copied: {error}"))?;
+    copied.map_err(|error| format!("cannot copy its index: {error}"))?;
     let with_copy = |arguments: &[&str]| git_output(path, arguments, Some(&copy));
     let found = with_copy(&["add", "--all", "--intent-to-add"])
         .and_then(|_| with_copy(&["diff", "--no-color", "--no-ext-diff", "--binary", base]));
@@ -106,7 +107,7 @@ fn diff(path: &Path, base: &str) -> Result<Vec<u8>, String> {
     found
 }
 
-/// Takes a worktree away in which nothing has happened.
+/// Removes an unchanged worktree.
 pub fn discard(worktree: &Worktree) {
     let repository = PathBuf::from(std::ffi::OsStr::from_bytes(worktree.repository.as_bytes()));
     let _ = git(&repository, &["worktree", "remove", "--force", &worktree.path.to_lossy()]);
@@ -123,7 +124,7 @@ fn git_output(directory: &Path, arguments: &[&str], index: Option<&Path>) -> Res
     command.arg("-C").arg(directory).args(arguments);
     command.env_remove("GIT_DIR").env_remove("GIT_WORK_TREE").env_remove("GIT_INDEX_FILE");
     command.envs(index.map(|index| ("GIT_INDEX_FILE", index)));
-    let output = command.output().map_err(|error| format!("git cannot be run: {error}"))?;
+    let output = command.output().map_err(|error| format!("cannot run git: {error}"))?;
     if output.status.success() {
         return Ok(output.stdout);
     }

@@ -1,13 +1,15 @@
-//! The background-task specification: `background_output`, `background_block`, `background_cancel`,
-//! `background_clear`, and for agents `background_task` and `background_resume`.
+//! The dialect background-task: `background_output`, `background_block`, `background_cancel`, `background_clear`, and
+//! for agents `background_task` and `background_resume`.
 
-use meanwhile::{Condition, Error, Filter, Task};
-use mw_model::Status;
+use meanwhile::engine::Condition;
+use meanwhile::{Error, Filter, Task};
 use serde_json::{Value, json};
 
 use super::text::{minutes, title};
 use super::{Dialect, Speaks};
-use crate::call::{Arguments, Desk, Effect, Field, Kind, Offered, Parameter, Refusal, Reply, Tool};
+use crate::call::{
+    Arguments, CallContext, Effect, Field, Kind, Offered, Over, Parameter, Refusal, Reply, Tool,
+};
 use crate::operations::{
     ClearCall, Cleared, Excerpt, StopCall, WaitCall, Wish, clear, delegate, follow_up, list, shorten, stop,
     told, wait,
@@ -17,7 +19,7 @@ const OWN: Dialect = Dialect::BackgroundTask;
 /// How much of an answer `background_output` returns at least.
 const MOST_RESULT: u64 = 64 << 10;
 
-/// What is told of one task.
+/// The fields of the reply about a task.
 const SUMMARY: &[Field] = &[
     Field::new("task_id", "string"),
     Field::new("description", "string"),
@@ -38,10 +40,10 @@ pub(super) static TOOLS: [Tool; 6] = [
     Tool {
         name: "background_task",
         title: "Ask an agent",
-        about: "Launch an agent in the background with a prompt. Returns its task id at once; you are told the result when it is done.",
+        about: "Start an agent in the background with a prompt. Returns its task id at once; a notification brings the result.",
         about_background: "",
         parameters: &[
-            Parameter::required("description", Kind::Text, "A few words"),
+            Parameter::required("description", Kind::Text, "Short description"),
             Parameter::required(
                 "prompt",
                 Kind::Text,
@@ -77,7 +79,7 @@ pub(super) static TOOLS: [Tool; 6] = [
         about_background: "",
         parameters: &[
             Parameter::optional("task_id", Kind::Text, ""),
-            Parameter::optional("batch_id", Kind::Text, "Instead: status of all tasks of a batch"),
+            Parameter::optional("batch_id", Kind::Text, "Show all tasks of this batch instead"),
         ],
         effect: Effect::Reads,
         offered: Offered::WithBackground,
@@ -101,7 +103,7 @@ pub(super) static TOOLS: [Tool; 6] = [
         about_background: "",
         parameters: &[
             Parameter::optional("task_ids", Kind::Texts, ""),
-            Parameter::optional("batch_id", Kind::Text, "All tasks of a batch, too"),
+            Parameter::optional("batch_id", Kind::Text, "Also all tasks of this batch"),
             Parameter::optional("timeout", Kind::Wait { most: Some(600_000), shown: "number" }, ""),
         ],
         effect: Effect::Reads,
@@ -125,17 +127,13 @@ pub(super) static TOOLS: [Tool; 6] = [
     },
     Tool {
         name: "background_clear",
-        title: "Forget finished tasks",
-        about: "Remove finished tasks with their results: these, those of a batch, or all. Running ones are kept unless cancel is set.",
+        title: "Remove finished tasks",
+        about: "Remove finished tasks and their results: the given ones, those of a batch, or all. Running tasks are kept unless cancel is set.",
         about_background: "",
         parameters: &[
             Parameter::optional("task_ids", Kind::Texts, ""),
             Parameter::optional("batch_id", Kind::Text, ""),
-            Parameter::optional(
-                "cancel",
-                Kind::Flag { default: Some(false) },
-                "Cancel those that run, first",
-            ),
+            Parameter::optional("cancel", Kind::Flag { default: Some(false) }, "Cancel running tasks first"),
         ],
         effect: Effect::Ends,
         offered: Offered::WithBackground,
@@ -144,7 +142,7 @@ pub(super) static TOOLS: [Tool; 6] = [
     },
 ];
 
-fn background_task(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+fn background_task(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
     let text = |name: &str| arguments.text(name).map(str::to_owned);
     let wish = Wish {
         agent: text("agent"),
@@ -154,36 +152,39 @@ fn background_task(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refu
         parent_message: text("parent_message"),
         ..Wish::default()
     };
-    let task = desk.task(delegate(wish, desk)?.id.as_str())?;
-    Ok(begun(&task, "You are told the result when it is done; do not poll.", desk))
+    let task = cx.task(delegate(wish, cx)?.id.as_str())?;
+    Ok(begun(&task, "You get a notification with the result; do not poll.", cx))
 }
 
-fn background_resume(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
-    let task = follow_up(arguments.required("task_id"), arguments.required("message"), desk)?;
-    let task = desk.task(task.id.as_str())?;
-    Ok(begun(&task, "The message was sent; you are told the response when it is there.", desk))
+fn background_resume(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
+    let task = follow_up(arguments.required("task_id"), arguments.required("message"), cx)?;
+    let task = cx.task(task.id.as_str())?;
+    Ok(begun(&task, "Message sent; you get a notification with the response.", cx))
 }
 
 /// Says that an agent is at work, and what the end of the session does to that.
-fn begun(task: &Task, promise: &str, desk: &Desk<'_>) -> Reply {
+fn begun(task: &Task, promise: &str, cx: &CallContext<'_>) -> Reply {
     let mut data = summary(task);
-    data["endsWithSession"] = desk.ends_with_session(task).into();
-    let over = format!("{}\nIt has already ended, see below.", line(task));
-    let text = format!("{}\n{promise}\n{}", line(task), desk.end_in_words(task));
-    Reply::new(text, data).starting(task, Some(over))
+    data["endsWithSession"] = cx.ends_with_session(task).into();
+    let text = format!("{}\n{promise}\n{}", line(task), cx.end_in_words(task));
+    let (task_then, title) = (task.id.clone(), title(task));
+    Reply::new(text, data).starting(task, move |end| Over {
+        text: format!("{task_then}: {} — {title}\nIt has already ended, see below.", end.word),
+        data: json!({"status": end.word, "exitCode": end.exit_code, "queued": false}),
+    })
 }
 
-fn background_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+fn background_output(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
     let handle = match (arguments.text("task_id"), arguments.text("batch_id")) {
         (Some(handle), _) => handle,
-        (None, Some(batch)) => return batch_status(batch, desk),
-        (None, None) => return Err(Refusal::argument("task_id", "or batch_id is needed")),
+        (None, Some(batch)) => return batch_status(batch, cx),
+        (None, None) => return Err(Refusal::argument("task_id", "or batch_id is required")),
     };
-    let task = desk.task(handle)?;
-    let most = desk.premises.reply_bytes;
+    let task = cx.task(handle)?;
+    let most = cx.premises.reply_bytes;
     // What an agent has answered is what was asked for, and there is no other way to it.
     let most = if task.agent.is_some() && task.status.is_terminal() { most.max(MOST_RESULT) } else { most };
-    let output = Excerpt::within(&task, most, desk)?;
+    let output = Excerpt::within(&task, most, cx)?;
     let mut data = summary(&task);
     let mut text = line(&task);
     if !output.text.is_empty() {
@@ -194,11 +195,11 @@ fn background_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Re
         text.push_str(&format!("\n\nFull output: {all}"));
     }
     if !task.status.is_terminal() {
-        data["progress"] = progress(&task, &output, desk);
+        data["progress"] = progress(&task, &output, cx);
         return Ok(Reply::new(text, data));
     }
     data["result"] = output.text.into();
-    data["retrievedAt"] = json!(desk.runtime.note_retrieved(&task.id)?);
+    data["retrievedAt"] = json!(cx.runtime.reader().note_retrieved(&task.id)?);
     if let Some(error) = task.agent.as_ref().and_then(|agent| agent.error.as_ref()) {
         data["error"] = error.as_str().into();
     } else if OWN.state(&task) == "error" {
@@ -208,9 +209,9 @@ fn background_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Re
 }
 
 /// How far a task has come, and that it lives.
-fn progress(task: &Task, output: &Excerpt, desk: &Desk<'_>) -> Value {
+fn progress(task: &Task, output: &Excerpt, cx: &CallContext<'_>) -> Value {
     let Some(agent) = &task.agent else {
-        let last = desk.runtime.last_output(task);
+        let last = cx.runtime.reader().last_output(task);
         return json!({"lastUpdate": last, "output": output.text, "progress": task.progress});
     };
     let activity = &agent.activity;
@@ -226,60 +227,60 @@ fn progress(task: &Task, output: &Excerpt, desk: &Desk<'_>) -> Value {
     })
 }
 
-fn batch_status(batch: &str, desk: &Desk<'_>) -> Result<Reply, Refusal> {
-    let filter = Filter { batch: Some(batch.to_owned()), ..Filter::new(desk.scope()) };
-    let mut listed = list(filter, room, desk)?;
-    complete(&mut listed.tasks, desk);
+fn batch_status(batch: &str, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
+    let filter = Filter { batch: Some(batch.to_owned()), ..Filter::new(cx.scope()) };
+    let mut listed = list(filter, room, cx)?;
+    complete(&mut listed.tasks, cx);
     let mut lines: Vec<_> = listed.tasks.iter().map(line).collect();
     lines.extend(more(listed.missing() as usize));
     if lines.is_empty() {
-        lines.push("No task of that batch.".to_owned());
+        lines.push("No tasks in that batch.".to_owned());
     }
     let tasks: Vec<_> = listed.tasks.iter().map(summary).collect();
     Ok(Reply::new(lines.join("\n"), json!({"tasks": tasks})))
 }
 
 /// Adds what is known only where one task is asked for: its parents, and who does it.
-fn complete(tasks: &mut [Task], desk: &Desk<'_>) {
+fn complete(tasks: &mut [Task], cx: &CallContext<'_>) {
     for task in tasks {
-        if let Ok(whole) = desk.task(task.id.as_str()) {
+        if let Ok(whole) = cx.task(task.id.as_str()) {
             *task = whole;
         }
     }
 }
 
-/// How much room a task takes in a reply about several.
+/// How much room a task takes in a reply about several tasks.
 fn room(task: &Task) -> usize {
     line(task).len() + summary(task).to_string().len()
 }
 
-/// Says how many tasks a reply has no room for.
+/// Describes how many tasks did not fit into the reply.
 fn more(missing: usize) -> Option<String> {
-    (missing > 0).then(|| format!("({missing} more are not shown)"))
+    (missing > 0).then(|| format!("({missing} more not shown)"))
 }
 
-fn background_block(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
-    let timeout = desk.wait(arguments.number("timeout"));
+fn background_block(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
+    let timeout = cx.wait(arguments.number("timeout"));
     let mut tasks = arguments.texts("task_ids").unwrap_or_default();
     if let Some(batch) = arguments.text("batch_id") {
-        let all = Filter { batch: Some(batch.to_owned()), limit: u32::MAX, ..Filter::new(desk.scope()) };
-        tasks.extend(desk.runtime.list(&all)?.tasks.iter().map(|task| task.id.to_string()));
+        let all = Filter { batch: Some(batch.to_owned()), limit: u32::MAX, ..Filter::new(cx.scope()) };
+        tasks.extend(cx.runtime.tasks().list(&all)?.tasks.iter().map(|task| task.id.to_string()));
     } else if tasks.is_empty() {
-        return Err(Refusal::argument("task_ids", "or batch_id is needed"));
+        return Err(Refusal::argument("task_ids", "or batch_id is required"));
     }
     let mut waited =
-        wait(WaitCall { tasks, any: false, condition: Condition::Exit, timeout: Some(timeout) }, desk)?;
-    complete(&mut waited.tasks, desk);
-    let missing = shorten(&mut waited.tasks, room, desk);
+        wait(WaitCall { tasks, any: false, condition: Condition::Exit, timeout: Some(timeout) }, cx)?;
+    complete(&mut waited.tasks, cx);
+    let missing = shorten(&mut waited.tasks, room, cx);
     let told: Vec<_> = waited.ended().map(|task| task.id.clone()).collect();
     let mut lines: Vec<_> = waited.tasks.iter().map(line).collect();
     lines.extend(more(missing));
     lines.extend(waited.unknown.iter().map(|id| format!("{id}: not found")));
     if lines.is_empty() {
-        lines.push("No task of that batch.".to_owned());
+        lines.push("No tasks in that batch.".to_owned());
     }
     if waited.timed_out {
-        lines.push("The time is up; what runs goes on.".to_owned());
+        lines.push("Timed out; running tasks continue.".to_owned());
     }
     let mut tasks: Vec<_> = waited.tasks.iter().map(summary).collect();
     tasks
@@ -288,30 +289,29 @@ fn background_block(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Ref
     Ok(Reply::new(lines.join("\n"), data).telling(told))
 }
 
-fn background_cancel(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+fn background_cancel(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
     let (task, batch) = (arguments.text("task_id"), arguments.text("batch_id"));
     if task.is_none() && batch.is_none() {
-        return Err(Refusal::argument("task_id", "or batch_id is needed"));
+        return Err(Refusal::argument("task_id", "or batch_id is required"));
     }
     let tasks = task.map(str::to_owned).into_iter().collect();
     let call = StopCall { batch: batch.map(str::to_owned), ..StopCall::term(tasks) };
-    let mut stopped = stop(&call, desk)?;
-    let missing = shorten(&mut stopped, |one| room(&one.after), desk);
+    let mut stopped = stop(&call, cx)?;
+    let missing = shorten(&mut stopped, |one| room(&one.after), cx);
     let mut lines: Vec<_> = stopped.iter().map(|one| line(&one.after)).collect();
     lines.extend(more(missing));
-    let text =
-        if lines.is_empty() { "Nothing of that batch is running.".to_owned() } else { lines.join("\n") };
+    let text = if lines.is_empty() { "No running tasks in that batch.".to_owned() } else { lines.join("\n") };
     let tasks: Vec<_> = stopped.iter().map(|one| summary(&one.after)).collect();
     Ok(Reply::new(text, json!({"tasks": tasks})).telling(told(&stopped)))
 }
 
-fn background_clear(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+fn background_clear(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
     let call = ClearCall {
         tasks: arguments.texts("task_ids"),
         batch: arguments.text("batch_id").map(str::to_owned),
         cancel: arguments.flag("cancel") == Some(true),
     };
-    let Cleared { removed, kept } = clear(&call, desk)?;
+    let Cleared { removed, kept } = clear(&call, cx)?;
     let tasks = if removed.len() == 1 { "task" } else { "tasks" };
     let mut text = format!("Cleared {} {tasks}.", removed.len());
     for one in &kept {
@@ -347,16 +347,16 @@ fn summary(task: &Task) -> Value {
     })
 }
 
-pub(super) fn refuse(refusal: &Refusal, desk: &Desk<'_>) -> Reply {
+pub(super) fn refuse(refusal: &Refusal, cx: &CallContext<'_>) -> Reply {
     let text = match refusal {
         Refusal::Engine(Error::NotFound(id)) => {
-            let live: Vec<_> = desk.live().iter().map(|task| task.id.to_string()).collect();
+            let live: Vec<_> = cx.live().iter().map(|task| task.id.to_string()).collect();
             let list = if live.is_empty() { "none".to_owned() } else { live.join(", ") };
             format!("Task {id:?} not found. Running: {list}.")
         }
         Refusal::Engine(Error::WrongState { id, status, message }) => {
-            let word = Status::from_word(status).and_then(|status| OWN.word(status, None));
-            format!("{id} is {}: {message}.", word.unwrap_or(status))
+            let word = OWN.word(*status, None).unwrap_or(status.word());
+            format!("{id} is {word}: {message}.")
         }
         other => format!("{other}."),
     };

@@ -1,13 +1,16 @@
-//! co-cli: four tools whose replies are objects with a `display` for people. Commands are split like a shell
-//! would and executed without one.
+//! The dialect co-cli: four tools whose replies are objects with a `display` for people. Commands are split into words
+//! as a shell does, and executed without a shell.
 
-use meanwhile::{Error, Filter, From, StreamChoice, Task};
+use meanwhile::engine::{From, StreamChoice};
+use meanwhile::{Error, Filter, Task};
 use mw_model::{CommandSpec, Status};
 use serde_json::{Value, json};
 
 use super::text::{dated, first_line, minutes, title};
 use super::{Dialect, Speaks, screens};
-use crate::call::{Arguments, Desk, Effect, Field, Kind, Offered, Parameter, Refusal, Reply, Tool};
+use crate::call::{
+    Arguments, CallContext, Effect, Field, Kind, Offered, Over, Parameter, Refusal, Reply, Tool,
+};
 use crate::operations::{OutputCall, ShellCall, StopCall, list, output, start, stop, told};
 
 const OWN: Dialect = Dialect::CoCli;
@@ -24,8 +27,12 @@ pub(super) static TOOLS: [Tool; 4] = [
         about_background: "",
         parameters: &[
             Parameter::required("command", Kind::Command, "The command, such as \"uv run pytest\""),
-            Parameter::required("description", Kind::Text, "What it does, for people"),
-            Parameter::optional("working_directory", Kind::Text, "Where (default: the current directory)"),
+            Parameter::required("description", Kind::Text, "What it does, for the user"),
+            Parameter::optional(
+                "working_directory",
+                Kind::Text,
+                "Working directory (default: the current directory)",
+            ),
             Parameter::optional("shell", Kind::Flag { default: Some(false) }, "Run it with a shell"),
         ],
         effect: Effect::Runs,
@@ -97,32 +104,37 @@ pub(super) static TOOLS: [Tool; 4] = [
     },
 ];
 
-fn start_background_task(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+fn start_background_task(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
     let command = arguments.required("command");
     let command = if arguments.flag("shell") == Some(true) {
-        CommandSpec::Shell { program: desk.premises.shell.clone(), script: command.into() }
+        CommandSpec::Shell { program: cx.premises.shell.clone(), script: command.into() }
     } else {
-        OWN.command(command, &desk.premises.shell)?
+        OWN.command(command, &cx.premises.shell)?
     };
     let call = ShellCall {
         cwd: arguments.text("working_directory").map(Into::into),
         title: arguments.text("description").map(str::to_owned),
         ..ShellCall::of(command)
     };
-    let task = start(&call, desk)?;
+    let task = start(&call, cx)?;
     let id = dated(&task);
-    let display = format!("{}: {}\nCheck status: /status {id}", begun(&task, &id), title(&task));
-    let ends = desk.ends_with_session(&task);
+    let begun = format!("{}: {}", begun(&task, &id), title(&task));
+    let check = format!("Check status: /status {id}");
+    let display = format!("{begun}\n{check}");
+    let ends = cx.ends_with_session(&task);
     let data = json!({
         "task_id": id, "status": OWN.state(&task), "display": display, "ends_with_session": ends,
     });
-    Ok(shown(data).starting(&task, None))
+    Ok(shown(data).starting(&task, move |end| {
+        let text = format!("{begun}\nIt has already ended ({}), see below.\n{check}", end.word);
+        Over { data: json!({"status": end.word, "display": text}), text }
+    }))
 }
 
 /// Says what has become of a start: one without a slot has not begun.
 pub(super) fn begun(task: &Task, id: &str) -> String {
     match task.queue_position {
-        Some(place) => format!("Queued background task {id} (pending, number {place} in the queue)"),
+        Some(place) => format!("Queued background task {id} (pending, position {place} in the queue)"),
         None => format!("Started background task {id}"),
     }
 }
@@ -140,7 +152,7 @@ fn shown(data: Value) -> Reply {
     Reply::new(text, data)
 }
 
-fn check_task_status(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+fn check_task_status(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
     let with_output = arguments.flag("include_output") != Some(false);
     let handle = arguments.required("task_id").to_owned();
     let call = OutputCall {
@@ -151,7 +163,7 @@ fn check_task_status(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Re
         within: 0,
         parts: 1,
     };
-    let read = output(call, desk)?;
+    let read = output(call, cx)?;
     let task = &read.task;
     let (id, lines) = (dated(task), read.text.trim_end_matches('\n'));
     let mut display = format!("Task: {id}\nStatus: {}", shown_state(task));
@@ -169,7 +181,7 @@ fn check_task_status(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Re
     }
     // One that never began has none.
     if task.started_at.is_some() {
-        display.push_str(&format!("\n\nFull output: {}", desk.runtime.log_of(task).display()));
+        display.push_str(&format!("\n\nFull output: {}", cx.runtime.reader().log_of(task).display()));
     }
     let duration = duration(task);
     let reply = shown(json!({
@@ -219,15 +231,15 @@ fn duration(task: &Task) -> Option<f64> {
     task.duration_ms.map(|ms| ms as f64 / 1000.0)
 }
 
-fn cancel_background_task(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
-    let before = desk.task(arguments.required("task_id"))?;
+fn cancel_background_task(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
+    let before = cx.task(arguments.required("task_id"))?;
     let id = dated(&before);
     if before.status.is_terminal() {
         let display = format!("Task {id} is not running (status: {}).", OWN.state(&before));
         let data = json!({"task_id": id, "status": OWN.state(&before), "display": display});
         return Ok(Reply { failed: true, ..shown(data) }.telling([before.id]));
     }
-    let stopped = stop(&StopCall::term(vec![before.id.to_string()]), desk)?;
+    let stopped = stop(&StopCall::term(vec![before.id.to_string()]), cx)?;
     let Some(one) = stopped.first() else { return Err(Error::NotFound(id).into()) };
     let after = &one.after;
     let (status, failed) = (OWN.state(after), after.status != Status::Cancelled);
@@ -235,26 +247,26 @@ fn cancel_background_task(arguments: &Arguments, desk: &Desk<'_>) -> Result<Repl
         Status::Cancelled => format!("Task {id} cancelled."),
         // It was over before the signal came.
         _ if after.status.is_terminal() => format!("Task {id} is not running (status: {status})."),
-        _ => format!("Task {id} was told to end and still runs (status: {status})."),
+        _ => format!("Task {id} was asked to end but is still running (status: {status})."),
     };
     let data = json!({"task_id": id, "status": status, "display": display});
     Ok(Reply { failed, ..shown(data) }.telling(told(&stopped)))
 }
 
-fn list_background_tasks(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+fn list_background_tasks(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
     let wanted = arguments.text("status_filter");
     let statuses = Status::ALL
         .into_iter()
         .filter(|status| wanted.is_some_and(|word| OWN.word(*status, None) == Some(word)));
-    let filter = Filter { statuses: statuses.collect(), ..Filter::new(desk.scope()) };
+    let filter = Filter { statuses: statuses.collect(), ..Filter::new(cx.scope()) };
     let room = |task: &Task| title(task).len() + entry(task).to_string().len() + ROW;
-    let listed = list(filter, room, desk)?;
+    let listed = list(filter, room, cx)?;
     let missing = listed.missing();
     let mut tasks = listed.tasks;
     tasks.sort_by_key(|task| std::cmp::Reverse(task.created_at));
     let mut display = screens::table(&tasks, OWN);
     if missing > 0 {
-        display.push_str(&format!("\n({missing} older ones are not shown)"));
+        display.push_str(&format!("\n({missing} older tasks not shown)"));
     }
     let entries: Vec<_> = tasks.iter().map(entry).collect();
     Ok(shown(json!({"tasks": entries, "count": listed.total, "display": display})))

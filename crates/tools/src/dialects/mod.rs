@@ -1,5 +1,5 @@
-//! Five sources and our own set: names, parameters, defaults and replies over the same operations. A dialect
-//! holds no state.
+//! The dialects: five from the seeds and the canonical one. Each has its own names, parameters, defaults and replies
+//! over the same operations, and no state.
 
 mod background_task;
 pub mod canonical;
@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 
 pub use mw_model::Dialect;
 
-use crate::call::{Desk, Refusal, Reply, Tool};
+use crate::call::{CallContext, Refusal, Reply, Tool, next_step};
 
 /// What a dialect has to say about the calls of models.
 pub trait Speaks: Copy {
@@ -25,7 +25,7 @@ pub trait Speaks: Copy {
     fn tools(self) -> &'static [Tool];
 
     /// Puts the refusal of a call into its words; `given` is what it was called with.
-    fn refuse(self, refusal: &Refusal, given: &Map<String, Value>, desk: &Desk<'_>) -> Reply;
+    fn refuse(self, refusal: &Refusal, given: &Map<String, Value>, cx: &CallContext<'_>) -> Reply;
 
     /// Puts a refusal into its words that came before there was a home to look at.
     fn refuse_unopened(self, refusal: &Refusal) -> Reply;
@@ -36,7 +36,7 @@ pub trait Speaks: Copy {
     /// When words are wanted and a quote is left open, or there is none.
     fn command(self, text: &str, shell: &RawText) -> Result<CommandSpec, Refusal>;
 
-    /// Tells whether the replies of its source are objects, and not lines of text.
+    /// Returns whether the replies of its source are objects, and not lines of text.
     fn replies_with_objects(self) -> bool;
 
     /// Returns its word for the state a task is in. All but zidane have one for every state.
@@ -55,13 +55,13 @@ impl Speaks for Dialect {
         }
     }
 
-    fn refuse(self, refusal: &Refusal, given: &Map<String, Value>, desk: &Desk<'_>) -> Reply {
+    fn refuse(self, refusal: &Refusal, given: &Map<String, Value>, cx: &CallContext<'_>) -> Reply {
         match self {
-            Self::Canonical => canonical::refuse(refusal, desk),
-            Self::Zidane => zidane::refuse(refusal, desk),
+            Self::Canonical => canonical::refuse(refusal, cx),
+            Self::Zidane => zidane::refuse(refusal, cx),
             Self::Mycode => mycode::refuse(refusal, given),
-            Self::BackgroundTask => background_task::refuse(refusal, desk),
-            Self::Opta => opta::refuse(refusal, desk),
+            Self::BackgroundTask => background_task::refuse(refusal, cx),
+            Self::Opta => opta::refuse(refusal, cx),
             Self::CoCli => co_cli::refuse(refusal),
         }
     }
@@ -100,7 +100,7 @@ impl Speaks for Dialect {
             }
         };
         if let Refusal::Engine(error) = refusal {
-            reply.text = format!("{}. {}", reply.text.trim_end_matches('.'), error.hint());
+            reply.text = format!("{}. {}", reply.text.trim_end_matches('.'), next_step(error));
         }
         reply
     }

@@ -1,6 +1,7 @@
-//! mycode: `Bash`, `Task`, `TaskOutput` and the `KillShell` it relies on. Replies are objects; the text beside them is a box.
+//! The dialect mycode: `Bash`, `Task`, `TaskOutput` and `KillShell`. Replies are objects with a box as text.
 
-use meanwhile::{Condition, Error, Runtime, Task};
+use meanwhile::engine::{Condition, Runtime};
+use meanwhile::{Error, Task};
 use mw_model::wire::{AGENT_FILE, LOG_FILE};
 use mw_model::{Status, TaskKind};
 use serde_json::{Map, Value, json};
@@ -8,15 +9,17 @@ use serde_json::{Map, Value, json};
 use super::panel::Panel;
 use super::text::{beginning, command, first_line, minutes, title};
 use super::{Dialect, Speaks};
-use crate::call::{Arguments, Desk, Effect, Field, Kind, Offered, Parameter, Range, Refusal, Reply, Tool};
+use crate::call::{
+    Arguments, CallContext, Effect, Field, Kind, Offered, Over, Parameter, Range, Refusal, Reply, Tool,
+};
 use crate::operations::{
-    Excerpt, Returned, ShellCall, StopCall, WaitCall, Wish, await_answer, delegate, run, start, stop, told,
-    wait,
+    Excerpt, Ran, Returned, ShellCall, StopCall, WaitCall, Wish, await_answer, delegate, run, start, stop,
+    told, wait,
 };
 
 const OWN: Dialect = Dialect::Mycode;
 const RECENT: usize = 3;
-/// Types of subagents that every host of such a tool has: whoever is asked by default does their work.
+/// Types of subagents that every host of such a tool has: the default agent does their work.
 const USUAL_TYPES: [&str; 2] = ["Bash", "general-purpose"];
 
 pub(super) static TOOLS: [Tool; 4] = [
@@ -27,8 +30,8 @@ pub(super) static TOOLS: [Tool; 4] = [
         about_background: "With run_in_background it returns at once with a task id and the output file; use TaskOutput to get the result.",
         parameters: &[
             Parameter::required("command", Kind::Command, "The command"),
-            Parameter::optional("description", Kind::Text, "What it is for"),
-            Parameter::optional("timeout", Kind::Number(Range::any(None)), "Longest run in milliseconds"),
+            Parameter::optional("description", Kind::Text, "Purpose of the command"),
+            Parameter::optional("timeout", Kind::Number(Range::any(None)), "Timeout in milliseconds"),
             Parameter::optional("run_in_background", Kind::Flag { default: Some(false) }, "Return at once")
                 .with_background(),
         ],
@@ -51,9 +54,9 @@ pub(super) static TOOLS: [Tool; 4] = [
         about: "Run a subagent with a prompt and return its answer.",
         about_background: "With run_in_background it returns at once with a task id and the output file; use TaskOutput to get the answer.",
         parameters: &[
-            Parameter::required("description", Kind::Text, "What it is for"),
+            Parameter::required("description", Kind::Text, "Purpose of the task"),
             Parameter::required("prompt", Kind::Text, "What it should do"),
-            Parameter::optional("subagent_type", Kind::Text, "Which agent; Bash is the default one"),
+            Parameter::optional("subagent_type", Kind::Text, "The agent; Bash is the default"),
             Parameter::optional("run_in_background", Kind::Flag { default: Some(false) }, "Return at once")
                 .with_background(),
         ],
@@ -72,7 +75,7 @@ pub(super) static TOOLS: [Tool; 4] = [
     Tool {
         name: "TaskOutput",
         title: "Get a task's output",
-        about: "Get status, output and exit code of a background task.\n\nParameters:\n- task_id: the task's id\n- block: wait until it ends (default true)\n- timeout: longest wait in milliseconds (default {wait}, at most 600000)\n\nUse block=false for a quick check. The /tasks command lists all tasks.",
+        about: "Get status, output and exit code of a background task.\n\nParameters:\n- task_id: the task's id\n- block: wait until it ends (default true)\n- timeout: maximum wait in milliseconds (default {wait}, at most 600000)\n\nUse block=false for a quick check. The /tasks command lists all tasks.",
         about_background: "",
         parameters: &[
             Parameter::required("task_id", Kind::Text, ""),
@@ -113,33 +116,25 @@ pub(super) static TOOLS: [Tool; 4] = [
     },
 ];
 
-fn bash(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+fn bash(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
     let call = ShellCall {
         title: arguments.text("description").map(str::to_owned),
         run_timeout_ms: arguments.number("timeout"),
-        ..ShellCall::script(arguments.required("command"), desk)
+        ..ShellCall::script(arguments.required("command"), cx)
     };
     if arguments.flag("run_in_background") == Some(true) {
-        return Ok(started(&start(&call, desk)?, desk));
+        return Ok(started(&start(&call, cx)?, cx));
     }
-    let ran = run(&call, desk)?;
+    let ran = run(&call, cx)?;
     if !ran.task.status.is_terminal() {
-        let reply = started(&ran.task, desk);
-        let took = minutes(ran.took.as_millis() as u64);
-        let why = match ran.returned {
-            Returned::Moved => format!("Moved to the background by the user after {took}."),
-            Returned::Over | Returned::CutOff(_) | Returned::Late | Returned::Left => {
-                format!("Still running after {took}; it goes on in the background.")
-            }
-        };
-        return Ok(ran.with_output_so_far(reply.after(&format!("{why}\n\n"))));
+        return Ok(goes_on(&ran, cx));
     }
     let code = exit_code(&ran.task);
     let mut data = json!({"output": ran.output.text, "exit_code": code});
     let mut text = ran.output.text.clone();
-    text.push_str(&full_output(ran.output.left_out, &ran.task, desk));
+    text.push_str(&full_output(ran.output.left_out, &ran.task, cx));
     if let Returned::CutOff(limit) = ran.returned {
-        let why = format!("Ended: a call may take {} here.", minutes(limit.as_millis() as u64));
+        let why = format!("Ended: the time limit of a call is {}.", minutes(limit.as_millis() as u64));
         text.push_str(&format!("\n{why}"));
         data["error"] = why.into();
     }
@@ -153,49 +148,61 @@ fn bash(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     Ok(ran.told_by(Reply::new(text, data)))
 }
 
-fn task(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+/// The reply to a call that could not wait for the end: why it returned, after what time, and what there is so far.
+fn goes_on(ran: &Ran, cx: &CallContext<'_>) -> Reply {
+    let took = minutes(ran.took.as_millis() as u64);
+    let why = match ran.returned {
+        Returned::Moved => format!("Moved to the background by the user after {took}."),
+        Returned::Over | Returned::CutOff(_) | Returned::Late | Returned::Left => {
+            format!("Still running after {took}; it continues in the background.")
+        }
+    };
+    ran.with_output_so_far(started(&ran.task, cx).after(&format!("{why}\n\n")))
+}
+
+fn task(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
     let wish = Wish {
-        agent: arguments.text("subagent_type").and_then(|kind| agent_of(kind, desk)),
+        agent: arguments.text("subagent_type").and_then(|kind| agent_of(kind, cx)),
         prompt: arguments.required("prompt").to_owned(),
         title: arguments.text("description").map(str::to_owned),
         ..Wish::default()
     };
-    let mut task = delegate(wish, desk)?;
-    if arguments.flag("run_in_background") != Some(true) {
-        task = await_answer(&task, desk)?;
+    let task = delegate(wish, cx)?;
+    if arguments.flag("run_in_background") == Some(true) {
+        return Ok(started(&cx.task(task.id.as_str())?, cx));
     }
-    task = desk.task(task.id.as_str())?;
-    if !task.status.is_terminal() {
-        return Ok(started(&task, desk));
+    let ran = await_answer(&task, cx)?;
+    if !ran.task.status.is_terminal() {
+        return Ok(goes_on(&ran, cx));
     }
-    let output = Excerpt::of(&task, desk)?;
+    let Ran { task, output, .. } = ran;
     let mut data = json!({"task_id": task.id, "status": OWN.state(&task), "output": output.text});
-    name_file(&mut data, output_file(&task, desk));
+    name_file(&mut data, output_file(&task, cx));
     let failed = task.status != Status::Completed;
     if failed {
         data["error"] = error_text(&task).or_else(|| task.cause.clone()).unwrap_or_default().into();
     }
     let mut text = output.text;
-    text.push_str(&full_output(output.left_out, &task, desk));
+    text.push_str(&full_output(output.left_out, &task, cx));
     Ok(Reply { failed, ..Reply::new(text, data) }.telling([task.id]))
 }
 
 /// Returns which agent does the work of a type; nothing for the one that is asked by default.
-fn agent_of(kind: &str, desk: &Desk<'_>) -> Option<String> {
-    let is_known = desk.premises.agents.as_ref().is_some_and(|agents| agents.registry.get(kind).is_some());
+fn agent_of(kind: &str, cx: &CallContext<'_>) -> Option<String> {
+    let is_known = cx.premises.agents.as_ref().is_some_and(|agents| agents.registry.get(kind).is_some());
     let is_usual = USUAL_TYPES.iter().any(|usual| usual.eq_ignore_ascii_case(kind));
     (is_known || !is_usual).then(|| kind.to_owned())
 }
 
 /// Returns where a task's output is: an agent's as `<id>.json`, all others' as `<id>.log` among the tasks. Nothing where
 /// it never began: that name would lead nowhere. That of one that waits leads to its output as soon as it runs.
-fn output_file(task: &Task, desk: &Desk<'_>) -> Option<String> {
-    output_file_in(task, desk.runtime)
+fn output_file(task: &Task, cx: &CallContext<'_>) -> Option<String> {
+    output_file_in(task, cx.runtime)
 }
 
 /// Says where all of the output is, if some was left out.
-fn full_output(left_out: u64, task: &Task, desk: &Desk<'_>) -> String {
-    let file = if left_out > 0 { output_file(task, desk) } else { None };
+fn full_output(left_out: u64, task: &Task, cx: &CallContext<'_>) -> String {
+    let file = if left_out > 0 { output_file(task, cx) } else { None };
     file.map(|file| format!("\n\nFull output: {file}")).unwrap_or_default()
 }
 
@@ -204,7 +211,7 @@ pub(super) fn output_file_in(task: &Task, runtime: &Runtime) -> Option<String> {
         return None;
     }
     let (end, file) = if task.kind == TaskKind::Agent { ("json", AGENT_FILE) } else { ("log", LOG_FILE) };
-    let linked = runtime.link_beside(task, &format!("{}.{end}", task.id), Some(file));
+    let linked = runtime.reader().link_beside(task, &format!("{}.{end}", task.id), Some(file));
     Some(linked.map_or_else(
         // Where no link can be made the file itself is named.
         |_| task.agent.as_ref().map_or(&task.output_path, |agent| &agent.record_path).clone(),
@@ -214,18 +221,22 @@ pub(super) fn output_file_in(task: &Task, runtime: &Runtime) -> Option<String> {
 
 /// Says that a task was started, or waits for a slot.
 pub(super) fn started_screen(task: &Task, output_file: Option<&str>) -> String {
-    let (title, state) = match task.queue_position {
-        Some(_) => ("Background Task Queued", "Pending"),
-        None => ("Background Task Started", "Running"),
-    };
+    let state = if task.queue_position.is_some() { "Pending" } else { "Running" };
+    let panel = start_panel(task, state, output_file);
+    format!("{}\n\nYou can continue working. Use /tasks to check status.", panel.draw())
+}
+
+fn start_panel(task: &Task, state: &str, output_file: Option<&str>) -> Panel {
+    let is_queued = task.queue_position.is_some();
+    let title = if is_queued { "Background Task Queued" } else { "Background Task Started" };
     let mut panel = Panel::new(title)
         .field("Task ID", task.id.as_str())
         .field("Command", &beginning(&task.command))
         .field("Status", state);
-    if let Some(file) = output_file.filter(|_| task.queue_position.is_none()) {
+    if let Some(file) = output_file.filter(|_| !is_queued) {
         panel = panel.path("Output", file);
     }
-    format!("{}\n\nYou can continue working. Use /tasks to check status.", panel.draw())
+    panel
 }
 
 /// Draws one task with the end of its output.
@@ -233,17 +244,31 @@ pub(super) fn screen(task: &Task, output: &str) -> String {
     if task.status.is_terminal() { completed(task, output) } else { status(task, output) }.draw()
 }
 
-fn started(task: &Task, desk: &Desk<'_>) -> Reply {
-    let file = output_file(task, desk);
+fn started(task: &Task, cx: &CallContext<'_>) -> Reply {
+    let file = output_file(task, cx);
     let text = started_screen(task, file.as_deref());
-    let ends = desk.ends_with_session(task);
+    let ends = cx.ends_with_session(task);
     let mut data = json!({"task_id": task.id, "status": OWN.state(task), "ends_with_session": ends});
-    name_file(&mut data, file);
-    Reply::new(text, data).starting(task, None)
+    name_file(&mut data, file.clone());
+    let begun = task.clone();
+    Reply::new(text, data).starting(task, move |end| {
+        let panel = start_panel(&begun, shown_word(end.word), file.as_deref());
+        let text = format!("{}\n\nIt has already ended, see below.", panel.draw());
+        Over { text, data: json!({"status": end.word}) }
+    })
+}
+
+/// A word for an ended state as the boxes have it.
+fn shown_word(word: &str) -> &'static str {
+    match word {
+        "completed" => "Completed",
+        "cancelled" => "Cancelled",
+        _ => "Error",
+    }
 }
 
 /// The record of a task, field by field as its source has it.
-fn record(task: &Task, desk: &Desk<'_>) -> Value {
+fn record(task: &Task, cx: &CallContext<'_>) -> Value {
     let mut record = json!({
         "id": task.id,
         "type": if task.kind == TaskKind::Shell { "bash" } else { task.kind.word() },
@@ -251,7 +276,7 @@ fn record(task: &Task, desk: &Desk<'_>) -> Value {
         "status": OWN.state(task),
         "started_at": task.started_at,
         "completed_at": task.ended_at,
-        "output_file": output_file(task, desk),
+        "output_file": output_file(task, cx),
         "exit_code": task.status.is_terminal().then(|| exit_code(task)),
         "error": error_text(task),
     });
@@ -262,31 +287,31 @@ fn record(task: &Task, desk: &Desk<'_>) -> Value {
     record
 }
 
-fn task_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
-    let task = desk.task(arguments.required("task_id"))?;
+fn task_output(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
+    let task = cx.task(arguments.required("task_id"))?;
     let mut timed_out = false;
     if arguments.flag("block") != Some(false) {
-        let timeout = desk.wait(arguments.number("timeout"));
+        let timeout = cx.wait(arguments.number("timeout"));
         let call = WaitCall {
             tasks: vec![task.id.to_string()],
             any: false,
             condition: Condition::Exit,
             timeout: Some(timeout),
         };
-        timed_out = wait(call, desk)?.timed_out;
+        timed_out = wait(call, cx)?.timed_out;
     }
-    let task = desk.task(task.id.as_str())?;
-    let output = Excerpt::of(&task, desk)?;
+    let task = cx.task(task.id.as_str())?;
+    let output = Excerpt::of(&task, cx)?;
     let over = task.status.is_terminal();
     let panel = if over { completed(&task, &output.text) } else { status(&task, &output.text) };
     let mut text = panel.draw();
     if timed_out {
-        text.push_str("\nTimed out waiting; the task goes on.");
+        text.push_str("\nWait timed out; the task continues.");
     }
     if !output.text.is_empty() {
         text.push_str(&format!("\n\n{}", output.text.trim_end_matches('\n')));
     }
-    text.push_str(&full_output(output.left_out, &task, desk));
+    text.push_str(&full_output(output.left_out, &task, cx));
     let mut data = json!({
         "success": true,
         "task_id": task.id,
@@ -295,7 +320,7 @@ fn task_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal>
         "elapsed_ms": task.duration_ms.unwrap_or(0),
         "truncated": output.left_out > 0 || task.dropped_bytes > 0,
         "timed_out": timed_out,
-        "task": record(&task, desk),
+        "task": record(&task, cx),
     });
     if over {
         data["exit_code"] = exit_code(&task).into();
@@ -307,9 +332,9 @@ fn task_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal>
 }
 
 /// Succeeds only with a task that was not over.
-fn kill_shell(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+fn kill_shell(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
     let id = arguments.required("shell_id").to_owned();
-    let stopped = stop(&StopCall::term(vec![id.clone()]), desk)?;
+    let stopped = stop(&StopCall::term(vec![id.clone()]), cx)?;
     let Some(one) = stopped.first() else { return Err(Error::NotFound(id).into()) };
     let state = OWN.state(&one.after);
     let mut data = json!({"success": true, "task_id": one.after.id, "status": state});
@@ -333,14 +358,9 @@ fn status(task: &Task, output: &str) -> Panel {
 }
 
 fn completed(task: &Task, output: &str) -> Panel {
-    let state = match OWN.state(task) {
-        "completed" => "Completed",
-        "cancelled" => "Cancelled",
-        _ => "Error",
-    };
     Panel::new("Task Completed")
         .field("Task ID", task.id.as_str())
-        .field("Status", state)
+        .field("Status", shown_word(OWN.state(task)))
         .field("Exit Code", &exit_code(task).to_string())
         .field("Duration", &minutes(task.duration_ms.unwrap_or(0)))
         .block("Error", error_text(task).map(|error| first_line(&error)))
@@ -350,7 +370,7 @@ fn completed(task: &Task, output: &str) -> Panel {
 /// The outcome in one line where a tool is known that prints one; else the last lines, as its source shows them.
 fn summary(output: &str) -> Vec<String> {
     let last = last_lines(output);
-    match meanwhile::summary::summarize(output.as_bytes()) {
+    match meanwhile::engine::summary::summarize(output.as_bytes()) {
         Some(line) if !last.contains(&line) => vec![line],
         Some(_) | None => last,
     }

@@ -1,18 +1,21 @@
-//! opta: `bg_start`, `bg_status`, `bg_output`, `bg_kill`. Replies are lines of text.
+//! The dialect opta: `bg_start`, `bg_status`, `bg_output`, `bg_kill`. Replies are lines of text.
 
-use meanwhile::{Error, Filter, From, StreamChoice, Task};
-use mw_model::{Status, signal_number};
+use meanwhile::engine::{From, StreamChoice};
+use meanwhile::{Error, Filter, Task};
+use mw_model::{Status, clipped, signal_number};
 use serde_json::{Value, json};
 
-use super::text::{clip, command, quoted, seconds};
+use super::text::{command, quoted, seconds};
 use super::{Dialect, Speaks};
-use crate::call::{Arguments, Desk, Effect, Field, Kind, Offered, Parameter, Range, Refusal, Reply, Tool};
+use crate::call::{
+    Arguments, CallContext, Effect, Field, Kind, Offered, Over, Parameter, Range, Refusal, Reply, Tool,
+};
 use crate::operations::{OutputCall, ShellCall, StopCall, list, output, start, stop, told};
 
 const OWN: Dialect = Dialect::Opta;
 /// How much of a label is shown.
 const LABEL: usize = 200;
-/// Whose place in the output `bg_output` keeps.
+/// The reader whose position in the output `bg_output` stores.
 const READER: &str = "bg_output";
 
 pub(super) static TOOLS: [Tool; 4] = [
@@ -36,6 +39,7 @@ pub(super) static TOOLS: [Tool; 4] = [
             Field::new("id", "string"),
             Field::new("pid", "integer|null"),
             Field::new("command", "string"),
+            Field::new("state", "string"),
             Field::new("endsWithSession", "boolean"),
         ],
         run: bg_start,
@@ -58,7 +62,7 @@ pub(super) static TOOLS: [Tool; 4] = [
     Tool {
         name: "bg_output",
         title: "Output of a process",
-        about: "Get stdout and stderr of a background process: what is new since the last read, unless told otherwise.",
+        about: "Get stdout and stderr of a background process; by default only output since the last read.",
         about_background: "",
         parameters: &[
             Parameter::required("id", Kind::Text, "Process ID from bg_start"),
@@ -71,7 +75,7 @@ pub(super) static TOOLS: [Tool; 4] = [
             Parameter::optional(
                 "since_last_read",
                 Kind::Flag { default: None },
-                "Only what is new since the last bg_output call (default: true)",
+                "Only output since the last bg_output call (default: true)",
             ),
         ],
         effect: Effect::Reads,
@@ -103,13 +107,13 @@ pub(super) static TOOLS: [Tool; 4] = [
     },
 ];
 
-fn bg_start(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+fn bg_start(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
     let call = ShellCall {
         title: arguments.text("label").map(str::to_owned),
         run_timeout_ms: arguments.number("timeout"),
-        ..ShellCall::script(arguments.required("command"), desk)
+        ..ShellCall::script(arguments.required("command"), cx)
     };
-    let task = start(&call, desk)?;
+    let task = start(&call, cx)?;
     let id = OWN.handle(&task);
     let cmd = quoted(&command(&task));
     let text = match (task.pid, task.queue_position) {
@@ -120,24 +124,30 @@ fn bg_start(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
             format!("Process started: id={id} pid={pid} cmd={cmd}")
         }
     };
-    let ends = desk.ends_with_session(&task);
-    let data = json!({"id": id, "pid": task.pid, "command": command(&task), "endsWithSession": ends});
-    Ok(Reply::new(text, data).starting(&task, None))
+    let ends = cx.ends_with_session(&task);
+    let data = json!({
+        "id": id, "pid": task.pid, "command": command(&task), "state": OWN.state(&task), "endsWithSession": ends,
+    });
+    let begun = text.clone();
+    Ok(Reply::new(text, data).starting(&task, move |end| Over {
+        text: format!("{begun}\nIt has already ended (state={}), see below.", end.word),
+        data: json!({"state": end.word}),
+    }))
 }
 
-fn bg_status(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+fn bg_status(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
     let (tasks, total) = match arguments.text("id").filter(|id| !id.is_empty()) {
-        Some(id) => (vec![desk.task(id)?], 1),
+        Some(id) => (vec![cx.task(id)?], 1),
         None => {
             let room = |task: &Task| line(task).len() + entry(task).to_string().len();
-            let listed = list(Filter::new(desk.scope()), room, desk)?;
+            let listed = list(Filter::new(cx.scope()), room, cx)?;
             (listed.tasks, listed.total)
         }
     };
     let mut lines: Vec<_> = tasks.iter().map(line).collect();
     let missing = total - tasks.len() as u64;
     if missing > 0 {
-        lines.push(format!("({missing} older ones are not shown)"));
+        lines.push(format!("({missing} older tasks not shown)"));
     }
     let text = if lines.is_empty() { "No background processes.".to_owned() } else { lines.join("\n") };
     Ok(Reply::new(text, json!({"processes": tasks.iter().map(entry).collect::<Vec<_>>()})))
@@ -156,7 +166,7 @@ fn line(task: &Task) -> String {
         line.push_str(" queued");
     }
     if let Some(label) = &task.description {
-        line.push_str(&format!(" label={}", quoted(&clip(label, LABEL))));
+        line.push_str(&format!(" label={}", quoted(&clipped(label, LABEL))));
     }
     if let Some(code) = task.exit_code {
         line.push_str(&format!(" exit={code}"));
@@ -182,7 +192,7 @@ fn entry(task: &Task) -> Value {
         "id": OWN.handle(task),
         "pid": task.pid,
         "command": command(task),
-        "label": task.description.as_deref().map(|label| clip(label, LABEL)),
+        "label": task.description.as_deref().map(|label| clipped(label, LABEL)),
         "state": OWN.state(task),
         "exitCode": task.exit_code,
         "startedAt": ms(task.started_at.unwrap_or(task.created_at)),
@@ -192,7 +202,7 @@ fn entry(task: &Task) -> Value {
     })
 }
 
-fn bg_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+fn bg_output(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
     let wanted = arguments.text("stream").unwrap_or("both");
     let news_only = arguments.flag("since_last_read") != Some(false);
     let parts = if wanted == "both" { 2 } else { 1 };
@@ -203,21 +213,21 @@ fn bg_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
         if wanted != "both" && wanted != name {
             continue;
         }
-        let reader = desk.reader(READER);
+        let reader = cx.reader(READER);
         let (from, max_lines) =
             if news_only { (From::Cursor(reader.clone()), lines) } else { (From::TailLines(lines), 0) };
         let task = arguments.required("id").to_owned();
-        let within = desk.premises.stream_bytes;
-        let read = output(OutputCall { task, stream, from, max_lines, within, parts }, desk)?;
+        let within = cx.premises.stream_bytes;
+        let read = output(OutputCall { task, stream, from, max_lines, within, parts }, cx)?;
         if !news_only {
             // Reading moves the place, whichever way it was read.
-            desk.runtime.move_cursor(&read.task.id, &reader, stream, read.next_offset)?;
+            cx.runtime.reader().move_cursor(&read.task.id, &reader, stream, read.next_offset)?;
         }
         let shown = read.text.trim_end_matches('\n');
         data[name] = shown.into();
         text.push_str(&format!("[{name}]\n"));
         if read.passed_over > 0 {
-            text.push_str(&format!("({} older bytes of {name} are left out)\n", read.passed_over));
+            text.push_str(&format!("({} older bytes of {name} omitted)\n", read.passed_over));
         }
         text.push_str(shown);
         if !shown.is_empty() {
@@ -232,15 +242,15 @@ fn bg_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
             data["truncated"] = true.into();
         }
     }
-    // Output and nothing else: how it ended is told by bg_status, or by a notice.
+    // Output and nothing else: how it ended is told by bg_status, or by a notification.
     Ok(Reply::new(text, data))
 }
 
-fn bg_kill(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+fn bg_kill(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
     let word = arguments.text("signal").unwrap_or("SIGTERM");
-    let signal = signal_number(word).ok_or_else(|| Refusal::argument("signal", "is no signal"))?;
+    let signal = signal_number(word).ok_or_else(|| Refusal::argument("signal", "is not a signal"))?;
     let id = arguments.required("id");
-    let stopped = stop(&StopCall { tasks: vec![id.to_owned()], batch: None, signal }, desk)?;
+    let stopped = stop(&StopCall { tasks: vec![id.to_owned()], batch: None, signal }, cx)?;
     let Some(one) = stopped.first() else { return Err(Error::NotFound(id.to_owned()).into()) };
     let (handle, state) = (OWN.handle(&one.after), OWN.state(&one.after));
     let killed = !one.before.status.is_terminal();
@@ -253,13 +263,13 @@ fn bg_kill(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     Ok(Reply::new(text, data).telling(told(&stopped)))
 }
 
-pub(super) fn refuse(refusal: &Refusal, desk: &Desk<'_>) -> Reply {
+pub(super) fn refuse(refusal: &Refusal, cx: &CallContext<'_>) -> Reply {
     let text = match refusal {
         Refusal::Engine(Error::NotFound(id)) => {
             format!("Error: Process not found: Process \"{id}\" not found")
         }
         Refusal::Engine(Error::AtCapacity { limit }) => {
-            let live: Vec<_> = desk.live().iter().map(|task| OWN.handle(task)).collect();
+            let live: Vec<_> = cx.live().iter().map(|task| OWN.handle(task)).collect();
             let list = live.join(", ");
             format!(
                 "Error: Max concurrent processes ({limit}) reached. Kill a process first. Use bg_kill; running: {list}."

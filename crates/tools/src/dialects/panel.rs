@@ -1,4 +1,4 @@
-//! mycode's boxes: 53 columns, filled up by what each character takes on screen.
+//! The boxes of mycode: 53 columns, padded by display width.
 
 use unicode_width::UnicodeWidthStr;
 
@@ -25,7 +25,7 @@ impl Panel {
         self
     }
 
-    /// Adds a field with a path. One that is too long goes on in the next lines: cut it could not be used.
+    /// Adds a field with a path. One that is too long continues in the next lines: cut it could not be used.
     pub(super) fn path(mut self, name: &str, path: &str) -> Self {
         let home = std::env::var("HOME").unwrap_or_default();
         let text = format!("{name}: {}", below(path, &home).replace('\t', " "));

@@ -1,9 +1,10 @@
-//! Lists and screens of the sources, drawn from tasks: for replies, and for the slash commands of a chat.
+//! Task lists and status pages in the style of each dialect, for replies and for the slash commands of a chat.
 
 use std::cmp::Reverse;
 use std::path::Path;
 
-use meanwhile::{Runtime, Task};
+use meanwhile::Task;
+use meanwhile::engine::Runtime;
 use mw_model::Status;
 
 use super::text::{cell, clock, cut, first_line, minutes, title};
@@ -82,7 +83,7 @@ pub fn started(task: &Task, layout: Layout, dialect: Dialect, runtime: &Runtime)
 pub fn one(task: &Task, output: &str, layout: Layout, dialect: Dialect, runtime: &Runtime) -> String {
     match layout {
         Layout::Boxed => mycode::screen(task, output),
-        Layout::Plain | Layout::Table => status(task, output, dialect, &runtime.log_of(task)),
+        Layout::Plain | Layout::Table => status(task, output, dialect, &runtime.reader().log_of(task)),
     }
 }
 

@@ -1,7 +1,8 @@
-//! Ways of writing that several dialects share.
+//! Text formatting that several dialects share.
 
-use meanwhile::{Task, clean_text};
-use mw_model::{Dialect, Timestamp};
+use meanwhile::Task;
+use meanwhile::engine::clean_text;
+use mw_model::{Dialect, Timestamp, clipped};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
@@ -30,7 +31,7 @@ pub(super) fn clock(at: Timestamp) -> String {
 pub(super) fn first_line(text: &str) -> String {
     const MOST: usize = 200;
     let line = text.lines().map(clean_text).find(|line| !line.trim().is_empty());
-    clip(line.as_deref().unwrap_or_default().trim(), MOST)
+    clipped(line.as_deref().unwrap_or_default().trim(), MOST)
 }
 
 /// Returns the first line of a command, marked where there are more.
@@ -40,21 +41,13 @@ pub(super) fn beginning(command: &str) -> String {
     if has_more && !first.ends_with('…') { format!("{first} …") } else { first }
 }
 
-/// Shortens a text to a number of characters; the last tells that it was longer.
-pub(super) fn clip(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some(_) => text.chars().take(most.saturating_sub(1)).chain(['…']).collect(),
-        None => text.to_owned(),
-    }
-}
-
 /// Returns a task's command, shortened: it may be a script of any length, and is shown beside others.
 pub(super) fn command(task: &Task) -> String {
     const MOST: usize = 500;
-    clip(&task.command, MOST)
+    clipped(&task.command, MOST)
 }
 
-/// Puts a text between quotes on one line, so that it can be told from what is around it.
+/// Quotes a text on one line.
 pub(super) fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {
@@ -125,10 +118,9 @@ mod tests {
     }
 
     #[test]
-    fn a_long_text_is_shortened_to_whole_characters() {
-        assert_eq!([clip("äöü", 3), clip("äöüß", 3), clip("", 3)], ["äöü", "äö…", ""]);
+    fn the_first_line_is_short_and_clean() {
         assert_eq!(first_line("\n  \x1b[1m\n echo a\nb"), "echo a");
-        assert_eq!(first_line(&"x".repeat(300)).chars().count(), 200);
+        assert_eq!(first_line(&"x".repeat(300)).chars().count(), 201);
     }
 
     #[test]

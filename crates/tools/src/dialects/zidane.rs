@@ -1,4 +1,4 @@
-//! zidane: one flag on `shell`, and `shell_kill`. Replies are lines of text.
+//! The dialect zidane: a flag of `shell`, and `shell_kill`. Replies are lines of text.
 
 use mw_model::TaskKind;
 use serde_json::json;
@@ -7,7 +7,9 @@ use meanwhile::{Error, Task};
 
 use super::Dialect;
 use super::text::seconds;
-use crate::call::{Arguments, Desk, Effect, Field, Kind, Offered, Parameter, Refusal, Reply, Tool};
+use crate::call::{
+    Arguments, CallContext, Effect, Field, Kind, Offered, Over, Parameter, Refusal, Reply, Tool,
+};
 use crate::operations::{Returned, ShellCall, StopCall, run, start, stop, told};
 
 const OWN: Dialect = Dialect::Zidane;
@@ -45,7 +47,7 @@ pub(super) static TOOLS: [Tool; 2] = [
         title: "Kill a background task",
         about: "End a background task and everything it started.",
         about_background: "",
-        parameters: &[Parameter::required("task_id", Kind::Text, "Such as bash_1")],
+        parameters: &[Parameter::required("task_id", Kind::Text, "Task id, such as bash_1")],
         effect: Effect::Ends,
         offered: Offered::WithBackground,
         reply: &[
@@ -60,24 +62,26 @@ pub(super) static TOOLS: [Tool; 2] = [
     },
 ];
 
-fn shell(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+fn shell(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
     let call = ShellCall {
         cwd: arguments.text("cwd").map(Into::into),
         env: arguments.pairs("env"),
-        ..ShellCall::script(arguments.required("command"), desk)
+        ..ShellCall::script(arguments.required("command"), cx)
     };
     if arguments.flag("run_in_background") == Some(true) {
-        let task = start(&call, desk)?;
-        return Ok(started(&task, desk));
+        let task = start(&call, cx)?;
+        return Ok(started(&task, cx));
     }
-    let ran = run(&call, desk)?;
+    let ran = run(&call, cx)?;
     if !ran.task.status.is_terminal() {
-        let reply = started(&ran.task, desk);
+        let reply = started(&ran.task, cx);
         let took = seconds(ran.took.as_millis() as u64);
         let why = match ran.returned {
             Returned::Moved => format!("The user moved the command to the background after {took}:"),
             Returned::Over | Returned::CutOff(_) | Returned::Late | Returned::Left => {
-                format!("The call took {took}, longer than one may, so the command goes on:")
+                format!(
+                    "The call reached its time limit after {took}, so the command continues in the background:"
+                )
             }
         };
         return Ok(ran.with_output_so_far(reply.after(&format!("{why}\n"))));
@@ -85,10 +89,13 @@ fn shell(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     let code = exit_code(&ran.task);
     let mut text = ran.output.text.clone();
     if let Returned::CutOff(limit) = ran.returned {
-        text.push_str(&format!("\n[ended: a call may take {} here]", seconds(limit.as_millis() as u64)));
+        text.push_str(&format!(
+            "\n[ended: the time limit of a call is {}]",
+            seconds(limit.as_millis() as u64)
+        ));
     }
     if ran.output.left_out > 0 {
-        text.push_str(&format!("\n[whole output: {}]", ran.task.output_path));
+        text.push_str(&format!("\n[full output: {}]", ran.task.output_path));
     }
     if code != Some(0) {
         text.push_str(&format!(
@@ -100,17 +107,17 @@ fn shell(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     Ok(ran.told_by(Reply::new(text, data)))
 }
 
-fn started(task: &Task, desk: &Desk<'_>) -> Reply {
-    let log = log_of(task, desk);
+fn started(task: &Task, cx: &CallContext<'_>) -> Reply {
+    let log = log_of(task, cx);
     let id = OWN.handle(task);
     let (begun, state) = match task.pid {
         Some(pid) => (format!("Started {id} (pid {pid})."), "The task is running in the background."),
         None => (
-            format!("Queued {id}: no slot is free, and it starts as soon as one is."),
+            format!("Queued {id}: no slot is free; it starts when one becomes free."),
             "The task is not running yet.",
         ),
     };
-    let ends = desk.end_in_words(task);
+    let ends = cx.end_in_words(task);
     let over =
         format!("{begun} Output: {log}\n\nIt has already ended; the <task-notification> below says how.");
     let text = format!(
@@ -118,45 +125,45 @@ fn started(task: &Task, desk: &Desk<'_>) -> Reply {
          <task-notification> follows when it ends. {ends}"
     );
     let data = json!({"task_id": id, "output_path": log, "pid": task.pid});
-    Reply::new(text, data).starting(task, Some(over))
+    Reply::new(text, data).starting(task, move |_| Over { text: over.clone(), data: json!({}) })
 }
 
 /// What a task is called here: one that another server of the session started has its id, because the number that it has
 /// there means another task here.
-fn name(task: &Task, desk: &Desk<'_>) -> String {
-    if task.context.as_deref() == desk.context() { OWN.handle(task) } else { task.id.to_string() }
+fn name(task: &Task, cx: &CallContext<'_>) -> String {
+    if task.context.as_deref() == cx.task_context() { OWN.handle(task) } else { task.id.to_string() }
 }
 
 /// The log under the name that tells the task and the context.
-fn log_of(task: &Task, desk: &Desk<'_>) -> String {
-    desk.runtime.log_of(task).to_string_lossy().into_owned()
+fn log_of(task: &Task, cx: &CallContext<'_>) -> String {
+    cx.runtime.reader().log_of(task).to_string_lossy().into_owned()
 }
 
-fn shell_kill(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+fn shell_kill(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
     let id = arguments.required("task_id");
     // Subagents are none of its business.
-    let task = desk.task(id)?;
+    let task = cx.task(id)?;
     if task.kind != TaskKind::Shell {
         return Err(Error::NotFound(id.to_owned()).into());
     }
-    let stopped = stop(&StopCall::term(vec![task.id.to_string()]), desk)?;
+    let stopped = stop(&StopCall::term(vec![task.id.to_string()]), cx)?;
     let Some(one) = stopped.first() else {
         return Err(Error::NotFound(id.to_owned()).into());
     };
-    let (id, log, code) = (name(&one.after, desk), log_of(&one.after, desk), exit_code(&one.after));
+    let (id, log, code) = (name(&one.after, cx), log_of(&one.after, cx), exit_code(&one.after));
     let exited = code.map_or("unknown".to_owned(), |code| code.to_string());
     let left = one.before.survivors;
     let text = if one.before.status.is_terminal() && left > 0 {
         let (processes, still) = if left == 1 { ("process", "was") } else { ("processes", "were") };
         let now = match one.receipt.survivors.len() {
             0 => format!("{still} killed"),
-            alive => format!("{still} sent SIGTERM; {alive} still live"),
+            alive => format!("{still} sent SIGTERM; {alive} still alive"),
         };
-        format!("{id} had exited ({exited}); the {left} {processes} that it left {now}. Output: {log}")
+        format!("{id} had already exited ({exited}); {left} {processes} left behind {now}. Output: {log}")
     } else if one.before.status.is_terminal() {
         match OWN.word(one.after.status, one.after.cause_value()) {
             Some(_) => format!("{id} was not running (exited {exited}). Output: {log}"),
-            None => format!("{id} is lost: how it ended is not known. Output: {log}"),
+            None => format!("{id} is lost: its outcome is unknown. Output: {log}"),
         }
     } else if one.after.started_at.is_none() {
         format!("Killed {id} before it began. Output: {log}")
@@ -179,14 +186,14 @@ fn exit_code(task: &Task) -> Option<i32> {
     OWN.exit_code(task.cause_value()?)
 }
 
-pub(super) fn refuse(refusal: &Refusal, desk: &Desk<'_>) -> Reply {
+pub(super) fn refuse(refusal: &Refusal, cx: &CallContext<'_>) -> Reply {
     // One that waits for its turn is not listed.
     let listed =
         |task: &Task| task.kind == TaskKind::Shell && OWN.word(task.status, task.cause_value()).is_some();
-    let live: Vec<_> = desk.live().into_iter().filter(listed).map(|task| name(&task, desk)).collect();
+    let live: Vec<_> = cx.live().into_iter().filter(listed).map(|task| name(&task, cx)).collect();
     let text = match refusal {
         Refusal::Engine(Error::NotFound(id)) if live.is_empty() => {
-            format!("No task {id:?}. None is running.")
+            format!("No task {id:?}. No tasks are running.")
         }
         Refusal::Engine(Error::NotFound(id)) => format!("No task {id:?}. Running: {}.", live.join(", ")),
         other => format!("{other}."),

@@ -1,29 +1,33 @@
-//! Asking another agent.
+//! Starts another agent, or sends it a follow-up.
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
-use meanwhile::{Approval, Condition, Error, Task, WaitRequest};
+use meanwhile::engine::{Approval, Condition, WaitRequest};
+use meanwhile::{Error, Task};
 
+use super::excerpt::Excerpt;
+use super::shell::{Ran, Returned};
 use crate::call::Refusal;
-use crate::call::{Desk, Patience};
+use crate::call::{CallContext, Patience};
 use crate::delegation::{AgentCall, order};
 
-/// What is wanted of another agent.
+/// A request to another agent.
 #[derive(Clone, Debug, Default)]
 pub struct Wish {
-    /// Who; the default one unless said.
+    /// The agent; the default one if absent.
     pub agent: Option<String>,
-    /// What it is asked.
+    /// The prompt.
     pub prompt: String,
-    /// A line for people.
+    /// A description for people.
     pub title: Option<String>,
-    /// Where it works; relative to where the session works.
+    /// The working directory, relative to that of the session.
     pub cwd: Option<PathBuf>,
     /// The batch it belongs to.
     pub batch: Option<String>,
-    /// Whether it gets a worktree of its own.
+    /// Whether it gets a separate worktree.
     pub worktree: bool,
-    /// The message that led to it, where the call names one.
+    /// The message that led to it, if the call names one.
     pub parent_message: Option<String>,
 }
 
@@ -31,62 +35,73 @@ pub struct Wish {
 ///
 /// # Errors
 /// When there are no agents here, or this one cannot be started; nothing is left of it then.
-pub fn delegate(wish: Wish, desk: &Desk<'_>) -> Result<Task, Refusal> {
-    let premises = desk.premises;
+pub fn delegate(wish: Wish, cx: &CallContext<'_>) -> Result<Task, Refusal> {
+    let premises = cx.premises;
     let Some(settings) = &premises.agents else {
-        let hint = "do it yourself".to_owned();
-        return Err(Error::Invalid { message: "no agents can be asked here".to_owned(), hint }.into());
+        return Err(Error::invalid("no agents are available", "do it yourself").into());
     };
     let mut env = premises.env.clone();
-    desk.place(&mut env);
+    cx.place(&mut env);
     let call = AgentCall {
         agent: wish.agent,
         prompt: wish.prompt,
         description: wish.title,
         name: None,
-        dialect: desk.dialect,
-        context: desk.context().map(str::to_owned),
+        dialect: cx.dialect,
+        context: cx.task_context().map(str::to_owned),
         session: premises.session.clone(),
         cwd: premises.cwd.join(wish.cwd.as_deref().unwrap_or(Path::new(""))),
         env,
         umask: premises.umask,
         limits: premises.limits.clone(),
-        lifetime: desk.lifetime(),
+        lifetime: cx.lifetime(),
         at_capacity: premises.at_capacity,
         batch: wish.batch,
         worktree: wish.worktree,
         mode: None,
-        parent_message: wish.parent_message.or_else(|| desk.parent_message.map(str::to_owned)),
-        starter: desk.teller.cloned(),
+        parent_message: wish.parent_message.or_else(|| cx.parent_message.map(str::to_owned)),
+        starter: cx.teller.cloned(),
         // The call itself has passed the gate.
         approval: Approval::Auto,
     };
-    let task = order(call, settings, desk.runtime)?.task;
-    desk.note_started(&task);
+    let task = order(call, settings, cx.runtime)?.task;
+    cx.note_started(&task);
     Ok(task)
 }
 
-/// Waits for an answer as long as a call may take. An agent that takes longer goes on.
+/// Waits for an answer as long as a call may take. An agent that takes longer continues.
 ///
 /// # Errors
 /// When the engine fails.
-pub fn await_answer(task: &Task, desk: &Desk<'_>) -> Result<Task, Refusal> {
-    desk.caller.awaits(std::slice::from_ref(&task.id));
+pub fn await_answer(task: &Task, cx: &CallContext<'_>) -> Result<Ran, Refusal> {
+    let begun = Instant::now();
+    cx.caller.awaits(std::slice::from_ref(&task.id));
     let request = WaitRequest {
         tasks: vec![task.id.clone()],
         any: false,
         condition: Condition::Exit,
-        timeout: Some(desk.premises.longest_call),
-        look_every: Some(desk.caller.look_every()),
+        timeout: Some(cx.premises.longest_call),
+        look_every: Some(cx.caller.look_every()),
     };
-    desk.runtime.wait_with(&request, |tasks| desk.caller.meanwhile(tasks) == Patience::GoOn)?;
-    Ok(desk.task(task.id.as_str())?)
+    let mut patience = Patience::GoOn;
+    cx.runtime.reader().wait_with(&request, |tasks| {
+        patience = cx.caller.meanwhile(tasks);
+        patience == Patience::GoOn
+    })?;
+    let task = cx.task(task.id.as_str())?;
+    let returned = match patience {
+        _ if task.status.is_terminal() => Returned::Over,
+        Patience::GoOn => Returned::Late,
+        Patience::GiveUp | Patience::Leave => Returned::Left,
+    };
+    let output = Excerpt::of(&task, cx)?;
+    Ok(Ran { task, returned, took: begun.elapsed(), output })
 }
 
 /// Sends a follow-up to an agent that has answered.
 ///
 /// # Errors
 /// When the task has no answer, is being resumed, or its session is gone.
-pub fn follow_up(handle: &str, message: &str, desk: &Desk<'_>) -> Result<Task, Refusal> {
-    Ok(desk.runtime.resume(desk.resolve(handle)?.as_str(), &desk.scope(), message)?)
+pub fn follow_up(handle: &str, message: &str, cx: &CallContext<'_>) -> Result<Task, Refusal> {
+    Ok(cx.runtime.starts().resume(cx.resolve(handle)?.as_str(), &cx.scope(), message)?)
 }

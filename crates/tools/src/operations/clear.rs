@@ -1,9 +1,10 @@
-//! Removing tasks that are over.
+//! Removes finished tasks.
 
-use meanwhile::{ClearReport, Filter, KillRequest, Retained};
+use meanwhile::Filter;
+use meanwhile::engine::{ClearReport, KillRequest, Retained};
 use mw_model::TaskId;
 
-use crate::call::Desk;
+use crate::call::CallContext;
 use crate::call::Refusal;
 
 /// What to remove.
@@ -26,25 +27,25 @@ pub struct Cleared {
     pub kept: Vec<Retained>,
 }
 
-/// Removes tasks with their logs. Without names and without a batch, all of the session's own that are over.
+/// Removes tasks with their logs. Without names and without a batch, all ended tasks of the session.
 ///
 /// # Errors
 /// When a task is unknown or the engine fails.
-pub fn clear(call: &ClearCall, desk: &Desk<'_>) -> Result<Cleared, Refusal> {
+pub fn clear(call: &ClearCall, cx: &CallContext<'_>) -> Result<Cleared, Refusal> {
     let mut ids = Vec::new();
     for handle in call.tasks.iter().flatten() {
-        ids.push(desk.resolve(handle)?);
+        ids.push(cx.resolve(handle)?);
     }
-    let filter = Filter { batch: call.batch.clone(), limit: u32::MAX, ..Filter::new(desk.scope()) };
+    let filter = Filter { batch: call.batch.clone(), limit: u32::MAX, ..Filter::new(cx.scope()) };
     if call.batch.is_some() {
-        ids.extend(desk.runtime.list(&filter)?.tasks.into_iter().map(|task| task.id));
+        ids.extend(cx.runtime.tasks().list(&filter)?.tasks.into_iter().map(|task| task.id));
     } else if call.tasks.is_none() {
-        let finished = desk.runtime.finished(&filter, None)?.into_iter();
-        ids.extend(finished.filter(|task| desk.is_own(task)).map(|task| task.id));
+        let finished = cx.runtime.retention().finished(&filter, None)?.into_iter();
+        ids.extend(finished.filter(|task| cx.is_own(task)).map(|task| task.id));
     }
     ids.sort();
     ids.dedup();
-    let kill = KillRequest::term(desk.requester());
-    let ClearReport { cleared, kept } = desk.runtime.clear(&ids, call.cancel.then_some(&kill))?;
+    let kill = KillRequest::term(cx.requester());
+    let ClearReport { cleared, kept } = cx.runtime.retention().clear(&ids, call.cancel.then_some(&kill))?;
     Ok(Cleared { removed: cleared, kept })
 }

@@ -1,9 +1,10 @@
-//! As much of a task's output as a reply may hold.
+//! The part of a task's output that fits into a reply.
 
-use meanwhile::{Error, From, ReadReply, ReadRequest, Task, clean_text};
+use meanwhile::engine::{From, ReadReply, ReadRequest, clean_text};
+use meanwhile::{Error, Task};
 use mw_model::TaskKind;
 
-use crate::call::Desk;
+use crate::call::CallContext;
 
 /// A part of a task's output, and what is missing from it.
 #[derive(Clone, Debug, Default)]
@@ -19,33 +20,33 @@ impl Excerpt {
     ///
     /// # Errors
     /// When its log is gone.
-    pub fn of(task: &Task, desk: &Desk<'_>) -> Result<Self, Error> {
-        Self::within(task, desk.premises.reply_bytes, desk)
+    pub fn of(task: &Task, cx: &CallContext<'_>) -> Result<Self, Error> {
+        Self::within(task, cx.premises.reply_bytes, cx)
     }
 
     /// The same with another limit than that of a whole reply.
     ///
     /// # Errors
     /// When its log is gone.
-    pub fn within(task: &Task, most: u64, desk: &Desk<'_>) -> Result<Self, Error> {
+    pub fn within(task: &Task, most: u64, cx: &CallContext<'_>) -> Result<Self, Error> {
         let most = most.max(1);
-        if let Some(answer) = answer(task, desk) {
+        if let Some(answer) = answer(task, cx) {
             return Ok(Self::head(&answer, most));
         }
-        let tail = read(task, desk, From::TailBytes(most), most)?;
+        let tail = read(task, cx, From::TailBytes(most), most)?;
         if !tail.has_earlier {
             return Ok(Self { text: shown(&tail, most), left_out: 0 });
         }
         // The end says how it went, so it has the greater part.
         let (quarter, rest) = ((most / 4).max(1), most - most / 4);
-        let head = read(task, desk, From::Offset(0), quarter)?;
-        let tail = read(task, desk, From::TailBytes(rest), rest)?;
+        let head = read(task, cx, From::Offset(0), quarter)?;
+        let tail = read(task, cx, From::TailBytes(rest), rest)?;
         let bytes = tail.bytes();
         let whole = after_cut_character(&bytes);
         let cut = (bytes.len() - whole.len()) as u64;
         let left_out = (tail.offset + cut).saturating_sub(head.next_offset);
         let (first, last) = (shown(&head, quarter), legible(whole, rest));
-        let text = format!("{}\n[… {left_out} bytes left out …]\n{last}", first.trim_end_matches('\n'));
+        let text = format!("{}\n[… {left_out} bytes omitted …]\n{last}", first.trim_end_matches('\n'));
         Ok(Self { text, left_out })
     }
 }
@@ -58,22 +59,22 @@ impl Excerpt {
         if text.len() <= most {
             return Self { text, left_out: 0 };
         }
-        let end = (0..=most).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        let end = text.floor_char_boundary(most);
         let left_out = (text.len() - end) as u64;
-        Self { text: format!("{}\n[… {left_out} bytes left out …]", &text[..end]), left_out }
+        Self { text: format!("{}\n[… {left_out} bytes omitted …]", &text[..end]), left_out }
     }
 }
 
 /// Returns what an agent has answered, once it has.
-pub(crate) fn answer(task: &Task, desk: &Desk<'_>) -> Option<String> {
+pub(crate) fn answer(task: &Task, cx: &CallContext<'_>) -> Option<String> {
     let is_over = task.kind == TaskKind::Agent && task.status.is_terminal();
-    is_over.then(|| desk.runtime.agent_result(&task.id, task.state.run())).flatten()
+    is_over.then(|| cx.runtime.agents().agent_result(&task.id, task.state.run())).flatten()
 }
 
 /// Reads a task's output.
-fn read(task: &Task, desk: &Desk<'_>, from: From, max_bytes: u64) -> Result<ReadReply, Error> {
+fn read(task: &Task, cx: &CallContext<'_>, from: From, max_bytes: u64) -> Result<ReadReply, Error> {
     let request = ReadRequest { from, max_bytes, ..ReadRequest::default() };
-    desk.runtime.read_shown(task.id.as_str(), &desk.scope(), &request)
+    cx.runtime.reader().read_shown(task.id.as_str(), &cx.scope(), &request)
 }
 
 /// Puts output into the form in which a model may see it.
@@ -95,7 +96,7 @@ fn legible(bytes: &[u8], most: u64) -> String {
     if text.len() as u64 > most { text.replace(char::REPLACEMENT_CHARACTER, "?") } else { text }
 }
 
-/// The name of the element in which a model is told about tasks.
+/// The name of the XML element of notifications.
 const NOTIFICATION: &str = "task-notification";
 
 /// Takes the meaning from whatever looks like a notification in a text: only a server writes those, and a command

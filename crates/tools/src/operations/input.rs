@@ -1,6 +1,6 @@
-//! Typing into a task.
+//! Sends input to a task.
 
-use crate::call::Desk;
+use crate::call::CallContext;
 use crate::call::Refusal;
 
 /// Types into a task's standard input or terminal; returns how many bytes
@@ -8,6 +8,6 @@ use crate::call::Refusal;
 ///
 /// # Errors
 /// When the task does not run, has no open input, or does not read it.
-pub fn type_into(task: &str, text: &str, desk: &Desk<'_>) -> Result<u64, Refusal> {
-    Ok(desk.runtime.input(desk.resolve(task)?.as_str(), &desk.scope(), text.as_bytes(), false)?)
+pub fn type_into(task: &str, text: &str, cx: &CallContext<'_>) -> Result<u64, Refusal> {
+    Ok(cx.runtime.live().input(cx.resolve(task)?.as_str(), &cx.scope(), text.as_bytes(), false)?)
 }

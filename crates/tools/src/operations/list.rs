@@ -1,8 +1,8 @@
-//! Listing tasks.
+//! Lists tasks.
 
 use meanwhile::{Filter, Task};
 
-use crate::call::Desk;
+use crate::call::CallContext;
 use crate::call::Refusal;
 
 /// Part of a list.
@@ -10,7 +10,7 @@ use crate::call::Refusal;
 pub struct Listed {
     /// Live tasks first, then the newest; as many as a reply may hold.
     pub tasks: Vec<Task>,
-    /// How many there are in all.
+    /// The total number of tasks.
     pub total: u64,
 }
 
@@ -27,16 +27,16 @@ impl Listed {
 ///
 /// # Errors
 /// When the engine fails.
-pub fn list(filter: Filter, room: impl Fn(&Task) -> usize, desk: &Desk<'_>) -> Result<Listed, Refusal> {
-    let page = desk.runtime.list(&Filter { scope: desk.scope(), ..filter })?;
+pub fn list(filter: Filter, room: impl Fn(&Task) -> usize, cx: &CallContext<'_>) -> Result<Listed, Refusal> {
+    let page = cx.runtime.tasks().list(&Filter { scope: cx.scope(), ..filter })?;
     let mut tasks = page.tasks;
-    shorten(&mut tasks, room, desk);
+    shorten(&mut tasks, room, cx);
     Ok(Listed { tasks, total: page.total })
 }
 
 /// Takes away from the end what a reply has no room for; returns how many that were.
-pub fn shorten<T>(items: &mut Vec<T>, room: impl Fn(&T) -> usize, desk: &Desk<'_>) -> usize {
-    let mut left = usize::try_from(desk.premises.reply_bytes).unwrap_or(usize::MAX);
+pub fn shorten<T>(items: &mut Vec<T>, room: impl Fn(&T) -> usize, cx: &CallContext<'_>) -> usize {
+    let mut left = usize::try_from(cx.premises.reply_bytes).unwrap_or(usize::MAX);
     let fitting = items.iter().take_while(|item| {
         let rest = left.checked_sub(room(item));
         left = rest.unwrap_or(0);

@@ -1,11 +1,12 @@
-//! What models can ask for, whatever words their dialect has for it: one file per operation.
+//! The operations behind the tools of all dialects, one file for each.
 //!
 //! ```text
 //! arguments ──▶ parameter ──▶ operation (shell, output, wait, …) ──▶ reply
-//!   as sent       as read       on a desk: a session of the engine     text and data
+//!   as sent       as read       in a call context                      text and data
 //! ```
 //!
-//! A dialect names the tools, reads their arguments into operations, and puts the results into its words.
+//! A dialect defines names, parameters and replies; it converts arguments into the input of an operation, and its result
+//! into text and data.
 
 mod agent;
 mod clear;

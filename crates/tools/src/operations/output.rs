@@ -1,9 +1,10 @@
-//! Reading what a task has printed.
+//! Reads the output of a task.
 
-use meanwhile::{From, GrepRequest, Piece, ReadRequest, StreamChoice, Task};
+use meanwhile::Task;
+use meanwhile::engine::{From, GrepRequest, Piece, ReadRequest, StreamChoice};
 
 use super::excerpt::{shown, without_notifications};
-use crate::call::Desk;
+use crate::call::CallContext;
 use crate::call::Refusal;
 
 /// What to read.
@@ -11,11 +12,11 @@ use crate::call::Refusal;
 pub struct OutputCall {
     /// Of which task.
     pub task: String,
-    /// Which streams.
+    /// The streams.
     pub stream: StreamChoice,
     /// Where to begin.
     pub from: From,
-    /// Most lines; 0 = as many as a reply may hold.
+    /// Maximum number of lines; 0 = as many as a reply may hold.
     pub max_lines: u64,
     /// How many of the last bytes of these streams are looked at, from a line's beginning on; 0 = all.
     pub within: u64,
@@ -23,22 +24,22 @@ pub struct OutputCall {
     pub parts: u64,
 }
 
-/// What was read.
+/// The result.
 #[derive(Clone, Debug)]
 pub struct OutputReply {
     /// The task as it is.
     pub task: Task,
-    /// What it printed.
+    /// The output.
     pub text: String,
-    /// Where to go on reading.
+    /// Where to continue reading.
     pub next_offset: u64,
-    /// How many bytes of these streams come after what was read.
+    /// How many bytes of these streams follow.
     pub left: u64,
     /// Whether bytes of these streams are missing: before what is shown, or within it.
     pub misses: bool,
-    /// How many bytes were passed over, because they are older than what is looked at.
+    /// How many bytes were skipped, because they are older than the part that is read.
     pub passed_over: u64,
-    /// Whether the task is over and nothing is left to read.
+    /// Whether the task has ended and everything was read.
     pub ended: bool,
 }
 
@@ -46,9 +47,9 @@ pub struct OutputReply {
 ///
 /// # Errors
 /// When the task is unknown, or its log is gone.
-pub fn output(call: OutputCall, desk: &Desk<'_>) -> Result<OutputReply, Refusal> {
-    let task = desk.task(&call.task)?;
-    let most = (desk.premises.reply_bytes / call.parts.max(1)).max(1);
+pub fn output(call: OutputCall, cx: &CallContext<'_>) -> Result<OutputReply, Refusal> {
+    let task = cx.task(&call.task)?;
+    let most = (cx.premises.reply_bytes / call.parts.max(1)).max(1);
     let request = ReadRequest {
         stream: call.stream,
         from: match call.from {
@@ -61,7 +62,7 @@ pub fn output(call: OutputCall, desk: &Desk<'_>) -> Result<OutputReply, Refusal>
         run: None,
         within: call.within,
     };
-    let reply = desk.runtime.read_shown(task.id.as_str(), &desk.scope(), &request)?;
+    let reply = cx.runtime.reader().read_shown(task.id.as_str(), &cx.scope(), &request)?;
     let text = shown(&reply, most);
     let has_gap = reply.pieces.iter().any(|piece| matches!(piece, Piece::Dropped(_)));
     Ok(OutputReply {
@@ -70,30 +71,30 @@ pub fn output(call: OutputCall, desk: &Desk<'_>) -> Result<OutputReply, Refusal>
         left: reply.left,
         misses: reply.has_earlier || has_gap,
         passed_over: reply.passed_over,
-        // Whatever it printed was in the log before it was seen to be over.
+        // All of its output was in the log before its end was seen.
         ended: reply.left == 0 && task.status.is_terminal(),
         task,
     })
 }
 
-/// Lines that fit a pattern.
+/// Lines that match a pattern.
 #[derive(Clone, Debug)]
 pub struct Found {
     /// The task as it is.
     pub task: Task,
-    /// The lines, as many as a reply may hold.
+    /// The lines, as many as fit into a reply.
     pub text: String,
     /// Whether there may be more.
     pub more: bool,
 }
 
-/// Searches what a task has printed for lines that fit a regular expression.
+/// Searches the output of a task for lines that match a regular expression.
 ///
 /// # Errors
 /// When the task is unknown, its log is gone, or the pattern is none.
-pub fn search(handle: &str, pattern: &str, desk: &Desk<'_>) -> Result<Found, Refusal> {
+pub fn search(handle: &str, pattern: &str, cx: &CallContext<'_>) -> Result<Found, Refusal> {
     const MOST: usize = 200;
-    let task = desk.task(handle)?;
+    let task = cx.task(handle)?;
     let request = GrepRequest {
         pattern: pattern.to_owned(),
         stream: StreamChoice::Both,
@@ -102,11 +103,11 @@ pub fn search(handle: &str, pattern: &str, desk: &Desk<'_>) -> Result<Found, Ref
         most: MOST,
         run: None,
     };
-    let reply = desk.runtime.grep(task.id.as_str(), &desk.scope(), &request)?;
+    let reply = cx.runtime.reader().grep(task.id.as_str(), &cx.scope(), &request)?;
     let mut found = Found { task, text: String::new(), more: reply.truncated };
     for line in &reply.matches {
         let line = format!("{}: {}\n", line.line, without_notifications(&line.text));
-        if found.text.len() + line.len() > desk.premises.reply_bytes as usize {
+        if found.text.len() + line.len() > cx.premises.reply_bytes as usize {
             found.more = true;
             break;
         }

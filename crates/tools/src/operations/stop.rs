@@ -1,16 +1,18 @@
-//! Ending tasks.
+//! Ends tasks.
 
-use meanwhile::{Error, Filter, KillFailure, KillRequest, Task};
+use meanwhile::engine::{KillFailure, KillRequest};
+use meanwhile::{Error, Filter, Task};
 use mw_model::TaskId;
+use mw_model::signal::SIGTERM;
 use mw_model::wire::KillReceipt;
 
-use crate::call::Desk;
+use crate::call::CallContext;
 use crate::call::Refusal;
 
-/// What to end.
+/// A request to end tasks.
 #[derive(Clone, Debug)]
 pub struct StopCall {
-    /// Which tasks, all of them known.
+    /// The tasks; all of them must exist.
     pub tasks: Vec<String>,
     /// A batch whose live tasks are ended, too.
     pub batch: Option<String>,
@@ -22,12 +24,11 @@ impl StopCall {
     /// Ends these with SIGTERM first.
     #[must_use]
     pub const fn term(tasks: Vec<String>) -> Self {
-        const SIGTERM: i32 = 15;
         Self { tasks, batch: None, signal: SIGTERM }
     }
 }
 
-/// A task that was to be ended.
+/// The result for one task.
 #[derive(Clone, Debug)]
 pub struct Stopped {
     /// As it was before.
@@ -38,44 +39,45 @@ pub struct Stopped {
     pub receipt: KillReceipt,
 }
 
-/// Returns the tasks of which the owner knows now how they ended.
+/// Returns the tasks whose end the owner now knows.
 #[must_use]
 pub fn told(stopped: &[Stopped]) -> Vec<TaskId> {
     let over = stopped.iter().filter(|one| one.after.status.is_terminal());
     over.map(|one| one.after.id.clone()).collect()
 }
 
-/// Ends tasks with everything they started. Those that are over stay as they are.
+/// Ends tasks with everything they started. Ended tasks stay unchanged.
 ///
 /// # Errors
 /// When a task is unknown or its supervisor cannot be reached.
-pub fn stop(call: &StopCall, desk: &Desk<'_>) -> Result<Vec<Stopped>, Refusal> {
+pub fn stop(call: &StopCall, cx: &CallContext<'_>) -> Result<Vec<Stopped>, Refusal> {
     let mut tasks = Vec::new();
     for handle in &call.tasks {
-        let task = desk.task(handle)?;
+        let task = cx.task(handle)?;
         if !tasks.iter().any(|known: &Task| known.id == task.id) {
             tasks.push(task);
         }
     }
     if let Some(batch) = &call.batch {
-        let filter = Filter { batch: Some(batch.clone()), limit: u32::MAX, ..Filter::new(desk.scope()) };
+        let filter = Filter { batch: Some(batch.clone()), limit: u32::MAX, ..Filter::new(cx.scope()) };
         let known: Vec<_> = tasks.iter().map(|task| task.id.clone()).collect();
-        let live = desk.runtime.list(&filter)?.tasks.into_iter().filter(|task| !task.status.is_terminal());
+        let live =
+            cx.runtime.tasks().list(&filter)?.tasks.into_iter().filter(|task| !task.status.is_terminal());
         tasks.extend(live.filter(|task| !known.contains(&task.id)));
     }
-    let request = KillRequest { by: desk.requester(), signal: call.signal, grace_ms: None };
+    let request = KillRequest { by: cx.requester(), signal: call.signal, grace_ms: None };
     let handles: Vec<_> = tasks.iter().map(|task| task.id.as_str()).collect();
-    let kills = desk.runtime.kill_as_owner(&handles, &desk.premises.session, &request)?;
+    let kills = cx.runtime.notifications().kill_as_owner(&handles, &cx.premises.session, &request)?;
     let mut stopped = Vec::new();
     for before in tasks {
         if let Some(receipt) = kills.receipts.iter().find(|receipt| receipt.id == before.id.as_str()) {
-            stopped.push(Stopped { after: desk.task(before.id.as_str())?, before, receipt: receipt.clone() });
+            stopped.push(Stopped { after: cx.task(before.id.as_str())?, before, receipt: receipt.clone() });
         }
     }
     match kills.failures.into_iter().next() {
         None => Ok(stopped),
         Some(failure) if stopped.is_empty() => Err(failure.error.into()),
-        // What was done to the others must be said, too.
+        // The reply must also report the tasks that were ended.
         Some(KillFailure { id, error }) => {
             let each = |one: &Stopped| format!("{} is {}", one.after.id, one.after.status.word());
             let others: Vec<_> = stopped.iter().map(each).collect();

@@ -1,23 +1,24 @@
-//! Waiting for tasks.
+//! Waits for tasks.
 
 use std::time::Duration;
 
-use meanwhile::{Condition, Error, Task, WaitRequest};
+use meanwhile::engine::{Condition, WaitRequest};
+use meanwhile::{Error, Task};
 use mw_model::TaskId;
 
 use crate::call::Refusal;
-use crate::call::{Desk, Patience};
+use crate::call::{CallContext, Patience};
 
-/// A wait.
+/// A request to wait.
 #[derive(Clone, Debug)]
 pub struct WaitCall {
-    /// For which tasks.
+    /// The tasks.
     pub tasks: Vec<String>,
-    /// Whether one is enough.
+    /// Whether one task is enough.
     pub any: bool,
-    /// For what.
+    /// The condition.
     pub condition: Condition,
-    /// For how long; absent = as long as a call may take.
+    /// The timeout; absent = the time limit of a call.
     pub timeout: Option<Duration>,
 }
 
@@ -26,29 +27,29 @@ pub struct WaitCall {
 pub struct Waited {
     /// The tasks as they are now, in the order asked for.
     pub tasks: Vec<Task>,
-    /// Those for which the condition came true.
+    /// Those that met the condition.
     pub met: Vec<TaskId>,
-    /// Handles that no task answers to.
+    /// Handles of unknown tasks.
     pub unknown: Vec<String>,
-    /// Whether the time was up.
+    /// Whether the wait timed out.
     pub timed_out: bool,
 }
 
 impl Waited {
-    /// Returns the tasks that are over.
+    /// Returns the tasks that have ended.
     pub fn ended(&self) -> impl Iterator<Item = &Task> {
         self.tasks.iter().filter(|task| task.status.is_terminal())
     }
 }
 
-/// Waits. A wait that is broken off touches no task.
+/// Waits. Cancelling a wait changes no task.
 ///
 /// # Errors
 /// When a handle fits several tasks, or the engine fails.
-pub fn wait(call: WaitCall, desk: &Desk<'_>) -> Result<Waited, Refusal> {
+pub fn wait(call: WaitCall, cx: &CallContext<'_>) -> Result<Waited, Refusal> {
     let (mut ids, mut unknown) = (Vec::new(), Vec::new());
     for handle in call.tasks {
-        match desk.resolve(&handle) {
+        match cx.resolve(&handle) {
             Ok(id) if ids.contains(&id) => {}
             Ok(id) => ids.push(id),
             Err(Error::NotFound(_)) => unknown.push(handle),
@@ -58,15 +59,16 @@ pub fn wait(call: WaitCall, desk: &Desk<'_>) -> Result<Waited, Refusal> {
     if ids.is_empty() {
         return Ok(Waited { tasks: Vec::new(), met: Vec::new(), unknown, timed_out: false });
     }
-    desk.caller.awaits(&ids);
-    let longest = desk.premises.longest_call;
+    cx.caller.awaits(&ids);
+    let longest = cx.premises.longest_call;
     let request = WaitRequest {
         tasks: ids,
         any: call.any,
         condition: call.condition,
         timeout: Some(call.timeout.map_or(longest, |timeout| timeout.min(longest))),
-        look_every: Some(desk.caller.look_every()),
+        look_every: Some(cx.caller.look_every()),
     };
-    let waited = desk.runtime.wait_with(&request, |tasks| desk.caller.meanwhile(tasks) == Patience::GoOn)?;
+    let waited =
+        cx.runtime.reader().wait_with(&request, |tasks| cx.caller.meanwhile(tasks) == Patience::GoOn)?;
     Ok(Waited { tasks: waited.tasks, met: waited.met, unknown, timed_out: waited.timed_out })
 }

@@ -97,7 +97,7 @@ fn block_timeout_reached() {
     let reply = world.done("background_block", json!({"task_ids": [over.id, running.id], "timeout": 50}));
     assert_eq!(statuses(&reply.data), ["completed", "running"]);
     assert_eq!(reply.data["timed_out"], true);
-    assert!(reply.text.ends_with("what runs goes on."), "{}", reply.text);
+    assert!(reply.text.ends_with("running tasks continue."), "{}", reply.text);
     assert_eq!(reply.told, [over.id]);
     assert!(!world.task(running.id.as_str()).status.is_terminal());
     for timeout in [json!(600_001), json!(-1), json!("soon")] {
@@ -143,7 +143,7 @@ fn group_related_tasks() {
     both.sort();
     assert_eq!(told, both);
     let again = world.done("background_cancel", json!({"batch_id": "b1"}));
-    assert_eq!(again.text, "Nothing of that batch is running.");
+    assert_eq!(again.text, "No running tasks in that batch.");
     assert!(!world.task(alone.id.as_str()).status.is_terminal());
 }
 

@@ -87,7 +87,7 @@ fn no_character_is_cut_in_two() {
         let output = reply.data["output"].as_str().unwrap();
         assert!(!output.contains('\u{fffd}'), "{most}: {output}");
         let left: u64 = output.split("[… ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
-        let marker = format!("\n[… {left} bytes left out …]\n");
+        let marker = format!("\n[… {left} bytes omitted …]\n");
         let (head, tail) = output.split_once(&marker).unwrap();
         let line_ends = 2800 - left - tail.len() as u64 - head.len() as u64;
         assert!(line_ends <= 1, "{most}: what is shown and what is left out make up the whole");
@@ -108,7 +108,7 @@ fn a_foreground_command_says_what_it_left_out_and_where_all_of_it_is() {
         assert!(reply.text.len() < 1000 + FRAME, "{}", reply.text.len());
         let output = reply.data["output"].as_str().unwrap();
         assert!(output.starts_with("first\n1\n2\n") && output.ends_with("\n100000\nlast\n"), "{output}");
-        assert!(output.contains(" bytes left out …]"), "{output}");
+        assert!(output.contains(" bytes omitted …]"), "{output}");
         assert_eq!(reply.data["exit_code"], 4);
         let task = &world.tasks()[0];
         let log = match dialect {
@@ -171,9 +171,9 @@ fn huge_commands_and_titles_are_shortened_wherever_they_are_shown() {
 #[test]
 fn a_long_list_says_how_many_it_leaves_out() {
     for (dialect, tool, says) in [
-        (Dialect::Canonical, "task_list", "older ones are not shown"),
-        (Dialect::Opta, "bg_status", "older ones are not shown"),
-        (Dialect::CoCli, "list_background_tasks", "older ones are not shown"),
+        (Dialect::Canonical, "task_list", "older tasks not shown"),
+        (Dialect::Opta, "bg_status", "older tasks not shown"),
+        (Dialect::CoCli, "list_background_tasks", "older tasks not shown"),
     ] {
         let mut world = World::new(dialect);
         world.premises.reply_bytes = 2000;
@@ -204,6 +204,6 @@ fn a_wait_for_many_tells_only_of_those_it_shows() {
         let shown = reply.data["tasks"].as_array().unwrap().len();
         assert!((1..12).contains(&shown), "{shown}");
         assert_eq!(reply.told, ids[..shown]);
-        assert!(reply.text.contains(&format!("{} more are not shown", 12 - shown)), "{}", reply.text);
+        assert!(reply.text.contains(&format!("{} more not shown", 12 - shown)), "{}", reply.text);
     }
 }

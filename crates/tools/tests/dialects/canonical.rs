@@ -43,7 +43,7 @@ fn a_start_names_id_pid_and_log_and_is_told_to_wait_for_news() {
     assert_eq!(
         reply.text,
         format!(
-            "Started {id} (pid {}). Output: {}\nYou are told when it ends; do not poll. It goes on when this session ends.",
+            "Started {id} (pid {}). Output: {}\nYou get a notification when it ends; do not poll. It keeps running when this session ends.",
             task.pid.unwrap(),
             task.output_path
         )
@@ -65,7 +65,7 @@ fn a_place_in_line_is_told() {
     let world = world();
     world.fill();
     let reply = world.done("shell", json!({"command": "true", "run_in_background": true}));
-    assert!(reply.text.starts_with("Queued bash-") && reply.text.contains("(place 1 in the queue)"));
+    assert!(reply.text.starts_with("Queued bash-") && reply.text.contains("(position 1 in the queue)"));
     assert_eq!(reply.data["status"], "pending");
     assert_eq!(reply.data["pid"], Value::Null);
 }
@@ -125,7 +125,7 @@ fn a_stop_takes_the_whole_tree_and_says_so() {
     assert_eq!(reply.data["tasks"].as_array().unwrap().len(), 1);
     world.home.until_dead(child);
     let again = world.done("task_stop", json!({"task_ids": [task.id]}));
-    assert!(again.text.ends_with("was over already"), "{}", again.text);
+    assert!(again.text.ends_with("had already ended"), "{}", again.text);
     assert!(
         world
             .refused("task_stop", json!({"task_ids": [task.id], "signal": "NONSENSE"}))
@@ -145,7 +145,7 @@ fn a_terminal_can_be_typed_into() {
     let given = json!({"command": "read x; echo got $x", "run_in_background": true, "pty": true});
     let id = world.done("shell", given).data["task_id"].clone();
     let typed = world.done("task_input", json!({"task_id": id, "text": "hello"}));
-    assert_eq!((typed.text.as_str(), &typed.data), ("6 bytes typed.", &json!({"bytes": 6})));
+    assert_eq!((typed.text.as_str(), &typed.data), ("6 bytes sent.", &json!({"bytes": 6})));
     let read = world.done("task_output", json!({"task_id": id, "block": true, "lines": 1}));
     assert_eq!(read.data["output"], "got hello\n");
     assert!(world.refused("task_input", json!({"task_id": id, "text": "x"})).text.contains("not running"));

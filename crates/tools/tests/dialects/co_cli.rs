@@ -197,7 +197,7 @@ fn the_sixth_waits_in_line() {
     let waiting = text(&listed.data["tasks"][0], "task_id").to_owned();
     // What waits was not started, and there is no log of it yet.
     let wanted = format!(
-        "Queued background task {waiting} (pending, number 1 in the queue): Wait\nCheck status: /status {waiting}"
+        "Queued background task {waiting} (pending, position 1 in the queue): Wait\nCheck status: /status {waiting}"
     );
     assert_eq!(said, wanted);
     let status = world.done("check_task_status", json!({"task_id": waiting})).text;
@@ -225,7 +225,7 @@ fn a_task_has_one_name_in_replies_and_files() {
         (record["status"] == "completed").then_some(record)
     });
     assert_eq!(record["task_id"], id, "{record}");
-    world.runtime.clear(&[task.id], None).unwrap();
+    world.runtime.retention().clear(&[task.id], None).unwrap();
     assert!(!directory.is_symlink(), "its name goes with it");
 }
 

@@ -1,6 +1,6 @@
 //! Every ending in the words of every dialect, and which replies tell it.
 
-use meanwhile::{DeliveryPolicy, Moment};
+use meanwhile::engine::{DeliveryPolicy, Moment};
 use mw_tools::Dialect;
 use serde_json::{Value, json};
 
@@ -219,10 +219,10 @@ fn an_ending_that_a_reply_told_is_not_told_again() {
         ("task_stop", json!({"task_ids": [stopped.id]})),
     ] {
         for id in world.done(tool, given).told {
-            world.runtime.note_told(&id).unwrap();
+            world.runtime.notifications().note_told(&id).unwrap();
         }
     }
-    let host = world.runtime.host(crate::world::SESSION, DeliveryPolicy::Immediate).unwrap();
+    let host = world.runtime.notifications().host(crate::world::SESSION, DeliveryPolicy::Immediate).unwrap();
     let delivery = host.drain(Moment::Idle).unwrap();
     let mut news: Vec<_> = delivery.notices().iter().map(|notice| notice.task.clone()).collect();
     news.sort();

@@ -1,6 +1,6 @@
 //! Models name tasks exactly: the beginning of an id means no task, in any dialect.
 
-use meanwhile::ReadRequest;
+use meanwhile::engine::ReadRequest;
 use mw_model::{Status, TaskId};
 use mw_tools::Dialect;
 use serde_json::{Value, json};
@@ -28,16 +28,20 @@ fn the_beginning_of_an_id_ends_nothing() {
             let _ = world.refused(tool, arguments(beginning));
         }
         let scope = meanwhile::Scope::All;
-        assert_eq!(world.runtime.task(id, &scope).unwrap().status, Status::Running, "{tool}");
+        assert_eq!(world.runtime.tasks().task(id, &scope).unwrap().status, Status::Running, "{tool}");
         // The eight characters alone are a whole name.
         let _ = world.done(tool, arguments(&id[5..]));
-        assert!(world.runtime.task(id, &scope).unwrap().status.is_terminal(), "{tool}");
+        assert!(world.runtime.tasks().task(id, &scope).unwrap().status.is_terminal(), "{tool}");
     }
 }
 
 fn until_printed(world: &World, id: &TaskId, text: &str) {
     mw_testkit::wait_until(mw_testkit::SOON, "it prints", || {
-        let read = world.runtime.read(id.as_str(), &meanwhile::Scope::All, &ReadRequest::default()).unwrap();
+        let read = world
+            .runtime
+            .reader()
+            .read(id.as_str(), &meanwhile::Scope::All, &ReadRequest::default())
+            .unwrap();
         read.text().contains(text).then_some(())
     });
 }
@@ -51,5 +55,8 @@ fn a_mere_signal_ends_nothing_and_is_told_as_sent() {
     assert!(reply.text.contains("SIGHUP sent") && reply.told.is_empty(), "{}", reply.text);
     assert_eq!(reply.data["tasks"][0]["signals"][0]["signal"], "SIGHUP", "{}", reply.data);
     until_printed(&world, &task.id, "again");
-    assert_eq!(world.runtime.task(task.id.as_str(), &meanwhile::Scope::All).unwrap().status, Status::Running);
+    assert_eq!(
+        world.runtime.tasks().task(task.id.as_str(), &meanwhile::Scope::All).unwrap().status,
+        Status::Running
+    );
 }

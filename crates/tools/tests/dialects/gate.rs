@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
-use meanwhile::{ApprovalPatience, Policy};
+use meanwhile::engine::{ApprovalPatience, Policy};
 use mw_policy::{Mode, Profile, Tool, ToolClass};
 use mw_tools::call::{Effect, Reply};
 use mw_tools::dialects::Speaks;
@@ -58,7 +58,7 @@ fn starts(dialect: Dialect, command: &str) -> Vec<(&'static str, Value)> {
 }
 
 fn refused(reply: &Reply) -> bool {
-    reply.failed && (reply.text.contains("needs a person's approval") || reply.text.contains("not allowed"))
+    reply.failed && (reply.text.contains("approval required") || reply.text.contains("not allowed"))
 }
 
 #[test]

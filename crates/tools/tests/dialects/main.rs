@@ -14,6 +14,7 @@ mod canonical;
 mod co_cli;
 mod endings;
 mod exact;
+mod example;
 mod foreground;
 mod gate;
 mod mycode;

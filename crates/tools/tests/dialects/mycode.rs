@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use meanwhile::Scope;
 use mw_testkit::children::gated;
 use mw_tools::Dialect;
 use mw_tools::call::Background;
@@ -91,7 +92,7 @@ fn a_cleared_task_leaves_no_name_of_its_log_behind() {
     let file = std::path::PathBuf::from(reply.data["output_file"].as_str().unwrap());
     let task = world.over(&world.task(reply.data["task_id"].as_str().unwrap()).id);
     assert!(file.is_symlink());
-    world.runtime.clear(&[task.id], None).unwrap();
+    world.runtime.retention().clear(&[task.id], None).unwrap();
     assert!(!file.is_symlink(), "{}", file.display());
 }
 
@@ -149,7 +150,7 @@ fn a_wait_that_times_out_says_so_and_stops_nothing() {
     let reply = world.done("TaskOutput", json!({"task_id": task.id, "timeout": 50}));
     assert_eq!((&reply.data["timed_out"], &reply.data["status"]), (&json!(true), &json!("running")));
     assert_eq!(reply.data["output"], "part\n");
-    assert!(reply.text.contains("Timed out waiting"), "{}", reply.text);
+    assert!(reply.text.contains("Wait timed out"), "{}", reply.text);
     assert!(!world.task(task.id.as_str()).status.is_terminal());
     for timeout in [json!(600_001), json!(-1)] {
         let reply = world.refused("TaskOutput", json!({"task_id": task.id, "timeout": timeout}));
@@ -172,8 +173,8 @@ fn what_waits_for_a_slot_is_waited_for_too() {
     let file = std::path::PathBuf::from(reply.data["output_file"].as_str().unwrap());
     let reply = world.done("TaskOutput", json!({"task_id": id, "timeout": 50}));
     assert_eq!((&reply.data["status"], &reply.data["timed_out"]), (&json!("pending"), &json!(true)));
-    let kill = meanwhile::KillRequest { by: "a test".to_owned(), signal: 9, grace_ms: None };
-    world.runtime.kill_all(&[running[0].id.clone()], &kill).all_done().unwrap();
+    let kill = meanwhile::engine::KillRequest { by: "a test".to_owned(), signal: 9, grace_ms: None };
+    world.runtime.live().kill_all(&[running[0].id.clone()], &kill).all_done().unwrap();
     let reply = world.done("TaskOutput", json!({"task_id": id}));
     assert_eq!((&reply.data["status"], &reply.data["output"]), (&json!("completed"), &json!("at last\n")));
     assert_eq!(reply.data["task"]["output_file"], json!(file));
@@ -181,10 +182,17 @@ fn what_waits_for_a_slot_is_waited_for_too() {
     // What was ended before it began has no output at all.
     let mut slots = running[1..].to_vec();
     slots.push(world.start(SLEEPER));
-    let id =
-        world.done("Bash", json!({"command": "true", "run_in_background": true})).data["task_id"].clone();
+    let started = world.done("Bash", json!({"command": "echo again", "run_in_background": true}));
+    let id = started.data["task_id"].clone();
     world.done("KillShell", json!({"shell_id": id}));
     assert_eq!(world.done("TaskOutput", json!({"task_id": id})).data["task"]["output_file"], Value::Null);
+    let file = std::path::PathBuf::from(started.data["output_file"].as_str().unwrap());
+    assert!(!file.is_symlink(), "a name that leads to nothing");
+    // A further run has it again.
+    world.runtime.live().kill_all(&[slots[0].id.clone()], &kill).all_done().unwrap();
+    let task = world.runtime.starts().restart(id.as_str().unwrap(), &Scope::All).unwrap();
+    world.over(&task.id);
+    assert_eq!(std::fs::read_to_string(file).unwrap(), "again\n");
 }
 
 /// Cancelling succeeds only with what runs.
@@ -207,7 +215,7 @@ fn unknown_ids_are_answered_as_the_source_does() {
     let world = world();
     let foreign = world.start_with(SLEEPER, |request| request.session = "another".to_owned());
     let cleared = world.finished("true");
-    world.runtime.clear(std::slice::from_ref(&cleared.id), None).unwrap();
+    world.runtime.retention().clear(std::slice::from_ref(&cleared.id), None).unwrap();
     for id in ["bash-zzzzzzzz", foreign.id.as_str(), cleared.id.as_str(), "agent-abc123", ""] {
         let reply = world.refused("TaskOutput", json!({"task_id": id}));
         let wanted = json!({"success": false, "task_id": id, "status": "error", "error": "Task not found"});

@@ -127,7 +127,7 @@ fn the_boxed_list() {
     let world = world();
     let described = |text: &str| {
         let text = text.to_owned();
-        move |request: &mut meanwhile::TaskRequest| request.description = Some(text)
+        move |request: &mut meanwhile::engine::TaskRequest| request.description = Some(text)
     };
     let done = world.start_with("true", described("Run npm test"));
     let failed = world.start_with("exit 1", described("Build a docker image that is called 日本語"));
@@ -180,7 +180,7 @@ fn the_columns_of_the_plain_list_are_straight() {
     let world = world();
     let family = "\u{1f469}\u{200d}\u{1f469}\u{200d}\u{1f467}";
     let described =
-        |text: String| move |request: &mut meanwhile::TaskRequest| request.description = Some(text);
+        |text: String| move |request: &mut meanwhile::engine::TaskRequest| request.description = Some(text);
     let done = world.start_with("true", described(format!("日本語 {}", family.repeat(20))));
     let running = world.start_with("exec sleep 600", described("plain".to_owned()));
     let tasks = [world.over(&done.id), running];

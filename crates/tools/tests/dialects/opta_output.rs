@@ -115,12 +115,12 @@ fn another_reader_takes_nothing_away() {
     let id = started(&world, "echo line1");
     until_over(&world, &id);
     let scope = meanwhile::Scope::All;
-    let request = meanwhile::ReadRequest {
-        from: meanwhile::From::Cursor("a person".to_owned()),
-        stream: meanwhile::StreamChoice::Stdout,
-        ..meanwhile::ReadRequest::default()
+    let request = meanwhile::engine::ReadRequest {
+        from: meanwhile::engine::From::Cursor("a person".to_owned()),
+        stream: meanwhile::engine::StreamChoice::Stdout,
+        ..meanwhile::engine::ReadRequest::default()
     };
-    assert_eq!(world.runtime.read(&id, &scope, &request).unwrap().text(), "line1\n");
+    assert_eq!(world.runtime.reader().read(&id, &scope, &request).unwrap().text(), "line1\n");
     assert_eq!(world.done("bg_output", json!({"id": id})).data["stdout"], "line1");
 }
 
@@ -151,7 +151,7 @@ fn of_each_stream_the_oldest_lines_go_first() {
     let id = started(&world, script);
     until_over(&world, &id);
     let reply = world.done("bg_output", json!({"id": id, "stream": "stdout"}));
-    assert_eq!(reply.text, "[stdout]\n(11 older bytes of stdout are left out)\nabcdefghij\n");
+    assert_eq!(reply.text, "[stdout]\n(11 older bytes of stdout omitted)\nabcdefghij\n");
     // What went is not what is new: a place within the limit is read from as it is.
     let again = world.done("bg_output", json!({"id": id, "stream": "stdout"}));
     assert_eq!(again.data, json!({"stdout": "", "stderr": "", "truncated": false}));

@@ -1,7 +1,7 @@
 //! What models really send: other types, nulls, fields nobody knows, and nonsense.
 
 use mw_tools::Dialect;
-use mw_tools::call::{Background, Desk, Patient};
+use mw_tools::call::{Background, CallContext, Patient};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Map, Value, json};
@@ -114,8 +114,8 @@ fn nonsense_is_answered_and_starts_nothing() {
             if given.get("command").is_some_and(Value::is_string) {
                 given.remove("command");
             }
-            let desk = Desk::new(&world.runtime, &world.premises, &Patient);
-            let reply = world.tools.call(&tool, &given, &desk);
+            let cx = CallContext::new(&world.runtime, &world.premises, &Patient);
+            let reply = world.tools.call(&tool, &given, &cx);
             prop_assert!(reply.is_some_and(|reply| !reply.text.is_empty() && reply.data.is_object()));
             Ok(())
         });

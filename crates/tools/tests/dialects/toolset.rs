@@ -51,7 +51,7 @@ fn a_forged_flag_is_refused_and_starts_nothing() {
         world.premises.background = Background::Off;
         for flag in [json!(true), json!("true")] {
             let reply = world.refused(tool, json!({"command": "touch ran", "run_in_background": flag}));
-            assert!(reply.text.contains("switched off") && reply.text.contains("run_in_background"));
+            assert!(reply.text.contains("disabled") && reply.text.contains("run_in_background"));
         }
         assert!(!world.home.has_file("ran"), "no silent foreground run");
         assert_eq!(world.tasks().len(), 0, "no task is left");
@@ -61,10 +61,10 @@ fn a_forged_flag_is_refused_and_starts_nothing() {
     }
     let mut world = World::new(Dialect::Canonical);
     world.premises.background = Background::Off;
-    let desk = mw_tools::call::Desk::new(&world.runtime, &world.premises, &mw_tools::call::Patient);
+    let cx = mw_tools::call::CallContext::new(&world.runtime, &world.premises, &mw_tools::call::Patient);
     let given = json!({"task_ids": ["x"]});
-    assert!(world.tools.call("task_wait", given.as_object().unwrap(), &desk).is_none());
-    assert!(world.tools.call("nonsense", given.as_object().unwrap(), &desk).is_none());
+    assert!(world.tools.call("task_wait", given.as_object().unwrap(), &cx).is_none());
+    assert!(world.tools.call("nonsense", given.as_object().unwrap(), &cx).is_none());
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn a_variant_holds_whatever_holds_for_the_rest() {
     assert_eq!(specs[0].input_schema["properties"]["run_in_background"], Value::Null);
     assert!(!specs[0].description.contains("background"));
     let reply = world.refused("shell", json!({"command": "true", "run_in_background": true}));
-    assert!(reply.text.contains("switched off"), "{}", reply.text);
+    assert!(reply.text.contains("disabled"), "{}", reply.text);
     // The other way round, too.
     world.premises.background = Background::Off;
     world.tools = Toolset::of(Dialect::Zidane).with_variant("shell", Background::On).unwrap();
@@ -126,7 +126,7 @@ fn an_alias_never_shadows() {
     assert_eq!(tools().with_alias("shell", "task_list").err(), hides("shell"));
     assert_eq!(tools().with_alias("x", "y").err(), Some(RegistryError::NoSuchTool("y".to_owned())));
     let twice = tools().with_alias("x", "shell").unwrap().with_alias("x", "task_list").err().unwrap();
-    assert_eq!(twice.to_string(), r#"the alias "x" means "shell" already and cannot mean "task_list", too"#);
+    assert_eq!(twice.to_string(), r#"the alias "x" already means "shell" and cannot also mean "task_list""#);
     assert_eq!(tools().with_alias("mine", "shell").unwrap().with(custom("mine")).err(), hides("mine"));
     assert_eq!(tools().with_alias("bg_kill", "shell").unwrap().and(Dialect::Opta).err(), hides("bg_kill"));
     // What is taken out takes its aliases along.

@@ -4,12 +4,11 @@ use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use meanwhile::{
-    AtCapacity, Filter, KillRequest, Policy, Programs, Runtime, Scope, Settings, Task, TaskRequest,
-};
+use meanwhile::engine::{KillRequest, Policy, Runtime, TaskRequest};
+use meanwhile::{AtCapacity, Filter, Programs, Scope, Settings, Task};
 use mw_model::{CommandSpec, EnvVar, Limits, RawText, TaskId};
 use mw_testkit::{Home, SOON, need_program, processes, wait_until};
-use mw_tools::call::{Background, Caller, Desk, Patience, Patient, Premises, Reply};
+use mw_tools::call::{Background, CallContext, Caller, Patience, Patient, Premises, Reply};
 use mw_tools::{Dialect, Toolset};
 use serde_json::Value;
 
@@ -91,11 +90,11 @@ impl World {
 
     #[track_caller]
     pub fn call_as(&self, tool: &str, given: &Value, caller: &dyn Caller) -> Reply {
-        let desk = Desk::new(&self.runtime, &self.premises, caller);
-        let reply = self.tools.call(tool, given.as_object().unwrap(), &desk).expect("a tool of that name");
+        let cx = CallContext::new(&self.runtime, &self.premises, caller);
+        let reply = self.tools.call(tool, given.as_object().unwrap(), &cx).expect("a tool of that name");
         self.check_schema(tool, &reply);
         for id in &reply.told {
-            if let Ok(task) = self.runtime.task(id.as_str(), &Scope::All) {
+            if let Ok(task) = self.runtime.tasks().task(id.as_str(), &Scope::All) {
                 assert!(task.status.is_terminal(), "{id} is told and is {:?}", task.status);
             }
         }
@@ -156,7 +155,7 @@ impl World {
         let shell = CommandSpec::Shell { program: "/bin/sh".into(), script: script.into() };
         let mut request = TaskRequest::new(SESSION, shell, self.home.work(), self.premises.env.clone());
         change(&mut request);
-        self.runtime.start(&request).unwrap().task
+        self.runtime.starts().start(&request).unwrap().task
     }
 
     /// Starts a script and waits for its end.
@@ -182,9 +181,16 @@ impl World {
         }
         match ending {
             Ending::KilledByModel => {
-                drop(self.runtime.kill_as_owner(&[id], SESSION, &kill).unwrap().all_done().unwrap());
+                drop(
+                    self.runtime
+                        .notifications()
+                        .kill_as_owner(&[id], SESSION, &kill)
+                        .unwrap()
+                        .all_done()
+                        .unwrap(),
+                );
             }
-            Ending::KilledByUser => drop(self.runtime.kill(id, &Scope::All, &kill).unwrap()),
+            Ending::KilledByUser => drop(self.runtime.live().kill(id, &Scope::All, &kill).unwrap()),
             Ending::Lost => {
                 self.home.slay_watchers(id);
                 self.home.slay(task.pid.unwrap());
@@ -204,12 +210,12 @@ impl World {
 
     #[track_caller]
     pub fn task(&self, handle: &str) -> Task {
-        self.runtime.task(handle, &Scope::Session(SESSION.to_owned())).unwrap()
+        self.runtime.tasks().task(handle, &Scope::Session(SESSION.to_owned())).unwrap()
     }
 
     /// Returns all tasks of the home.
     pub fn tasks(&self) -> Vec<Task> {
-        self.runtime.list(&Filter { limit: u32::MAX, ..Filter::new(Scope::All) }).unwrap().tasks
+        self.runtime.tasks().list(&Filter { limit: u32::MAX, ..Filter::new(Scope::All) }).unwrap().tasks
     }
 
     /// Fills every slot.
@@ -224,7 +230,7 @@ impl Drop for World {
         let live: Vec<_> = self.tasks().into_iter().filter(|task| !task.status.is_terminal()).collect();
         let ids: Vec<_> = live.into_iter().map(|task| task.id).collect();
         let kill = KillRequest { by: "the end of a test".to_owned(), signal: 9, grace_ms: None };
-        let _ = self.runtime.kill_all(&ids, &kill);
+        let _ = self.runtime.live().kill_all(&ids, &kill);
         // Supervisors and what they become at their end stand in the home; nothing may write there later.
         let inside = |pid: &u32| processes::cwd(*pid).is_some_and(|cwd| cwd.starts_with(self.home.state()));
         let begun = Instant::now();
@@ -270,7 +276,7 @@ fn root(home: &Home) -> String {
     home.work().parent().unwrap().to_string_lossy().into_owned()
 }
 
-fn beside(name: &str) -> PathBuf {
+pub fn beside(name: &str) -> PathBuf {
     let here = std::env::current_exe().unwrap();
     let file = here.parent().and_then(Path::parent).unwrap().join(name);
     assert!(file.is_file(), "{} is missing: build it with `cargo build -p mw-cli`", file.display());

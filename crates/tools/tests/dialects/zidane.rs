@@ -69,7 +69,7 @@ fn names_of_logs_tell_the_context_and_go_with_their_tasks() {
     tasks.sort_by_key(|task| task.number);
     let ids: Vec<_> = tasks.iter().map(|task| world.over(&task.id).id).collect();
     assert_eq!(fs::read_to_string(&second).unwrap(), "hi\n");
-    world.runtime.clear(&ids[..1], None).unwrap();
+    world.runtime.retention().clear(&ids[..1], None).unwrap();
     assert!(fs::symlink_metadata(&first).is_err(), "a link to nothing is left");
     assert!(second.exists());
 }
@@ -127,16 +127,16 @@ fn the_foreground_is_unchanged() {
 fn unknown_foreign_and_cleared_ids_are_answered_with_those_that_run() {
     let world = world();
     let gone = world.finished("true");
-    world.runtime.clear(&[gone.id], None).unwrap();
+    world.runtime.retention().clear(&[gone.id], None).unwrap();
     let foreign = world.start_with(SLEEPER, |request| request.session = "another".to_owned());
     for id in ["bash_99", "bash_1", foreign.id.as_str(), "", "../x", "💥"] {
         let reply = world.refused("shell_kill", json!({"task_id": id}));
-        assert_eq!(reply.text, format!("No task {id:?}. None is running."));
+        assert_eq!(reply.text, format!("No task {id:?}. No tasks are running."));
     }
     world.done("shell", json!({"command": SLEEPER, "run_in_background": true}));
     let reply = world.refused("shell_kill", json!({"task_id": "bash_99"}));
     assert_eq!(reply.text, "No task \"bash_99\". Running: bash_1.");
-    assert!(!world.runtime.task(foreign.id.as_str(), &Scope::All).unwrap().status.is_terminal());
+    assert!(!world.runtime.tasks().task(foreign.id.as_str(), &Scope::All).unwrap().status.is_terminal());
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Questions to the person. One is shown at a time, and only a key that was meant for it answers it: not one for the
-//! text that is being written, not one for the question before, and no yes to what was not shown to its end.
+//! Approval requests on screen, one at a time. Only a key that was meant for a request answers it: not one that was
+//! typed as text or for the previous request, and no yes before the request was shown to its end.
 
 use std::collections::VecDeque;
 
@@ -9,10 +9,10 @@ use ratatui::text::{Line, Span};
 
 use super::wrap::wrap;
 
-/// A key within this time was meant for what was there before: nobody reads and decides faster.
+/// A key within this time was meant for the previous content: no person decides faster.
 const GRACE_MICROS: i64 = 500_000;
 
-/// Whoever wrote so recently is still writing.
+/// A person who typed within this time is still typing.
 const WRITING_MICROS: i64 = 1_000_000;
 
 /// What is asked, in its order.
@@ -63,7 +63,7 @@ impl Questions {
         self.shown.as_ref()
     }
 
-    /// Takes a question in. One that comes while somebody writes waits; else it brings up what was set aside, too.
+    /// Adds a request. It waits while the person is typing; otherwise it also shows requests that were set aside.
     pub(super) fn ask(&mut self, question: ChatQuestion, is_text_there: bool, now: Timestamp) {
         if self.shown.is_none() {
             let is_writing = self.written_at.is_some_and(|at| is_within(WRITING_MICROS, at, now));
@@ -85,12 +85,12 @@ impl Questions {
         self.written_at = Some(now);
     }
 
-    /// Remembers that nobody writes any more.
+    /// Records that the person is no longer typing.
     pub(super) const fn sent(&mut self) {
         self.written_at = None;
     }
 
-    /// Shows what was set aside; whoever asks for it is ready to answer.
+    /// Shows requests that were set aside. They can be answered at once.
     pub(super) fn summon(&mut self, width: usize, now: Timestamp) {
         self.is_aside = false;
         let since = Timestamp::from_micros(now.as_micros() - GRACE_MICROS);
@@ -173,7 +173,7 @@ impl Shown {
     }
 }
 
-/// Tells whether so little time has passed. A clock that was set back has no say.
+/// Returns whether so little time has passed. A clock that was set back has no say.
 fn is_within(micros: i64, at: Timestamp, now: Timestamp) -> bool {
     (0..micros).contains(&(now.as_micros() - at.as_micros()))
 }

@@ -1,4 +1,4 @@
-//! How a tool call looks: a line, and what it came to below it when it is unfolded.
+//! Draws a tool call: one line, and its result below it when it is expanded.
 
 use std::borrow::Cow;
 
@@ -62,7 +62,7 @@ impl Call {
         matches!(self.state, ToolState::Done | ToolState::Failed)
     }
 
-    /// Draws it; one whose turn is over goes on no more, whatever was last said of it.
+    /// Draws it; one whose turn is over continues no more, whatever was last said of it.
     pub(super) fn draw(&mut self, is_turn_open: bool, width: usize, theme: &Theme) -> Vec<Line<'static>> {
         let (sign, status) = match self.state {
             ToolState::Pending | ToolState::Running if !is_turn_open => ("■", Status::Cancelled),
@@ -105,7 +105,7 @@ impl Call {
             }
         }
         if cut > 0 {
-            let text = format!("  … this line goes on for {}", bytes(cut as u64));
+            let text = format!("  … {} more of this line", bytes(cut as u64));
             lines.push(Line::from(Span::styled(text, theme.dim)));
         }
         if left > 0 {

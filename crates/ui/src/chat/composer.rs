@@ -1,16 +1,16 @@
-//! Where a person writes: several lines, a cursor, and what was written before.
+//! The input field: several lines, a cursor, and a history.
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// A text that is being written.
+/// The text of the input field.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Composer {
     text: String,
-    /// A byte between two characters.
+    /// A byte index at a character boundary.
     cursor: usize,
     history: Vec<String>,
-    /// The place in the history that is shown, and what was written before that was looked at.
+    /// The visible entry of the history, and the text that was written before.
     browsed: Option<(usize, String)>,
 }
 
@@ -23,7 +23,7 @@ impl Composer {
         self.text.is_empty()
     }
 
-    /// Takes what was written away and remembers it.
+    /// Takes the text and adds it to the history.
     pub(super) fn take(&mut self) -> String {
         let text = std::mem::take(&mut self.text);
         self.cursor = 0;
@@ -31,7 +31,7 @@ impl Composer {
         text
     }
 
-    /// Adds to the history, unless it is the last of it already.
+    /// Adds an entry to the history, unless it equals the last one.
     pub(super) fn remember(&mut self, text: &str) {
         self.browsed = None;
         if !text.trim().is_empty() && self.history.last().is_none_or(|last| last != text) {
@@ -39,7 +39,7 @@ impl Composer {
         }
     }
 
-    /// Adds what was said in an earlier chat. What was written here is known already.
+    /// Adds a message of the transcript. Messages that were written here are already known.
     pub(super) fn recall(&mut self, text: &str) {
         if !self.history.iter().any(|known| known == text) {
             self.remember(text);
@@ -52,7 +52,7 @@ impl Composer {
         self.browsed = None;
     }
 
-    /// Writes at the cursor; whatever else a terminal may send is left out.
+    /// Inserts text at the cursor, without control characters.
     pub(super) fn insert(&mut self, text: &str) {
         let text = text.replace("\r\n", "\n").replace('\r', "\n").replace('\t', "    ");
         let text: String = text.chars().filter(|c| *c == '\n' || !c.is_control()).collect();
@@ -145,7 +145,7 @@ impl Composer {
         }
     }
 
-    /// Breaks the text into rows of so many columns; returns them and where the cursor is: row, column.
+    /// Wraps the text. Returns the rows and the row and column of the cursor.
     pub(super) fn rows(&self, width: usize) -> (Vec<String>, (usize, usize)) {
         let width = width.max(2);
         let mut rows = vec![String::new()];

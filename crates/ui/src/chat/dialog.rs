@@ -1,4 +1,4 @@
-//! Boxes over the conversation.
+//! Dialog boxes over the conversation.
 
 use mw_desk::chat::ChatTask;
 use ratatui::buffer::Buffer;
@@ -15,13 +15,13 @@ use crate::screen::{shortened, shortened_path};
 use mw_desk::rows::icon;
 use mw_desk::text::{count, duration};
 
-/// Rows and columns that the border takes.
+/// Rows and columns of the border.
 const BORDER: u16 = 2;
 
-/// With less room than this for what is asked, the answers go on one line.
+/// With fewer rows for the question, all answers go on one line.
 const FEW_ROWS: usize = 3;
 
-/// Draws the box that is open, if one is; tells whether one is.
+/// Draws the open dialog, if any. Returns whether there is one.
 pub(super) fn draw(state: &State, area: Rect, buffer: &mut Buffer, links: &mut Vec<Link>) -> bool {
     let dialog = match (&state.modal, state.questions.shown()) {
         (Modal::Leave(how), _) => leave(state, how),
@@ -36,12 +36,12 @@ pub(super) fn draw(state: &State, area: Rect, buffer: &mut Buffer, links: &mut V
     true
 }
 
-/// Columns that a line has in a box as wide as the screen.
+/// Columns of a line in a box as wide as the screen.
 pub(super) fn inner_width(state: &State) -> usize {
     usize::from(state.size.0).saturating_sub(usize::from(BORDER) * 2).max(4)
 }
 
-/// Rows that a question has for what is asked.
+/// Rows for the text of a question.
 pub(super) fn question_rows(state: &State) -> usize {
     state.questions.shown().map_or(0, |shown| {
         let dialog = question(state, shown);
@@ -57,13 +57,13 @@ fn inner_height(height: u16) -> usize {
 struct Dialog<'a> {
     title: String,
     lines: std::borrow::Cow<'a, [Line<'static>]>,
-    /// The first of the lines that is shown.
+    /// The first visible line.
     top: usize,
-    /// What the keys do, always seen.
+    /// The keys, always visible.
     answers: Vec<String>,
-    /// Lines that lead to files from this column on, and to which.
+    /// Lines that are links to files: line, first column, file.
     links: Vec<(usize, usize, String)>,
-    /// The line that keys act on.
+    /// The selected line.
     selected: Option<usize>,
 }
 
@@ -79,8 +79,8 @@ impl Dialog<'_> {
         }
     }
 
-    /// How many of the lines are shown in so many rows: all of them and a blank, or as many as leave room for a line
-    /// that says what is missing.
+    /// Returns how many lines fit into the rows: all of them and an empty one, or fewer and a line that says what is
+    /// missing.
     fn rows(&self, room: usize) -> usize {
         let all = self.lines.len();
         let answers = self.answers.len();
@@ -157,11 +157,11 @@ fn bold(text: &str) -> Span<'static> {
 fn leave(state: &State, how: &Leaving) -> Dialog<'static> {
     let number = state.tasks.len();
     let (question, tasks) = match how {
-        Leaving::Looks => ("Looking whether anything runs…".to_owned(), &[][..]),
+        Leaving::Looks => ("Checking for running tasks…".to_owned(), &[][..]),
         Leaving::Unseen(why) => {
-            (format!("What runs would end with the chat, and cannot be seen: {why}"), &[][..])
+            (format!("Running tasks end with the chat. They cannot be listed: {why}"), &[][..])
         }
-        Leaving::Warned if number == 0 => ("Nothing runs any more.".to_owned(), &[][..]),
+        Leaving::Warned if number == 0 => ("No tasks are running any more.".to_owned(), &[][..]),
         Leaving::Warned => {
             let (verb, ends) = if number == 1 { ("is", "It ends") } else { ("are", "They end") };
             let text = format!("{} {verb} running. {ends} with the chat.", count(number, "task", "tasks"));
@@ -170,19 +170,18 @@ fn leave(state: &State, how: &Leaving) -> Dialog<'static> {
     };
     let question = wrap(&[bold(&question)], inner_width(state), "", "");
     let tasks = tasks.iter().map(|task| Line::from(format!("  {} {}", task.handle, short(&task.what, 50))));
-    Dialog::new(" leave? ", question.into_iter().chain(tasks).collect(), &["y  leave", "n  stay"])
+    Dialog::new(" quit? ", question.into_iter().chain(tasks).collect(), &["y  quit", "n  stay"])
 }
 
 fn question<'a>(state: &State, shown: &'a Shown) -> Dialog<'a> {
-    // The title asks once an answer is taken.
-    let asks = if state.questions.is_early(state.now) { "a question" } else { "may it?" };
+    // The title asks only when answers are accepted.
+    let asks = if state.questions.is_early(state.now) { "approval required" } else { "allow?" };
     let title = match state.questions.len() {
         1 => format!(" {asks} "),
         several => format!(" {asks} (1 of {several}) "),
     };
-    let yes = if shown.is_read { "y  yes" } else { "y  yes, after its end was read (PageDown, End)" };
-    let session =
-        shown.question.for_session.then_some("s  yes, and whenever this session wants exactly this");
+    let yes = if shown.is_read { "y  yes" } else { "y  yes (read to the end first: PageDown, End)" };
+    let session = shown.question.for_session.then_some("s  yes, and for the same command in this session");
     let mut answers: Vec<_> = [Some(yes), session, Some("n  no"), Some("Esc  later (Ctrl-Y)")]
         .into_iter()
         .flatten()
@@ -202,11 +201,11 @@ pub(super) fn short(text: &str, columns: usize) -> String {
 
 fn ran(state: &State, task: &ChatTask) -> String {
     let since = task.since.map(|since| state.now.as_micros().saturating_sub(since.as_micros()) / 1000);
-    since.map_or_else(|| "waits".to_owned(), |ms| duration(u64::try_from(ms).unwrap_or(0)))
+    since.map_or_else(|| "queued".to_owned(), |ms| duration(u64::try_from(ms).unwrap_or(0)))
 }
 
 fn task_row(state: &State, task: &ChatTask, width: usize) -> Line<'static> {
-    let mark = if task.awaited { " (awaited)" } else { "" };
+    let mark = if task.awaited { " (foreground)" } else { "" };
     let tail = format!("  {}{mark}", ran(state, task));
     let room = width.saturating_sub(columns(&tail) + 14).max(8);
     Line::from(vec![
@@ -232,11 +231,11 @@ fn tasks(state: &State, selected: Option<&str>, area: Rect) -> Dialog<'static> {
     }
     let answers: &[&str] = if state.has_foreground() {
         &[
-            "Ctrl-B  wait for none of them: all to the background",
-            "x  kill   e  log in editor   ↑↓  choose   Esc  back",
+            "Ctrl-B  move all foreground commands to the background",
+            "x  kill   e  open log   ↑↓  select   Esc  back",
         ]
     } else {
-        &["x  kill   e  log in editor   ↑↓  choose   Esc  back"]
+        &["x  kill   e  open log   ↑↓  select   Esc  back"]
     };
     let at = state.tasks.iter().position(|task| Some(task.id.as_str()) == selected);
     let dialog = Dialog::new(" tasks ", lines, answers);
@@ -250,13 +249,13 @@ fn kill(state: &State, task: &ChatTask, area: Rect) -> Dialog<'static> {
     Dialog::new(" kill? ", lines, &["y  kill it", "n  no"])
 }
 
-/// Says what ends with the turn, and what does not.
+/// Describes what ends with the turn, and what does not.
 fn turn_row(state: &State) -> String {
     let awaited: Vec<_> =
         state.tasks.iter().filter(|task| task.awaited).map(|task| task.handle.as_str()).collect();
     match &awaited[..] {
-        [] => "■ the agent's turn (background tasks go on)".to_owned(),
-        awaited => format!("■ the agent's turn, and {} with it; others go on", awaited.join(", ")),
+        [] => "■ the agent's turn (background tasks keep running)".to_owned(),
+        awaited => format!("■ the agent's turn and {}; other tasks keep running", awaited.join(", ")),
     }
 }
 
@@ -264,11 +263,11 @@ fn cancel(state: &State, selected: Option<&Target>, area: Rect) -> Dialog<'stati
     let width = usize::from(area.width).saturating_sub(6);
     let targets = state.targets();
     if targets.is_empty() {
-        return Dialog::new(" cancel ", vec![Line::from("Nothing runs.")], &["Esc  back"]);
+        return Dialog::new(" cancel ", vec![Line::from("Nothing is running.")], &["Esc  back"]);
     }
     let turn = state.is_turn_under_way().then(|| Line::from(short(&turn_row(state), width)));
     let tasks = state.tasks.iter().map(|task| task_row(state, task, width));
     let lines = turn.into_iter().chain(tasks).collect();
-    let dialog = Dialog::new(" cancel ", lines, &["Enter  cancel   ↑↓  choose   Esc  back"]);
+    let dialog = Dialog::new(" cancel ", lines, &["Enter  cancel   ↑↓  select   Esc  back"]);
     Dialog { selected: targets.iter().position(|target| Some(target) == selected), ..dialog }
 }

@@ -1,4 +1,4 @@
-//! What keys do while a box is open.
+//! The keys of dialog boxes.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use mw_desk::chat::{ChatOrder, ChatTask};
@@ -55,7 +55,7 @@ pub(super) fn leave(state: &mut State) -> Vec<Effect> {
     vec![Effect::Order(ChatOrder::Leave)]
 }
 
-/// Leaves, unless tasks would end with the chat: then it asks. Whoever has decided to stay meanwhile stays.
+/// Quits, unless tasks would end with the chat: then it asks. If the person has decided to stay meanwhile, it stays.
 pub(super) fn looked_round(state: &mut State, looked: Result<Vec<ChatTask>, String>) -> Vec<Effect> {
     if !matches!(state.modal, Modal::Leave(_)) {
         return Vec::new();
@@ -142,7 +142,7 @@ pub(super) fn in_kill(state: &mut State, key: KeyEvent, id: String) -> Vec<Effec
     }
 }
 
-/// Returns the arrow that a letter stands for.
+/// Returns the arrow key of a letter.
 const fn arrow(code: KeyCode) -> KeyCode {
     match code {
         KeyCode::Char('k') => KeyCode::Up,

@@ -1,4 +1,4 @@
-//! What was changed in a file.
+//! Draws the changes of a file.
 
 use similar::{Algorithm, DiffTag, capture_diff_slices, group_diff_ops};
 

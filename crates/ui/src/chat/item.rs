@@ -1,4 +1,4 @@
-//! What is seen of a conversation: entries put together, and how each looks.
+//! The visible items of a conversation: built from entries, and drawn.
 
 use std::collections::HashMap;
 
@@ -13,14 +13,14 @@ use super::wrap::wrap;
 use crate::screen::Theme;
 use crate::screen::shortened;
 
-/// One thing in a conversation, and its lines at the present width.
+/// An item of a conversation, and its lines at the current width.
 #[derive(Clone, Debug)]
 pub(super) struct Item {
     pub(super) kind: Kind,
     pub(super) lines: Vec<Line<'static>>,
-    /// Whether its turn goes on.
+    /// Whether its turn continues.
     is_open: bool,
-    /// From where an answer is drawn when more of it comes, at this width.
+    /// The position from which a growing answer is drawn again, at this width.
     place: Option<(usize, Place)>,
 }
 
@@ -41,15 +41,15 @@ pub(super) enum Kind {
     Note(String),
 }
 
-/// Where something is that is told of more than once: looking for it must not take the longer, the longer a turn is.
+/// An index of items that are updated, so that finding one does not take longer in a long turn.
 #[derive(Debug, Default)]
 pub(super) struct Index {
-    /// The last call of each name.
+    /// The last call with each id.
     calls: HashMap<String, usize>,
     plan: Option<usize>,
 }
 
-/// Puts an entry to what is there; returns the items that have changed.
+/// Adds an entry. Returns the items that have changed.
 pub(super) fn take(items: &mut Vec<Item>, index: &mut Index, entry: Entry) -> Vec<usize> {
     let mut changed = match &entry {
         Entry::User { .. } | Entry::Told { .. } | Entry::TurnEnded { .. } | Entry::Opened { .. } => {
@@ -57,7 +57,7 @@ pub(super) fn take(items: &mut Vec<Item>, index: &mut Index, entry: Entry) -> Ve
         }
         _ => Vec::new(),
     };
-    // What comes in the midst of a sentence and is not the agent's stands below it, not in it.
+    // An entry that is not the agent's and comes in the middle of a sentence is placed below it.
     let last = items.iter().rposition(|item| item.kind.is_of_agent()).filter(|at| items[*at].is_open);
     let is_begun = items.iter().any(|item| !matches!(item.kind, Kind::Notice(_)));
     let kind = match (entry, last.map(|at| &mut items[at].kind)) {
@@ -112,10 +112,10 @@ pub(super) fn take(items: &mut Vec<Item>, index: &mut Index, entry: Entry) -> Ve
     changed
 }
 
-/// Ends what belongs to a turn; returns the calls that never came to their end.
+/// Closes the items of a turn. Returns the calls that have not ended.
 fn close(items: &mut [Item]) -> Vec<usize> {
     let mut stopped = Vec::new();
-    // Whatever is before something closed was closed with it.
+    // Everything before a closed item is closed, too.
     for (at, item) in items.iter_mut().enumerate().rev().take_while(|(_, item)| item.is_open) {
         item.is_open = false;
         if let Kind::Tool(call) = &item.kind
@@ -139,7 +139,7 @@ impl Index {
         }
     }
 
-    /// Finds the plan of the turn: a plan that has changed replaces it.
+    /// Finds the plan of the turn, which a changed plan replaces.
     fn plan<'a>(&self, items: &'a mut [Item]) -> Option<(usize, &'a mut Vec<(String, String)>)> {
         let at = self.plan?;
         match &mut items.get_mut(at).filter(|item| item.is_open)?.kind {
@@ -167,10 +167,10 @@ impl Kind {
 }
 
 impl Item {
-    /// Draws it in so many columns.
+    /// Draws it at a width.
     pub(super) fn lay_out(&mut self, width: usize, theme: &Theme) {
         self.lines = match &mut self.kind {
-            Kind::OpenedAgain => spaced(vec![styled("── opened again ──", theme.dim)]),
+            Kind::OpenedAgain => spaced(vec![styled("── resumed ──", theme.dim)]),
             Kind::User(text) => spaced(prompted("❯ ", text, width, theme.accent)),
             Kind::Command(text) => spaced(prompted("❯ ", text, width, theme.title)),
             Kind::Printed(text) => text.lines().flat_map(|line| plain(line, width, Style::new())).collect(),
@@ -201,7 +201,7 @@ impl Item {
                 let word = match reply {
                     Reply::Once => "✓ allowed",
                     Reply::Session => "✓ allowed for the session",
-                    Reply::Deny => "✗ not allowed",
+                    Reply::Deny => "✗ denied",
                 };
                 plain(&format!("{word}: {what}"), width, theme.dim)
             }
@@ -211,7 +211,7 @@ impl Item {
     }
 }
 
-/// Returns `⌁ bash_1 exited (0) · 4.2s · path`; the command stands in a line below it.
+/// Returns `⌁ bash_1 exited (0) · 4.2s · path`, and the command on a line below.
 fn banner(notice: &Notice) -> String {
     let code = notice.exit_code().map(|code| format!(" ({code})")).unwrap_or_default();
     let took = notice.took().map(|took| format!(" · {took}")).unwrap_or_default();
@@ -232,7 +232,7 @@ fn styled(text: &str, style: Style) -> Line<'static> {
     Line::from(Span::styled(text.to_owned(), style))
 }
 
-/// Sets something apart from what is before it.
+/// Adds an empty line before it.
 fn spaced(lines: Vec<Line<'static>>) -> Vec<Line<'static>> {
     std::iter::once(Line::default()).chain(lines).collect()
 }

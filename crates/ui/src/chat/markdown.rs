@@ -1,5 +1,5 @@
-//! The part of Markdown that agents write: headings, lists, quotes, code, emphasis, links. What is not understood
-//! stays as it was written, so that nothing an agent says is lost.
+//! The part of Markdown that agents write: headings, lists, quotes, code, emphasis, links. Everything else is shown as
+//! written, so that no text is lost.
 
 use meanwhile::model::Status;
 use ratatui::style::{Modifier, Style};
@@ -107,7 +107,7 @@ fn pieces(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns the mark that opens or closes a block of code, and what stands behind it.
+/// Returns the fence of a code block, and the text behind it.
 fn fence_of(line: &str) -> Option<(Fence, &str)> {
     let text = line.trim_start();
     let mark = text.chars().next().filter(|c| matches!(c, '`' | '~'))?;

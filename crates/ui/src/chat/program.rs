@@ -1,8 +1,8 @@
-//! The chat as the loop runs it: what happens goes to the state, what is wanted to whoever is behind the screen.
+//! Connects the chat to the screen's loop: input goes to the state, effects go to the process behind the screen.
 
 use std::io;
 
-use meanwhile::{Clock, SystemClock};
+use meanwhile::engine::{Clock, SystemClock};
 use mw_desk::chat::{ChatNews, ChatOrder};
 use ratatui::Frame;
 
@@ -26,7 +26,7 @@ pub struct Options {
     pub panics: bool,
 }
 
-/// Shows the chat until somebody leaves; what is to be done goes to `order`.
+/// Shows the chat until the user quits. Requests go to `order`.
 ///
 /// # Errors
 /// When the terminal fails.

@@ -1,4 +1,4 @@
-//! Everything the screen knows.
+//! The state of the screen.
 
 use meanwhile::model::Status;
 use meanwhile::model::Timestamp;
@@ -11,22 +11,22 @@ use super::dialog;
 use super::item::{Index, Item, Kind};
 use crate::screen::{Theme, ThemeChoice};
 
-/// Most rows that the composer takes.
+/// Maximum number of rows of the input field.
 const MOST_ROWS: usize = 8;
 
-/// Something that happened.
+/// An event.
 #[derive(Clone, Debug)]
 pub(super) enum Event {
     Key(crossterm::event::KeyEvent),
     Mouse(crossterm::event::MouseEvent),
     Paste(String),
     Resized(u16, u16),
-    /// A second has passed while something on screen runs.
+    /// A second has passed while a visible task runs.
     Tick(Timestamp),
     News(ChatNews),
 }
 
-/// Something to be done outside.
+/// An effect outside the screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
     Order(ChatOrder),
@@ -37,7 +37,7 @@ pub(super) enum Effect {
     Quit,
 }
 
-/// What is shown over the conversation.
+/// The dialog over the conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Modal {
     None,
@@ -45,20 +45,20 @@ pub(super) enum Modal {
     Tasks(Option<String>),
     /// Whether to kill this one of them.
     Kill(Box<ChatTask>),
-    /// What can be cancelled; this is selected.
+    /// Everything that can be cancelled; this is selected.
     Cancel(Option<Target>),
-    /// Whether to leave.
+    /// Whether to quit.
     Leave(Leaving),
 }
 
-/// How it stands with somebody who wants to leave.
+/// The state of a request to quit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Leaving {
-    /// The store is asked whether anything runs.
+    /// Checking for running tasks.
     Looks,
-    /// Something does.
+    /// Tasks are running.
     Warned,
-    /// It cannot be seen, for this reason.
+    /// The tasks cannot be listed, for this reason.
     Unseen(String),
 }
 
@@ -79,14 +79,14 @@ pub(super) struct State {
     pub(super) mode: Option<String>,
     pub(super) items: Vec<Item>,
     pub(super) index: Index,
-    /// Items that have changed since their lines were made.
+    /// Items that have changed since they were drawn.
     pub(super) stale: Vec<usize>,
-    /// The width for which lines were made.
+    /// The width for which items were drawn.
     drawn_width: usize,
-    /// The first line that is shown, unless the end is followed.
+    /// The first visible line, unless the end is followed.
     pub(super) top: Option<usize>,
     pub(super) composer: Composer,
-    /// What was said and not heard yet.
+    /// Messages that were not sent yet.
     pub(super) waiting: Vec<String>,
     pub(super) tasks: Vec<ChatTask>,
     pub(super) questions: Questions,
@@ -133,7 +133,7 @@ impl State {
         usize::from(self.size.0).saturating_sub(2).max(4)
     }
 
-    /// Draws what has changed; to be done before anything is shown or measured.
+    /// Draws changed items; must run before anything is shown or measured.
     pub(super) fn lay_out_stale(&mut self) {
         let width = self.width();
         let mut stale = std::mem::take(&mut self.stale);
@@ -154,7 +154,7 @@ impl State {
         self.items.iter().map(|item| item.lines.len()).sum()
     }
 
-    /// Where the parts are: header, conversation, composer, footer.
+    /// The areas: header, conversation, input field, footer.
     pub(super) fn areas(&self) -> [Rect; 4] {
         let (width, height) = self.size;
         let (rows, _) = self.composer.rows(self.width().saturating_sub(2));
@@ -170,7 +170,7 @@ impl State {
         ]
     }
 
-    /// The first line of the conversation that is shown.
+    /// The first visible line of the conversation.
     pub(super) fn first_line(&self) -> usize {
         let rows = usize::from(self.areas()[1].height);
         let last = self.total_lines().saturating_sub(rows);
@@ -196,7 +196,7 @@ impl State {
         None
     }
 
-    /// Tasks that run and that nobody waits for.
+    /// Running tasks that no call waits for.
     pub(super) fn background(&self) -> usize {
         let runs = |task: &&ChatTask| !task.awaited && task.status != Status::Pending;
         self.tasks.iter().filter(runs).count()
@@ -210,20 +210,20 @@ impl State {
         self.agent_state == AgentState::Busy
     }
 
-    /// Everything that can be cancelled, in the order in which it is shown.
+    /// Everything that can be cancelled, in display order.
     pub(super) fn targets(&self) -> Vec<Target> {
         let turn = self.is_turn_under_way().then_some(Target::Turn);
         turn.into_iter().chain(self.tasks.iter().map(|task| Target::Task(task.id.clone()))).collect()
     }
 
-    /// Shows the question that is to be shown, and takes note of what is seen of it.
+    /// Shows the current question, and records which part was visible.
     pub(super) fn bring_up_question(&mut self) {
         let width = dialog::inner_width(self);
         self.questions.bring_up(matches!(self.modal, Modal::Leave(_)), width, self.now);
         self.questions.see(dialog::question_rows(self));
     }
 
-    /// Whether the clock matters for what is shown.
+    /// Whether the screen shows running times.
     pub(super) fn wants_ticks(&self) -> bool {
         let are_times_shown = matches!(self.modal, Modal::Tasks(_) | Modal::Kill(_) | Modal::Cancel(_));
         are_times_shown && !self.tasks.is_empty() || self.questions.is_early(self.now)

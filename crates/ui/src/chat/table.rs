@@ -1,4 +1,4 @@
-//! Tables in Markdown: columns as wide as they need to be, or as the screen allows.
+//! Markdown tables: columns as wide as their content, or as the screen allows.
 
 use ratatui::style::Modifier;
 use ratatui::style::Style;
@@ -14,7 +14,7 @@ const NARROWEST: usize = 3;
 /// How many rows may decide how wide the columns are; those below them stay as they were written.
 const MOST_ROWS: usize = 500;
 
-/// What stands between two columns.
+/// The separator between two columns.
 const BETWEEN: &str = " │ ";
 
 #[derive(Clone, Copy)]

@@ -1,4 +1,4 @@
-//! What follows from what happens.
+//! Updates the state for an event.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEvent, MouseEventKind};
 use mw_desk::chat::{AgentState, ChatNews, ChatOrder, Entry};
@@ -10,13 +10,14 @@ use super::dialog_keys::{
 use super::item::{self, Kind};
 use super::state::{Effect, Event, Modal, State};
 
-/// How far the wheel goes.
+/// Rows per step of the mouse wheel.
 const WHEEL: isize = 3;
 
-/// Takes an event in; returns what is to be done outside.
+/// Processes an event. Returns effects.
 pub(super) fn update(state: &mut State, event: Event) -> Vec<Effect> {
     state.is_changed = true;
-    // Only what people do goes by what they see; news and sizes may come by the hundred before anything is drawn.
+    // Only user input depends on the visible state; messages and sizes may come by the hundred before anything is
+    // drawn.
     if !matches!(event, Event::News(_) | Event::Resized(..)) {
         state.lay_out_stale();
     }
@@ -31,7 +32,7 @@ fn take(state: &mut State, event: Event) -> Vec<Effect> {
         Event::Key(_) => Vec::new(),
         Event::Mouse(mouse) => moused(state, mouse),
         Event::Paste(text) => {
-            // Nothing that is pasted answers anything, and nothing of it is lost.
+            // Pasted text never answers a question, and is never lost.
             state.questions.set_aside();
             state.modal = Modal::None;
             write(state, &text);
@@ -86,7 +87,7 @@ fn said(state: &mut State, entry: Entry) {
         {
             call.is_unfolded = state.are_unfolded;
         }
-        // An answer comes in thousands of pieces, and is drawn a few times.
+        // An answer comes in thousands of pieces but is drawn only a few times.
         if state.stale.last() != Some(&at) {
             state.stale.push(at);
         }
@@ -120,12 +121,12 @@ fn pressed(state: &mut State, key: KeyEvent) -> Vec<Effect> {
     }
 }
 
-/// How far a key goes that goes by pages.
+/// Rows per page key.
 pub(super) fn page(rows: usize) -> isize {
     isize::try_from(rows.saturating_sub(1).max(1)).unwrap_or(isize::MAX)
 }
 
-/// Writes something into the text.
+/// Inserts text.
 fn write(state: &mut State, text: &str) {
     state.composer.insert(text);
     state.questions.wrote(state.now);

@@ -1,4 +1,4 @@
-//! How the screen looks.
+//! Draws the screen.
 
 use mw_desk::chat::AgentState;
 use ratatui::Frame;
@@ -32,7 +32,7 @@ pub(super) fn view(state: &State, frame: &mut Frame<'_>) -> Vec<Link> {
     links
 }
 
-/// Tells whether the text of a link is what these cells show. It is written over them past the buffer, and what the
+/// Returns whether the text of a link is what these cells show. It is written over them past the buffer, and what the
 /// buffer does not know of would stay on the screen.
 fn is_drawn(link: &Link, buffer: &Buffer) -> bool {
     let cells = Rect::new(link.x, link.y, columns(&link.text) as u16, 1);
@@ -48,11 +48,11 @@ fn draw_header(state: &State, area: Rect, buffer: &mut Buffer) {
     }
     buffer.set_style(area, state.theme.header);
     let agent = match state.agent_state {
-        _ if !state.questions.is_empty() => "asks you (Ctrl-Y answers)",
+        _ if !state.questions.is_empty() => "approval required (Ctrl-Y)",
         AgentState::Starting => "starting…",
         AgentState::Idle => "ready",
-        AgentState::Busy => "working… (Esc stops)",
-        AgentState::Gone => "not there",
+        AgentState::Busy => "working… (Esc to stop)",
+        AgentState::Gone => "not running",
     };
     let mode = state.mode.as_ref().map(|mode| format!(" · {mode}")).unwrap_or_default();
     let text = format!(" mw chat · {}{mode} · {agent}", state.agent);
@@ -87,7 +87,7 @@ fn draw_talk(state: &State, area: Rect, buffer: &mut Buffer) -> Vec<Link> {
         at = end;
     }
     if state.items.is_empty() {
-        let hint = "Say what is to be done, or /help.";
+        let hint = "Type a message, or /help.";
         buffer.set_stringn(area.x + 1, area.y, hint, area.width.saturating_sub(1).into(), state.theme.dim);
     }
     let below = state.total_lines().saturating_sub(first + usize::from(area.height));
@@ -120,7 +120,7 @@ fn draw_composer(state: &State, area: Rect, buffer: &mut Buffer) -> Option<Posit
             several => format!(" and {} more", several - 1),
         };
         let room = usize::from(area.width).saturating_sub(columns(&more) + 14);
-        let text = format!(" waits: {}{more} ", short(first, room));
+        let text = format!(" queued: {}{more} ", short(first, room));
         buffer.set_stringn(area.x + 2, area.y, text, area.width.saturating_sub(2).into(), state.theme.accent);
     }
     let (rows, (row, column)) = state.composer.rows(state.width().saturating_sub(2));
@@ -153,8 +153,8 @@ fn draw_footer(state: &State, area: Rect, buffer: &mut Buffer) {
     let mut x = area.x + 1;
     let asked = (!state.questions.is_empty()).then_some(("Ctrl-Y", "answer"));
     let move_key = state.has_foreground().then_some(("Ctrl-B Ctrl-B", "to background"));
-    let keys = [("Enter", "send"), ("Ctrl-B", "tasks"), ("Ctrl-K", "cancel"), ("Ctrl-O", "unfold")];
-    let leave = if state.composer.is_empty() { "leave" } else { "clear" };
+    let keys = [("Enter", "send"), ("Ctrl-B", "tasks"), ("Ctrl-K", "cancel"), ("Ctrl-O", "expand")];
+    let leave = if state.composer.is_empty() { "quit" } else { "clear" };
     let keys = asked.into_iter().chain(move_key).chain(keys).chain([("/help", ""), ("Ctrl-C", leave)]);
     for (key, words) in keys {
         let width = (columns(key) + columns(words) + 3) as u16;

@@ -1,5 +1,5 @@
-//! The way to the screen. An agent may say more than a screen can take in, so only so much of the conversation is on its
-//! way at a time: whoever tells more waits, and with it the agent. Keys and what they bring about wait for none of it.
+//! Flow control towards the screen. An agent may send more than the screen can process, so only a limited part of the
+//! conversation is in transit: further senders wait, and so does the agent. Keys and their effects never wait.
 
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -24,7 +24,7 @@ pub type Door = screen::Door<Sent>;
 /// News on their way.
 pub struct Sent {
     pub(super) news: ChatNews,
-    /// Given up when they were taken in, or nobody is there who would.
+    /// Released when they were processed, or when the receiver is gone.
     _place: Option<Place>,
 }
 

@@ -1,4 +1,4 @@
-//! Breaks styled text into lines, by what it takes on screen: at blanks where there are any, else anywhere.
+//! Wraps styled text by display width: at spaces if there are any, else anywhere.
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};

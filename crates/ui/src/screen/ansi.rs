@@ -1,4 +1,4 @@
-//! Colours in output: of all control sequences these alone are left when it is shown.
+//! Colours in output: the only control sequences that are kept for display.
 
 use ratatui::style::{Color, Modifier, Style};
 use unicode_width::UnicodeWidthChar;
@@ -73,7 +73,7 @@ fn apply(values: &str, style: &mut Style) {
     }
 }
 
-/// Applies a value that stands by itself.
+/// Applies a single value.
 fn with(number: u16, style: Style) -> Style {
     match number {
         0 => Style::new(),

@@ -1,4 +1,4 @@
-//! How many colours a terminal has, and the nearest of them.
+//! The number of colours of a terminal, and conversion to the nearest one.
 
 use ratatui::style::{Color, Style};
 

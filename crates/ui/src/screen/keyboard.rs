@@ -1,8 +1,8 @@
-//! The keyboard while the screen is ours.
+//! Reads the keyboard without blocking.
 //!
-//! Keys are read until there are none left. On a descriptor that waits, half of an escape sequence would hold the whole
-//! program until the other half comes. The one we were started with is the shell's, too, and stays as it is: while the
-//! screen is ours, another of the same terminal, which does not wait, has its place.
+//! Keys are read until there are none left. On a blocking descriptor, half of an escape sequence would block the whole
+//! program until the other half arrives. Standard input is shared with the shell, so its flags are not changed: while a
+//! program has the screen, a second, non-blocking descriptor of the same terminal replaces it.
 
 use std::os::fd::OwnedFd;
 use std::sync::OnceLock;

@@ -1,4 +1,4 @@
-//! What every full-screen program has: one terminal, one loop, one theme.
+//! The parts of every full-screen program: terminal, loop and theme.
 //!
 //! ```text
 //! keyboard, mouse ─┐
@@ -6,7 +6,7 @@
 //! other threads ───┘ (Post)         └▶ its own threads     └▶ App::draw
 //! ```
 //!
-//! The loop sleeps until something comes. Whatever ends it, the terminal is as it was before.
+//! The loop sleeps until there is input. However it ends, the terminal is restored.
 
 mod ansi;
 mod depth;

@@ -1,4 +1,4 @@
-//! Other programs that get the terminal for a while.
+//! Runs other programs that use the terminal meanwhile, such as an editor.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -28,7 +28,7 @@ pub(crate) struct Outside {
 pub(crate) enum Afterwards {
     /// The screen comes back.
     Return,
-    /// What it said is its result, so it stays until somebody has read it.
+    /// Its output is the result, so it stays until a key is pressed.
     Read,
 }
 
@@ -41,11 +41,10 @@ impl Outside {
 
     fn start(&self) -> Result<Child, String> {
         let name = self.name;
-        let [program, arguments @ ..] = &self.words[..] else { return Err(format!("{name} has no program")) };
-        Command::new(program)
-            .args(arguments)
-            .spawn()
-            .map_err(|error| format!("{name} cannot be run: {error}"))
+        let [program, arguments @ ..] = &self.words[..] else {
+            return Err(format!("no program set for {name}"));
+        };
+        Command::new(program).args(arguments).spawn().map_err(|error| format!("cannot run {name}: {error}"))
     }
 }
 
@@ -76,11 +75,12 @@ impl<A: App> Program<A> {
         };
         let name = outside.name;
         match status {
-            Err(error) => return Ok(Return::Here(Err(format!("{name} cannot be waited for: {error}")))),
+            Err(error) => return Ok(Return::Here(Err(format!("cannot wait for {name}: {error}")))),
             Ok(status) if status.success() && outside.afterwards == Afterwards::Return => {}
             Ok(status) => {
                 let mut err = io::stderr().lock();
-                let _ = write!(err, "\r\n{name}: {status}. Any key goes back. ").and_then(|()| err.flush());
+                let _ =
+                    write!(err, "\r\n{name}: {status}. Press any key to return. ").and_then(|()| err.flush());
                 drop(err);
                 enable_raw_mode()?;
                 keyboard::take();

@@ -1,4 +1,4 @@
-//! The way from other threads to the one that has the terminal.
+//! Sends input from other threads to the thread that owns the terminal.
 
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -42,7 +42,7 @@ impl<News: Send + 'static> Post<News> {
         let _ = (&*self.wake).write(&[1]);
     }
 
-    /// Runs something on a thread of its own; if it panics, the main thread leaves.
+    /// Runs something on a separate thread; if it panics, the main thread leaves.
     pub(crate) fn spawn(&self, work: impl FnOnce(&Self) + Send + 'static) {
         struct Guard<News: Send + 'static>(Post<News>);
         impl<News: Send + 'static> Drop for Guard<News> {
@@ -76,7 +76,7 @@ impl<News> Door<News> {
         if Instant::now() < end { self.next() } else { None }
     }
 
-    /// Forgets that somebody rang; what they brought is still there.
+    /// Clears the wake-up; the messages stay.
     pub(super) fn hush(&self) {
         while matches!((&self.woken).read(&mut [0; 64]), Ok(1..)) {}
     }

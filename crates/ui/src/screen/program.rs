@@ -1,4 +1,4 @@
-//! The loop: sleeps until something happens, lets the program take it in, does what it wants, draws.
+//! The main loop: waits for input, passes it to the program, performs the program's requests, and draws.
 
 use std::io;
 use std::sync::Arc;
@@ -18,75 +18,76 @@ use super::signals;
 use super::signals::Stopped;
 use super::terminal::{Link, MouseUse, Screen};
 
-/// Long enough to take in what has come; with no time at all nothing would be read.
+/// Long enough to read the available input; with a timeout of 0 nothing would be read.
 pub(super) const MOMENT: Duration = Duration::from_millis(1);
-/// So much more that it is not up before anything was looked at.
+/// Long enough that it does not pass before anything was read.
 const LONG_MOMENT: Duration = Duration::from_millis(20);
 const SECOND: Duration = Duration::from_secs(1);
-/// How long news are taken in before keys have their turn: whoever never falls silent must not make us deaf.
+/// How long messages are processed before keys are read again, so that a constant stream of messages does not block the
+/// keyboard.
 const ROUND: Duration = Duration::from_millis(50);
 
 /// A full-screen program.
 pub(crate) trait App {
-    /// What its other threads tell it.
+    /// The messages from its other threads.
     type News: Send + 'static;
 
-    /// Takes in what happened, and says what is wanted of the terminal.
+    /// Processes input. Returns requests to the terminal.
     fn take(&mut self, input: Input<Self::News>) -> Vec<Request>;
 
-    /// Tells whether the screen is out of date, once.
+    /// Returns whether the screen is out of date, once.
     fn take_changed(&mut self) -> bool;
 
-    /// Tells whether anything on screen changes by itself from second to second.
+    /// Returns whether anything on screen changes by itself from second to second.
     fn wants_ticks(&self) -> bool;
 
-    /// Draws everything, and says which texts lead somewhere.
+    /// Draws everything. Returns the links.
     fn draw(&mut self, frame: &mut Frame<'_>) -> Vec<Link>;
 }
 
-/// Something that happened.
+/// Input of the program.
 pub(crate) enum Input<News> {
     Key(KeyEvent),
     Mouse(MouseEvent),
     Paste(String),
-    /// The terminal has this size: columns, rows. Comes first of all.
+    /// The size of the terminal: columns, rows. The first input.
     Resized(u16, u16),
-    /// A second has passed while ticks were wanted.
+    /// A second has passed while ticks were requested.
     Tick,
-    /// Another thread said this.
+    /// A message from another thread.
     News(News),
-    /// Another program has given the terminal back, or could not be run.
+    /// Another program has returned the terminal, or could not be run.
     Back(Result<(), String>),
 }
 
-/// Something wanted of the terminal.
+/// A request to the terminal.
 pub(crate) enum Request {
-    /// Give it to another program.
+    /// Run another program on it.
     Run(Outside),
-    /// Take the mouse, or leave it to the terminal.
+    /// Capture the mouse, or leave it to the terminal.
     Mouse(MouseUse),
-    /// Have it copy a text, where it lets programs do so.
+    /// Copy a text to the clipboard, if the terminal supports it.
     Copy(String),
-    /// Draw everything anew.
+    /// Redraw everything.
     Redraw,
-    /// Stop, as a shell expects it.
+    /// Suspend, as a shell expects it.
     Suspend,
-    /// Leave.
+    /// Quit.
     Quit,
 }
 
 /// Why it ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// Somebody left.
+    /// The user has quit.
     Quit,
-    /// This signal came.
+    /// A signal.
     Signal(i32),
-    /// A part of it failed; what it said is on the terminal.
+    /// A thread has panicked; its message is on the terminal.
     Crashed,
 }
 
-/// Takes the terminal, makes the program for its size and shows it until somebody leaves.
+/// Takes the terminal over, creates the program for its size and runs it until the user quits.
 ///
 /// # Errors
 /// When the terminal fails.
@@ -112,21 +113,22 @@ pub(super) struct Program<A: App> {
     pub(super) door: Door<A::News>,
     is_outside: Arc<AtomicBool>,
     screen: Screen,
-    /// Whether somebody else had the terminal, so that nothing is left of what was drawn.
+    /// Whether another program had the terminal, so that everything must be redrawn.
     is_stale: bool,
-    /// Whether news may be left from the last round.
+    /// Whether messages may be left from the last round.
     is_more_there: bool,
     second_look: SecondLook,
 }
 
-/// What is to be done next.
+/// The next step.
 enum Next {
     GoOn,
     Leave(Ending),
 }
 
 impl<A: App> Program<A> {
-    /// Shows the program until somebody leaves. A terminal that is gone fails before its signal comes, and means the same.
+    /// Runs the program until the user quits. A closed terminal fails before its signal arrives, and has the same
+    /// effect.
     fn go(&mut self) -> io::Result<Ending> {
         match self.show() {
             Err(error) if error.raw_os_error() == Some(Errno::IO.raw_os_error()) => {
@@ -169,7 +171,7 @@ impl<A: App> Program<A> {
                     Message::News(news) => self.take(Input::News(news))?,
                     Message::Signal(signal) => self.signalled(signal)?,
                     Message::Crashed => Next::Leave(Ending::Crashed),
-                    // Of a program that was left running.
+                    // From a program that still runs.
                     Message::Ended(_) => Next::GoOn,
                 };
                 if let Next::Leave(ending) = next {
@@ -180,7 +182,7 @@ impl<A: App> Program<A> {
         }
     }
 
-    /// Sleeps until something comes; keys are taken in here.
+    /// Sleeps until there is input; keys are processed here.
     fn sleep(&mut self, longest: Option<Duration>) -> io::Result<Next> {
         let timeout = longest.map(|longest| Timespec {
             tv_sec: longest.as_secs() as i64,
@@ -227,7 +229,7 @@ impl<A: App> Program<A> {
         }
     }
 
-    /// Lets the program take something in, and does what it wants.
+    /// Passes input to the program, and performs its requests.
     fn take(&mut self, input: Input<A::News>) -> io::Result<Next> {
         let wanted = self.app.take(input);
         self.fulfil(wanted)
@@ -274,13 +276,13 @@ impl<A: App> Program<A> {
         match stopped {
             Stopped::Woken => Ok(Next::GoOn),
             Stopped::Never => {
-                let text = "no shell has this as a job, so nothing would bring it back; q leaves";
+                let text = "cannot suspend: not started by a shell with job control; press q to quit";
                 self.take(Input::Back(Err(text.to_owned())))
             }
         }
     }
 
-    /// Takes the terminal back, whoever had it.
+    /// Takes the terminal back from another program.
     fn come_back(&mut self) -> io::Result<Next> {
         self.screen.enter()?;
         self.is_stale = true;

@@ -1,8 +1,8 @@
-//! When the keyboard is looked at although the terminal has nothing to be read.
+//! Decides when to read the keyboard although the terminal has nothing to read.
 //!
-//! crossterm reads all keys that have come at once and hands them out one by one, but only while the time that it was
-//! given is not up. On a busy machine that time can pass before it has looked at what it holds. Then keys are left that
-//! no descriptor tells of, so after keys have come it is asked once more, with more time.
+//! crossterm reads all available keys at once and returns them one by one, but only until its time limit. On a busy machine
+//! the time can pass before it has looked at its own buffer. Then keys are left in the buffer that no descriptor
+//! reports, so after keys have arrived it is asked once more, with more time.
 
 use std::time::{Duration, Instant};
 
@@ -14,12 +14,12 @@ const PAUSE: Duration = Duration::from_millis(30);
 pub(super) struct SecondLook(Option<Instant>);
 
 impl SecondLook {
-    /// Has it asked again: keys have come, or somebody else has read the keyboard.
+    /// Requests another read: keys have arrived, or another program has read the keyboard.
     pub(super) fn want(&mut self, now: Instant) {
         self.0 = Some(now + PAUSE);
     }
 
-    /// Tells whether it is time, once.
+    /// Returns whether it is time, once.
     pub(super) fn take_due(&mut self, now: Instant) -> bool {
         self.0.take_if(|at| *at <= now).is_some()
     }

@@ -1,4 +1,4 @@
-//! Signals, as the loop hears of them.
+//! Signals as input of the loop.
 
 use std::io;
 use std::process::{Command, Stdio};
@@ -31,16 +31,16 @@ pub(super) fn watch<News: Send + 'static>(post: &Post<News>, is_outside: Arc<Ato
     Ok(())
 }
 
-/// What came of stopping.
+/// The result of suspending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stopped {
-    /// Somebody has woken it again.
+    /// It was resumed.
     Woken,
-    /// Nobody is there who would: no shell has it as a job.
+    /// It was not suspended, because no shell would resume it.
     Never,
 }
 
-/// Stops this process as the shell expects it of a job, until somebody wakes it.
+/// Suspends this process as a shell expects it of a job, until it is resumed.
 ///
 /// A stop signal is ignored by the system where no shell could wake the process again (POSIX: an orphaned process group).
 /// Ours is caught, so a child that does not catch it tries it out first.

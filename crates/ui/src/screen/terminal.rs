@@ -1,4 +1,4 @@
-//! The terminal in our hands, and given back whatever happens.
+//! Takes the terminal over, and always restores it.
 
 use std::io::{self, Stdout, stdout};
 use std::mem::ManuallyDrop;
@@ -24,7 +24,7 @@ use ratatui::{Frame, Terminal};
 use super::keyboard;
 use super::text::address_path;
 
-/// Whether the terminal is ours, for whoever has to give it back in a panic.
+/// Whether we have the terminal, for the panic hook that restores it.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 static HOOK: Once = Once::new();
 
@@ -56,7 +56,7 @@ pub(super) struct Screen {
 }
 
 impl Screen {
-    /// Takes the terminal. A panic in any thread gives it back before it is told.
+    /// Takes the terminal over. A panic in any thread restores it before the message is printed.
     pub(super) fn take() -> io::Result<Self> {
         HOOK.call_once(|| {
             let before = std::panic::take_hook();
@@ -85,7 +85,7 @@ impl Screen {
         self.redraw()
     }
 
-    /// Gives the terminal to somebody else for a while.
+    /// Gives the terminal to another program for a while.
     pub(super) fn leave(&self) {
         give_back();
     }
@@ -98,12 +98,12 @@ impl Screen {
         }
     }
 
-    /// Hands a text to the terminal's clipboard (OSC 52). Whether it takes it nobody says.
+    /// Copies a text to the terminal's clipboard (OSC 52). The terminal does not confirm it.
     pub(super) fn copy(text: &str) -> io::Result<()> {
         execute!(stdout(), CopyToClipboard::to_clipboard_from(text))
     }
 
-    /// Forgets what was drawn, so that everything is drawn anew.
+    /// Clears the buffer, so that everything is redrawn.
     pub(super) fn redraw(&mut self) -> io::Result<()> {
         // The terminal's own way to clear asks where the cursor is, and not every terminal answers. Each of the two
         // buffers is emptied when the other one's turn comes.
@@ -144,7 +144,7 @@ impl Drop for Screen {
     }
 }
 
-/// Makes the terminal what it was; once, whoever calls.
+/// Restores the terminal, once.
 fn give_back() {
     if TAKEN.swap(false, Ordering::SeqCst) {
         // A terminal that is gone needs nothing, and nobody could be told.

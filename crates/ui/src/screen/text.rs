@@ -1,6 +1,6 @@
-//! Texts cut to what they take on a screen.
+//! Shortens text to a display width.
 
-use meanwhile::clean_text;
+use meanwhile::engine::clean_text;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
@@ -11,12 +11,7 @@ pub fn shortened(text: &str, columns: usize) -> String {
     if text.width() <= columns {
         return text;
     }
-    let mut used = 1;
-    let fits = |grapheme: &&str| {
-        used += grapheme.width();
-        used <= columns
-    };
-    let cut: String = text.graphemes(true).take_while(fits).collect();
+    let cut: String = text.graphemes(true).take_while(fits_beside_mark(columns)).collect();
     format!("{cut}…")
 }
 
@@ -27,13 +22,17 @@ pub fn shortened_path(path: &str, columns: usize) -> String {
     if path.width() <= columns {
         return path;
     }
+    let end: Vec<&str> = path.graphemes(true).rev().take_while(fits_beside_mark(columns)).collect();
+    std::iter::once("…").chain(end.into_iter().rev()).collect()
+}
+
+/// Returns what tells how many characters fit into a number of columns beside the mark of a cut.
+fn fits_beside_mark(columns: usize) -> impl FnMut(&&str) -> bool {
     let mut used = 1;
-    let fits = |grapheme: &&str| {
+    move |grapheme| {
         used += grapheme.width();
         used <= columns
-    };
-    let end: Vec<&str> = path.graphemes(true).rev().take_while(fits).collect();
-    std::iter::once("…").chain(end.into_iter().rev()).collect()
+    }
 }
 
 /// Returns a bar of block characters.
@@ -43,7 +42,7 @@ pub fn bar(percent: f64, columns: usize) -> String {
     format!("{}{}", "█".repeat(filled), "░".repeat(columns - filled))
 }
 
-/// Writes a path as it stands in the address of a file.
+/// Encodes a path for a `file://` URL.
 pub(crate) fn address_path(path: &str) -> String {
     let written = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {

@@ -1,29 +1,29 @@
-//! Colours. Everything can be read without them: states have words and signs, the selection a mark.
+//! Colours. Everything can be read without them: states have words and signs, the selection has a mark.
 
 use meanwhile::model::Status;
 use ratatui::style::{Color, Modifier, Style};
 
 use super::depth::Depth;
 
-/// Which colours to use.
+/// The colour scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ThemeChoice {
     /// Many colours, for a dark background.
     Dark,
     /// Many colours, for a light background.
     Light,
-    /// The same out of 256, for terminals that know no more.
+    /// The same with 256 colours.
     Dark256,
-    /// The same out of 256, for a light background.
+    /// The same with 256 colours, for a light background.
     Light256,
-    /// The terminal's own sixteen, whatever they look like there.
+    /// The terminal's own sixteen colours.
     Basic,
     /// None.
     Plain,
 }
 
 impl ThemeChoice {
-    /// Chooses by what a terminal says of itself: `NO_COLOR`, `TERM`, `COLORTERM` and `COLORFGBG`.
+    /// Detects the scheme from `NO_COLOR`, `TERM`, `COLORTERM` and `COLORFGBG`.
     #[must_use]
     pub fn detect(variable: impl Fn(&str) -> Option<String>) -> Self {
         let value = |name: &str| variable(name).filter(|value| !value.is_empty());
@@ -44,7 +44,7 @@ impl ThemeChoice {
         choice.within(variable)
     }
 
-    /// Takes the 256 colours instead where a terminal does not say that it knows more.
+    /// Uses 256 colours if the terminal does not announce more.
     #[must_use]
     pub fn within(self, variable: impl Fn(&str) -> Option<String>) -> Self {
         match self {
@@ -60,20 +60,20 @@ impl ThemeChoice {
     }
 }
 
-/// How each part looks.
+/// The style of each part.
 #[derive(Clone, Debug)]
 pub struct Theme {
     /// The line at the top.
     pub header: Style,
     /// Titles of columns and panes.
     pub title: Style,
-    /// What is there but matters less.
+    /// Less important text.
     pub dim: Style,
-    /// The row that keys act on.
+    /// The selected row.
     pub selected: Style,
-    /// Names of keys, and what has the focus.
+    /// Names of keys, and the focused pane.
     pub accent: Style,
-    /// Text that was searched for.
+    /// Search matches.
     pub found: Style,
     /// Errors.
     pub error: Style,
@@ -82,12 +82,12 @@ pub struct Theme {
     bad: Style,
     stopped: Style,
     odd: Style,
-    /// Which of a task's own colours are shown.
+    /// How many colours of a task's output are shown.
     pub depth: Depth,
 }
 
 impl Theme {
-    /// Makes the theme.
+    /// Creates the theme.
     #[must_use]
     pub fn of(choice: ThemeChoice) -> Self {
         let theme = match choice {
@@ -148,7 +148,7 @@ impl Theme {
             header: Style::new().fg(text).bg(bar),
             title: fg(palette.dim).add_modifier(Modifier::BOLD),
             dim: fg(palette.dim),
-            // Both colours: what the terminal writes with may be as dark as this.
+            // Set both colours, because the terminal's default foreground may be as dark as this.
             selected: Style::new().fg(text).bg(palette.selected).add_modifier(Modifier::BOLD),
             accent: fg(palette.accent).add_modifier(Modifier::BOLD),
             found: Style::new().fg(Color::Black).bg(Color::Rgb(0xff, 0xd3, 0x3d)),
@@ -202,13 +202,13 @@ impl Theme {
         }
     }
 
-    /// Returns how a task looks that waits for somebody.
+    /// Returns the style of a task that waits for a person.
     #[must_use]
     pub(crate) const fn waits(&self) -> Style {
         self.stopped
     }
 
-    /// Returns how a state looks.
+    /// Returns the style of a state.
     #[must_use]
     pub const fn status(&self, status: Status) -> Style {
         match status {

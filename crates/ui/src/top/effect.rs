@@ -1,4 +1,4 @@
-//! What the screen wants done, by whom: looked up by the worker, done to tasks, or asked of the terminal.
+//! Effects: what the screen requests from the worker, the tasks or the terminal.
 
 use mw_desk::action::TaskAction;
 use mw_desk::log_window::LogTarget;
@@ -6,26 +6,26 @@ use mw_desk::query::{Query, Stretch};
 
 pub(crate) use crate::screen::MouseUse;
 
-/// Something to be done outside.
+/// An effect outside the screen.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// Look something up.
     Find(Lookup),
     /// Read this log from now on, and no other.
     Follow(Option<LogTarget>),
-    /// Do something to tasks, or answer somebody who asks.
+    /// Perform an action on tasks or an approval request.
     Do(TaskAction),
     /// Give the terminal to another program.
     Run(Program),
     /// Have the terminal copy a text.
     Copy(String),
-    /// Take the mouse, or leave it to the terminal.
+    /// Capture the mouse, or leave it to the terminal.
     Mouse(MouseUse),
-    /// Draw everything anew.
+    /// Redraw everything.
     Redraw,
-    /// Stop, as a shell expects it.
+    /// Suspend, as a shell expects it.
     Suspend,
-    /// Leave.
+    /// Quit.
     Quit,
 }
 
@@ -40,7 +40,7 @@ pub enum Lookup {
     Runs(Vec<String>),
     /// Look up the sessions.
     Sessions,
-    /// Look whether one takes input, so that somebody can attach to it.
+    /// Check whether a task takes input, before attaching to it.
     Attachable(String),
     /// Look what became of a proposal that is no longer open.
     Outcome(String),

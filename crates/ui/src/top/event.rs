@@ -1,14 +1,14 @@
-//! What happens to the screen: the one thing that comes to it from the world.
+//! Events: everything that can change the screen.
 
 use crossterm::event::{KeyEvent, MouseEvent};
-use meanwhile::SessionInfo;
+use meanwhile::engine::SessionInfo;
 use meanwhile::model::Timestamp;
 use mw_desk::Proposed;
 use mw_desk::log_window::{LogChunk, LogTarget};
 use mw_desk::query::{Lane, Window};
 use mw_desk::rows::Fact;
 
-/// Something that happened.
+/// An event.
 #[derive(Clone, Debug)]
 pub enum Event {
     /// A key was pressed.
@@ -19,9 +19,9 @@ pub enum Event {
     Mouse(MouseEvent),
     /// The terminal has this size: columns, rows.
     Resized(u16, u16),
-    /// A second has passed while something on screen runs.
+    /// A second has passed while a visible task runs.
     Tick,
-    /// Something happened to tasks.
+    /// Tasks have changed.
     News,
     /// News cannot be heard, for this reason; it is tried again.
     Deaf(String),
@@ -47,7 +47,7 @@ pub enum Event {
     ReadEarlier(LogTarget, LogChunk),
     /// A log cannot be read.
     Unreadable(LogTarget, String),
-    /// Somebody else did something that is to be known here.
+    /// A message about an action of another process.
     Told(String),
     /// What was asked for is done: in words, the first line first.
     Done(Vec<String>),

@@ -1,4 +1,4 @@
-//! Every key and what it does, once: the help screen, the footer and the documentation are made from this.
+//! All key bindings. The help screen, the footer and the documentation are made from this table.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
@@ -53,7 +53,7 @@ pub enum Action {
     Mark,
     /// Ends the task.
     Kill,
-    /// Runs it once more.
+    /// Runs it again.
     Restart,
     /// Types a line into it.
     Input,
@@ -85,7 +85,7 @@ pub enum Action {
     Said,
     /// This list of keys.
     Help,
-    /// Draws everything anew.
+    /// Redraws everything.
     Redraw,
     /// Stops the program, as in a shell.
     Suspend,
@@ -96,7 +96,7 @@ pub enum Action {
 }
 
 impl Action {
-    /// Tells whether it depends on which task is selected or on what is listed.
+    /// Returns whether it depends on which task is selected or on what is listed.
     pub(crate) const fn needs_selection(self) -> bool {
         match self {
             Self::Mouse
@@ -170,11 +170,11 @@ impl Group {
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
-            Self::Moving => "Moving",
-            Self::Listing => "The list",
-            Self::Log => "The log",
-            Self::Acting => "The selected task",
-            Self::Program => "The program",
+            Self::Moving => "Navigation",
+            Self::Listing => "List",
+            Self::Log => "Log",
+            Self::Acting => "Selected task",
+            Self::Program => "General",
         }
     }
 }
@@ -265,48 +265,48 @@ macro_rules! bindings {
 bindings! {
     Up Moving "up, down" [k(KeyCode::Up), c('k')];
     Down Moving "" [k(KeyCode::Down), c('j')];
-    PageUp Moving "a page up" [k(KeyCode::PageUp), ctrl('u')];
-    PageDown Moving "a page down" [k(KeyCode::PageDown), ctrl('d')];
-    First Moving "to the first" [c('g'), k(KeyCode::Home)];
-    Last Moving "to the last" [c('G'), k(KeyCode::End)];
-    OtherPane Moving "to the other pane" [k(KeyCode::Tab), k(KeyCode::BackTab)];
-    Open Moving "over the whole screen" [k(KeyCode::Enter)];
-    Back Moving "back; unmark; end the filter" [k(KeyCode::Esc)];
-    ShowLog Moving "log, facts, timeline of runs" [c('1')];
+    PageUp Moving "page up" [k(KeyCode::PageUp), ctrl('u')];
+    PageDown Moving "page down" [k(KeyCode::PageDown), ctrl('d')];
+    First Moving "first row" [c('g'), k(KeyCode::Home)];
+    Last Moving "last row" [c('G'), k(KeyCode::End)];
+    OtherPane Moving "switch pane" [k(KeyCode::Tab), k(KeyCode::BackTab)];
+    Open Moving "full screen" [k(KeyCode::Enter)];
+    Back Moving "back; unmark; clear filter" [k(KeyCode::Esc)];
+    ShowLog Moving "log, facts, timeline" [c('1')];
     ShowFacts Moving "" [c('2')];
     ShowTimeline Moving "" [c('3'), c('t')];
     Mark Acting "mark: x r c act on all marked" [c(' ')];
-    Kill Acting "kill it and all it started" [c('x'), k(KeyCode::F(9))];
-    Restart Acting "run it once more" [c('r')];
-    Clear Acting "remove it, if it has ended" [c('c')];
-    Input Acting "type a line into it" [c('i')];
-    Attach Acting "attach: ctrl+] comes back" [c('a')];
-    Editor Acting "log in $EDITOR" [c('e')];
-    Pager Acting "log in $PAGER" [c('p')];
-    CopyId Acting "copy its id" [c('y')];
-    CopyPath Acting "copy the path of its log" [c('Y')];
-    Answer Acting "answer what asks for approval" [c('A')];
+    Kill Acting "kill the process tree" [c('x'), k(KeyCode::F(9))];
+    Restart Acting "restart" [c('r')];
+    Clear Acting "remove, if finished" [c('c')];
+    Input Acting "send a line of input" [c('i')];
+    Attach Acting "attach (ctrl+] detaches)" [c('a')];
+    Editor Acting "open log in $EDITOR" [c('e')];
+    Pager Acting "open log in $PAGER" [c('p')];
+    CopyId Acting "copy the id" [c('y')];
+    CopyPath Acting "copy the log path" [c('Y')];
+    Answer Acting "answer approval requests" [c('A')];
     Find Listing "filter; in the log: search" [c('/')];
-    States Listing "by state" [c('f')];
-    Sessions Listing "by session" [c('S')];
-    Batch Listing "only its batch, and back" [c('b')];
-    Sort Listing "another order" [c('s')];
-    Reverse Listing "the other way round" [c('I')];
-    ClearEnded Listing "remove all listed that ended" [c('C')];
+    States Listing "filter by state" [c('f')];
+    Sessions Listing "filter by session" [c('S')];
+    Batch Listing "filter by its batch, or all" [c('b')];
+    Sort Listing "change sort order" [c('s')];
+    Reverse Listing "reverse sort order" [c('I')];
+    ClearEnded Listing "remove all finished in list" [c('C')];
     NextMatch Log "next, previous match" [c('n')];
     PreviousMatch Log "" [c('N')];
-    Follow Log "follow the end, or stay" [c('F')];
-    Streams Log "both, stdout, stderr" [c('o')];
+    Follow Log "toggle follow" [c('F')];
+    Streams Log "stream: both, stdout, stderr" [c('o')];
     Wrap Log "wrap long lines" [c('w')];
-    Left Log "to the left, to the right" [k(KeyCode::Left), c('h')];
+    Left Log "scroll left, right" [k(KeyCode::Left), c('h')];
     Right Log "" [k(KeyCode::Right), c('l')];
     Help Program "this help" [c('?'), k(KeyCode::F(1))];
-    Said Program "what was said so far" [c('M')];
-    Mouse Program "mouse: ours or the terminal's" [c('m')];
-    Redraw Program "draw anew" [ctrl('l')];
-    Suspend Program "to the shell; fg comes back" [ctrl('z')];
-    Close Program "close the log, or leave" [c('q')];
-    Quit Program "leave; tasks go on" [ctrl('c')];
+    Said Program "earlier messages" [c('M')];
+    Mouse Program "mouse: mw top or terminal" [c('m')];
+    Redraw Program "redraw" [ctrl('l')];
+    Suspend Program "suspend (fg resumes)" [ctrl('z')];
+    Close Program "close the log, or quit" [c('q')];
+    Quit Program "quit; tasks keep running" [ctrl('c')];
 }
 
 /// Returns what a key asks for.

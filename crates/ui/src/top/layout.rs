@@ -1,4 +1,4 @@
-//! Where things are, from the size alone: drawing, moving and clicking agree so.
+//! The position of every part, computed from the size alone, so that drawing, scrolling and clicking agree.
 
 use ratatui::layout::Rect;
 
@@ -30,7 +30,7 @@ impl Areas {
         Self::within(state, state.size)
     }
 
-    /// The same for another size: what is drawn on may have changed before anybody was told.
+    /// The same for another size: the terminal may have changed before the event arrived.
     pub(crate) fn within(state: &State, (width, height): (u16, u16)) -> Self {
         if width < SMALLEST.0 || height < SMALLEST.1 {
             return Self::default();
@@ -61,12 +61,12 @@ impl Areas {
         Self { header, list, columns, title, detail, footer }
     }
 
-    /// Tells whether there is nothing but the words that more room is needed.
+    /// Returns whether there is nothing but the words that more room is needed.
     pub(crate) const fn is_too_small(&self) -> bool {
         self.header.height == 0
     }
 
-    /// Tells whether list and detail stand side by side.
+    /// Returns whether list and detail stand side by side.
     pub(crate) const fn side_by_side(&self) -> bool {
         self.detail.height > 0 && self.list.height > 0 && self.detail.x > 0
     }

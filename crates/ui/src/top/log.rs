@@ -1,28 +1,28 @@
-//! The log of the selected task, as far as it was read: lines, where one looks at, what was searched for.
+//! The log of the selected task as far as it was read: lines, scroll position and search.
 
 mod search;
 
 use std::collections::VecDeque;
 
-use meanwhile::StreamChoice;
+use meanwhile::engine::StreamChoice;
 use mw_desk::log_window::{LogChunk, LogTarget};
 use ratatui::style::Style;
 
 use crate::screen::{Painted, paint};
 pub(crate) use search::{Matcher, Search};
 
-/// Lines that are kept, and bytes in them.
+/// Maximum number of lines that are kept, and of their bytes.
 const MOST_LINES: usize = 100_000;
 const MOST_BYTES: usize = 16 << 20;
-/// A line that is longer goes on in the next.
+/// A line that is longer continues in the next.
 const LONGEST_LINE: usize = 8 << 10;
 
-/// Returns what a line takes: colours take room, too.
+/// Returns the memory of a line, including its colours.
 fn size(line: &Painted) -> usize {
     line.text.len() + size_of_val(&*line.styles)
 }
 
-/// A row of the log: a line takes more than one where lines are wrapped.
+/// A row of the log. A wrapped line has several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Place {
     pub(crate) line: usize,
@@ -34,28 +34,28 @@ pub(crate) struct Place {
 pub(crate) struct Log {
     pub(crate) target: Option<LogTarget>,
     pub(crate) lines: VecDeque<Painted>,
-    /// The bytes of the last line, while it has no end, and the style it began with.
+    /// The bytes of the incomplete last line, and the style at its start.
     open: Option<(String, Style)>,
     style: Style,
-    /// Where the first line begins.
+    /// The offset of the first line.
     pub(crate) offset: u64,
     pub(crate) end: u64,
     pub(crate) has_earlier: bool,
-    /// Whether lines were left out that are not read again.
+    /// Whether lines were dropped that are not read again.
     pub(crate) is_cut: bool,
-    /// Whether the stretch before the first line was asked for.
+    /// Whether the part before the first line was requested.
     pub(crate) awaits_earlier: bool,
     /// Whether anything was read yet.
     pub(crate) is_read: bool,
     pub(crate) problem: Option<String>,
-    /// Bytes that the lines take.
+    /// The size of the lines in bytes.
     bytes: usize,
-    /// Whether what comes after the last line was left out: whoever reads far above the end keeps what they read.
-    /// It is read again when the end is looked at.
+    /// Whether output after the last line was dropped, because the reader is far above the end. It is read again when
+    /// the end is shown.
     pub(crate) is_withheld: bool,
-    /// First line to show, where the end is not followed, and the first row of it, where lines are wrapped.
+    /// The first visible line and its first row, if the end is not followed.
     pub(crate) top: Place,
-    /// First column to show, where lines are not wrapped.
+    /// The first visible column, if lines are not wrapped.
     pub(crate) left: usize,
     pub(crate) follows: bool,
     pub(crate) wraps: bool,
@@ -88,13 +88,13 @@ impl Log {
         }
     }
 
-    /// Turns to another log; what was searched for stays.
+    /// Switches to another log and keeps the search.
     pub(crate) fn turn_to(&mut self, target: Option<LogTarget>) {
         let search = self.search.take().map(|search| Search { text: search.text, ..Search::default() });
         *self = Self { target, wraps: self.wraps, stream: self.stream, search, ..Self::new() };
     }
 
-    /// Adds what came.
+    /// Adds output.
     pub(crate) fn append(&mut self, chunk: &LogChunk) {
         if !self.is_read {
             (self.offset, self.has_earlier, self.is_read) = (chunk.offset, chunk.has_earlier, true);
@@ -104,11 +104,11 @@ impl Log {
         if self.is_withheld {
             return;
         }
-        // The last line may go on, so it is looked at again.
+        // The last line may continue, so it is parsed again.
         let before = self.lines.len() - usize::from(self.open.is_some());
         if chunk.skipped > 0 {
             (self.open, self.is_cut) = (None, true);
-            let text = format!("[{} skipped: too much came at once]", mw_desk::text::bytes(chunk.skipped));
+            let text = format!("[{} skipped: output too fast]", mw_desk::text::bytes(chunk.skipped));
             self.push_line(paint(&text, &mut Style::new()));
         }
         self.push_text(&chunk.text);
@@ -125,12 +125,12 @@ impl Log {
         self.bytes > MOST_BYTES || self.lines.len() > MOST_LINES
     }
 
-    /// Drops lines where there are too many: those farthest from what is looked at.
+    /// Drops lines if there are too many: those farthest from the visible part.
     fn forget_surplus(&mut self) {
         if self.follows { self.forget_first() } else { self.forget_last() }
     }
 
-    /// Drops the first lines. Where what is left begins is not known then, so what lies before is not gone back to.
+    /// Drops the first lines. The offset of the rest is then unknown, so earlier parts are not read again.
     fn forget_first(&mut self) {
         let mut surplus = 0;
         while self.is_too_much() {
@@ -176,7 +176,7 @@ impl Log {
         };
         let mut rest = text.as_str();
         while !rest.is_empty() {
-            let limit = floor_char(rest, LONGEST_LINE);
+            let limit = rest.floor_char_boundary(LONGEST_LINE);
             let end = rest[..limit].find('\n');
             let (line, taken) = match end {
                 Some(end) => (&rest[..end], end + 1),
@@ -193,7 +193,7 @@ impl Log {
         self.style = begun;
     }
 
-    /// Puts a stretch in front. It ends where the first line begins.
+    /// Adds a part before the first line.
     pub(crate) fn prepend(&mut self, chunk: &LogChunk) {
         self.awaits_earlier = false;
         if chunk.offset >= self.offset {
@@ -202,7 +202,7 @@ impl Log {
         }
         let mut before = Self::new();
         before.push_text(&chunk.text);
-        // Where a stretch ends within a line, the line goes on with what is there.
+        // If a part ends within a line, the line continues with the existing one.
         if before.open.is_some()
             && let (Some(mut begun), Some(rest)) = (before.lines.pop_back(), self.lines.pop_front())
         {
@@ -235,7 +235,7 @@ impl Log {
         self.up(end, height, width)
     }
 
-    /// Returns the row so many above another.
+    /// Returns the row that is a number of rows above another.
     fn up(&self, from: Place, by: usize, width: usize) -> Place {
         let mut left = by;
         let mut at = from;
@@ -249,7 +249,7 @@ impl Log {
         Place { row: at.row - left, ..at }
     }
 
-    /// Returns the row so many below another.
+    /// Returns the row that is a number of rows below another.
     fn down(&self, from: Place, by: usize, width: usize) -> Place {
         let mut at = Place { row: from.row.saturating_add(by), ..from };
         while at.line < self.lines.len() && at.row >= self.rows_of(at.line, width) {
@@ -265,7 +265,7 @@ impl Log {
         }
     }
 
-    /// Moves by rows; at the end it follows what comes.
+    /// Scrolls by rows; at the end it follows new output.
     pub(crate) fn scroll(&mut self, by: isize, height: usize, width: usize) {
         let first = self.first(height, width);
         self.follows = true;
@@ -277,15 +277,6 @@ impl Log {
         self.top = wanted.min(last);
         self.follows = by > 0 && self.top >= last;
     }
-}
-
-/// Returns the longest length up to a limit that does not cut a character.
-fn floor_char(text: &str, limit: usize) -> usize {
-    let mut at = limit.min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
 }
 
 #[cfg(test)]

@@ -7,9 +7,9 @@
 //! desk ─────┘                                     └▶ Effect ─▶ worker, reader, action threads ─▶ desk ─▶ Event …
 //! ```
 //!
-//! `update` and `view` do no I/O: what is wanted from outside is an `Effect`, what comes of it an `Event`.
-//! The main thread sleeps until a key, a signal, an answer or, while something on screen runs, a second comes.
-//! Rows are loaded around what is on screen only, and only those on screen are asked what they use.
+//! `update` and `view` do no I/O: every request to the outside is an `Effect`, and its result is an `Event`. The main
+//! thread sleeps until a key, a signal or a result arrives, or for a second while a visible task runs. Only rows near the
+//! visible part are loaded, and only visible tasks are measured.
 
 mod effect;
 mod event;

@@ -1,4 +1,5 @@
-//! Other programs that get the terminal for a while.
+//! The programs that run on the terminal meanwhile: the editor, the pager, `mw attach`, and commands that ask for
+//! approval.
 
 use std::ffi::OsString;
 

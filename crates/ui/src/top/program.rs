@@ -1,4 +1,5 @@
-//! The task manager as the loop runs it: what happens goes to the state, what is wanted to whoever does it.
+//! Connects the task manager to the screen's loop: input goes to the state, effects go to the threads that perform
+//! them.
 
 use std::ffi::OsString;
 use std::io;
@@ -42,7 +43,7 @@ pub struct Options {
 /// The way to the screen.
 pub(super) type Post = screen::Post<Event>;
 
-/// Shows the tasks until somebody leaves.
+/// Shows the tasks until the user quits.
 ///
 /// # Errors
 /// When the terminal fails.

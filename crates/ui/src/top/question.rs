@@ -1,4 +1,4 @@
-//! What is asked before it is done: its words, how much of them fits, and whether all of them were on screen.
+//! Confirmation questions: their text, how much of it fits, and whether all of it was on screen.
 
 use std::ops::Range;
 
@@ -11,24 +11,24 @@ use super::state::State;
 use super::view::breaks;
 use crate::screen::shortened;
 
-/// A task that something is asked about.
+/// The task of a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Named {
     pub(crate) id: String,
     pub(crate) what: String,
 }
 
-/// Something that is asked before it is done.
+/// A confirmation question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Question {
     Kill(Vec<Named>),
-    /// Of a task that is not over, of one whose children live on, or of several.
+    /// Of a live task, of a task with live processes, or of several tasks.
     Restart {
         tasks: Vec<Named>,
         survivors: u32,
     },
     Clear(Vec<Named>),
-    /// Of all that have ended and fit the query.
+    /// Of all ended tasks that match the query.
     ClearEnded {
         count: usize,
         query: Query,
@@ -40,39 +40,39 @@ pub(crate) enum Question {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Asking {
     pub(crate) question: Question,
-    /// First line of it that is shown.
+    /// The first visible line.
     top: usize,
-    /// How many lines from the first on have been shown.
+    /// How many lines from the first have been visible.
     seen: usize,
 }
 
-/// A question as it fits a screen.
+/// The layout of a question on a screen.
 pub(crate) struct Fitted {
-    /// All lines of what is asked.
+    /// All lines of the question.
     pub(crate) body: Vec<String>,
-    /// Place of the first line that is shown.
+    /// The index of the first visible line.
     pub(crate) top: usize,
-    /// How many lines are shown.
+    /// The number of visible lines.
     pub(crate) rows: usize,
     /// The answers, below.
     pub(crate) answers: Vec<String>,
-    /// Where among these lines which key stands: line, columns.
+    /// The position of each key in these lines: line, columns.
     places: Vec<(usize, Range<usize>, KeyCode)>,
 }
 
 impl Fitted {
-    /// Tells whether there are lines below those shown.
+    /// Returns whether there are lines below those shown.
     pub(crate) fn has_more(&self) -> bool {
         self.top + self.rows < self.body.len()
     }
 
-    /// Returns the lines that are shown: what is asked, then the answers.
+    /// Returns the visible lines: the question, then the answers.
     pub(crate) fn lines(&self) -> Vec<String> {
         let shown = &self.body[self.top..self.top + self.rows];
         shown.iter().chain(&self.answers).cloned().collect()
     }
 
-    /// Returns the key of the answer at a place among those lines.
+    /// Returns the key of the answer at a position in these lines.
     pub(crate) fn answer_at(&self, line: usize, column: usize) -> Option<KeyCode> {
         let line = line.checked_sub(self.rows)?;
         let is_it =
@@ -86,12 +86,12 @@ impl Asking {
         Self { question, top: 0, seen: 0 }
     }
 
-    /// Begins anew, where lines are broken at other places.
+    /// Starts again from the top, because lines are wrapped differently.
     pub(crate) const fn begin_again(&mut self) {
         (self.top, self.seen) = (0, 0);
     }
 
-    /// Lays the question out for a screen. The answers always have their place, and what is asked at least a line.
+    /// Computes the layout for a screen. All answers are always visible, and at least one line of the question.
     pub(crate) fn fitted(&self, (width, height): (u16, u16)) -> Fitted {
         let width = usize::from(width).saturating_sub(6).max(1);
         let room = usize::from(height).saturating_sub(2).max(2);
@@ -103,7 +103,7 @@ impl Asking {
         } else {
             let rows = (room - 1).min(body.len());
             let rows = if rows < body.len() { (rows - 1).max(1) } else { rows };
-            // One line says where in a long text one is.
+            // One line shows the position in a long text.
             let has_notice = rows < body.len() && rows + 2 <= room;
             let (short, places) = in_one_line(answers, usize::from(has_notice));
             let notice = has_notice.then_some(String::new());
@@ -114,14 +114,14 @@ impl Asking {
         if fitted.rows < fitted.body.len() && fitted.answers.len() > 1 {
             let below = fitted.body.len() - fitted.top - fitted.rows;
             fitted.answers[0] = match below {
-                0 => "─ that was all; ↑ shows the beginning".to_owned(),
+                0 => "─ end; ↑ scrolls back".to_owned(),
                 below => format!("↓ {} more", count(below, "line", "lines")),
             };
         }
         fitted
     }
 
-    /// Moves through it by lines, never past anything unseen.
+    /// Scrolls by lines, never past a line that was not visible.
     pub(crate) fn scroll(&mut self, by: isize, size: (u16, u16)) {
         let fitted = self.fitted(size);
         let by = by.clamp(-(fitted.rows as isize), fitted.rows as isize);
@@ -130,17 +130,17 @@ impl Asking {
         self.seen = self.seen.max(self.top + fitted.rows);
     }
 
-    /// Tells whether all of it was on a screen of this size.
+    /// Returns whether all of it was visible on a screen of this size.
     pub(crate) fn is_read(&self, size: (u16, u16)) -> bool {
         let fitted = self.fitted(size);
         self.seen.max(fitted.top + fitted.rows) >= fitted.body.len()
     }
 
-    /// Returns the words over it.
+    /// Returns the title.
     pub(crate) fn title(&self, state: &State) -> String {
         match &self.question {
             Question::Kill(_) => " kill? ".to_owned(),
-            Question::Restart { .. } => " run again? ".to_owned(),
+            Question::Restart { .. } => " restart? ".to_owned(),
             Question::Clear(_) | Question::ClearEnded { .. } => " remove? ".to_owned(),
             Question::Answer(proposed) => {
                 let place = state.proposed.iter().position(|other| other.id == proposed.id);
@@ -162,12 +162,12 @@ impl Question {
             Self::Restart { tasks, survivors } => (restart_words(tasks, *survivors), tasks),
             Self::Clear(tasks) if tasks.len() > 1 => {
                 let which = subject(tasks);
-                (format!("Remove {which}, their logs and files? What lives is kept."), tasks)
+                (format!("Remove {which}, their logs and files? Live tasks are kept."), tasks)
             }
             Self::Clear(tasks) => (format!("Remove {}, its log and its files?", subject(tasks)), tasks),
             Self::ClearEnded { count: number, .. } => {
                 let which = count(*number, "listed task", "listed tasks");
-                (format!("Remove {which} that ended,\nwith logs and files?"), &[])
+                (format!("Remove {which} that have ended,\nwith logs and files?"), &[])
             }
             Self::Answer(proposed) => (proposed.lines.join("\n"), &[]),
         };
@@ -180,22 +180,18 @@ impl Question {
         lines.chain(named).collect()
     }
 
-    /// Returns keys with what they do, in a line each and in a word.
+    /// Returns the keys with a long and a short description.
     const fn answers(&self) -> &'static Answers {
         const NO: (&str, &str, &str) = ("n", "no", "no");
         match self {
-            Self::Kill(_) => &[
-                ("y", "SIGTERM, and SIGKILL to what remains", "yes"),
-                ("9", "SIGKILL at once", "at once"),
-                NO,
-            ],
-            Self::Restart { .. } => &[("y", "yes", "yes"), NO],
-            Self::Clear(_) | Self::ClearEnded { .. } => {
-                &[("y", "yes, they cannot be brought back", "yes, for good"), NO]
+            Self::Kill(_) => {
+                &[("y", "SIGTERM, then SIGKILL", "yes"), ("9", "SIGKILL at once", "at once"), NO]
             }
+            Self::Restart { .. } => &[("y", "yes", "yes"), NO],
+            Self::Clear(_) | Self::ClearEnded { .. } => &[("y", "yes, permanently", "yes, permanently"), NO],
             Self::Answer(_) => &[
                 ("y", "yes", "yes"),
-                ("s", "yes, and whenever this session starts exactly this", "session"),
+                ("s", "yes, and for the same command in this session", "session"),
                 NO,
                 ("Esc", "later", "later"),
             ],
@@ -213,7 +209,7 @@ fn key_named(name: &str) -> KeyCode {
     }
 }
 
-/// Gives each answer a line of its own, under a blank one.
+/// Puts each answer on a separate line, after an empty one.
 fn in_lines(answers: &Answers) -> (Vec<String>, Places) {
     let lines = answers.iter().map(|(key, words, _)| format!("{key}  {words}"));
     let lines: Vec<_> = std::iter::once(String::new()).chain(lines).collect();
@@ -221,7 +217,7 @@ fn in_lines(answers: &Answers) -> (Vec<String>, Places) {
     (lines, places.collect())
 }
 
-/// Puts the answers one after the other; the line is this one.
+/// Puts all answers on one line.
 fn in_one_line(answers: &Answers, line: usize) -> (String, Places) {
     let (mut text, mut places) = (String::new(), Vec::new());
     for (key, _, word) in answers {
@@ -232,7 +228,7 @@ fn in_one_line(answers: &Answers, line: usize) -> (String, Places) {
     (text, places)
 }
 
-/// Names the tasks that something is asked about.
+/// Describes the tasks of a question.
 pub(crate) fn subject(tasks: &[Named]) -> String {
     match tasks {
         [task] => task.id.clone(),
@@ -247,11 +243,15 @@ const fn it(tasks: &[Named]) -> &'static str {
 fn restart_words(tasks: &[Named], survivors: u32) -> String {
     let which = subject(tasks);
     match (tasks.len(), survivors) {
-        (2.., _) => format!("Run {which} again? Whatever of them lives is killed first."),
-        (_, 0) => format!("{which} is not over. End it and run it again?"),
+        (2.., _) => format!("Restart {which}? Live processes are killed first."),
+        (_, 0) => format!("{which} is still live. Kill and restart it?"),
         (_, survivors) => {
-            let live = count(survivors as usize, "process it left lives", "processes it left live");
-            format!("{live} on. Kill and run {which} again?")
+            let live = count(
+                survivors as usize,
+                "of its processes is still alive",
+                "of its processes are still alive",
+            );
+            format!("{live}. Kill them and restart {which}?")
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Reads the log of the selected task, and what it prints from then on.
+//! The thread that reads and follows the log of the selected task.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,7 +14,7 @@ use super::program::Post;
 
 /// Longest silence between two looks; the supervisor wakes us before.
 const LONGEST: Duration = Duration::from_secs(2);
-/// Nobody reads faster than the screen changes.
+/// The minimum time between two updates; a person cannot read faster.
 const BREATH: Duration = Duration::from_millis(30);
 
 /// One thread per log that is looked at; a thread whose log is no longer the one ends at its next step.

@@ -1,4 +1,4 @@
-//! A thread that looks at what tasks use, so that a supervisor that does not answer holds up nobody but itself.
+//! The thread that measures what tasks use, so that a supervisor that does not answer blocks nothing else.
 
 use std::sync::mpsc::{self, Sender};
 

@@ -1,4 +1,4 @@
-//! All that the screen is made of.
+//! The state of the screen.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -13,21 +13,21 @@ use super::log::Log;
 use super::question::Asking;
 use crate::screen::{Theme, ThemeChoice};
 
-/// Which pane keys go to.
+/// The pane that has the focus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Focus {
     List,
     Detail,
 }
 
-/// Whether the detail has the whole screen.
+/// Whether the detail pane fills the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Zoom {
     Split,
     Detail,
 }
 
-/// What the detail shows.
+/// The content of the detail pane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pane {
     Log,
@@ -35,44 +35,44 @@ pub(crate) enum Pane {
     Timeline,
 }
 
-/// What keys mean.
+/// The meaning of keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// What the table of keys says.
+    /// As in the table of key bindings.
     Normal,
     /// Text for a line of input.
     Typing(Prompt),
     /// An answer.
     Asking(Asking),
-    /// A choice.
+    /// A menu.
     Choosing(Menu),
-    /// The list of keys is shown, from this line on.
+    /// The help is shown, from this line on.
     Help(usize),
-    /// What was said so far is shown, from this line on.
+    /// Earlier messages are shown, from this line on.
     Said(usize),
 }
 
-/// A line that is typed.
+/// A text field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Prompt {
     pub(crate) purpose: Purpose,
     pub(crate) text: String,
-    /// Place of the cursor, in bytes.
+    /// The position of the cursor in bytes.
     pub(crate) cursor: usize,
 }
 
-/// What a typed line is for.
+/// The purpose of a text field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// Filters the list as it is typed; the text before is kept for those who give up.
+    /// Filters the list while typing; the previous filter is restored on Esc.
     Filter { before: String },
-    /// Is searched for in the log.
+    /// Searches the log.
     Search,
-    /// Goes to this task.
+    /// Sends input to this task.
     Input { id: String },
 }
 
-/// A choice between lines.
+/// A menu.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Menu {
     pub(crate) kind: MenuKind,
@@ -82,66 +82,66 @@ pub(crate) struct Menu {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum MenuKind {
     States,
-    /// Names with what is said about each.
+    /// Names with a description of each.
     Sessions(Vec<(String, String)>),
 }
 
-/// What is said at the bottom, in one or more lines.
+/// A message at the bottom, in one or more lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Message {
     Note(String),
     Error(String),
 }
 
-/// What the selection stays with.
+/// What the selection follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Holds {
-    /// The first row, whoever comes there: nobody has chosen anything yet, and what starts is to be seen.
+    /// The first row, whichever task it is: nothing was selected yet, and new tasks should be visible.
     Top,
-    /// The task that somebody has chosen, wherever it goes.
+    /// The selected task, wherever it moves.
     Task,
 }
 
 /// The list.
 #[derive(Debug)]
 pub(crate) struct List {
-    /// The tasks that are wanted.
+    /// The query.
     pub(crate) query: Query,
-    /// The query that the rows answer: until the reply to another one is here, what is on screen stays as it is.
+    /// The query of the loaded rows. The screen stays unchanged until the reply to a new query arrives.
     pub(crate) shown: Query,
-    /// What is loaded of it.
+    /// The loaded rows.
     pub(crate) rows: Vec<TaskRow>,
-    /// Place of the first loaded row.
+    /// The index of the first loaded row.
     pub(crate) start: usize,
     pub(crate) total: usize,
     pub(crate) live: usize,
-    /// Place of the selected row.
+    /// The index of the selected row.
     pub(crate) selected: usize,
     pub(crate) selected_id: Option<String>,
     pub(crate) holds: Holds,
-    /// The selected task while it has the whole screen and does not fit the query any more.
+    /// The selected task, while it fills the screen and no longer matches the query.
     pub(crate) away: Option<Box<TaskRow>>,
-    /// Place of the first row on screen.
+    /// The index of the first row on screen.
     pub(crate) top: usize,
     pub(crate) loading: Loading,
-    /// First row and number of rows that were asked for last.
+    /// First row and number of rows of the last request.
     pub(crate) asked: (usize, usize),
     /// Whether anything was listed yet.
     pub(crate) is_known: bool,
 }
 
-/// Where asking for rows stands.
+/// The state of the request for rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Loading {
     Idle,
-    /// They were asked for.
+    /// Requested.
     Awaited,
-    /// They were, and what is on screen has changed since.
+    /// Requested, and the screen has changed since.
     Outdated,
 }
 
 impl List {
-    /// Returns the row at a place, if it is loaded.
+    /// Returns the row at an index, if it is loaded.
     pub(crate) fn row(&self, place: usize) -> Option<&TaskRow> {
         self.rows.get(place.checked_sub(self.start)?)
     }
@@ -152,7 +152,7 @@ impl List {
         self.row(self.selected).filter(is_it).or_else(|| self.away.as_deref().filter(is_it))
     }
 
-    /// Tells whether a reply is on its way that decides which task is selected.
+    /// Returns whether a pending reply decides which task is selected.
     pub(crate) fn awaits_selection(&self) -> bool {
         let is_selected = self.total == 0 || self.selected_row().is_some();
         let is_settled = self.is_known && self.shown == self.query && is_selected;
@@ -180,37 +180,38 @@ pub struct State {
     pub(crate) focus: Focus,
     pub(crate) zoom: Zoom,
     pub(crate) mode: Mode,
-    /// Keys and pasted text that came before the reply that decides which task they mean; they are taken in after it.
+    /// Keys and pasted text that came before the reply that decides which task they apply to. They are processed after
+    /// it.
     pub(crate) typed_ahead: VecDeque<Event>,
     pub(crate) log: Log,
-    /// What is known about a task, and about which; first line on screen.
+    /// The facts about a task, its id, and the first line on screen.
     pub(crate) facts: Option<(String, Vec<Fact>)>,
     pub(crate) facts_top: usize,
-    /// Whom the facts were asked about.
+    /// The task whose facts were requested.
     pub(crate) facts_asked: Option<String>,
     pub(crate) lanes: Vec<Lane>,
-    /// Whose runs were asked for.
+    /// The tasks whose runs were requested.
     pub(crate) lanes_asked: Vec<String>,
-    /// What is marked, by id, with what it is.
+    /// The marked tasks by id.
     pub(crate) marked: BTreeMap<String, String>,
-    /// What waits for a person's answer, oldest first.
+    /// Open approval requests, oldest first.
     pub(crate) proposed: Vec<Proposed>,
     pub(crate) message: Option<Message>,
-    /// What was said so far, the last first.
+    /// Earlier messages, newest first.
     pub(crate) said: VecDeque<Message>,
-    /// Why the screen is not live.
+    /// Why the screen is not updated.
     pub(crate) deaf: Option<String>,
     pub(crate) mouse_is_ours: bool,
-    /// The session that must not be left, for those who work in one.
+    /// The only session that may be shown, if `mw top` runs inside one.
     pub(crate) bound_to: Option<String>,
-    /// When the rows were looked at.
+    /// When the rows were read.
     pub(crate) now: Timestamp,
     /// Whether the screen is out of date.
     pub(crate) is_changed: bool,
 }
 
 impl State {
-    /// Begins with an empty screen of this size. A session that is named is the only one to be seen.
+    /// Creates an empty screen of this size. If a session is given, only that one is shown.
     #[must_use]
     pub fn new(size: (u16, u16), theme: ThemeChoice, session: Option<String>) -> Self {
         let query = Query { session: session.clone(), ..Query::default() };
@@ -256,17 +257,17 @@ impl State {
         }
     }
 
-    /// Shows a session at first, of which others may be chosen.
+    /// Shows a session at first; others may be selected.
     pub fn show_session(&mut self, session: &str) {
         self.list.query.session = Some(session.to_owned());
     }
 
-    /// Tells whether the screen is out of date, once.
+    /// Returns whether the screen is out of date, once.
     pub fn take_changed(&mut self) -> bool {
         std::mem::take(&mut self.is_changed)
     }
 
-    /// Tells whether anything on screen changes by itself from second to second.
+    /// Returns whether anything on screen changes by itself from second to second.
     #[must_use]
     pub fn wants_ticks(&self) -> bool {
         let areas = Areas::of(self);
@@ -275,7 +276,7 @@ impl State {
         (shown || (areas.detail.height > 0 && selected)) && self.size.0 > 0
     }
 
-    /// Which pane keys go to; one that has the whole screen has them all.
+    /// Returns the pane that has the focus. A pane that fills the screen always has it.
     pub(crate) const fn keys_go_to(&self) -> Focus {
         match self.zoom {
             Zoom::Split => self.focus,
@@ -283,7 +284,7 @@ impl State {
         }
     }
 
-    /// Returns how many rows of the list are on screen: in the list, or as lanes over the whole screen.
+    /// Returns how many rows of the list are on screen: in the list, or as lanes of a full-screen timeline.
     pub(crate) fn list_height(&self) -> usize {
         let areas = Areas::of(self);
         match (areas.list.height, self.pane) {
@@ -297,7 +298,7 @@ impl State {
         (detail.width.into(), detail.height.into())
     }
 
-    /// Has that selected which was, wherever it is among the rows that are there, or what stands in its place.
+    /// Keeps the selected task selected, wherever it is among the loaded rows, else the task in its place.
     pub(crate) fn keep_selected(&mut self) {
         let height = self.list_height();
         if self.list.selected_row().is_none() {
@@ -310,7 +311,7 @@ impl State {
         }
     }
 
-    /// Takes rows over; what was chosen stays selected, wherever it is now.
+    /// Takes new rows. The selected task stays selected, wherever it is now.
     pub(crate) fn take_window(&mut self, window: Window) {
         let height = self.list_height();
         let list = &mut self.list;
@@ -320,7 +321,7 @@ impl State {
             || list.rows != window.rows;
         list.is_known = true;
         if list.shown != window.query {
-            // Other tasks: what was selected stays so if it is listed again, else the first one is.
+            // For a new query the selected task stays selected if it is listed, else the first one is selected.
             (list.shown, list.top, list.selected) = (window.query, 0, 0);
             self.is_changed = true;
         }
@@ -339,7 +340,7 @@ impl State {
         list.selected = found.map_or(list.selected, |at| at + list.start).min(list.total.saturating_sub(1));
         match (found, self.zoom, unlisted) {
             (Some(_), _, _) => {}
-            // Nobody who reads a log wants to find another one in its place.
+            // A log that fills the screen must not be replaced by another one.
             (None, Zoom::Detail, Some(row)) => list.away = Some(row),
             (None, Zoom::Detail | Zoom::Split, _) => list.take_place(),
         }
@@ -349,7 +350,7 @@ impl State {
 }
 
 impl List {
-    /// Moves the stretch on screen so that the selected row is in it.
+    /// Scrolls so that the selected row is on screen.
     pub(crate) fn keep_in_sight(&mut self, height: usize) {
         if height == 0 {
             return;
@@ -358,20 +359,20 @@ impl List {
         self.top = self.top.min(self.selected).max((self.selected + 1).saturating_sub(height)).min(last_top);
     }
 
-    /// Has the task selected that stands at the selected place.
+    /// Selects the task at the selected index.
     pub(crate) fn take_place(&mut self) {
         self.away = None;
         self.selected_id = self.row(self.selected).map(|row| row.id.clone());
     }
 
-    /// Stays with the selected task from now on, if there is one.
+    /// Follows the selected task from now on, if there is one.
     pub(crate) const fn hold(&mut self) {
         if self.selected_id.is_some() {
             self.holds = Holds::Task;
         }
     }
 
-    /// Returns the task that is to stay selected.
+    /// Returns the task that must stay selected.
     pub(crate) fn held(&self) -> Option<String> {
         match self.holds {
             Holds::Top => None,

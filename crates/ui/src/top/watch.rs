@@ -1,4 +1,4 @@
-//! The thread that waits for changes.
+//! The thread that waits for changes of tasks.
 
 use std::ops::ControlFlow;
 use std::time::Duration;

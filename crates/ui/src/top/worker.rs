@@ -1,8 +1,8 @@
-//! The thread that looks things up, away from the main thread.
+//! The thread that queries the desk, so that the main thread never waits.
 
 use std::sync::mpsc::{self, Receiver, Sender};
 
-use meanwhile::{Clock, SystemClock};
+use meanwhile::engine::{Clock, SystemClock};
 use mw_desk::Desk;
 use mw_desk::log_window::LogPart;
 use mw_desk::text::error_text;
@@ -37,7 +37,7 @@ fn answer(desk: &Desk, sampler: &Sampler, questions: &Receiver<Lookup>, post: &P
     }
 }
 
-/// Leaves out what was asked again while somebody else was answered, so that slow answers do not pile up.
+/// Skips lookups that were repeated meanwhile, so that slow answers do not pile up.
 fn only_last(asked: &mut Vec<Lookup>) -> impl Iterator<Item = Lookup> {
     let is_again = |at: usize| {
         asked[at + 1..].iter().any(|later| match (&asked[at], later) {

@@ -1,4 +1,4 @@
-//! Replacing a part of a text.
+//! Replaces a part of a text.
 
 /// Which occurrences are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,16 +17,14 @@ pub(in crate::builtin) fn replaced(
     wanted: Occurrences,
 ) -> Result<(String, usize), String> {
     if old.is_empty() {
-        return Err("old_string is empty: use write_file to make a file".to_owned());
+        return Err("old_string is empty: use write_file to create a file".to_owned());
     }
     if old == new {
         return Err("old_string and new_string are the same: nothing would change".to_owned());
     }
     match text.matches(old).count() {
-        0 => {
-            Err("old_string does not occur: read the file again and copy it exactly, blanks included"
-                .to_owned())
-        }
+        0 => Err("old_string was not found: read the file again and copy it exactly, including white space"
+            .to_owned()),
         1 => Ok((text.replacen(old, new, 1), 1)),
         count if wanted == Occurrences::All => Ok((text.replace(old, new), count)),
         count => Err(format!(
@@ -44,7 +42,7 @@ mod tests {
         assert_eq!(replaced("a b a", "b", "$1", Occurrences::One), Ok(("a $1 a".to_owned(), 1)));
         assert_eq!(replaced("a b a", "a", "c", Occurrences::All), Ok(("c b c".to_owned(), 2)));
         assert!(replaced("a b a", "a", "c", Occurrences::One).unwrap_err().contains("occurs 2 times"));
-        assert!(replaced("a", "x", "c", Occurrences::All).unwrap_err().contains("does not occur"));
+        assert!(replaced("a", "x", "c", Occurrences::All).unwrap_err().contains("was not found"));
         assert!(replaced("a", "", "c", Occurrences::One).is_err());
         assert!(replaced("a", "a", "a", Occurrences::One).is_err());
     }

@@ -1,4 +1,4 @@
-//! The project's files: reading, writing, finding. Nothing leads out of the project, but to the session's own tasks.
+//! The file tools: read, write, edit and search files of the project, and read files of the session's own tasks.
 
 mod edit;
 mod own_task;
@@ -44,7 +44,7 @@ impl FileTool {
         Self::ALL.into_iter().find(|tool| tool.name() == name)
     }
 
-    /// Tells whether it changes files.
+    /// Returns whether it changes files.
     pub(super) const fn writes(self) -> bool {
         match self {
             Self::Write | Self::Edit => true,
@@ -52,24 +52,24 @@ impl FileTool {
         }
     }
 
-    /// Returns what a model sees.
+    /// Returns the definitions for models.
     pub(super) fn spec(self) -> ToolSpec {
         let (title, description, properties, required) = match self {
             Self::Read => (
                 "Read a file",
-                "Read a text file of the project, or the log of one of your tasks. Long files come in parts: the reply says from which line to go on.",
-                json!({"path": text(""), "offset": whole("First line, from 1"), "limit": whole("Most lines")}),
+                "Read a text file of the project, or the log of one of your tasks. Long files are returned in parts; the reply says at which line to continue.",
+                json!({"path": text(""), "offset": whole("First line, from 1"), "limit": whole("Maximum number of lines")}),
                 &["path"] as &[&str],
             ),
             Self::Write => (
                 "Write a file",
-                "Make a file of the project, or replace all of its content. Prefer edit_file for changes.",
+                "Create a file in the project, or replace its whole content. Prefer edit_file for changes.",
                 json!({"path": text(""), "content": text("")}),
                 &["path", "content"] as &[&str],
             ),
             Self::Edit => (
                 "Edit a file",
-                "Replace old_string, which must occur exactly once and is taken literally, by new_string.",
+                "Replace old_string with new_string. old_string is literal and must occur exactly once.",
                 json!({
                     "path": text(""), "old_string": text(""), "new_string": text(""),
                     "replace_all": {"type": "boolean", "description": "Replace every occurrence"},
@@ -78,18 +78,18 @@ impl FileTool {
             ),
             Self::Glob => (
                 "Find files",
-                "Find files by name, such as *.rs (anywhere) or src/**/*.ts. What .gitignore names is left out.",
+                "Find files by name, such as *.rs (anywhere) or src/**/*.ts. Respects .gitignore.",
                 json!({"pattern": text(""), "path": text("Directory to look in")}),
                 &["pattern"] as &[&str],
             ),
             Self::Grep => (
                 "Search in files",
-                "Find lines that match a regular expression. What .gitignore names is left out.",
+                "Find lines that match a regular expression. Respects .gitignore.",
                 json!({
                     "pattern": text(""), "path": text("File or directory to look in"),
                     "glob": text("Only files of this name, such as *.rs"),
                     "ignore_case": {"type": "boolean"}, "context": whole("Lines before and after each"),
-                    "files_only": {"type": "boolean", "description": "Name the files, not the lines"},
+                    "files_only": {"type": "boolean", "description": "List files instead of lines"},
                 }),
                 &["pattern"] as &[&str],
             ),

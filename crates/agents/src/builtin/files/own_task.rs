@@ -1,10 +1,11 @@
-//! Files of the session's own tasks: their logs, and what lies beside them. They are outside of every project, and may
-//! be read all the same; those of other sessions may not.
+//! Files of the session's own tasks, such as logs. They are outside every project but may be read; those of other
+//! sessions may not.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use meanwhile::{From, ReadRequest, Runtime, Scope, Task};
+use meanwhile::engine::{From, ReadRequest, Runtime};
+use meanwhile::{Scope, Task};
 use mw_model::wire::{LOG_FILE, RUNS_DIR, SPEC_FILE};
 
 use super::place::{MOST_BYTES, read_text};
@@ -12,7 +13,7 @@ use super::place::{MOST_BYTES, read_text};
 /// A file of a task.
 pub(in crate::builtin) struct OwnFile {
     pub(in crate::builtin) task: Task,
-    /// What it is.
+    /// Its description or command.
     what: What,
 }
 
@@ -29,7 +30,7 @@ impl OwnFile {
         let inside = path.strip_prefix(tasks).ok()?;
         let words: Vec<_> = inside.iter().map(|word| word.to_str()).collect::<Option<_>>()?;
         let (id, rest) = words.split_first()?;
-        let task = runtime.task(id, &Scope::Session(session.to_owned())).ok()?;
+        let task = runtime.tasks().task(id, &Scope::Session(session.to_owned())).ok()?;
         // A directory has the whole id for its name; what a beginning leads to is another one.
         if task.id.as_str() != *id {
             return None;
@@ -49,13 +50,13 @@ impl OwnFile {
         let run = match &self.what {
             What::Log(run) => *run,
             What::Other(path) => {
-                return Ok(runtime.redactor(&self.task.id).text(&read_text(path)?).into_owned());
+                return Ok(runtime.redaction().redactor(&self.task.id).text(&read_text(path)?).into_owned());
             }
         };
         let request =
             ReadRequest { from: From::Offset(0), max_bytes: MOST_BYTES, run, ..ReadRequest::default() };
         let scope = Scope::Session(self.task.session.clone());
-        let read = runtime.read_shown(self.task.id.as_str(), &scope, &request);
+        let read = runtime.reader().read_shown(self.task.id.as_str(), &scope, &request);
         let read = read.map_err(|error| format!("{error}. {}", error.hint()))?;
         if read.left > 0 {
             return Err(format!("it has more than {MOST_BYTES} bytes: use task_output"));
@@ -63,7 +64,7 @@ impl OwnFile {
         Ok(read.text())
     }
 
-    /// Tells whether whoever has read this file to its end knows how the task ended.
+    /// Returns whether reading this file to its end shows how the task ended.
     pub(in crate::builtin) fn tells_the_end(&self) -> bool {
         matches!(self.what, What::Log(None)) && self.task.status.is_terminal()
     }

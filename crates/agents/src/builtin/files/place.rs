@@ -1,14 +1,14 @@
-//! Where a file is, and whether that is in the project.
+//! Resolves paths and checks that they are inside the project.
 
 use std::fs::{self, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use meanwhile::LocalFiles;
+use meanwhile::engine::LocalFiles;
 use mw_policy::Files;
 
-/// Most bytes of a file that is read or edited as a whole.
+/// Maximum number of bytes of a file that is read or edited as a whole.
 pub(super) const MOST_BYTES: u64 = 8 << 20;
 
 /// The directories that files may be in: the project's first, and what the client added.
@@ -23,7 +23,7 @@ impl Place {
         let real = |path: &Path| {
             let real = fs::canonicalize(path)
                 .map_err(|error| format!("{} cannot be used: {error}", path.display()))?;
-            if real.is_dir() { Ok(real) } else { Err(format!("{} is no directory", path.display())) }
+            if real.is_dir() { Ok(real) } else { Err(format!("{} is not a directory", path.display())) }
         };
         let roots = [cwd]
             .into_iter()
@@ -43,7 +43,7 @@ impl Place {
         let path = if path.is_empty() { "." } else { path };
         let whole = self.root().join(path);
         let real = whole.to_str().and_then(|whole| LocalFiles.real(whole));
-        Ok(PathBuf::from(real.ok_or_else(|| format!("{path} leads nowhere"))?))
+        Ok(PathBuf::from(real.ok_or_else(|| format!("{path} does not exist"))?))
     }
 
     /// Finds out where a path leads, links followed, and refuses it where that is outside.
@@ -53,7 +53,7 @@ impl Place {
             return Ok(real);
         }
         Err(format!(
-            "{path} is outside of the project ({}); only files in it can be used here",
+            "{path} is outside the project ({}); only files in the project can be used",
             self.root().display()
         ))
     }
@@ -67,12 +67,12 @@ impl Place {
 /// Reads a text file.
 pub(in crate::builtin) fn read_text(path: &Path) -> Result<String, String> {
     let failed = |error: io::Error| match error.kind() {
-        io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        io::ErrorKind::NotFound => "no such file".to_owned(),
         _ => error.to_string(),
     };
     let about = fs::metadata(path).map_err(failed)?;
     if !about.is_file() {
-        return Err("it is no file".to_owned());
+        return Err("not a regular file".to_owned());
     }
     if about.len() > MOST_BYTES {
         return Err(format!(
@@ -86,7 +86,7 @@ pub(in crate::builtin) fn read_text(path: &Path) -> Result<String, String> {
     let file = OpenOptions::new().read(true).custom_flags(nonblock).open(path).map_err(failed)?;
     file.take(MOST_BYTES).read_to_end(&mut bytes).map_err(failed)?;
     String::from_utf8(bytes)
-        .map_err(|error| format!("it is no text: byte {} is not UTF-8", error.utf8_error().valid_up_to()))
+        .map_err(|error| format!("not a text file: byte {} is not UTF-8", error.utf8_error().valid_up_to()))
 }
 
 /// Writes a text file: the old content or the new one is there, whatever happens. Its directories are made.
@@ -95,7 +95,7 @@ pub(in crate::builtin) fn write_text(path: &Path, content: &str) -> Result<(), S
         let directory = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
         fs::create_dir_all(directory)?;
         let mode = match fs::metadata(path) {
-            Ok(about) if !about.is_file() => return Err(io::Error::other("it is no file")),
+            Ok(about) if !about.is_file() => return Err(io::Error::other("not a regular file")),
             Ok(about) => Some(about.permissions().mode()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error),
@@ -165,10 +165,10 @@ mod tests {
     fn what_is_no_text_is_refused_with_a_reason() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("f");
-        assert_eq!(read_text(&path).unwrap_err(), "there is no such file");
+        assert_eq!(read_text(&path).unwrap_err(), "no such file");
         fs::write(&path, b"ab\xff").unwrap();
-        assert_eq!(read_text(&path).unwrap_err(), "it is no text: byte 2 is not UTF-8");
-        assert_eq!(read_text(place.path()).unwrap_err(), "it is no file");
+        assert_eq!(read_text(&path).unwrap_err(), "not a text file: byte 2 is not UTF-8");
+        assert_eq!(read_text(place.path()).unwrap_err(), "not a regular file");
         fs::File::create(&path).unwrap().set_len(MOST_BYTES + 1).unwrap();
         assert!(read_text(&path).unwrap_err().contains("use grep"));
     }

@@ -1,4 +1,4 @@
-//! Finding files and lines.
+//! Finds files by name and lines by regular expression.
 
 use std::path::{Path, PathBuf};
 
@@ -6,8 +6,9 @@ use globset::{GlobBuilder, GlobMatcher};
 use grep_regex::RegexMatcherBuilder;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
 use ignore::WalkBuilder;
+use mw_model::count;
 
-/// Most bytes of one line that was found.
+/// Maximum number of bytes of one line that was found.
 const MOST_LINE: usize = 300;
 /// Most files that are looked at.
 const MOST_FILES: usize = 200_000;
@@ -32,7 +33,7 @@ pub(in crate::builtin) fn glob(
     let matcher = matcher(pattern)?;
     let (files, cut) = files(base, Some(&matcher), stopped);
     if files.is_empty() {
-        return Ok(format!("[no file fits {pattern:?}]"));
+        return Ok(format!("[no file matches {pattern:?}]"));
     }
     let mut lines = Lines::new(most_bytes);
     for file in &files {
@@ -40,7 +41,7 @@ pub(in crate::builtin) fn glob(
     }
     let mut text = lines.end("files");
     if cut {
-        text.push_str(&format!("\n[only {MOST_FILES} files were looked at: name a directory]"));
+        text.push_str(&format!("\n[only the first {MOST_FILES} files were searched: give a directory]"));
     }
     Ok(text)
 }
@@ -57,7 +58,7 @@ pub(in crate::builtin) fn grep(
         .case_insensitive(call.ignore_case)
         .line_terminator(Some(b'\n'))
         .build(&call.pattern)
-        .map_err(|error| format!("the pattern cannot be used: {error}"))?;
+        .map_err(|error| format!("invalid pattern: {error}"))?;
     let mut searcher = SearcherBuilder::new()
         .binary_detection(BinaryDetection::quit(0))
         .before_context(call.context)
@@ -87,14 +88,14 @@ pub(in crate::builtin) fn grep(
         }
     }
     let mut text = match found.hits {
-        0 => format!("[nothing fits {:?} in {} files]", call.pattern, files.len()),
+        0 => format!("[no match for {:?} in {}]", call.pattern, count(files.len(), "file", "files")),
         _ => found.lines.end(if call.files_only { "files" } else { "lines" }),
     };
     if unreadable > 0 {
-        text.push_str(&format!("\n[{unreadable} files could not be read]"));
+        text.push_str(&format!("\n[{} could not be read]", count(unreadable, "file", "files")));
     }
     if cut {
-        text.push_str(&format!("\n[only {MOST_FILES} files were looked at: name a directory]"));
+        text.push_str(&format!("\n[only the first {MOST_FILES} files were searched: give a directory]"));
     }
     Ok(text)
 }
@@ -107,7 +108,7 @@ fn matcher(pattern: &str) -> Result<GlobMatcher, String> {
         format!("**/{pattern}")
     };
     let glob = GlobBuilder::new(&whole).literal_separator(true).build();
-    glob.map(|glob| glob.compile_matcher()).map_err(|error| format!("the pattern cannot be used: {error}"))
+    glob.map(|glob| glob.compile_matcher()).map_err(|error| format!("invalid pattern: {error}"))
 }
 
 /// Lists files in order of their names, and tells whether there were too many. Links are not followed.
@@ -162,7 +163,7 @@ impl Lines {
 
     fn end(mut self, what: &str) -> String {
         if self.left > 0 {
-            self.text.push_str(&format!("[{} more {what} are left out: narrow the search]", self.left));
+            self.text.push_str(&format!("[{} more {what} omitted: narrow the search]", self.left));
         }
         self.text.truncate(self.text.trim_end().len());
         self.text
@@ -240,11 +241,11 @@ mod tests {
         assert_eq!(all("src/*.rs"), "src/a.rs");
         assert_eq!(all("src/**/*.rs"), "src/a.rs\nsrc/deep/b.rs");
         assert_eq!(all("*.yml"), ".github/ci.yml");
-        assert_eq!(all("target"), "[no file fits \"target\"]");
+        assert_eq!(all("target"), "[no file matches \"target\"]");
         assert!(glob(place.path(), "a[", 9, &|| false).is_err());
         assert_eq!(
             glob(place.path(), "*.rs", 9, &|| false).unwrap(),
-            "src/a.rs\n[1 more files are left out: narrow the search]"
+            "src/a.rs\n[1 more files omitted: narrow the search]"
         );
     }
 
@@ -265,9 +266,9 @@ mod tests {
         );
         assert_eq!(found(&place.path().join("src/a.rs"), &call, 999), "a.rs:2:let needle = 1;");
         let cut = found(place.path(), &call, 30);
-        assert!(cut.ends_with("[1 more lines are left out: narrow the search]"), "{cut}");
+        assert!(cut.ends_with("[1 more lines omitted: narrow the search]"), "{cut}");
         let none = GrepCall { pattern: "haystack".to_owned(), ..GrepCall::default() };
-        assert!(found(place.path(), &none, 99).starts_with("[nothing fits"));
+        assert!(found(place.path(), &none, 99).starts_with("[no match for"));
         let broken = GrepCall { pattern: "(".to_owned(), ..GrepCall::default() };
         assert!(grep(place.path(), &broken, 9, &|| false).is_err());
     }
@@ -279,6 +280,6 @@ mod tests {
         let call = GrepCall { pattern: "x".to_owned(), ..GrepCall::default() };
         let text = found(place.path(), &call, 9999);
         assert!(text.ends_with("[… 502 more bytes]"), "{text}");
-        assert!(grep(place.path(), &call, 99, &|| true).unwrap().starts_with("[nothing fits"));
+        assert!(grep(place.path(), &call, 99, &|| true).unwrap().starts_with("[no match for"));
     }
 }

@@ -1,4 +1,4 @@
-//! A part of a text that fits into a reply.
+//! Cuts a file to the part that fits into a reply.
 
 /// A part of a text.
 #[derive(Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub(in crate::builtin) fn excerpt(text: &str, offset: usize, limit: usize, most_
         return Part::last("[the file is empty]".to_owned());
     }
     if first > total {
-        return Part::last(format!("[the file has only {total} lines]"));
+        return Part::last(format!("[the file has only {}]", mw_model::count(total, "line", "lines")));
     }
     let mut shown = String::new();
     let mut last = first - 1;
@@ -45,9 +45,7 @@ pub(in crate::builtin) fn excerpt(text: &str, offset: usize, limit: usize, most_
         let end = line.floor_char_boundary(most_bytes);
         let rest = line.len() - end;
         let cut = &line[..end];
-        return Part::inner(format!(
-            "{cut}\n[line {first} of {total}; {rest} more bytes of it are left out]"
-        ));
+        return Part::inner(format!("{cut}\n[line {first} of {total}; {rest} more bytes of it omitted]"));
     }
     if first == 1 && last == total {
         return Part::last(shown);
@@ -55,7 +53,7 @@ pub(in crate::builtin) fn excerpt(text: &str, offset: usize, limit: usize, most_
     if !shown.ends_with('\n') {
         shown.push('\n');
     }
-    let next = if last < total { format!("; go on with offset {}", last + 1) } else { String::new() };
+    let next = if last < total { format!("; continue with offset {}", last + 1) } else { String::new() };
     shown.push_str(&format!("[lines {first} to {last} of {total}{next}]"));
     Part { text: shown, is_last: last == total }
 }
@@ -70,11 +68,11 @@ mod tests {
         let (last, inner) =
             (|text: &str| Part::last(text.to_owned()), |text: &str| Part::inner(text.to_owned()));
         assert_eq!(excerpt(text, 1, 100, 100), last(text));
-        assert_eq!(excerpt(text, 2, 1, 100), inner("two\n[lines 2 to 2 of 3; go on with offset 3]"));
+        assert_eq!(excerpt(text, 2, 1, 100), inner("two\n[lines 2 to 2 of 3; continue with offset 3]"));
         assert_eq!(excerpt(text, 3, 9, 100), last("three\n[lines 3 to 3 of 3]"));
-        assert_eq!(excerpt(text, 1, 100, 9), inner("one\ntwo\n[lines 1 to 2 of 3; go on with offset 3]"));
+        assert_eq!(excerpt(text, 1, 100, 9), inner("one\ntwo\n[lines 1 to 2 of 3; continue with offset 3]"));
         assert_eq!(excerpt(text, 7, 1, 100), last("[the file has only 3 lines]"));
         assert_eq!(excerpt("", 1, 1, 100), last("[the file is empty]"));
-        assert_eq!(excerpt("ääää", 1, 9, 5), inner("ää\n[line 1 of 1; 4 more bytes of it are left out]"));
+        assert_eq!(excerpt("ääää", 1, 9, 5), inner("ää\n[line 1 of 1; 4 more bytes of it omitted]"));
     }
 }

@@ -1,4 +1,4 @@
-//! Which model answers, where, and with which key.
+//! Selects the model, its endpoint and its API key.
 
 use std::fmt;
 
@@ -133,7 +133,7 @@ pub struct ModelError {
     pub hint: String,
 }
 
-/// What the user wishes, from arguments and settings.
+/// The user's choice, from arguments and settings.
 #[derive(Clone, Debug, Default)]
 pub struct ModelWishes {
     /// `provider/model`, or a model's name.
@@ -145,7 +145,7 @@ pub struct ModelWishes {
 }
 
 impl ModelChoice {
-    /// Chooses by the user's wishes and the usual variables of the environment.
+    /// Selects by the user's choice and the usual environment variables.
     ///
     /// # Errors
     /// Says what is missing and how to give it.
@@ -176,7 +176,7 @@ impl ModelChoice {
         let key = wishes.key.clone().or_else(|| key_name.and_then(variable));
         if let Some(key_name) = key_name.filter(|_| key.is_none() && written.is_none()) {
             return Err(ModelError {
-                message: format!("there is no key for {}", provider.name()),
+                message: format!("no API key for {}", provider.name()),
                 hint: format!("set {key_name}, or agent.key_file to a file that holds the key"),
             });
         }

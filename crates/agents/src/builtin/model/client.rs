@@ -1,4 +1,4 @@
-//! Asking the model, and hearing its answer as it comes.
+//! Sends requests to the model and streams its answers.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::builtin::conversation::{Call, Spoken, Thought};
 const MOST_AGAIN: u32 = 4;
 /// The first pause before a request is repeated; each is twice the one before.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
-/// Most bytes of one answer; no model says as much, but what pretends to be one may never end.
+/// Maximum number of bytes of one answer; no model says as much, but what pretends to be one may never end.
 const MOST_ANSWER: usize = 8 << 20;
 /// How long a connection may take to come about.
 const CONNECT: Duration = Duration::from_secs(20);
@@ -29,7 +29,7 @@ pub(in crate::builtin) struct Model {
     pub(in crate::builtin) choice: ModelChoice,
 }
 
-/// A piece of an answer that is under way.
+/// A piece of an answer that is running.
 pub(in crate::builtin) enum Said {
     /// For the user.
     Text(String),
@@ -70,7 +70,7 @@ impl Model {
         // Another part of the program may have chosen one already; it is the same.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let failed = |error: &dyn std::fmt::Display| ModelError {
-            message: format!("no connection can be prepared: {}", choice.key.hide(&error.to_string())),
+            message: format!("cannot prepare a connection: {}", choice.key.hide(&error.to_string())),
             hint: "check the certificates of this system, and the proxy variables".to_owned(),
         };
         let web = WebConfig::default().with_connect_timeout(CONNECT);
@@ -128,7 +128,7 @@ impl Model {
                 return Err((failure, spoken));
             };
             pause *= 2;
-            hear(Said::Pause(format!("{}; trying again in {:.1} s", failure.message, wait.as_secs_f64())));
+            hear(Said::Pause(format!("{}; retrying in {:.1} s", failure.message, wait.as_secs_f64())));
             tokio::time::sleep(wait).await;
         }
         Err((Failure::cut(&self.choice), Spoken::default()))

@@ -1,4 +1,4 @@
-//! What can go wrong with a model, in words that help.
+//! Errors of model requests, each with a hint.
 
 use std::time::Duration;
 
@@ -29,8 +29,8 @@ impl Failure {
     pub(super) fn cut(choice: &ModelChoice) -> Self {
         Self {
             code: "model_cut",
-            message: format!("the answer of {} broke off", place(choice)),
-            hint: "say it again, or \"go on\": what was said so far is kept".to_owned(),
+            message: format!("the answer of {} was interrupted", place(choice)),
+            hint: "repeat the message, or say \"go on\": the text so far is kept".to_owned(),
             again: Some(None),
         }
     }
@@ -79,21 +79,21 @@ impl Failure {
     fn garbage(why: &str, choice: &ModelChoice) -> Self {
         Self {
             code: "model_garbage",
-            message: format!("what {} sent is no answer: {}", place(choice), quoted(why, choice)),
-            hint: format!("check that the address speaks the format of {}", choice.provider.name()),
+            message: format!("invalid response from {}: {}", place(choice), quoted(why, choice)),
+            hint: format!("check that the endpoint uses the format of {}", choice.provider.name()),
             again: None,
         }
     }
 
     fn late(timeout: StreamTimeout, choice: &ModelChoice) -> Self {
         let what = match timeout {
-            StreamTimeout::Headers => "did not begin to answer",
-            StreamTimeout::Read => "fell silent in the middle of its answer",
+            StreamTimeout::Headers => "did not start to answer",
+            StreamTimeout::Read => "stopped in the middle of its answer",
         };
         Self {
             code: "model_silent",
             message: format!("{} {what}", place(choice)),
-            hint: "try again, or allow more silence with agent.silence_ms".to_owned(),
+            hint: "try again, or raise agent.silence_ms".to_owned(),
             again: None,
         }
     }
@@ -103,7 +103,7 @@ impl Failure {
             let hint = "check the address (OPENAI_BASE_URL, ANTHROPIC_BASE_URL, OLLAMA_HOST or agent.base_url) and that the server runs";
             return Self {
                 code: "model_unreachable",
-                message: format!("{} cannot be reached: {}", place(choice), quoted(&causes(error), choice)),
+                message: format!("cannot reach {}: {}", place(choice), quoted(&causes(error), choice)),
                 hint: hint.to_owned(),
                 again: Some(None),
             };
@@ -121,12 +121,12 @@ impl Failure {
             404 => ("model_not_found", "check the name of the model and the address", None),
             429 => (
                 "model_limited",
-                "wait a while, or use another model; the endpoint limits how often it is asked",
+                "wait, or use another model; the endpoint has a rate limit",
                 Some(wait_of(headers)),
             ),
             408 | 409 | 500..=599 => ("model_down", "try again later", Some(wait_of(headers))),
             413 => ("model_too_long", "start a new session, or lower agent.context_tokens", None),
-            _ => ("model_refused", "the request did not suit the endpoint; see its words", None),
+            _ => ("model_refused", "the endpoint rejected the request; see its message", None),
         };
         Self {
             code,

@@ -1,4 +1,4 @@
-//! The model: which one, asking it, and what can go wrong.
+//! The model: selection, requests and errors.
 
 mod choice;
 mod client;

@@ -1,4 +1,4 @@
-//! The entry of our server, as most hosts write it.
+//! The entry for the MCP server, in the form that most hosts use.
 
 use super::value::Value;
 

@@ -1,4 +1,4 @@
-//! Why a host was not set up.
+//! Errors of setting up a host.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum SetupError {
     /// The file is not what its host reads.
-    #[error("{} is broken at line {line}: {why}", path.display())]
+    #[error("cannot parse {}, line {line}: {why}", path.display())]
     Broken {
         /// The file.
         path: PathBuf,
@@ -29,7 +29,7 @@ pub enum SetupError {
         why: String,
     },
     /// The file changed after the change was shown.
-    #[error("{} has changed since it was looked at; nothing was written to it", path.display())]
+    #[error("{} has changed since it was read; nothing was written", path.display())]
     Changed {
         /// The file.
         path: PathBuf,
@@ -51,7 +51,7 @@ pub enum SetupError {
         source: io::Error,
     },
     /// There is no directory to look in.
-    #[error("there is no home directory")]
+    #[error("no home directory")]
     NoHome,
 }
 
@@ -86,7 +86,7 @@ impl SetupError {
             Self::Unfit { .. } => "--print shows what to add by hand",
             Self::Changed { .. } => "run this again to see the change against the file as it is now",
             Self::ReadOnly { .. } => {
-                "make it writable (chmod u+w), or change it where it comes from: --print shows how"
+                "make it writable (chmod u+w), or change its source: --print shows the content"
             }
             Self::Io { .. } => "check the path and its permissions",
             Self::NoHome => "set HOME",

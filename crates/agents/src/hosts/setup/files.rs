@@ -1,4 +1,4 @@
-//! Reading and replacing a file of somebody else's.
+//! Reads and replaces files of a host.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};

@@ -1,8 +1,8 @@
-//! Writing what a host has to know into its own files.
+//! Adds `mw` to the configuration files of a host.
 //!
-//! [`Host::plan`](super::Host::plan) reads the files and returns them as they are and as they should be, so that a front end can show
-//! the difference; [`FileChange::apply`] writes one. Nothing is remembered elsewhere: the layout of an entry says how the
-//! file was before, and a change that could not be taken back to the byte is refused.
+//! [`Host::plan`](super::Host::plan) reads the files and returns their current and new contents, so that a front end can
+//! show the difference; [`FileChange::apply`] writes one. There is no other record: the layout of an entry shows how the
+//! file was before, and a change that could not be undone byte for byte is refused.
 
 pub(super) mod entry;
 pub(super) mod error;

@@ -1,4 +1,4 @@
-//! What has to change in a host's files, shown before it is done.
+//! Plans the changes to a host's files, so that they can be shown before they are made.
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,7 @@ pub enum Wish {
     Remove,
 }
 
-/// One file before and after. Nothing stands for a file that is not there.
+/// The content of a file before and after; `None` if it does not exist.
 #[derive(Debug)]
 pub struct FileChange {
     /// The file, as it is named by the host.
@@ -35,13 +35,13 @@ pub struct FileChange {
 }
 
 impl FileChange {
-    /// Tells whether anything is to be done.
+    /// Returns whether anything is to be done.
     #[must_use]
     pub fn is_needed(&self) -> bool {
         self.before != self.after
     }
 
-    /// Does it, in one step: whoever reads the file sees it before or after.
+    /// Writes the file atomically.
     ///
     /// # Errors
     /// When the file has changed meanwhile, is read-only, or cannot be written.
@@ -53,7 +53,7 @@ impl FileChange {
     }
 }
 
-/// A command line of ours that stands in a host's file.
+/// One of our command lines in a host's file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Installed {
     /// The file.
@@ -86,7 +86,7 @@ impl Host {
         self.files.iter().map(change).collect()
     }
 
-    /// Returns what stands in its files now, an entry for each that setting up would write.
+    /// Returns our current entries in its files, one for each that the set-up would write.
     ///
     /// # Errors
     /// When a file is broken or cannot be read.
@@ -211,7 +211,7 @@ impl<'a> Work<'a> {
         words
     }
 
-    /// Tells whether a command line is one of ours, whichever `mw` it names; hooks are found by that.
+    /// Returns whether a command line is one of ours, whichever `mw` it names; hooks are found by that.
     fn starts_us(&self, words: &[String]) -> bool {
         let name = |words: &[String]| {
             words.first().and_then(|word| Path::new(word).file_name().map(ToOwned::to_owned))
@@ -243,11 +243,7 @@ impl<'a> Work<'a> {
                 let added = self.add(text.as_deref())?;
                 // Only what can be taken back to the byte is written.
                 if self.take_out(Some(added.clone()))? != text {
-                    return Err(Flaw::unfit(
-                        text.as_deref().unwrap_or_default(),
-                        0,
-                        "it is laid out in an unusual way",
-                    ));
+                    return Err(Flaw::unfit(text.as_deref().unwrap_or_default(), 0, "unsupported layout"));
                 }
                 Ok(Some(added))
             }

@@ -1,4 +1,4 @@
-//! Changes in TOML files that leave every foreign byte where it is.
+//! Edits TOML files without changing any other byte.
 //!
 //! A table is added at the end of the file, after an empty line. In a file whose last line has no line end, the
 //! table has neither the empty line nor a line end, so that it can be told later how the file was.
@@ -73,7 +73,7 @@ pub(in crate::hosts) fn take_out(text: &str, path: &[&str]) -> Result<Option<Str
     })
 }
 
-/// Returns the lines of a table that stands in one piece with plain values and nothing else on its lines.
+/// Returns the lines of a table that is in one piece, has plain values and nothing else on its lines.
 fn own_lines(text: &str, item: &Item) -> Option<(usize, usize)> {
     let table = item.as_table()?;
     let header = table.span()?;
@@ -86,7 +86,7 @@ fn own_lines(text: &str, item: &Item) -> Option<(usize, usize)> {
     (begins_line && is_bare).then_some((header.start, last + line_rest))
 }
 
-/// The general way, for a table that somebody wrote or changed by hand.
+/// The general case: a table that was written or changed by hand.
 fn without(text: &str, path: &[&str]) -> Result<String, Flaw> {
     let broken = |_| Flaw::unfit(text, 0, "it cannot be edited");
     let mut document: DocumentMut = text.parse().map_err(broken)?;

@@ -1,4 +1,4 @@
-//! What is written into a host's file: a small ordered value that both formats can show.
+//! A small ordered value that can be written as JSON and as TOML.
 
 /// A value in the order in which it is to be read.
 #[derive(Clone, Debug, PartialEq, Eq)]

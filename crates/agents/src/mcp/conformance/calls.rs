@@ -1,4 +1,4 @@
-//! The suite's tools that are not in the server's own set.
+//! Tools of the conformance suite that the server itself does not have.
 #![expect(deprecated, reason = "the suite checks what older revisions have")]
 
 use std::time::Duration;

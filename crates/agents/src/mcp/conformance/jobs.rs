@@ -1,5 +1,5 @@
-//! The suite's jobs. Those that only run are commands of our engine; those that ask something are not, since none of
-//! our tasks does.
+//! Long-running tools of the conformance suite. Those that only run are commands of the engine; those that ask a
+//! question are not, because no task of ours does.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -32,7 +32,7 @@ enum End {
     ProtocolError,
 }
 
-/// Returns how long a command takes that becomes a task and goes on for so many seconds then.
+/// Returns how long a command takes that becomes a task and continues for so many seconds then.
 fn as_task(seconds: f64) -> f64 {
     AT_ONCE.as_secs_f64() + seconds
 }

@@ -1,5 +1,5 @@
-//! What the official conformance suite looks for by name and the server has not: a handler that answers it and leaves all
-//! else to the server, for `mw mcp --conformance`.
+//! Tools, resources and prompts that the official conformance suite requires by name. A handler adds them and passes
+//! everything else to the server (`mw mcp --conformance`).
 #![expect(deprecated, reason = "the suite checks what older revisions have")]
 
 mod calls;

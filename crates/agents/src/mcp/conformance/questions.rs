@@ -1,4 +1,4 @@
-//! Questions to the client in the way of the present revision: the answer comes with the same call, made again.
+//! Questions to the client in the style of the current revision: the client repeats the call with the answer.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};

@@ -1,4 +1,4 @@
-//! The tools that the suite looks for by name: those that are plain ones are in the server's own set.
+//! Definitions of the simple tools that the conformance suite requires by name.
 
 use serde_json::{Value, json};
 

@@ -7,7 +7,7 @@
 use std::io::Write;
 use std::time::Duration;
 
-use meanwhile::{Moment, Runtime, SessionInfo};
+use meanwhile::engine::{Moment, Runtime, SessionInfo};
 use mw_agents::hosts::HookCall;
 
 use crate::error::CommandError;
@@ -26,8 +26,8 @@ pub(crate) fn is_interactive(variable: impl Fn(&str) -> Option<String>) -> bool 
 
 /// Waits for news of a session while anything of it lives. Returns the exit code.
 pub(crate) fn wake(runtime: &Runtime, session: &str, call: &HookCall) -> Result<u8, CommandError> {
-    let Some(_only_one) = runtime.only_waker(session) else { return Ok(0) };
-    let host = runtime.program_above(std::process::id());
+    let Some(_only_one) = runtime.sessions().only_waker(session) else { return Ok(0) };
+    let host = runtime.sessions().program_above(std::process::id());
     let ear = runtime.listen()?;
     while let Some(info) = known(runtime, session)? {
         let is_gone = host.is_none_or(|host| !is_alive(host));
@@ -48,7 +48,7 @@ pub(crate) fn wake(runtime: &Runtime, session: &str, call: &HookCall) -> Result<
 
 /// Writes what the agent has not been told; tells whether there was anything.
 fn tell(runtime: &Runtime, session: &str, call: &HookCall) -> Result<bool, CommandError> {
-    let teller = runtime.teller(session)?;
+    let teller = runtime.notifications().teller(session)?;
     let mut delivery = teller.drain(Moment::Idle)?;
     delivery.keep(HookCall::fitting(delivery.notices()))?;
     let Some(text) = call.waking_text(delivery.notices()) else { return Ok(false) };
@@ -59,7 +59,7 @@ fn tell(runtime: &Runtime, session: &str, call: &HookCall) -> Result<bool, Comma
 }
 
 fn known(runtime: &Runtime, session: &str) -> Result<Option<SessionInfo>, CommandError> {
-    Ok(runtime.sessions()?.into_iter().find(|info| info.id == session))
+    Ok(runtime.sessions().list()?.into_iter().find(|info| info.id == session))
 }
 
 fn is_alive(pid: u32) -> bool {

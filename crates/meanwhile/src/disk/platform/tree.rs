@@ -93,20 +93,46 @@ fn is_ours(pid: u32) -> io::Result<bool> {
     })
 }
 
+/// Kills all processes with an entry in their environment, and those that they start meanwhile. Supervisors are of a task.
+pub(crate) fn kill_marked(entry: &str) {
+    const SIGKILL: i32 = 9;
+    const MOST_ROUNDS: u32 = 50;
+    for _ in 0..MOST_ROUNDS {
+        let pids = fs::read_dir("/proc").into_iter().flatten().flatten();
+        let pids = pids.filter_map(|found| found.file_name().to_str()?.parse::<u32>().ok());
+        let has_mark = |pid: u32| {
+            let environ = read(pid, "environ").ok().flatten().unwrap_or_default();
+            environ.split(|byte| *byte == 0).any(|found| found == entry.as_bytes())
+        };
+        let marked: Vec<_> = pids.filter(|pid| has_mark(*pid) && !is_ours(*pid).unwrap_or(true)).collect();
+        let living: Vec<_> = marked.into_iter().filter_map(|pid| Some((pid, stat(pid).ok()??))).collect();
+        if living.is_empty() {
+            return;
+        }
+        for (pid, stat) in living {
+            signal(pid, stat.start_ticks, SIGKILL);
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+}
+
 /// Returns the process at the other end of a socket; of a listening one, the one that listens.
 pub(crate) fn peer_of(socket: BorrowedFd<'_>) -> Option<u32> {
     let pid = rustix::net::sockopt::socket_peercred(socket).ok()?.pid;
     u32::try_from(pid.as_raw_nonzero().get()).ok()
 }
 
-/// Lets one of our supervisors run again that a signal has stopped.
+/// Lets one of our supervisors run again that a signal has stopped, and the guardian above it.
 pub(crate) fn continue_if_stopped(pid: u32) {
     const SIGCONT: i32 = 18;
-    if let Ok(Some(stat)) = stat(pid)
-        && stat.is_stopped()
-        && is_ours(pid).unwrap_or(false)
-    {
-        let _ = signal(pid, stat.start_ticks, SIGCONT);
+    let guardian = stat(pid).ok().flatten().map(|stat| stat.parent);
+    for pid in guardian.into_iter().chain([pid]) {
+        if let Ok(Some(stat)) = stat(pid)
+            && stat.is_stopped()
+            && is_ours(pid).unwrap_or(false)
+        {
+            let _ = signal(pid, stat.start_ticks, SIGCONT);
+        }
     }
 }
 

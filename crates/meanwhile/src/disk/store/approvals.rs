@@ -7,7 +7,25 @@ use rusqlite::{OptionalExtension, Params, Row, params};
 use super::connection::Store;
 use super::error::StoreError;
 use super::write::{Transaction, json};
-use crate::approval::Entry;
+
+/// A proposal and what became of it.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// What was asked.
+    pub proposal: Proposal,
+    /// What became of it.
+    pub state: ApprovalState,
+    /// Tries to answer by somebody who may not, one a line.
+    pub(crate) attempts: Option<String>,
+}
+
+impl Entry {
+    /// Returns the tries to answer by somebody who may not: when, and who.
+    #[must_use]
+    pub fn refused_answers(&self) -> Vec<String> {
+        self.attempts.iter().flat_map(|attempts| attempts.lines()).map(str::to_owned).collect()
+    }
+}
 
 const COLUMNS: &str = "proposal, state, attempts";
 

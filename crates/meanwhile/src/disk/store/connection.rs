@@ -12,6 +12,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use super::error::StoreError;
 use super::events::MARK_LOG;
 use super::migrations;
+use crate::disk::damage::{FileLock, OpenFile, Shared};
 
 /// How often a writer looks again before it gives up on another: for ten seconds.
 const MOST_TRIES: i32 = 10_000;
@@ -19,6 +20,8 @@ const MOST_TRIES: i32 = 10_000;
 /// An open database.
 pub(crate) struct Store {
     pub(super) connection: Connection,
+    /// The file on disk, if there is one.
+    file: Option<OpenFile>,
     /// Whether spans were entered that nobody will deliver unless called; taken by who calls.
     pub(crate) spans_wait: Cell<bool>,
     /// Whether owners are told of the end of a batch, beside the ends of its tasks.
@@ -34,9 +37,12 @@ pub(crate) enum Opened {
 }
 
 impl Store {
-    /// Opens the database, making it when it is absent or empty.
+    /// Opens the database, making it when it is absent or empty. Its file is not replaced meanwhile.
     pub(crate) fn open(path: &Path) -> Result<Opened, StoreError> {
-        let store = Self::connected(path)?;
+        let lock = FileLock::of(path);
+        let _held = lock.share()?;
+        let connected = Self::connected(path)?;
+        let store = Self { file: Some(OpenFile::at(path)), ..connected };
         store.connection.execute_batch("PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=256;")?;
         if migrations::is_current(&store.connection)? {
             Ok(Opened::Ready(store))
@@ -53,7 +59,7 @@ impl Store {
         if migrations::is_current(&store.connection)? {
             store.copy_to_memory()
         } else {
-            Err(StoreError::Corrupt("it has to be brought up to date first".to_owned()))
+            Err(StoreError::Corrupt("it must be migrated first".to_owned()))
         }
     }
 
@@ -71,12 +77,22 @@ impl Store {
     }
 
     fn over(connection: Connection) -> Self {
-        Self { connection, spans_wait: Cell::default(), tells_batches: Cell::new(true) }
+        Self { connection, file: None, spans_wait: Cell::default(), tells_batches: Cell::new(true) }
     }
 
     /// Tells whether a change is under way.
     pub(crate) fn is_in_transaction(&self) -> bool {
         !self.connection.is_autocommit()
+    }
+
+    /// Tells whether another file has taken the place of this one.
+    pub(crate) fn is_replaced(&self) -> bool {
+        self.file.as_ref().is_some_and(OpenFile::is_replaced)
+    }
+
+    /// Keeps its file from being replaced; an error if it was.
+    pub(super) fn hold(&self) -> Result<Option<Shared<'_>>, StoreError> {
+        self.file.as_ref().map(OpenFile::hold).transpose()
     }
 
     /// Copies everything into a database that needs no disk.
@@ -96,7 +112,11 @@ impl Store {
     pub(crate) fn tidy(&mut self, path: &Path) {
         const WORTH_IT: u64 = 256 << 10;
         let wal = path.with_extension("db-wal");
-        if std::fs::metadata(wal).is_ok_and(|found| found.len() > WORTH_IT) {
+        let lock = FileLock::of(path);
+        if std::fs::metadata(wal).is_ok_and(|found| found.len() > WORTH_IT)
+            && let Ok(_held) = lock.share()
+            && !self.is_replaced()
+        {
             // Not worth waiting for others: the next one who comes tries again.
             let _ = self.connection.busy_handler(None::<fn(i32) -> bool>);
             self.empty_log();
@@ -116,7 +136,10 @@ impl Store {
         else {
             return;
         };
-        if free * size > WORTH_IT && free * 2 > pages {
+        if free * size > WORTH_IT
+            && free * 2 > pages
+            && let Ok(_held) = self.hold()
+        {
             let _ = self.connection.execute_batch("VACUUM;");
             self.empty_log();
         }
@@ -155,7 +178,7 @@ fn connect(path: &Path) -> Result<Connection, StoreError> {
 
 /// Waits for another writer. Transactions here take a fraction of a millisecond, so the first looks
 /// come quickly; SQLite's own handler would sleep for whole milliseconds from the start.
-fn wait_for_writer(tries: i32) -> bool {
+pub(super) fn wait_for_writer(tries: i32) -> bool {
     let pause = if tries < 40 { Duration::from_micros(50) } else { Duration::from_millis(1) };
     std::thread::sleep(pause);
     tries < MOST_TRIES

@@ -9,7 +9,7 @@ pub enum StoreError {
     #[error("{0}")]
     Sqlite(#[from] rusqlite::Error),
     /// A newer build wrote it.
-    #[error("meanwhile.db has schema {found}, this build knows up to {known}")]
+    #[error("meanwhile.db has schema {found}, this version supports up to {known}")]
     Newer {
         /// What it has.
         found: u32,
@@ -17,24 +17,41 @@ pub enum StoreError {
         known: u32,
     },
     /// The file cannot be opened or made.
-    #[error("meanwhile.db cannot be opened: {0}")]
+    #[error("cannot open meanwhile.db: {0}")]
     Unopened(std::io::Error),
     /// A row holds what no build of ours wrote.
     #[error("a row of meanwhile.db is corrupt: {0}")]
     Corrupt(String),
+    /// The file was emptied while others used it.
+    #[error("meanwhile.db is empty, and other processes still use its earlier content")]
+    Emptied,
+    /// Another file has taken the place of this one, or is about to.
+    #[error("meanwhile.db is being replaced")]
+    BeingReplaced,
     /// An event that cannot follow the state it meets.
     #[error(transparent)]
     Refused(#[from] mw_model::Refusal),
 }
 
 impl StoreError {
-    /// Tells whether the disk, not the database, is the trouble.
-    pub(crate) fn is_lack_of_room(&self) -> bool {
+    /// Tells whether a newer version wrote the database.
+    #[must_use]
+    pub const fn is_newer(&self) -> bool {
+        matches!(self, Self::Newer { .. })
+    }
+
+    /// Tells whether the disk is full or read-only.
+    #[must_use]
+    pub fn is_lack_of_room(&self) -> bool {
         use rusqlite::ErrorCode;
         let error = match self {
             Self::Sqlite(error) => error,
             Self::Unopened(error) => return is_lack_of_room(error),
-            Self::Newer { .. } | Self::Corrupt(_) | Self::Refused(_) => return false,
+            Self::Newer { .. }
+            | Self::Corrupt(_)
+            | Self::Emptied
+            | Self::BeingReplaced
+            | Self::Refused(_) => return false,
         };
         matches!(
             error.sqlite_error_code(),
@@ -42,22 +59,37 @@ impl StoreError {
         )
     }
 
+    /// Tells whether the file is damaged.
+    #[must_use]
+    pub fn is_damage(&self) -> bool {
+        use rusqlite::ErrorCode;
+        let code = if let Self::Sqlite(error) = self { error.sqlite_error_code() } else { None };
+        matches!(self, Self::Emptied)
+            || matches!(code, Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
+    }
+
+    /// Returns what to do next, without any command.
     pub(crate) fn hint(&self) -> String {
         match self {
-            Self::Newer { .. } => "upgrade mw, or set MEANWHILE_HOME to another directory".to_owned(),
+            Self::Newer { .. } => "upgrade meanwhile, or use another home directory".to_owned(),
             Self::Sqlite(_) if self.is_lack_of_room() => {
-                "make room on the disk, or give it back its rights; mw clear --finished removes what has ended".to_owned()
+                "free disk space, for example by removing finished tasks, or restore write permission".to_owned()
             }
             Self::Sqlite(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::CannotOpen) => {
-                "check the permissions of the home directory, and how many files may be open here (ulimit -n)".to_owned()
+                "check the permissions of the home directory and the limit of open files (ulimit -n)".to_owned()
             }
             Self::Unopened(error) if is_lack(error) => LACK_HINT.to_owned(),
             Self::Unopened(_) => "check the permissions and the free space of the home directory".to_owned(),
-            Self::Sqlite(_) | Self::Corrupt(_) => {
+            Self::BeingReplaced => "try again".to_owned(),
+            Self::Sqlite(_) if self.is_damage() => {
+                "try again: a damaged database is set aside and rebuilt from the task directories"
+                    .to_owned()
+            }
+            Self::Sqlite(_) | Self::Corrupt(_) | Self::Emptied => {
                 "check free space and permissions; if the database is damaged, remove meanwhile.db: it is rebuilt from the task directories"
                     .to_owned()
             }
-            Self::Refused(_) => "mw list shows where the tasks stand".to_owned(),
+            Self::Refused(_) => "look at the state of the task".to_owned(),
         }
     }
 }

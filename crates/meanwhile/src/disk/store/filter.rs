@@ -5,7 +5,7 @@ use rusqlite::types::ToSql;
 
 use crate::task::{Scope, Task};
 
-/// Whether a row is a task that keeps an agent alive: those of [`keeper_session`](crate::keeper_session).
+/// Whether a row is a task that keeps an agent alive: those of [`keeper_session`](crate::disk::agent_sessions::keeper_session).
 pub(super) const IS_KEEPER: &str = "session GLOB 'agent-????????:keeper'";
 
 /// Which tasks to list.
@@ -156,9 +156,9 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::disk::agent_sessions::keeper_session;
+    use crate::disk::agent_sessions::kept_agent;
     use crate::disk::store::{Opened, Store};
-    use crate::keeper_session;
-    use crate::live::agent::kept_agent;
 
     #[test]
     fn the_database_knows_keepers_by_the_form_of_their_session() {

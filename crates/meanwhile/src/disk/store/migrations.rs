@@ -1,10 +1,11 @@
 //! The schema, as a list of steps. A released step is never changed.
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
-use super::connection::Store;
+use super::connection::{Store, wait_for_writer};
 use super::error::StoreError;
 use super::write::Transaction;
 
@@ -169,6 +170,9 @@ const STEPS: [&str; 7] = [
     ",
 ];
 
+/// How long a new database may be busy before it is taken for one that was emptied.
+const PATIENCE: Duration = Duration::from_secs(3);
+
 /// Returns the schema a database has and the one this build knows.
 pub(super) fn versions(connection: &Connection) -> Result<(u32, u32), StoreError> {
     Ok((version(connection)?, STEPS.len() as u32))
@@ -184,17 +188,24 @@ impl Store {
     /// Takes the steps that are missing; `fill` gives a database made from nothing its tasks. All of it
     /// is one transaction: others see the old state or the whole new one.
     pub(crate) fn bring_up_to_date(
-        &self,
+        &mut self,
         tasks_dir: &Path,
         fill: impl FnOnce(&Transaction<'_>) -> crate::Result<()>,
     ) -> crate::Result<()> {
+        let begun = Instant::now();
+        self.connection.busy_handler(None::<fn(i32) -> bool>).map_err(StoreError::from)?;
         // Set once, for good; somebody else may be doing the same.
         while let Err(error) = self.connection.query_row("PRAGMA journal_mode=WAL", [], |_| Ok(())) {
             match error.sqlite_error_code() {
-                Some(rusqlite::ErrorCode::DatabaseBusy) => std::thread::yield_now(),
+                // A file that somebody emptied is still in use by those who knew its content.
+                Some(rusqlite::ErrorCode::DatabaseBusy) if begun.elapsed() > PATIENCE => {
+                    return Err(StoreError::Emptied.into());
+                }
+                Some(rusqlite::ErrorCode::DatabaseBusy) => std::thread::sleep(Duration::from_millis(1)),
                 _ => return Err(StoreError::from(error).into()),
             }
         }
+        self.connection.busy_handler(Some(wait_for_writer)).map_err(StoreError::from)?;
         let transaction = self.begin(tasks_dir)?;
         let taken = version(&transaction.inner)?;
         for step in STEPS.iter().skip(taken as usize) {
@@ -237,7 +248,9 @@ mod tests {
                        '{\"state\":\"pending\",\"run\":1,\"origin\":\"first\"}')";
             old.execute_batch(row).unwrap();
             drop(old);
-            let Ok(Opened::Behind(store)) = Store::open(&path) else { panic!("{taken} counts as current") };
+            let Ok(Opened::Behind(mut store)) = Store::open(&path) else {
+                panic!("{taken} counts as current")
+            };
             store.bring_up_to_date(Path::new("/"), |_| panic!("it has its tasks")).unwrap();
             let task = store.task(&"bash-k3f9x2ab".parse().unwrap(), Path::new("/")).unwrap().unwrap();
             assert_eq!((task.command.as_str(), task.trace), ("true", None));

@@ -24,15 +24,17 @@ mod spans;
 mod stored_formats;
 mod write;
 
+pub use approvals::Entry as ApprovalEntry;
 pub use error::StoreError;
 pub use events::EventRow;
 pub use filter::{Filter, Order, Page};
+pub use sessions::SessionInfo;
 pub use spans::ExportState;
 
 pub(crate) use connection::{Opened, Store};
 pub(crate) use inspect::{DatabaseReport, inspect_copy};
 pub(crate) use notices::{NoticeRow, Stage, ordinal};
-pub(crate) use read::{Ended, Outline};
+pub(crate) use read::{Ended, Outline, Totals};
 pub(crate) use resolve::Naming;
 pub(crate) use rows::new_task;
 pub(crate) use write::{Change, Transaction};

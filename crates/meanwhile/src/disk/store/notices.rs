@@ -9,8 +9,8 @@ use rusqlite::{Row, params};
 use super::connection::Store;
 use super::error::StoreError;
 use super::write::{Transaction, json};
+use crate::disk::agent_sessions::kept_agent;
 use crate::disk::home::ToldNews;
-use crate::live::agent::kept_agent;
 use crate::task::Task;
 
 /// Where a notice stands. The numbers are in the database.
@@ -136,6 +136,18 @@ impl Transaction<'_> {
         let (session, id, run) = (&task.session, task.id.as_str(), task.state.run());
         let at = task.created_at.as_micros();
         self.inner.execute(sql, params![session, id, run, at, Stage::Promised, holder])?;
+        Ok(())
+    }
+
+    /// The same for a run that may be over: what nobody has been handed is this holder's to tell.
+    pub(crate) fn claim_end(&self, task: &Task, holder: &str, at: Timestamp) -> Result<(), StoreError> {
+        let mut claim = self.inner.prepare_cached(
+            "INSERT INTO notices (session, task, run, kind, ordinal, at, stage, holder) \
+             VALUES (?1, ?2, ?3, 'ended', 0, ?4, ?5, ?6) \
+             ON CONFLICT DO UPDATE SET stage = ?5, holder = ?6 WHERE stage = ?7",
+        )?;
+        let (session, id, run) = (&task.session, task.id.as_str(), task.state.run());
+        claim.execute(params![session, id, run, at.as_micros(), Stage::Promised, holder, Stage::Waiting])?;
         Ok(())
     }
 

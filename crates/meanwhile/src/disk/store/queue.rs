@@ -5,7 +5,7 @@ use mw_model::{QueueLimits, TaskId};
 use super::error::StoreError;
 use super::rows;
 use super::write::{Transaction, json};
-use crate::queue::slots::Pool;
+use crate::disk::slots::Pool;
 use crate::task::Task;
 
 /// A session that has tasks waiting.

@@ -14,8 +14,14 @@ use super::filter::{Filter, IS_KEEPER, Order, Page, conditions, order_sql, title
 use super::notices::IS_OPEN;
 use super::rows;
 use super::write::Transaction;
-use crate::retain::purge::Totals;
 use crate::task::{Scope, Task};
+
+/// What finished tasks take together.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Totals {
+    pub(crate) count: u64,
+    pub(crate) output_bytes: u64,
+}
 
 /// A finished task that may be removed.
 pub(crate) struct Ended {
@@ -394,7 +400,7 @@ mod tests {
     #[test]
     fn tasks_are_listed_and_looked_up_by_index() {
         let home = tempfile::tempdir().unwrap();
-        let Ok(Opened::Behind(store)) = Store::open(&home.path().join("meanwhile.db")) else {
+        let Ok(Opened::Behind(mut store)) = Store::open(&home.path().join("meanwhile.db")) else {
             panic!("a new database is behind")
         };
         store.bring_up_to_date(home.path(), |_| Ok(())).unwrap();

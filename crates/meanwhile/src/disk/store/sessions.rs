@@ -4,6 +4,7 @@ use std::path::Path;
 
 use mw_model::TaskId;
 use rusqlite::params;
+use serde::Serialize;
 
 use super::connection::Store;
 use super::error::StoreError;
@@ -11,8 +12,22 @@ use super::filter::IS_KEEPER;
 use super::notices::IS_OPEN;
 use super::rows;
 use super::write::Transaction;
-use crate::session::lifecycle::SessionInfo;
 use crate::task::Task;
+
+/// A session in a list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SessionInfo {
+    /// Its name.
+    pub id: String,
+    /// Tasks that run or wait.
+    pub live: u64,
+    /// All its tasks.
+    pub tasks: u64,
+    /// Notices that nobody has acknowledged.
+    pub notices: u64,
+    /// Hosts that live.
+    pub hosts: usize,
+}
 
 impl Store {
     /// Lists the sessions that have tasks, without those of tasks that keep agents alive.
@@ -41,7 +56,7 @@ impl Store {
         let mut query = self.connection.prepare(&sql)?;
         let sessions = query.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?;
         let mut gone = Vec::new();
-        for agent in sessions.iter().filter_map(|session| crate::live::agent::kept_agent(session)) {
+        for agent in sessions.iter().filter_map(|session| crate::disk::agent_sessions::kept_agent(session)) {
             if self.task(&agent, Path::new(""))?.is_none() {
                 gone.push(agent);
             }

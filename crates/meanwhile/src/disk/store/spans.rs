@@ -13,8 +13,8 @@ use super::connection::Store;
 use super::error::StoreError;
 use super::rows;
 use super::write::{Transaction, json};
+use crate::span::Span;
 use crate::task::{Scope, Task};
-use crate::trace::spans::Span;
 
 /// How far the export of spans has come.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

@@ -8,7 +8,8 @@ use mw_model::{TurnEvent, events_from_turns};
 use tempfile::TempDir;
 
 use super::{Filter, Opened, Store};
-use crate::{DeliveryPolicy, Moment, Programs, Runtime, Scope, Settings};
+use crate::engine::{DeliveryPolicy, Moment, Runtime};
+use crate::{Programs, Scope, Settings};
 
 const SCHEMA_1: &str = include_str!("../../../../testkit/fixtures/schema-1.sql");
 const SCHEMA_2: &str = include_str!("../../../../testkit/fixtures/schema-2.sql");
@@ -54,7 +55,7 @@ fn open(home: &Path) -> Runtime {
 
 fn replayed(home: &Path) -> Vec<TurnEvent> {
     let runtime = open(home);
-    let host = runtime.host("old", DeliveryPolicy::NextRun).unwrap();
+    let host = runtime.notifications().host("old", DeliveryPolicy::NextRun).unwrap();
     events_from_turns(&host.turns().unwrap())
 }
 
@@ -72,9 +73,9 @@ fn a_conversation_is_shown_again_from_a_stored_home_of_this_schema() {
 fn a_home_from_before_approvals_keeps_what_it_knows_of_its_exports() {
     let home = stored(SCHEMA_3);
     let runtime = open(home.path());
-    let tasks = runtime.list(&Filter::new(Scope::All)).unwrap().tasks;
+    let tasks = runtime.tasks().list(&Filter::new(Scope::All)).unwrap().tasks;
     assert_eq!(tasks.iter().map(|task| task.exit_code).collect::<Vec<_>>(), [Some(3), Some(3)]);
-    let store = runtime.store().unwrap();
+    let store = runtime.base.store().unwrap();
     let known = "SELECT delivered + rejected + given_up + failures FROM exports";
     let known: i64 = store.connection.query_row(known, [], |row| row.get(0)).unwrap();
     let approvals = "SELECT count(*) FROM approvals";
@@ -88,7 +89,7 @@ fn what_a_stored_home_has_told_is_not_told_again_and_the_rest_is() {
     let before = replayed(home.path());
     {
         let runtime = open(home.path());
-        let host = runtime.host("old", DeliveryPolicy::NextRun).unwrap();
+        let host = runtime.notifications().host("old", DeliveryPolicy::NextRun).unwrap();
         let delivery = host.drain(Moment::RunStart).unwrap();
         let told: Vec<_> =
             delivery.notices().iter().map(|notice| (notice.number, notice.task.as_str())).collect();
@@ -99,7 +100,7 @@ fn what_a_stored_home_has_told_is_not_told_again_and_the_rest_is() {
     assert_eq!(after[..before.len()], before);
     assert_eq!(after.len(), before.len() + 2, "a notice and a text");
     let store = open(home.path());
-    let store = store.store().unwrap();
+    let store = store.base.store().unwrap();
     assert_eq!([store.mark("hooks").unwrap(), store.mark("a_mark_nobody_knows").unwrap()], [6, 1]);
 }
 
@@ -107,14 +108,14 @@ fn what_a_stored_home_has_told_is_not_told_again_and_the_rest_is() {
 fn a_home_from_before_the_ledger_is_brought_up_to_date() {
     let home = stored(SCHEMA_1);
     let runtime = open(home.path());
-    let tasks = runtime.list(&Filter::new(Scope::All)).unwrap().tasks;
+    let tasks = runtime.tasks().list(&Filter::new(Scope::All)).unwrap().tasks;
     let shown: Vec<_> = tasks.iter().map(|task| (task.id.as_str(), task.exit_code)).collect();
     assert_eq!(shown, [("bash-oldtask2", Some(3)), ("bash-oldtask1", Some(3))]);
-    let read = runtime.read("second", &Scope::All, &crate::ReadRequest::default()).unwrap();
+    let read = runtime.reader().read("second", &Scope::All, &crate::engine::ReadRequest::default()).unwrap();
     assert_eq!(read.bytes(), b"one\ntwo\n");
     assert_eq!(replayed(home.path()), [], "there were no conversations");
     // What ended before there was a ledger is no news; what was running then is.
-    let host = runtime.host("old", DeliveryPolicy::NextRun).unwrap();
+    let host = runtime.notifications().host("old", DeliveryPolicy::NextRun).unwrap();
     let delivery = host.drain(Moment::RunStart).unwrap();
     assert_eq!(delivery.notices().len(), 1);
     let turn = delivery.store("go on").unwrap();
@@ -126,6 +127,6 @@ fn a_home_from_before_the_ledger_is_brought_up_to_date() {
 fn a_database_of_a_later_schema_is_refused_and_left_alone() {
     let home = stored(&SCHEMA_2.replace("user_version = 2", "user_version = 99"));
     let runtime = open(home.path());
-    let refused = runtime.list(&Filter::new(Scope::All)).unwrap_err().to_string();
+    let refused = runtime.tasks().list(&Filter::new(Scope::All)).unwrap_err().to_string();
     assert!(refused.contains("99"), "{refused}");
 }

@@ -10,8 +10,9 @@ use super::connection::Store;
 use super::error::StoreError;
 use super::notices::{Stage, has_owner_to_tell};
 use super::rows;
+use crate::disk::damage::Shared;
+use crate::span;
 use crate::task::Task;
-use crate::trace::spans;
 
 /// A write transaction. Dropped without [`Transaction::commit`], nothing has happened.
 pub(crate) struct Transaction<'store> {
@@ -20,6 +21,8 @@ pub(crate) struct Transaction<'store> {
     pub(super) spans_wait: &'store Cell<bool>,
     /// Whether the end of a batch is told.
     tells_batches: bool,
+    /// Keeps the file from being replaced until the change is over.
+    _held: Option<Shared<'store>>,
 }
 
 /// Facts about a run that change along with its state.
@@ -33,14 +36,16 @@ pub(crate) struct Change {
 }
 
 impl Store {
-    /// Begins a change, waiting for other writers.
+    /// Begins a change, waiting for other writers. Refused if the database was replaced.
     pub(crate) fn begin(&self, tasks_dir: &Path) -> Result<Transaction<'_>, StoreError> {
+        let held = self.hold()?;
         let inner = rusqlite::Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
         Ok(Transaction {
             inner,
             tasks_dir: tasks_dir.to_owned(),
             spans_wait: &self.spans_wait,
             tells_batches: self.tells_batches.get(),
+            _held: held,
         })
     }
 }
@@ -160,7 +165,7 @@ impl Transaction<'_> {
         task.journal_seen = change.journal_seen.unwrap_or(task.journal_seen);
         self.save(task)?;
         if let Some(trace) = &task.trace
-            && let Some(span) = spans::ended_by(task, trace, event)
+            && let Some(span) = span::ended_by(task, trace, event)
         {
             self.enter_span(&span, trace)?;
         }

@@ -6,7 +6,7 @@ use mw_model::wire::Launch;
 use super::process::LocalProcess;
 use super::{Backend, Capabilities, Stop};
 use crate::error::Result;
-use crate::start::request::TaskRequest;
+use crate::request::TaskRequest;
 
 pub(super) struct AgentDriver;
 

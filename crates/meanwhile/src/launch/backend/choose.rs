@@ -7,7 +7,7 @@ use super::mock::Mock;
 use super::process::LocalProcess;
 use super::{Backend, Capabilities};
 use crate::error::{Error, Result};
-use crate::start::request::TaskRequest;
+use crate::request::TaskRequest;
 
 fn choose(place: Place, agent: Option<&AgentSpec>) -> &'static dyn Backend {
     match (place, agent) {
@@ -33,13 +33,13 @@ pub(crate) fn backend_for(request: &TaskRequest) -> Result<&'static dyn Backend>
 fn refuse_unsupported(request: &TaskRequest, capabilities: Capabilities) -> Result<()> {
     let refuse = |what: &str| {
         let message = format!("the back-end {} does not support {what}", request.place);
-        Err(Error::Invalid { message, hint: format!("leave it out, or use the back-end {}", Place::Process) })
+        Err(Error::invalid(message, format!("omit it, or use the back-end {}", Place::Process)))
     };
     if matches!(request.io, Io::Pty { .. }) && !capabilities.terminal {
         return refuse("a terminal");
     }
     if !request.limits.resources.is_none() && !capabilities.resources {
-        return refuse("limits on resources");
+        return refuse("resource limits");
     }
     Ok(())
 }

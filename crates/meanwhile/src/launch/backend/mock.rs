@@ -9,7 +9,7 @@ use mw_model::{Io, RawText, TaskSpec};
 use super::process::environment;
 use super::{Backend, Capabilities, Stop};
 use crate::error::{Error, Result};
-use crate::start::request::TaskRequest;
+use crate::request::TaskRequest;
 
 const SHELL: &str = "/bin/sh";
 const SCRIPT: &str = r#"
@@ -32,10 +32,10 @@ impl Backend for Mock {
         if request.io == Io::Stdin {
             return Ok(());
         }
-        Err(Error::Invalid {
-            message: "a mock task needs an open standard input: it is told there how to end".to_owned(),
-            hint: "ask for Io::Stdin".to_owned(),
-        })
+        Err(Error::invalid(
+            "a mock task needs an open standard input, which controls how it ends",
+            "use Io::Stdin",
+        ))
     }
 
     fn plan(&self, spec: &TaskSpec, run: u32) -> Result<Launch> {

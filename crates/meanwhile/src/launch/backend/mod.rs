@@ -15,7 +15,7 @@ use mw_model::TaskSpec;
 use mw_model::wire::Launch;
 
 use crate::error::Result;
-use crate::start::request::TaskRequest;
+use crate::request::TaskRequest;
 
 pub(crate) use choose::{backend_for, backend_of};
 

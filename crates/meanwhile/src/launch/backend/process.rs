@@ -8,7 +8,7 @@ use mw_model::{EnvVar, RawText, TRACEPARENT_VARIABLE, TRACESTATE_VARIABLE, TaskS
 use super::{Backend, Capabilities, Stop};
 use crate::error::Result;
 use crate::launch::program::program_of;
-use crate::start::request::TaskRequest;
+use crate::request::TaskRequest;
 
 pub(super) struct LocalProcess;
 

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use mw_model::wire::{ControlReply, Operation};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use crate::disk::control::Line;
 use crate::disk::platform;
-use crate::live::control::Line;
 
 /// How long an answer may take before the supervisor is asked whether it is there at all. Its grace period may be long.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -67,7 +67,7 @@ impl Asked {
         (waited >= PATIENCE + SILENCE).then(|| {
             let who = supervisor.map_or_else(String::new, |pid| format!(" (pid {pid})"));
             format!(
-                "its supervisor{who} has not answered for {} s; it has the request and acts on it when it runs again",
+                "its supervisor{who} has not answered for {} s; it has the request and will act on it when it runs again",
                 waited.as_secs()
             )
         })

@@ -7,12 +7,14 @@ use regex::bytes::Regex;
 use serde::Serialize;
 
 use super::clean::clean_text;
-use super::read::{StreamChoice, check_run};
+use super::read::check_run;
 use super::shown::before;
+use crate::disk::log_view::StreamChoice;
 use crate::error::{Error, Result};
-use crate::read::redact::Redactor;
-use crate::read::redact::UNREADABLE_NOTE;
-use crate::runtime::Runtime;
+use crate::read::Reader;
+use crate::record::Lookup;
+use crate::redact::{Redaction, Redactor, UNREADABLE_NOTE};
+use crate::settle::Settler;
 use crate::task::Scope;
 
 /// Bytes read in one go.
@@ -107,7 +109,7 @@ struct Search<'a> {
     number: u64,
 }
 
-impl Runtime {
+impl Reader<'_> {
     /// Searches a task's output line by line.
     ///
     /// # Errors
@@ -115,15 +117,15 @@ impl Runtime {
     pub fn grep(&self, handle: &str, scope: &Scope, request: &GrepRequest) -> Result<GrepReply> {
         let GrepRequest { stream, from, context, most, .. } = *request;
         let pattern = compile(&request.pattern)?;
-        let id = self.resolve(handle, scope)?;
-        let task = self.current(&id)?;
+        let id = Lookup::on(self.base).resolve(handle, scope)?;
+        let task = Settler::on(self.base).current(&id)?;
         let run = request.run.unwrap_or_else(|| task.state.run());
         check_run(&task, run)?;
         if self.has_not_run(&task, run) {
             return Ok(GrepReply { matches: Vec::new(), truncated: false, next_offset: 0 });
         }
         let view = self.view(&task, run, stream)?;
-        let redactor = self.redactor(&id);
+        let redactor = Redaction::on(self.base).redactor(&id);
         let before = before(&view, stream, from).map_err(Error::io("cannot read the log"))?;
         let mut search = Search {
             pattern: &pattern,
@@ -247,8 +249,10 @@ fn reason(text: &str) -> &str {
 
 /// Reads a pattern, with an error that says in one line what is wrong.
 pub(crate) fn compile(pattern: &str) -> Result<Regex> {
-    Regex::new(pattern).map_err(|error| Error::Invalid {
-        message: format!("{pattern:?} is not a regular expression: {}", reason(&error.to_string())),
-        hint: "escape special characters with a backslash".to_owned(),
+    Regex::new(pattern).map_err(|error| {
+        Error::invalid(
+            format!("{pattern:?} is not a regular expression: {}", reason(&error.to_string())),
+            "escape special characters with a backslash",
+        )
     })
 }

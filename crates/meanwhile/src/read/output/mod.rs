@@ -7,12 +7,10 @@ mod search;
 mod shown;
 mod tail;
 mod take;
-mod view;
 
 pub use clean::{clean_text, render_screen};
 pub use grep::{GrepMatch, GrepReply, GrepRequest};
-pub use read::{From, Piece, ReadReply, ReadRequest, StreamChoice};
+pub use read::{From, Piece, ReadReply, ReadRequest};
 
 pub(crate) use grep::compile;
 pub(crate) use search::LineSearch;
-pub(crate) use view::{LogView, last_write_us};

@@ -5,45 +5,12 @@ use mw_model::wire::{EntryKind, LOG_FILE, drop_marker};
 
 use super::tail::{next_character, tail_start, window_start};
 use super::take::{Taken, take};
-use super::view::LogView;
-use crate::error::{Error, Result};
-use crate::runtime::Runtime;
+use crate::disk::log_view::{LogView, StreamChoice};
+use crate::error::{Error, Invalid, Result};
+use crate::read::Reader;
+use crate::record::{Lookup, Records};
+use crate::settle::Settler;
 use crate::task::{Scope, Task};
-
-/// Which streams to read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum StreamChoice {
-    /// Interleaved, as printed.
-    #[default]
-    Both,
-    /// Both, in the order in which they were printed, and told apart.
-    Apart,
-    /// Standard output only.
-    Stdout,
-    /// Standard error only.
-    Stderr,
-}
-
-impl StreamChoice {
-    /// Returns the word used for it.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Both | Self::Apart => "both",
-            Self::Stdout => "stdout",
-            Self::Stderr => "stderr",
-        }
-    }
-
-    pub(super) const fn takes(self, kind: EntryKind) -> bool {
-        matches!(
-            (self, kind),
-            (Self::Both | Self::Apart, _)
-                | (Self::Stdout, EntryKind::Stdout(_) | EntryKind::Drop(_))
-                | (Self::Stderr, EntryKind::Stderr(_) | EntryKind::Drop(_))
-        )
-    }
-}
 
 /// Where to begin.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -156,14 +123,14 @@ impl ReadReply {
     }
 }
 
-impl Runtime {
+impl Reader<'_> {
     /// Reads a task's output.
     ///
     /// # Errors
     /// When the task is unknown, or its log is gone.
     pub fn read(&self, handle: &str, scope: &Scope, request: &ReadRequest) -> Result<ReadReply> {
-        let id = self.resolve(handle, scope)?;
-        let task = self.current(&id)?;
+        let id = Lookup::on(self.base).resolve(handle, scope)?;
+        let task = Settler::on(self.base).current(&id)?;
         self.read_task(&task, request)
     }
 
@@ -182,7 +149,7 @@ impl Runtime {
             From::TailLines(lines) => tail(&view, request.stream, *lines, request.most_bytes())?,
             From::TailBytes(bytes) => tail(&view, request.stream, u64::MAX, *bytes)?,
             From::Cursor(reader) => {
-                self.store()?.cursor(reader, &task.id, request.stream.word(), run)?.min(end)
+                self.base.store()?.cursor(reader, &task.id, request.stream.word(), run)?.min(end)
             }
         };
         let left = bytes_after(&view, request.stream, asked);
@@ -196,7 +163,7 @@ impl Runtime {
             take(&view, request, start, over).map_err(Error::io("cannot read the log"))?;
         let left_after = bytes_after(&view, request.stream, next_offset) - held_back;
         if let From::Cursor(reader) = &request.from {
-            self.store()?.set_cursor(reader, &task.id, request.stream.word(), run, next_offset)?;
+            self.base.store()?.set_cursor(reader, &task.id, request.stream.word(), run, next_offset)?;
         }
         let has_earlier = misses_before(&view, request.stream, start);
         let has_gap = pieces.iter().any(|piece| matches!(piece, Piece::Dropped(_)));
@@ -224,8 +191,8 @@ impl Runtime {
     /// Tells whether a run has not begun to run a command, or never did: it has no log, and nothing is wrong with that.
     pub(super) fn has_not_run(&self, task: &Task, run: u32) -> bool {
         if run < task.state.run() {
-            let log = self.home.earlier_run(&task.id, run).join(LOG_FILE);
-            let record = || self.home.earlier_result(&task.id, run).ok().flatten();
+            let log = self.base.home.earlier_run(&task.id, run).join(LOG_FILE);
+            let record = || self.base.home.earlier_result(&task.id, run).ok().flatten();
             return !log.exists() && record().is_some_and(|record| record.started_at.is_none());
         }
         match &task.state {
@@ -237,19 +204,19 @@ impl Runtime {
 
     pub(crate) fn view(&self, task: &Task, run: u32, stream: StreamChoice) -> Result<LogView> {
         let directory = if run == task.state.run() {
-            self.home.task(&task.id)
+            self.base.home.task(&task.id)
         } else {
-            self.home.earlier_run(&task.id, run)
+            self.base.home.earlier_run(&task.id, run)
         };
         let mut view = LogView::open(&directory, stream);
         if view.is_err() && matches!(task.state, TaskState::Pending { .. }) && run + 1 == task.state.run() {
             // Whoever asked for the run that waits was killed before the files of this one had moved.
-            self.shelve_waiting(&task.id);
+            Records::on(self.base).shelve_waiting(&task.id);
             view = LogView::open(&directory, stream);
         }
         view.map_err(|error| Error::Damaged {
             id: task.id.to_string(),
-            message: format!("the log of run {run} cannot be read: {error}"),
+            message: format!("cannot read the log of run {run}: {error}"),
         })
     }
 
@@ -264,12 +231,7 @@ pub(super) fn check_run(task: &Task, run: u32) -> Result<()> {
     if (1..=last).contains(&run) {
         return Ok(());
     }
-    let (id, runs) = (&task.id, if last == 1 { "1 run".to_owned() } else { format!("{last} runs") });
-    let choice = if last == 1 { "--run 1".to_owned() } else { format!("--run 1 to {last}") };
-    Err(Error::Invalid {
-        message: format!("{id} has no run {run}: it has {runs}"),
-        hint: format!("choose {choice}, or leave it out for the latest"),
-    })
+    Err(Error::Invalid(Invalid::NoSuchRun { id: task.id.clone(), run, last }))
 }
 
 /// Finds where the last lines or bytes begin, at the beginning of a character.

@@ -4,8 +4,9 @@ use regex::bytes::Regex;
 
 use super::clean::clean_text;
 use super::read::{From, ReadRequest};
+use crate::base::Base;
 use crate::error::Result;
-use crate::runtime::Runtime;
+use crate::read::Reader;
 use crate::task::Task;
 
 /// Bytes of output looked at in one go.
@@ -27,16 +28,11 @@ pub(crate) struct LineSearch {
 
 impl LineSearch {
     /// Looks at what is new; returns the first line that fits, as it was printed or without its colours.
-    pub(crate) fn go_on(
-        &mut self,
-        runtime: &Runtime,
-        task: &Task,
-        pattern: &Regex,
-    ) -> Result<Option<String>> {
+    pub(crate) fn go_on(&mut self, base: &Base, task: &Task, pattern: &Regex) -> Result<Option<String>> {
         loop {
             let request =
                 ReadRequest { from: From::Offset(self.seen), max_bytes: STEP, ..ReadRequest::default() };
-            let reply = runtime.read_task(task, &request)?;
+            let reply = Reader::on(base).read_task(task, &request)?;
             self.known_end = reply.end;
             if reply.next_offset == self.seen {
                 return Ok(None);

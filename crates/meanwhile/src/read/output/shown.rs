@@ -11,26 +11,27 @@ use std::ops::Range;
 use mw_model::Edge;
 use mw_model::wire::EntryKind;
 
-use super::read::{Piece, ReadReply, ReadRequest, StreamChoice};
-use super::view::LogView;
+use super::read::{Piece, ReadReply, ReadRequest};
+use crate::disk::log_view::{LogView, StreamChoice};
 use crate::error::{Error, Result};
-use crate::read::redact::Redactor;
-use crate::read::redact::UNREADABLE_NOTE;
-use crate::runtime::Runtime;
+use crate::read::Reader;
+use crate::record::Lookup;
+use crate::redact::{Redaction, Redactor, UNREADABLE_NOTE};
+use crate::settle::Settler;
 use crate::task::{Scope, Task};
 
 /// How far around a page is looked.
 pub(super) const CONTEXT: usize = 16 << 10;
 
-impl Runtime {
-    /// Reads a task's output for showing it: as [`Runtime::read`], with marks in the place of secrets and without
+impl Reader<'_> {
+    /// Reads a task's output for showing it: as [`Reader::read`](crate::engine::Reader::read), with marks in the place of secrets and without
     /// control sequences but colours.
     ///
     /// # Errors
-    /// As [`Runtime::read`].
+    /// As [`Reader::read`](crate::engine::Reader::read).
     pub fn read_shown(&self, handle: &str, scope: &Scope, request: &ReadRequest) -> Result<ReadReply> {
-        let id = self.resolve(handle, scope)?;
-        let task = self.current(&id)?;
+        let id = Lookup::on(self.base).resolve(handle, scope)?;
+        let task = Settler::on(self.base).current(&id)?;
         self.read_task_shown(&task, request)
     }
 
@@ -44,7 +45,7 @@ impl Runtime {
         let view = self.view(task, run, request.stream)?;
         let page = reply.offset..reply.next_offset;
         let around = around(&view, request.stream, page, super::read::is_over(task, run)).map_err(failed)?;
-        let redactor = self.redactor(&task.id);
+        let redactor = Redaction::on(self.base).redactor(&task.id);
         hide(&mut reply, &redactor, around);
         if redactor.is_blind() {
             note_in_front(&mut reply);

@@ -4,8 +4,7 @@ use std::io;
 
 use mw_model::wire::{EntryKind, Segment};
 
-use super::read::StreamChoice;
-use super::view::LogView;
+use crate::disk::log_view::{LogView, StreamChoice};
 
 /// Bytes looked at in one go.
 const STEP: usize = 64 << 10;

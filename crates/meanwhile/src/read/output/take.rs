@@ -2,8 +2,8 @@
 
 use mw_model::wire::EntryKind;
 
-use super::read::{Piece, ReadRequest, StreamChoice};
-use super::view::LogView;
+use super::read::{Piece, ReadRequest};
+use crate::disk::log_view::{LogView, StreamChoice};
 
 /// What was taken.
 pub(super) struct Taken {

@@ -18,7 +18,7 @@ impl World {
     /// Replays all events: no slot is given beyond a limit, too early, or to the wrong one.
     pub fn check_history(&self) {
         let mut moment = Moment::default();
-        for row in self.runtime.events_after(0, &Scope::All, None, 100_000).unwrap() {
+        for row in self.runtime.tasks().events_after(0, &Scope::All, None, 100_000).unwrap() {
             let at = self.known.iter().position(|known| known.id == row.task).unwrap();
             match row.event {
                 Event::Reserved { .. } => {

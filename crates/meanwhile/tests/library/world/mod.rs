@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use meanwhile::model::{CommandSpec, EnvVar, RawText, Status, TaskId, TaskState};
 use std::sync::Arc;
 
-use meanwhile::{Clock, Filter, KillRequest, Programs, Runtime, Scope, Settings, Task, TaskRequest};
+use meanwhile::engine::{Clock, KillRequest, Runtime, TaskRequest};
+use meanwhile::{Filter, Programs, Scope, Settings, Task};
 use tempfile::TempDir;
 
 /// The deadline for what takes milliseconds on an idle machine.
@@ -120,8 +121,8 @@ impl World {
             priority: asked.priority,
             ..TaskRequest::new(&session_name(asked.session), command, cwd, vec![path])
         };
-        let id = self.runtime.start(&request).unwrap().task.id;
-        let since = self.runtime.last_event().unwrap();
+        let id = self.runtime.starts().start(&request).unwrap().task.id;
+        let since = self.runtime.tasks().last_event().unwrap();
         self.known.push(Known { id, asked, killed: false, since });
     }
 
@@ -138,7 +139,7 @@ impl World {
 
     pub fn kill(&mut self, at: usize) {
         let request = KillRequest { by: "a test".to_owned(), signal: 15, grace_ms: None };
-        let receipt = self.runtime.kill(self.known[at].id.as_str(), &Scope::All, &request).unwrap();
+        let receipt = self.runtime.live().kill(self.known[at].id.as_str(), &Scope::All, &request).unwrap();
         assert!(receipt.status.is_terminal(), "{receipt:?}");
         assert!(receipt.survivors.is_empty(), "{receipt:?}");
         self.known[at].killed = true;
@@ -147,7 +148,7 @@ impl World {
     /// Checks the limits now, and that nothing goes on waiting beside a free slot.
     pub fn look(&self) {
         // Whoever looks starts what may start, under the limits of those tasks.
-        let _ = self.stranger.list(&Filter::new(Scope::All)).unwrap();
+        let _ = self.stranger.tasks().list(&Filter::new(Scope::All)).unwrap();
         self.until("no task waits beside a free slot", |tasks| {
             self.check_limits(tasks);
             !(0..2).any(|session| self.waits_in_vain(tasks, session))
@@ -159,7 +160,7 @@ impl World {
         let begun = Instant::now();
         loop {
             let filter = Filter { limit: u32::MAX, ..Filter::new(Scope::All) };
-            let tasks = self.runtime.list(&filter).unwrap().tasks;
+            let tasks = self.runtime.tasks().list(&filter).unwrap().tasks;
             if wanted(&tasks) {
                 return tasks;
             }
@@ -220,7 +221,7 @@ impl World {
         let tasks: Vec<_> = self
             .known
             .iter()
-            .map(|known| self.runtime.task(known.id.as_str(), &Scope::All).unwrap())
+            .map(|known| self.runtime.tasks().task(known.id.as_str(), &Scope::All).unwrap())
             .collect();
         for (known, task) in self.known.iter().zip(&tasks) {
             let free = known.asked.after.iter().all(|at| tasks[*at].status == Status::Completed);
@@ -245,7 +246,7 @@ impl Drop for World {
         let begun = Instant::now();
         while anybody_in(self.dir.path()) && begun.elapsed() < SOON {
             // Tasks that still wait get their turn, see that they are not wanted, and end.
-            let _ = self.runtime.reconcile();
+            let _ = self.runtime.settler().reconcile();
             self.runtime.listen().unwrap().wait(Duration::from_millis(20));
         }
     }

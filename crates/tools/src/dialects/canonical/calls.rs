@@ -1,12 +1,13 @@
-//! How the tools of our own set carry calls out.
+//! The functions behind the tools of the canonical dialect.
 
 use std::time::Duration;
 
-use meanwhile::{Condition, Filter, From, StreamChoice, Task};
+use meanwhile::engine::{Condition, From, StreamChoice};
+use meanwhile::{Filter, Task};
 use mw_model::{Io, Status, TaskId, TaskKind, signal_number};
 use serde_json::{Value, json};
 
-use crate::call::{Arguments, Desk, Refusal, Reply};
+use crate::call::{Arguments, CallContext, End, Over, Refusal, Reply};
 use crate::dialects::text::{command, first_line, seconds, title};
 use crate::operations::{
     ClearCall, Cleared, Excerpt, OutputCall, Ran, Returned, ShellCall, StopCall, WaitCall, Wish,
@@ -14,14 +15,14 @@ use crate::operations::{
     type_into, wait,
 };
 
-/// Whose place in the output `task_output` keeps.
+/// The reader whose position in the output `task_output` stores.
 const READER: &str = "model";
-/// How many tasks that are over a list shows beside the live ones.
+/// How many ended tasks a list shows besides the live ones.
 const MOST_ENDED: usize = 10;
-/// What is said of a batch of which there is nothing to say.
-const NO_SUCH_BATCH: &str = "No task of that batch.";
+/// The reply for a batch without tasks.
+const NO_SUCH_BATCH: &str = "No tasks in that batch.";
 
-pub(super) fn shell(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+pub(super) fn shell(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
     let call = ShellCall {
         cwd: arguments.text("cwd").map(Into::into),
         env: arguments.pairs("env"),
@@ -29,24 +30,18 @@ pub(super) fn shell(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Ref
         expected: arguments.text("expected").map(str::to_owned),
         run_timeout_ms: arguments.number("timeout"),
         io: if arguments.flag("pty") == Some(true) { Io::Pty { rows: 24, cols: 80 } } else { Io::Pipes },
-        ..ShellCall::script(arguments.required("command"), desk)
+        ..ShellCall::script(arguments.required("command"), cx)
     };
     if arguments.flag("run_in_background") == Some(true) {
-        return Ok(started(&start(&call, desk)?, desk));
+        return Ok(started(&start(&call, cx)?, cx));
     }
-    Ok(ran(&run(&call, desk)?))
+    Ok(ran(&run(&call, cx)?))
 }
 
-/// The reply to a command in the foreground, be it over or not.
+/// The reply to a foreground command, whether it has ended or not.
 pub fn ran(ran: &Ran) -> Reply {
     let (task, output) = (&ran.task, &ran.output);
-    let mut text = output.text.clone();
-    if !text.is_empty() && !text.ends_with('\n') {
-        text.push('\n');
-    }
-    if output.left_out > 0 {
-        text.push_str(&format!("[full log: {}]\n", task.output_path));
-    }
+    let mut text = shown_so_far(ran);
     let mut data = json!({
         "status": task.status,
         "exit_code": task.exit_code,
@@ -54,48 +49,85 @@ pub fn ran(ran: &Ran) -> Reply {
         "output": output.text,
         "left_out_bytes": output.left_out,
     });
-    // What is about to be removed is not named.
+    // A log that is about to be removed is not mentioned.
     if !ran.is_spent() {
         data["task_id"] = json!(task.id);
         data["output_path"] = json!(task.output_path);
     }
     if let Returned::CutOff(limit) = ran.returned {
-        text.push_str(&format!("[ended: a call may take {} here]\n", seconds(limit.as_millis() as u64)));
+        text.push_str(&format!(
+            "[ended: the time limit of a call is {}]\n",
+            seconds(limit.as_millis() as u64)
+        ));
     }
     if task.status.is_terminal() {
         text.push_str(&format!("[{}, {}]", outcome(task), seconds(task.duration_ms.unwrap_or(0))));
     } else {
         let took = seconds(ran.took.as_millis() as u64);
-        let why = match ran.returned {
-            Returned::Moved => format!("moved to the background by the user after {took}"),
-            Returned::Over | Returned::CutOff(_) | Returned::Late | Returned::Left => {
-                format!("still running after {took}")
-            }
-        };
+        let why = why_it_goes_on(ran.returned, &took);
         text.push_str(&format!(
-            "[{why}; it goes on in the background as {}. You are told when it ends; task_wait waits on.]",
+            "[{why}; it continues in the background as {}. You get a notification when it ends; use task_wait to wait.]",
             task.id
         ));
     }
-    ran.told_by(Reply::new(text, data))
+    let reply = ran.told_by(Reply::new(text, data));
+    if task.status.is_terminal() {
+        return reply;
+    }
+    let shown = shown_so_far(ran);
+    let id = task.id.clone();
+    reply.starting(task, move |end| {
+        let text =
+            format!("{shown}[it continued in the background as {id} and has already ended, see below]");
+        Over { text, data: ended(end) }
+    })
 }
 
-fn started(task: &Task, desk: &Desk<'_>) -> Reply {
-    let place = task.queue_position.map(|place| format!(" (place {place} in the queue)"));
+/// The output of a foreground command, and where the rest of it is.
+fn shown_so_far(ran: &Ran) -> String {
+    let mut text = ran.output.text.clone();
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    if ran.output.left_out > 0 {
+        text.push_str(&format!("[full log: {}]\n", ran.task.output_path));
+    }
+    text
+}
+
+/// The data of the reply to a start, if the task has already ended.
+fn ended(end: End) -> Value {
+    json!({"status": end.word, "exit_code": end.exit_code})
+}
+
+fn started(task: &Task, cx: &CallContext<'_>) -> Reply {
+    let place = task.queue_position.map(|place| format!(" (position {place} in the queue)"));
     let pid = task.pid.map(|pid| format!(" (pid {pid})"));
     let verb = if place.is_some() { "Queued" } else { "Started" };
     let begun =
         format!("{verb} {}{}. Output: {}", task.id, place.or(pid).unwrap_or_default(), task.output_path);
-    let text = format!("{begun}\nYou are told when it ends; do not poll. {}", desk.end_in_words(task));
+    let text =
+        format!("{begun}\nYou get a notification when it ends; do not poll. {}", cx.end_in_words(task));
     let over = format!("{begun}\nIt has already ended, see below.");
     let data = json!({
         "task_id": task.id, "status": task.status, "pid": task.pid, "output_path": task.output_path,
         "exit_code": null, "output": "", "left_out_bytes": 0,
+        "ends_with_session": cx.ends_with_session(task),
     });
-    Reply::new(text, data).starting(task, Some(over))
+    Reply::new(text, data).starting(task, move |end| Over { text: over.clone(), data: ended(end) })
 }
 
-pub(super) fn agent(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+/// Describes why a foreground call continues in the background, and after what time.
+fn why_it_goes_on(returned: Returned, took: &str) -> String {
+    match returned {
+        Returned::Moved => format!("moved to the background by the user after {took}"),
+        Returned::Over | Returned::CutOff(_) | Returned::Late | Returned::Left => {
+            format!("still running after {took}")
+        }
+    }
+}
+
+pub(super) fn agent(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
     let text = |name: &str| arguments.text(name).map(str::to_owned);
     let wish = Wish {
         agent: text("agent"),
@@ -106,46 +138,57 @@ pub(super) fn agent(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Ref
         worktree: arguments.flag("worktree") == Some(true),
         parent_message: None,
     };
-    let task = delegate(wish, desk)?;
+    let task = delegate(wish, cx)?;
     if arguments.flag("run_in_background") == Some(true) {
-        return Ok(asked(&task));
+        return Ok(asked(&task, cx));
     }
-    let task = await_answer(&task, desk)?;
+    let ran = await_answer(&task, cx)?;
+    let task = &ran.task;
     if !task.status.is_terminal() {
-        let reply = asked(&task);
-        return Ok(reply.after("It still works. "));
+        let took = seconds(ran.took.as_millis() as u64);
+        let why = why_it_goes_on(ran.returned, &took);
+        let why = format!("[{why}, the time limit of a call; it continues in the background]\n");
+        return Ok(ran.with_output_so_far(asked(task, cx).after(&why)));
     }
-    let answer = Excerpt::of(&task, desk)?.text;
+    let answer = ran.output.text.clone();
     let data = json!({
         "task_id": task.id, "status": task.status, "answer": answer, "output_path": task.output_path,
     });
-    let text = format!("{answer}\n[{} {}]", task.id, outcome(&task));
-    Ok(Reply { failed: task.status != Status::Completed, ..Reply::new(text, data) }.telling([task.id]))
+    let text = format!("{answer}\n[{} {}]", task.id, outcome(task));
+    let failed = task.status != Status::Completed;
+    Ok(Reply { failed, ..Reply::new(text, data) }.telling([task.id.clone()]))
 }
 
-pub(super) fn task_resume(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
-    Ok(asked(&follow_up(arguments.required("task_id"), arguments.required("message"), desk)?))
+pub(super) fn task_resume(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
+    Ok(asked(&follow_up(arguments.required("task_id"), arguments.required("message"), cx)?, cx))
 }
 
-/// The reply to a message that an agent works on.
-fn asked(task: &Task) -> Reply {
+/// The reply to a message that an agent works on. It says what happens at the end of the session.
+fn asked(task: &Task, cx: &CallContext<'_>) -> Reply {
     let data = json!({
         "task_id": task.id, "status": task.status, "answer": null, "output_path": task.output_path,
+        "ends_with_session": cx.ends_with_session(task),
     });
-    let text = format!("Asked {} ({}). You are told its answer; do not poll.", task.id, task.status.word());
-    let over = format!("Asked {}. It has already ended, see below.", task.id);
-    Reply::new(text, data).starting(task, Some(over))
+    let text = format!(
+        "Started {} ({}). You get a notification with its answer; do not poll. {}",
+        task.id,
+        task.status.word(),
+        cx.end_in_words(task)
+    );
+    let over = format!("Started {}. It has already ended, see below.", task.id);
+    let data_of = |end: End| json!({"status": end.word});
+    Reply::new(text, data).starting(task, move |end| Over { text: over.clone(), data: data_of(end) })
 }
 
-pub(super) fn task_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+pub(super) fn task_output(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
     let handle = arguments.required("task_id");
     let mut timed_out = false;
     if arguments.flag("block") == Some(true) {
-        let timeout = desk.wait(arguments.number("timeout"));
-        timed_out = wait_for(vec![desk.task(handle)?.id.to_string()], timeout, desk)?;
+        let timeout = cx.wait(arguments.number("timeout"));
+        timed_out = wait_for(vec![cx.task(handle)?.id.to_string()], timeout, cx)?;
     }
     if let Some(pattern) = arguments.text("pattern") {
-        let found = search(handle, pattern, desk)?;
+        let found = search(handle, pattern, cx)?;
         let task = &found.task;
         let more = if found.more { "[more lines match]\n" } else { "" };
         let text = format!("{}\n{}{more}", line(task), found.text);
@@ -156,10 +199,10 @@ pub(super) fn task_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Repl
         return Ok(Reply::new(text, data));
     }
     let wants_part = ["lines", "offset"].iter().any(|name| arguments.number(name).is_some());
-    let task = desk.task(handle)?;
+    let task = cx.task(handle)?;
     if task.agent.is_some() && task.status.is_terminal() && !wants_part && arguments.text("stream").is_none()
     {
-        let answer = Excerpt::of(&task, desk)?.text;
+        let answer = Excerpt::of(&task, cx)?.text;
         let data = json!({
             "task_id": task.id, "status": task.status, "exit_code": task.exit_code,
             "output": answer, "next_offset": null, "more": false, "timed_out": timed_out,
@@ -169,16 +212,14 @@ pub(super) fn task_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Repl
     let from = match (arguments.number("lines"), arguments.number("offset")) {
         (Some(lines), _) => From::TailLines(lines),
         (None, Some(offset)) => From::Offset(offset),
-        (None, None) => From::Cursor(desk.reader(READER)),
+        (None, None) => From::Cursor(cx.reader(READER)),
     };
     let stream = stream_of(arguments.text("stream"));
-    let read = output(
-        OutputCall { task: handle.to_owned(), stream, from, max_lines: 0, within: 0, parts: 1 },
-        desk,
-    )?;
+    let read =
+        output(OutputCall { task: handle.to_owned(), stream, from, max_lines: 0, within: 0, parts: 1 }, cx)?;
     let mut text = format!("{}\n", line(&read.task));
     if timed_out {
-        text.push_str("[waiting timed out; the task goes on]\n");
+        text.push_str("[wait timed out; the task continues]\n");
     }
     if read.misses && arguments.number("lines").is_some() {
         text.push_str(&format!("[earlier output: {}]\n", read.task.output_path));
@@ -198,35 +239,35 @@ pub(super) fn task_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Repl
     Ok(Reply::new(text, data).telling(told))
 }
 
-/// Reads a list of tasks; without a batch it must name at least one.
+/// Reads a list of tasks. Without a batch it must not be empty.
 fn some_tasks(arguments: &Arguments) -> Result<Vec<String>, Refusal> {
     let tasks = arguments.texts("task_ids").unwrap_or_default();
     if tasks.is_empty() && arguments.text("batch_id").is_none() {
-        return Err(Refusal::argument("task_ids", "is empty: name a task, or a batch"));
+        return Err(Refusal::argument("task_ids", "is empty: give a task or a batch"));
     }
     Ok(tasks)
 }
 
-/// Adds the tasks of the batch that is named, if one is.
+/// Adds the tasks of the given batch, if any.
 fn with_batch(
     mut tasks: Vec<String>,
     arguments: &Arguments,
-    desk: &Desk<'_>,
+    cx: &CallContext<'_>,
 ) -> Result<Vec<String>, Refusal> {
     if let Some(batch) = arguments.text("batch_id") {
-        let all = Filter { batch: Some(batch.to_owned()), limit: u32::MAX, ..Filter::new(desk.scope()) };
-        tasks.extend(desk.runtime.list(&all)?.tasks.iter().map(|task| task.id.to_string()));
+        let all = Filter { batch: Some(batch.to_owned()), limit: u32::MAX, ..Filter::new(cx.scope()) };
+        tasks.extend(cx.runtime.tasks().list(&all)?.tasks.iter().map(|task| task.id.to_string()));
     }
     Ok(tasks)
 }
 
-/// Waits for ends; tells whether the time was up.
-fn wait_for(tasks: Vec<String>, timeout: Duration, desk: &Desk<'_>) -> Result<bool, Refusal> {
+/// Waits for ends. Returns whether the wait timed out.
+fn wait_for(tasks: Vec<String>, timeout: Duration, cx: &CallContext<'_>) -> Result<bool, Refusal> {
     let call = WaitCall { tasks, any: false, condition: Condition::Exit, timeout: Some(timeout) };
-    Ok(wait(call, desk)?.timed_out)
+    Ok(wait(call, cx)?.timed_out)
 }
 
-/// Reads the word for a stream.
+/// Parses the name of a stream.
 fn stream_of(word: Option<&str>) -> StreamChoice {
     match word {
         Some("stdout") => StreamChoice::Stdout,
@@ -235,18 +276,17 @@ fn stream_of(word: Option<&str>) -> StreamChoice {
     }
 }
 
-pub(super) fn task_wait(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+pub(super) fn task_wait(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
     let condition = match (arguments.text("pattern"), arguments.number("port")) {
         (Some(pattern), _) => Condition::matching(pattern)?,
         (None, Some(port)) => Condition::Port(port as u16),
         (None, None) => Condition::Exit,
     };
     let wants_all = arguments.texts("task_ids").is_none() && arguments.text("batch_id").is_none();
-    let tasks =
-        if wants_all { own_live(desk)? } else { with_batch(some_tasks(arguments)?, arguments, desk)? };
+    let tasks = if wants_all { own_live(cx)? } else { with_batch(some_tasks(arguments)?, arguments, cx)? };
     if wants_all && tasks.is_empty() {
         let data = json!({"tasks": [], "met": [], "not_found": [], "timed_out": false});
-        return Ok(Reply::new("No task of yours is running.".to_owned(), data));
+        return Ok(Reply::new("You have no running tasks.".to_owned(), data));
     }
     let mut waited = wait(
         WaitCall {
@@ -255,10 +295,10 @@ pub(super) fn task_wait(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply,
             condition,
             timeout: arguments.number("timeout").map(Duration::from_millis),
         },
-        desk,
+        cx,
     )?;
-    let missing = shorten(&mut waited.tasks, room, desk);
-    let Ends { mut lines, entries, told } = ends(&waited.tasks, desk)?;
+    let missing = shorten(&mut waited.tasks, room, cx);
+    let Ends { mut lines, entries, told } = ends(&waited.tasks, cx)?;
     lines.extend(more(missing + waited.tasks.len() - entries.len()));
     lines.extend(waited.unknown.iter().map(|handle| format!("{handle} not found")));
     if lines.is_empty() {
@@ -266,7 +306,7 @@ pub(super) fn task_wait(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply,
     }
     if waited.timed_out {
         lines.push(
-            "[time is up; what runs goes on. Call task_wait again, or go on working: you are told.]"
+            "[wait timed out; running tasks continue. Call task_wait again, or keep working: you get a notification.]"
                 .to_owned(),
         );
     }
@@ -279,35 +319,35 @@ pub(super) fn task_wait(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply,
     Ok(Reply::new(lines.join("\n"), data).telling(told))
 }
 
-/// Returns this agent's own tasks that are not over.
-fn own_live(desk: &Desk<'_>) -> Result<Vec<String>, Refusal> {
-    let all = Filter { limit: u32::MAX, ..Filter::new(desk.scope()) };
-    let live = desk.runtime.list(&all)?.tasks.into_iter().filter(|task| !task.status.is_terminal());
-    Ok(live.filter(|task| desk.is_own(task)).map(|task| task.id.to_string()).collect())
+/// Returns the live tasks of this agent.
+fn own_live(cx: &CallContext<'_>) -> Result<Vec<String>, Refusal> {
+    let all = Filter { limit: u32::MAX, ..Filter::new(cx.scope()) };
+    let live = cx.runtime.tasks().list(&all)?.tasks.into_iter().filter(|task| !task.status.is_terminal());
+    Ok(live.filter(|task| cx.is_own(task)).map(|task| task.id.to_string()).collect())
 }
 
-/// How tasks stand, in words and as data, and whose end that tells.
+/// The states of tasks as text and data, and the tasks whose end that reports.
 struct Ends {
     lines: Vec<String>,
     entries: Vec<Value>,
     told: Vec<TaskId>,
 }
 
-/// Says how each task stands; of one that is over everything that a notification would say: what its output says of
-/// the outcome, and what an agent answered or failed by. Also returns the same as data, and whose end is told: a task
-/// for which there is no room is left out, and told another time.
-fn ends(tasks: &[Task], desk: &Desk<'_>) -> Result<Ends, Refusal> {
+/// Describes the state of each task; for an ended task everything that a notification would say: the outcome found in
+/// its output, and the answer or failure of an agent. Also returns the same as data, and the tasks whose end is
+/// reported. A task for which there is no room is omitted and reported later.
+fn ends(tasks: &[Task], cx: &CallContext<'_>) -> Result<Ends, Refusal> {
     let over = tasks.iter().filter(|task| task.status.is_terminal()).count().max(1) as u64;
-    let most = desk.premises.reply_bytes;
+    let most = cx.premises.reply_bytes;
     let (mut lines, mut entries, mut told, mut used) = (Vec::new(), Vec::new(), Vec::new(), 0);
     for task in tasks {
         let (mut text, mut entry) = (line(task), entry(task));
         if task.status.is_terminal() {
             if task.kind == TaskKind::Agent {
-                let answer = Excerpt::within(task, most / over, desk)?.text;
+                let answer = Excerpt::within(task, most / over, cx)?.text;
                 text.push_str(&format!("\n{answer}"));
                 entry["answer"] = json!(answer);
-            } else if let Some(outcome) = desk.runtime.outcome(task) {
+            } else if let Some(outcome) = cx.runtime.notifications().outcome(task) {
                 text.push_str(&format!("\n  {outcome}"));
                 entry["outcome"] = json!(outcome);
             }
@@ -323,13 +363,13 @@ fn ends(tasks: &[Task], desk: &Desk<'_>) -> Result<Ends, Refusal> {
     Ok(Ends { lines, entries, told })
 }
 
-pub(super) fn task_stop(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+pub(super) fn task_stop(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
     let word = arguments.text("signal").unwrap_or("TERM");
-    let signal = signal_number(word).ok_or_else(|| Refusal::argument("signal", "is no signal"))?;
+    let signal = signal_number(word).ok_or_else(|| Refusal::argument("signal", "is not a signal"))?;
     let tasks = some_tasks(arguments)?;
     let batch = arguments.text("batch_id").map(str::to_owned);
-    let mut stopped = stop(&StopCall { tasks, batch, signal }, desk)?;
-    let missing = shorten(&mut stopped, |one| room(&one.after) + one.receipt.killed.len() * 8, desk);
+    let mut stopped = stop(&StopCall { tasks, batch, signal }, cx)?;
+    let missing = shorten(&mut stopped, |one| room(&one.after) + one.receipt.killed.len() * 8, cx);
     let mut lines = Vec::new();
     let mut data = Vec::new();
     for one in &stopped {
@@ -338,14 +378,14 @@ pub(super) fn task_stop(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply,
         let alive = one.receipt.survivors.len();
         let sent: Vec<_> = one.receipt.signals.iter().map(|sent| sent.signal.as_str()).collect();
         let what = match () {
-            () if over => "was over already".to_owned(),
-            // It goes on: the signal was only sent.
+            () if over => "had already ended".to_owned(),
+            // It is still running: the signal was only sent.
             () if !one.receipt.status.is_terminal() && dead == 0 && alive == 0 => {
                 format!("{} sent", sent.join(", "))
             }
-            () => format!("{dead} processes ended"),
+            () => format!("{} killed", mw_model::count(dead as usize, "process", "processes")),
         };
-        let rest = if alive > 0 { format!(", {alive} survive") } else { String::new() };
+        let rest = if alive > 0 { format!(", {alive} still alive") } else { String::new() };
         lines.push(format!("{}: {what}{rest}", line(&one.after)));
         let mut entry = entry(&one.after);
         entry["signals"] = json!(one.receipt.signals);
@@ -360,19 +400,19 @@ pub(super) fn task_stop(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply,
     Ok(Reply::new(lines.join("\n"), json!({"tasks": data})).telling(told(&stopped)))
 }
 
-pub(super) fn task_list(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+pub(super) fn task_list(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
     let statuses = arguments.text("status").and_then(Status::from_word).into_iter().collect();
     let batch = arguments.text("batch_id").map(str::to_owned);
-    let mut listed = list(Filter { statuses, batch, ..Filter::new(desk.scope()) }, room, desk)?;
+    let mut listed = list(Filter { statuses, batch, ..Filter::new(cx.scope()) }, room, cx)?;
     if arguments.text("status").is_none() {
-        // Who wants to know what goes on reads no history.
+        // The list is about current work, not about history.
         let live = listed.tasks.iter().filter(|task| !task.status.is_terminal()).count();
         listed.tasks.truncate(live + MOST_ENDED);
     }
     let mut lines: Vec<_> = listed.tasks.iter().map(line).collect();
     let missing = listed.missing();
     if missing > 0 {
-        lines.push(format!("[{missing} older ones are not shown; status lists those in one state]"));
+        lines.push(format!("[{missing} older tasks not shown; use status to filter]"));
     }
     if lines.is_empty() {
         lines.push("No tasks.".to_owned());
@@ -381,22 +421,22 @@ pub(super) fn task_list(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply,
     Ok(Reply::new(lines.join("\n"), json!({"tasks": tasks, "total": listed.total})))
 }
 
-pub(super) fn task_input(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+pub(super) fn task_input(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
     let mut text = arguments.required("text").to_owned();
     if arguments.flag("enter") != Some(false) {
         text.push('\n');
     }
-    let bytes = type_into(arguments.required("task_id"), &text, desk)?;
-    Ok(Reply::new(format!("{bytes} bytes typed."), json!({"bytes": bytes})))
+    let bytes = type_into(arguments.required("task_id"), &text, cx)?;
+    Ok(Reply::new(format!("{bytes} bytes sent."), json!({"bytes": bytes})))
 }
 
-pub(super) fn task_clear(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+pub(super) fn task_clear(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
     let call = ClearCall {
         tasks: arguments.texts("task_ids"),
         batch: arguments.text("batch_id").map(str::to_owned),
         cancel: false,
     };
-    let Cleared { removed, kept } = clear(&call, desk)?;
+    let Cleared { removed, kept } = clear(&call, cx)?;
     let mut text = format!("{} removed.", removed.len());
     for one in &kept {
         text.push_str(&format!("\n{} kept: {}", one.id, one.reason));
@@ -404,14 +444,14 @@ pub(super) fn task_clear(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply
     Ok(Reply::new(text, json!({"removed": removed, "kept": kept})))
 }
 
-/// How much room a task takes in a reply about several.
+/// How much room a task takes in a reply about several tasks.
 fn room(task: &Task) -> usize {
     line(task).len() + entry(task).to_string().len()
 }
 
-/// Says how many tasks a reply has no room for.
+/// Describes how many tasks did not fit into the reply.
 fn more(missing: usize) -> Option<String> {
-    (missing > 0).then(|| format!("[{missing} more are not shown; task_list has them]"))
+    (missing > 0).then(|| format!("[{missing} more not shown; see task_list]"))
 }
 
 /// One task in one line.
@@ -422,14 +462,14 @@ fn line(task: &Task) -> String {
     } else {
         match (&task.progress, task.queue_position) {
             (Some(progress), _) => format!("{} {}", task.status.word(), progress.to_words()),
-            (None, Some(place)) => format!("pending, place {place}"),
+            (None, Some(place)) => format!("pending, position {place}"),
             (None, None) => task.status.word().to_owned(),
         }
     };
     format!("{} {state}{time}: {}", task.id, title(task))
 }
 
-/// How a task ended, in words.
+/// How a task ended, as text.
 fn outcome(task: &Task) -> String {
     let cause = task.cause.as_deref().map(first_line).unwrap_or_default();
     match task.status {

@@ -1,4 +1,4 @@
-//! Our own set: names and parameters that models already know, replies that cost few tokens.
+//! The canonical dialect: names and parameters that models already know, and short replies.
 
 mod calls;
 
@@ -7,32 +7,38 @@ pub use calls::ran;
 use serde_json::json;
 
 use super::Dialect;
-use crate::call::{Desk, Effect, Field, Kind, Offered, Parameter, Range, Refusal, Reply, Tool};
+use crate::call::{CallContext, Effect, Field, Kind, Offered, Parameter, Range, Refusal, Reply, Tool};
 
-/// What is told of an agent's task.
+/// The fields of the reply about an agent task.
 const ANSWER: &[Field] = &[
     Field::new("task_id", "string"),
     Field::new("status", "string"),
     Field::new("answer", "string|null"),
+    Field::new("output", "string"),
     Field::new("output_path", "string"),
+    Field::new("ends_with_session", "boolean"),
 ];
 
 pub(super) static TOOLS: [Tool; 9] = [
     Tool {
         name: "shell",
         title: "Run a command",
-        about: "Run a shell command and return its output and exit code. Long output is cut in the middle; the reply names the full log.",
-        about_background: "With run_in_background it starts at once and you are told when it ends: go on working, never sleep or poll. Use task_wait only if you can do nothing else.",
+        about: "Run a shell command and return its output and exit code. The middle of long output is omitted; the reply names the full log.",
+        about_background: "With run_in_background the call returns at once and you get a notification when the command ends: keep working, never sleep or poll. Use task_wait only if you have nothing else to do.",
         parameters: &[
             Parameter::required("command", Kind::Command, ""),
             Parameter::optional("run_in_background", Kind::Flag { default: None }, "Return at once")
                 .with_background(),
             Parameter::optional("timeout", Kind::Whole(Range::any(None)), "End it after this many ms"),
-            Parameter::optional("description", Kind::Text, "5-10 words for people"),
-            Parameter::optional("expected", Kind::Text, "Of long work: \"~5 min\", \"247 files\""),
+            Parameter::optional("description", Kind::Text, "5-10 words for the user"),
+            Parameter::optional(
+                "expected",
+                Kind::Text,
+                "Expected duration or size: \"~5 min\", \"247 files\"",
+            ),
             Parameter::optional("cwd", Kind::Text, ""),
             Parameter::optional("env", Kind::Pairs, ""),
-            Parameter::optional("pty", Kind::Flag { default: None }, "Give it a terminal, for task_input")
+            Parameter::optional("pty", Kind::Flag { default: None }, "Run it in a terminal, for task_input")
                 .with_background(),
         ],
         effect: Effect::Runs,
@@ -45,18 +51,19 @@ pub(super) static TOOLS: [Tool; 9] = [
             Field::new("output", "string"),
             Field::new("left_out_bytes", "integer"),
             Field::new("output_path", "string"),
+            Field::new("ends_with_session", "boolean"),
         ],
         run: calls::shell,
     },
     Tool {
         name: "task_output",
         title: "Read a task's output",
-        about: "Status and output of a task: what is new since your last call, or the last `lines`, or from `offset`, or lines matching the regex `pattern`.",
+        about: "Status and output of a task: new output since your last call, the last `lines`, output from `offset`, or lines that match the regex `pattern`.",
         about_background: "",
         parameters: &[
             Parameter::required("task_id", Kind::Text, ""),
-            Parameter::optional("block", Kind::Flag { default: None }, "Wait for its end first"),
-            Parameter::optional("timeout", Kind::Wait { most: None, shown: "integer" }, "ms to block"),
+            Parameter::optional("block", Kind::Flag { default: None }, "Wait until it ends"),
+            Parameter::optional("timeout", Kind::Wait { most: None, shown: "integer" }, "Maximum wait in ms"),
             Parameter::optional("lines", Kind::Whole(Range::any(None)), ""),
             Parameter::optional("offset", Kind::Whole(Range::any(None)), ""),
             Parameter::optional("pattern", Kind::Text, ""),
@@ -82,12 +89,16 @@ pub(super) static TOOLS: [Tool; 9] = [
     Tool {
         name: "task_wait",
         title: "Wait for tasks",
-        about: "Block until all (or any) of the tasks end, print a line matching `pattern`, or open `port`; return how they ended. Without task_ids: all of yours that run. Costs nothing while it waits. A timeout leaves the tasks running.",
+        about: "Wait until all (or any) of the tasks end, print a line that matches `pattern`, or open `port`, and return their outcome. Without task_ids: all your running tasks. A timeout leaves the tasks running.",
         about_background: "",
         parameters: &[
             Parameter::optional("task_ids", Kind::Texts, ""),
             Parameter::optional("batch_id", Kind::Text, ""),
-            Parameter::optional("any", Kind::Flag { default: None }, "One is enough"),
+            Parameter::optional(
+                "any",
+                Kind::Flag { default: None },
+                "Return when one task meets the condition",
+            ),
             Parameter::optional("pattern", Kind::Text, ""),
             Parameter::optional(
                 "port",
@@ -114,7 +125,11 @@ pub(super) static TOOLS: [Tool; 9] = [
         parameters: &[
             Parameter::optional("task_ids", Kind::Texts, ""),
             Parameter::optional("batch_id", Kind::Text, ""),
-            Parameter::optional("signal", Kind::Text, "Default TERM; any but TERM, INT, KILL is only sent"),
+            Parameter::optional(
+                "signal",
+                Kind::Text,
+                "Default TERM; signals other than TERM, INT, KILL are only sent",
+            ),
         ],
         effect: Effect::Ends,
         offered: Offered::WithBackground,
@@ -124,7 +139,7 @@ pub(super) static TOOLS: [Tool; 9] = [
     Tool {
         name: "task_list",
         title: "List tasks",
-        about: "List this session's tasks, live ones first.",
+        about: "List this session's tasks, live tasks first.",
         about_background: "",
         parameters: &[
             Parameter::optional(
@@ -146,15 +161,15 @@ pub(super) static TOOLS: [Tool; 9] = [
         name: "agent",
         title: "Ask another agent",
         about: "Ask another agent, which knows nothing of this conversation, and return its answer.",
-        about_background: "With run_in_background you are told its answer later.",
+        about_background: "With run_in_background a notification brings the answer.",
         parameters: &[
             Parameter::required("prompt", Kind::Text, ""),
-            Parameter::optional("agent", Kind::Text, "Which; else the default"),
+            Parameter::optional("agent", Kind::Text, "The agent; default if omitted"),
             Parameter::optional("run_in_background", Kind::Flag { default: None }, "").with_background(),
             Parameter::optional("description", Kind::Text, ""),
             Parameter::optional("cwd", Kind::Text, ""),
             Parameter::optional("batch_id", Kind::Text, ""),
-            Parameter::optional("worktree", Kind::Flag { default: None }, "A git worktree of its own"),
+            Parameter::optional("worktree", Kind::Flag { default: None }, "Use a separate git worktree"),
         ],
         effect: Effect::Runs,
         offered: Offered::WithBackground,
@@ -164,7 +179,7 @@ pub(super) static TOOLS: [Tool; 9] = [
     Tool {
         name: "task_resume",
         title: "Send an agent a follow-up",
-        about: "Send a message to an agent that has answered; it remembers. You are told its answer later.",
+        about: "Send a message to an agent that has answered; it remembers the conversation. A notification brings the answer.",
         about_background: "",
         parameters: &[
             Parameter::required("task_id", Kind::Text, ""),
@@ -178,7 +193,7 @@ pub(super) static TOOLS: [Tool; 9] = [
     Tool {
         name: "task_input",
         title: "Type into a task",
-        about: "Type into a task that was started with pty.",
+        about: "Send input to a task that was started with pty.",
         about_background: "",
         parameters: &[
             Parameter::required("task_id", Kind::Text, ""),
@@ -192,8 +207,8 @@ pub(super) static TOOLS: [Tool; 9] = [
     },
     Tool {
         name: "task_clear",
-        title: "Forget finished tasks",
-        about: "Remove finished tasks and their logs: these, or all.",
+        title: "Remove finished tasks",
+        about: "Remove finished tasks and their logs: the given ones, or all.",
         about_background: "",
         parameters: &[
             Parameter::optional("task_ids", Kind::Texts, ""),
@@ -207,10 +222,12 @@ pub(super) static TOOLS: [Tool; 9] = [
 ];
 
 /// Refuses in words that help: what is wrong, and which tasks there are.
-pub(super) fn refuse(refusal: &Refusal, desk: &Desk<'_>) -> Reply {
-    let live: Vec<_> = desk.live().iter().map(|task| Dialect::Canonical.handle(task)).collect();
+pub(super) fn refuse(refusal: &Refusal, cx: &CallContext<'_>) -> Reply {
+    let live: Vec<_> = cx.live().iter().map(|task| Dialect::Canonical.handle(task)).collect();
     let rest = match refusal {
-        Refusal::Engine(meanwhile::Error::NotFound(_)) if live.is_empty() => " No task is live.".to_owned(),
+        Refusal::Engine(meanwhile::Error::NotFound(_)) if live.is_empty() => {
+            " There are no live tasks.".to_owned()
+        }
         Refusal::Engine(meanwhile::Error::NotFound(_)) => format!(" Live: {}.", live.join(", ")),
         Refusal::Engine(meanwhile::Error::AtCapacity { .. }) => {
             format!(" End one first: {}.", live.join(", "))

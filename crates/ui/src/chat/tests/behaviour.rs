@@ -5,12 +5,12 @@ use super::*;
 #[test]
 fn ctrl_c_says_what_it_does() {
     let mut state = state(120, 12);
-    assert!(picture(&state).contains("Ctrl-C leave"), "{}", picture(&state));
+    assert!(picture(&state).contains("Ctrl-C quit"), "{}", picture(&state));
     update(&mut state, Event::Paste("first\nsecond\n".to_owned()));
     assert!(picture(&state).contains("Ctrl-C clear"), "{}", picture(&state));
     assert_eq!(ctrl(&mut state, 'c'), []);
     let drawn = picture(&state);
-    assert!(drawn.contains("Ctrl-C leave") && !drawn.contains("first"), "{drawn}");
+    assert!(drawn.contains("Ctrl-C quit") && !drawn.contains("first"), "{drawn}");
 }
 
 #[test]
@@ -19,10 +19,14 @@ fn cancelling_the_turn_says_what_ends_with_it() {
     tell(&mut state, ChatNews::Agent(AgentState::Busy));
     tell(&mut state, ChatNews::Tasks(vec![task("bash_1", "make", false)]));
     ctrl(&mut state, 'k');
-    assert!(picture(&state).contains("the agent's turn (background tasks go on)"), "{}", picture(&state));
+    assert!(
+        picture(&state).contains("the agent's turn (background tasks keep running)"),
+        "{}",
+        picture(&state)
+    );
     tell(&mut state, ChatNews::Tasks(vec![task("bash_1", "make", false), task("bash_2", "sleep 20", true)]));
     let drawn = picture(&state);
-    assert!(drawn.contains("the agent's turn, and bash_2 with it; others go on"), "{drawn}");
+    assert!(drawn.contains("the agent's turn and bash_2; other tasks keep running"), "{drawn}");
 }
 
 #[test]
@@ -150,7 +154,7 @@ fn leaving_asks_only_when_tasks_run() {
 fn a_task_that_nobody_had_heard_of_is_asked_about_before_it_ends_with_the_chat() {
     let mut state = state(80, 20);
     ctrl(&mut state, 'c');
-    assert!(picture(&state).contains("Looking whether anything runs"));
+    assert!(picture(&state).contains("Checking for running tasks"));
     assert_eq!(looked(&mut state, Ok(vec![task("bash_1", "a", true)])), []);
     assert!(picture(&state).contains("1 task is running."));
     assert_eq!(ctrl(&mut state, 'c'), [], "the same key once more is no answer");
@@ -163,7 +167,7 @@ fn nobody_is_held_by_a_store_that_cannot_be_read_or_does_not_answer() {
     ctrl(&mut state, 'c');
     assert_eq!(ctrl(&mut state, 'c'), [Effect::Quit]);
     assert_eq!(looked(&mut state, Err("the disk is full".to_owned())), []);
-    assert!(picture(&state).contains("cannot be seen: the disk is full"));
+    assert!(picture(&state).contains("cannot be listed: the disk is full"));
     assert_eq!(press(&mut state, KeyCode::Enter), [Effect::Quit]);
 }
 

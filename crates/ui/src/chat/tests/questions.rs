@@ -27,7 +27,7 @@ fn a_question_is_answered_set_aside_or_settled_elsewhere() {
     later(&mut state, 1000);
     ask(&mut state, question());
     tell(&mut state, ChatNews::Settled("ask-1".to_owned()));
-    assert!(!picture(&state).contains("may it?"));
+    assert!(!picture(&state).contains("allow?"));
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn a_question_takes_no_key_that_was_meant_for_the_text() {
     tell(&mut state, ChatNews::Asked(question()));
     write(&mut state, "y");
     assert_eq!(state.composer.text(), "my");
-    assert!(picture(&state).contains("asks you (Ctrl-Y answers)"));
+    assert!(picture(&state).contains("approval required (Ctrl-Y)"));
     ctrl(&mut state, 'y');
     assert_eq!(press(&mut state, KeyCode::Char('y')), answer(Reply::Once));
 }
@@ -109,10 +109,10 @@ fn a_key_for_one_question_does_not_answer_the_next() {
 fn the_title_asks_when_an_answer_is_taken() {
     let mut state = state(80, 20);
     tell(&mut state, ChatNews::Asked(question()));
-    assert!(!picture(&state).contains("may it?"));
+    assert!(!picture(&state).contains("allow?"));
     assert!(state.wants_ticks(), "the moment has to come by itself");
     later(&mut state, 500);
-    assert!(picture(&state).contains("may it?"));
+    assert!(picture(&state).contains("allow?"));
     assert!(!state.wants_ticks());
 }
 
@@ -204,7 +204,7 @@ fn a_further_question_brings_up_what_was_set_aside() {
     let mut state = state(80, 20);
     ask(&mut state, question());
     press(&mut state, KeyCode::Esc);
-    assert!(!picture(&state).contains("may it?"));
+    assert!(!picture(&state).contains("allow?"));
     ask(&mut state, question_of("ask-2"));
-    assert!(picture(&state).contains("may it? (1 of 2)"), "{}", picture(&state));
+    assert!(picture(&state).contains("allow? (1 of 2)"), "{}", picture(&state));
 }

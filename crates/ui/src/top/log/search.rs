@@ -1,4 +1,4 @@
-//! What is searched for in a log.
+//! Searches the log.
 
 use unicode_width::UnicodeWidthStr;
 

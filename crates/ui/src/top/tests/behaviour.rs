@@ -1,7 +1,7 @@
 //! What keys, answers and the mouse do.
 
 use crossterm::event::{KeyCode, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
-use meanwhile::StreamChoice;
+use meanwhile::engine::StreamChoice;
 use meanwhile::model::Status;
 use mw_desk::action::TaskAction;
 use mw_desk::log_window::LogChunk;
@@ -324,7 +324,7 @@ fn programs_get_the_terminal_for_a_task_that_is_there_for_them() {
     assert!(desk.effects.contains(&Effect::Run(Program::Editor(path))));
     desk.press("jjja");
     assert!(!desk.effects.iter().any(|effect| matches!(effect, Effect::Run(_))));
-    assert!(desk.drawn().contains("bash-00000004 has ended; e and p open its log"));
+    assert!(desk.drawn().contains("bash-00000004 has ended; press e or p to open its log"));
     desk.press("ggi");
     desk.press("yes, q");
     desk.take(key(KeyCode::Enter));
@@ -397,10 +397,10 @@ fn what_cannot_be_heard_stays_on_screen_until_it_can() {
     let mut desk = Desk::with_tasks(80, 24);
     desk.take(Event::Deaf("the database is locked".to_owned()));
     desk.press("j");
-    assert!(desk.drawn().contains("not live: the database is locked"), "{}", desk.drawn());
+    assert!(desk.drawn().contains("not updating: the database is locked"), "{}", desk.drawn());
     desk.take(Event::Hearing);
     assert!(listed(&desk.effects).is_some());
-    assert!(!desk.drawn().contains("not live"));
+    assert!(!desk.drawn().contains("not updating"));
 }
 
 #[test]
@@ -411,7 +411,7 @@ fn the_end_of_a_log_that_went_on_is_read_anew() {
     desk.take(key(KeyCode::Tab));
     desk.press("F");
     desk.print(&lines);
-    assert!(desk.drawn().contains("paused, G reads on"), "{}", desk.drawn());
+    assert!(desk.drawn().contains("paused, G continues"), "{}", desk.drawn());
     desk.press("G");
     assert!(desk.effects.contains(&Effect::Follow(Some(target("bash-00000001")))), "{:?}", desk.effects);
 }

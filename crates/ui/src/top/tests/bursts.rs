@@ -117,7 +117,7 @@ fn what_is_typed_ahead_of_a_failure_is_dropped_and_told() {
     world.keys("/wanted⏎xy");
     world.take(Event::Unlisted("it is locked".to_owned()));
     assert_eq!(world.killed(), Vec::<String>::new());
-    assert!(world.desk.drawn().contains("what was typed meanwhile is dropped"), "{}", world.desk.drawn());
+    assert!(world.desk.drawn().contains("keys typed meanwhile were dropped"), "{}", world.desk.drawn());
     world.keys("x");
     let drawn = world.desk.drawn();
     assert!(drawn.contains("Kill bash-00000000"), "the one that is shown selected: {drawn}");

@@ -112,7 +112,7 @@ fn id_and_path_are_given_to_the_terminal() {
     let mut desk = Desk::with_tasks(80, 24);
     desk.press("y");
     assert_eq!(desk.effects, [Effect::Copy("bash-00000001".to_owned())]);
-    assert!(desk.drawn().contains("copied bash-00000001, if the terminal lets"));
+    assert!(desk.drawn().contains("copied bash-00000001 (if the terminal"));
     desk.press("Y");
     assert_eq!(desk.effects, [Effect::Copy("/home/me/tasks/bash-00000001/output.log".to_owned())]);
     let mut empty = Desk::new(80, 24);

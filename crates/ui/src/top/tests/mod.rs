@@ -8,8 +8,8 @@ mod questions;
 mod screens;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use meanwhile::Run;
-use meanwhile::StreamChoice;
+use meanwhile::engine::Run;
+use meanwhile::engine::StreamChoice;
 use meanwhile::model::{Status, Timestamp};
 use mw_desk::Sample;
 use mw_desk::log_window::{LogChunk, LogTarget};
@@ -160,7 +160,7 @@ pub(super) fn facts() -> Vec<Fact> {
             "command",
             "npm run dev -- --port 3000 --host 127.0.0.1 --open false --strict --mode development",
         ),
-        fact("in", "/home/me/project"),
+        fact("directory", "/home/me/project"),
         fact("limits", "memory 2 GiB (sampled)"),
     ]
 }

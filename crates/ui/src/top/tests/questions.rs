@@ -70,7 +70,7 @@ fn what_waits_for_approval_is_counted_shown_and_answered() {
         ["Command requires approval:", "  rm -rf build", "", "deletes files"].map(str::to_owned).to_vec();
     let asked = Proposed { id: "ask-k3f9x2ab".to_owned(), lines };
     desk.take(Event::Asked(vec![asked.clone()]));
-    assert!(desk.drawn().contains("1 waits for approval: A"));
+    assert!(desk.drawn().contains("1 approval required: A"));
     for (key, reply) in [("y", Reply::Once), ("s", Reply::Session), ("n", Reply::Deny)] {
         desk.press("A");
         assert!(desk.drawn().contains("rm -rf build"));
@@ -166,7 +166,7 @@ fn every_question_is_reached_and_an_answered_one_is_gone_at_once() {
     assert!(desk.drawn().contains("run ask-two?"), "{}", desk.drawn());
     desk.press("y");
     assert_eq!(desk.effects, [Effect::Do(TaskAction::Answer("ask-two".to_owned(), Reply::Once))]);
-    assert!(desk.drawn().contains("1 waits for approval"));
+    assert!(desk.drawn().contains("1 approval required"));
     desk.press("A");
     assert!(desk.drawn().contains("run ask-one?"));
 }
@@ -233,7 +233,9 @@ fn children_that_live_on_are_not_killed_in_passing() {
     let mut desk = Desk::with_tasks(80, 24);
     desk.press("jjjjjr");
     assert_eq!(desk.effects, []);
-    assert!(desk.drawn().contains("2 processes it left live on. Kill and run bash-00000006 again?"));
+    assert!(
+        desk.drawn().contains("2 of its processes are still alive. Kill them and restart bash-00000006?")
+    );
     desk.press("y");
     assert!(desk.effects.contains(&Effect::Do(TaskAction::Restart(vec!["bash-00000006".to_owned()]))));
 }
@@ -242,9 +244,9 @@ fn children_that_live_on_are_not_killed_in_passing() {
 fn what_makes_no_sense_is_said_and_not_asked() {
     let mut desk = Desk::with_tasks(80, 24);
     desk.press("c");
-    assert!(desk.drawn().contains("bash-00000001 lives and cannot be removed; x kills it"));
+    assert!(desk.drawn().contains("bash-00000001 is live and cannot be removed; press x to kill it"));
     desk.press("jjjx");
-    assert!(desk.drawn().contains("bash-00000004 has ended; nothing of it is left to kill"));
+    assert!(desk.drawn().contains("bash-00000004 has ended; no processes left to kill"));
     desk.press("y");
     assert!(!desk.effects.iter().any(|effect| matches!(effect, Effect::Do(_))));
 }

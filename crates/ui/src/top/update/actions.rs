@@ -1,6 +1,6 @@
-//! What the keys of the table do.
+//! Performs the action of a key.
 
-use meanwhile::StreamChoice;
+use meanwhile::engine::StreamChoice;
 use mw_desk::query::{Look, Query, Sort, States};
 
 use super::load::load;
@@ -39,7 +39,7 @@ pub(super) fn act(state: &mut State, action: Action, effects: &mut Vec<Effect>) 
         Action::Reverse => reverse(state, effects),
         Action::Mark => match state.keys_go_to() {
             Focus::List => tasks::mark(state),
-            // As every pager has it.
+            // As in every pager.
             Focus::Detail => move_by(state, page(state)),
         },
         Action::Kill => tasks::kill(state),
@@ -91,9 +91,9 @@ const fn streams(state: &mut State) {
 fn mouse(state: &mut State, effects: &mut Vec<Effect>) {
     state.mouse_is_ours = !state.mouse_is_ours;
     let (mouse, text) = if state.mouse_is_ours {
-        (MouseUse::Ours, "the mouse selects rows, answers and scrolls")
+        (MouseUse::Ours, "the mouse selects rows and scrolls")
     } else {
-        (MouseUse::Terminals, "the mouse belongs to the terminal: select text; m takes it back")
+        (MouseUse::Terminals, "the terminal has the mouse: select text; press m to take it back")
     };
     effects.push(Effect::Mouse(mouse));
     say(state, Message::Note(text.to_owned()));
@@ -107,7 +107,7 @@ fn states(state: &mut State) {
 fn sessions(state: &mut State, effects: &mut Vec<Effect>) {
     match &state.bound_to {
         Some(session) => {
-            let text = format!("only the tasks of session {session} are yours: MEANWHILE_SESSION is set");
+            let text = format!("only tasks of session {session} are shown: MEANWHILE_SESSION is set");
             say(state, Message::Error(text));
         }
         None => effects.push(Effect::Find(Lookup::Sessions)),
@@ -117,7 +117,7 @@ fn sessions(state: &mut State, effects: &mut Vec<Effect>) {
 pub(super) fn set_focus(state: &mut State, focus: Focus) {
     (state.focus, state.zoom) = (focus, Zoom::Split);
     match focus {
-        // Whoever reads a log wants to go on with it.
+        // A log that is being read keeps its position.
         Focus::Detail => state.list.hold(),
         Focus::List => {}
     }
@@ -209,14 +209,14 @@ fn next_sort(state: &mut State, effects: &mut Vec<Effect>) {
 
 fn reverse(state: &mut State, effects: &mut Vec<Effect>) {
     let query = match state.list.query.sort {
-        // There is no other way round; the nearest is by age.
+        // This order cannot be reversed; sorting by age is the nearest.
         Sort::State => Query { sort: Sort::Newest, is_reversed: true, ..state.list.query.clone() },
         _ => Query { is_reversed: !state.list.query.is_reversed, ..state.list.query.clone() },
     };
     order_by(state, query, effects);
 }
 
-/// Sorts by this; asked for a second time, the other way round.
+/// Sorts by this; a second time reverses the order.
 pub(super) fn sort_by(state: &mut State, sort: Sort, effects: &mut Vec<Effect>) {
     if state.list.query.sort == sort {
         reverse(state, effects);
@@ -227,7 +227,7 @@ pub(super) fn sort_by(state: &mut State, sort: Sort, effects: &mut Vec<Effect>) 
 
 fn order_by(state: &mut State, query: Query, effects: &mut Vec<Effect>) {
     ask_for(state, query, effects);
-    let text = format!("sorted by {}; live tasks first; I turns it round", state.list.query.order_word());
+    let text = format!("sorted by {}; live tasks first; I reverses the order", state.list.query.order_word());
     say(state, Message::Note(text));
 }
 
@@ -237,7 +237,7 @@ fn batch(state: &mut State, effects: &mut Vec<Effect>) {
         (Some(_), _) => None,
         (None, Some(batch)) => Some(batch),
         (None, None) => {
-            say(state, Message::Error("the selected task belongs to no batch".to_owned()));
+            say(state, Message::Error("the selected task has no batch".to_owned()));
             return;
         }
     };
@@ -259,22 +259,22 @@ fn find(state: &mut State) {
 fn next_match(state: &mut State, by: isize) {
     let (width, height) = state.detail_size();
     match &state.log.search {
-        None => say(state, Message::Error("nothing is searched for: Tab to the log, then /".to_owned())),
+        None => say(state, Message::Error("no search: press Tab to focus the log, then /".to_owned())),
         Some(search) if search.lines.is_empty() => {
-            let text = format!("{:?} is not in what was read of the log", search.text);
+            let text = format!("{:?} not found in the part of the log that was read", search.text);
             say(state, Message::Error(text));
         }
         Some(_) => state.log.next_match(by, height, width),
     }
 }
 
-/// Chooses states.
+/// Filters by state.
 pub(super) fn choose_states(state: &mut State, states: States, effects: &mut Vec<Effect>) {
     let query = Query { states, ..state.list.query.clone() };
     ask_for(state, query, effects);
 }
 
-/// Chooses a session; nothing for all of them.
+/// Filters by session; `None` shows all.
 pub(super) fn choose_session(state: &mut State, session: Option<String>, effects: &mut Vec<Effect>) {
     let query = Query { session, ..state.list.query.clone() };
     ask_for(state, query, effects);

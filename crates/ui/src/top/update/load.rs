@@ -1,4 +1,4 @@
-//! Asks for what should be on screen and is not there.
+//! Requests the data that should be on screen but is not loaded yet.
 
 use mw_desk::log_window::LogTarget;
 use mw_desk::query::{Look, Stretch};

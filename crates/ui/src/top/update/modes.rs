@@ -1,4 +1,4 @@
-//! Keys while something is typed, asked, chosen or explained.
+//! Keys in text fields, questions, menus and help.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use meanwhile::model::Status;
@@ -15,7 +15,7 @@ use crate::top::layout::Areas;
 use crate::top::question::{Asking, Named, Question, subject};
 use crate::top::state::{Menu, MenuKind, Message, Mode, Prompt, Purpose, State};
 
-/// The states to choose from, in the order of the menu.
+/// The states of the menu, in order.
 pub(crate) const STATES: [States; 9] = [
     States::Any,
     States::Live,
@@ -54,7 +54,7 @@ pub(super) fn key(state: &mut State, key: KeyEvent, effects: &mut Vec<Effect>) {
     }
 }
 
-/// What nobody can see is not done: a window that is too small takes only the keys that it names.
+/// Nothing invisible is done: a window that is too small accepts only the keys that it shows.
 fn unseen(key: KeyEvent, effects: &mut Vec<Effect>) {
     match keys::action_of(key) {
         Some(Action::Close | Action::Quit) => effects.push(Effect::Quit),
@@ -64,7 +64,7 @@ fn unseen(key: KeyEvent, effects: &mut Vec<Effect>) {
     }
 }
 
-/// Tells whether a key is a letter by itself: whoever holds Ctrl or Alt means something else.
+/// Returns whether a key is pressed without Ctrl or Alt.
 fn is_plain(key: KeyEvent) -> bool {
     (key.modifiers - KeyModifiers::SHIFT).is_empty()
 }
@@ -73,7 +73,7 @@ pub(super) fn paste(state: &mut State, text: &str, effects: &mut Vec<Effect>) {
     let text = text.trim_end_matches(['\r', '\n']);
     match (&mut state.mode, text.contains(['\r', '\n'])) {
         (Mode::Typing(Prompt { purpose: Purpose::Input { id }, .. }), true) => {
-            let text = format!("those are several lines; a attaches to {id}, which takes them as they are");
+            let text = format!("several lines: press a to attach to {id} and paste them there");
             say(state, Message::Error(text));
         }
         (Mode::Typing(prompt), _) => {
@@ -85,9 +85,9 @@ pub(super) fn paste(state: &mut State, text: &str, effects: &mut Vec<Effect>) {
             let prompt = prompt.clone();
             show_filter(state, &prompt, effects);
         }
-        // Pasted text is no keys.
+        // Pasted text does not count as keys.
         (Mode::Normal | Mode::Asking(_) | Mode::Choosing(_) | Mode::Help(_) | Mode::Said(_), _) => {
-            say(state, Message::Error("pasted text is taken only where something is typed".to_owned()));
+            say(state, Message::Error("paste works only in a text field".to_owned()));
         }
     }
 }
@@ -142,7 +142,7 @@ fn typed(state: &mut State, mut prompt: Prompt, key: KeyEvent, effects: &mut Vec
     state.mode = Mode::Typing(prompt);
 }
 
-/// A filter is seen at work while it is typed.
+/// A filter applies while it is typed.
 fn show_filter(state: &mut State, prompt: &Prompt, effects: &mut Vec<Effect>) {
     match &prompt.purpose {
         Purpose::Filter { .. } => {
@@ -162,7 +162,7 @@ fn done(state: &mut State, prompt: Prompt, effects: &mut Vec<Effect>) {
             if let Some(search) = &state.log.search
                 && search.lines.is_empty()
             {
-                let text = format!("{:?} is not in what was read of the log", search.text);
+                let text = format!("{:?} not found in the part of the log that was read", search.text);
                 say(state, Message::Error(text));
             }
         }
@@ -202,7 +202,7 @@ fn answered(state: &mut State, mut asking: Asking, key: KeyEvent, effects: &mut 
     }
 }
 
-/// An answer for somebody who asks. A yes is taken once all that would be done was on screen.
+/// Answers an approval request. A yes is accepted only after the whole request was on screen.
 fn judged(state: &mut State, asking: Asking, proposed: Proposed, key: KeyEvent, effects: &mut Vec<Effect>) {
     let step = |by: isize| {
         let place = state.proposed.iter().position(|other| other.id == proposed.id)?;
@@ -220,14 +220,14 @@ fn judged(state: &mut State, asking: Asking, proposed: Proposed, key: KeyEvent, 
         _ => return state.mode = Mode::Asking(asking),
     };
     if reply != Reply::Deny && !asking.is_read(state.size) {
-        say(state, Message::Error("there is more to read: ↓ or Space; n says no".to_owned()));
+        say(state, Message::Error("read to the end first: ↓ or Space; n denies".to_owned()));
         return state.mode = Mode::Asking(asking);
     }
     state.proposed.retain(|other| other.id != proposed.id);
     effects.push(Effect::Do(TaskAction::Answer(proposed.id, reply)));
 }
 
-/// An answer about something of one's own. What was marked for it is marked no longer.
+/// Answers a confirmation question. The marks are removed.
 fn decided(state: &mut State, asking: Asking, key: KeyEvent, effects: &mut Vec<Effect>) {
     let (doing, deed) = match (asking.question, key.code) {
         (_, KeyCode::Char('n' | 'q') | KeyCode::Esc) => return,
@@ -238,14 +238,14 @@ fn decided(state: &mut State, asking: Asking, key: KeyEvent, effects: &mut Vec<E
             (format!("killing {} …", subject(&tasks)), TaskAction::Kill(ids(tasks), Force::Kill))
         }
         (Question::Restart { tasks, .. }, KeyCode::Char('y') | KeyCode::Enter) => {
-            (format!("running {} again …", subject(&tasks)), TaskAction::Restart(ids(tasks)))
+            (format!("restarting {} …", subject(&tasks)), TaskAction::Restart(ids(tasks)))
         }
-        // What removes files wants a y, not a key that is pressed in passing.
+        // A removal needs a y, not a key that may be pressed by accident.
         (Question::Clear(tasks), KeyCode::Char('y')) => {
             (format!("removing {} …", subject(&tasks)), TaskAction::Clear(Removal::These(ids(tasks))))
         }
         (Question::ClearEnded { query, .. }, KeyCode::Char('y')) => {
-            ("removing what has ended …".to_owned(), TaskAction::Clear(Removal::Ended(query)))
+            ("removing finished tasks …".to_owned(), TaskAction::Clear(Removal::Ended(query)))
         }
         (question, _) => return state.mode = Mode::Asking(Asking::new(question)),
     };
@@ -261,7 +261,7 @@ fn ids(tasks: Vec<Named>) -> Vec<String> {
 fn chosen(state: &mut State, mut menu: Menu, key: KeyEvent, effects: &mut Vec<Effect>) {
     let count = match &menu.kind {
         MenuKind::States => STATES.len(),
-        // The first line stands for all of them.
+        // The first line means all of them.
         MenuKind::Sessions(sessions) => sessions.len() + 1,
     };
     let place = match keys::action_of(key) {
@@ -286,7 +286,7 @@ fn chosen(state: &mut State, mut menu: Menu, key: KeyEvent, effects: &mut Vec<Ef
     state.mode = Mode::Choosing(menu);
 }
 
-/// Turns the pages of something to be read; any other key goes back.
+/// Scrolls a text page; any other key returns.
 fn turned(top: usize, key: KeyEvent) -> Option<usize> {
     match keys::action_of(key)? {
         Action::Down => Some(top + 1),

@@ -1,4 +1,4 @@
-//! Takes an event in: one arm for each.
+//! Processes an event: one match arm for each.
 
 use crossterm::event::{KeyCode, KeyModifiers};
 use mw_desk::query::Look;
@@ -30,7 +30,7 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
 
 /// Keeps what was typed too early, and returns everything else.
 fn wait_for_selection(state: &mut State, event: Event) -> Option<Event> {
-    /// Nobody types more before a reply comes; a key that repeats does.
+    /// Maximum number of keys that wait for a reply. Only a repeating key exceeds it.
     const MOST: usize = 1000;
     let is_ahead = match &event {
         Event::Key(key) if key.code == KeyCode::Char('c') && key.modifiers == KeyModifiers::CONTROL => {
@@ -59,7 +59,7 @@ fn wait_for_selection(state: &mut State, event: Event) -> Option<Event> {
 /// Forgets what was typed ahead of a reply that did not come, and says so.
 fn forget_typed_ahead(state: &mut State, problem: String) -> String {
     let count = std::mem::take(&mut state.typed_ahead).len();
-    if count == 0 { problem } else { format!("{problem}; what was typed meanwhile is dropped") }
+    if count == 0 { problem } else { format!("{problem}; keys typed meanwhile were dropped") }
 }
 
 fn take(state: &mut State, event: Event, effects: &mut Vec<Effect>) {
@@ -126,8 +126,8 @@ fn take(state: &mut State, event: Event, effects: &mut Vec<Effect>) {
             (state.lanes, state.now) = (lanes, now);
         }
         Event::SessionsKnown(sessions) => {
-            let line = |session: meanwhile::SessionInfo| {
-                let words = format!("{} live, {} in all", session.live, session.tasks);
+            let line = |session: meanwhile::engine::SessionInfo| {
+                let words = format!("{} live, {} total", session.live, session.tasks);
                 (session.id, words)
             };
             let kind = MenuKind::Sessions(sessions.into_iter().map(line).collect());

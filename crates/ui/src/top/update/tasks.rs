@@ -1,4 +1,4 @@
-//! What is done to tasks: to those marked, else to the selected one.
+//! Actions on tasks: on the marked ones, else on the selected one.
 
 use mw_desk::action::TaskAction;
 use mw_desk::rows::TaskRow;
@@ -10,7 +10,7 @@ use crate::top::layout::Areas;
 use crate::top::question::{Asking, Named, Question};
 use crate::top::state::{Message, Mode, Prompt, Purpose, State};
 
-/// Marks the selected task, or no longer, and goes on to the next.
+/// Marks the selected task, or no longer, and continues to the next.
 pub(super) fn mark(state: &mut State) {
     let Some(Named { id, what }) = selected(state) else { return };
     if state.marked.remove(&id).is_none() {
@@ -46,7 +46,7 @@ pub(super) fn kill(state: &mut State) {
     match &*chosen(state) {
         [] => {}
         [task] if is_gone(state, task) => {
-            let text = format!("{} has ended; nothing of it is left to kill", task.id);
+            let text = format!("{} has ended; no processes left to kill", task.id);
             say(state, Message::Error(text));
         }
         tasks => ask(state, Question::Kill(tasks.to_vec())),
@@ -57,7 +57,10 @@ pub(super) fn clear(state: &mut State) {
     match &*chosen(state) {
         [] => {}
         [task] if !is_gone(state, task) => {
-            say(state, Message::Error(format!("{} lives and cannot be removed; x kills it", task.id)));
+            say(
+                state,
+                Message::Error(format!("{} is live and cannot be removed; press x to kill it", task.id)),
+            );
         }
         tasks => ask(state, Question::Clear(tasks.to_vec())),
     }
@@ -65,7 +68,7 @@ pub(super) fn clear(state: &mut State) {
 
 pub(super) fn clear_ended(state: &mut State) {
     match state.list.total.saturating_sub(state.list.live) {
-        0 => say(state, Message::Error("nothing in this list has ended".to_owned())),
+        0 => say(state, Message::Error("no finished tasks in this list".to_owned())),
         count => {
             let query = state.list.shown.clone();
             ask(state, Question::ClearEnded { count, query });
@@ -79,7 +82,7 @@ pub(super) fn restart(state: &mut State, effects: &mut Vec<Effect>) {
         [] => {}
         [task] if is_gone(state, task) => {
             state.marked.clear();
-            say(state, Message::Note(format!("running {} again …", task.id)));
+            say(state, Message::Note(format!("restarting {} …", task.id)));
             effects.push(Effect::Do(TaskAction::Restart(vec![task.id.clone()])));
         }
         [first, ..] => {
@@ -93,11 +96,11 @@ pub(super) fn restart(state: &mut State, effects: &mut Vec<Effect>) {
 pub(super) fn answer(state: &mut State) {
     match state.proposed.first().cloned() {
         Some(proposed) => ask(state, Question::Answer(proposed)),
-        None => say(state, Message::Note("nothing waits for approval".to_owned())),
+        None => say(state, Message::Note("no open approval requests".to_owned())),
     }
 }
 
-/// Closes a question that somebody else has answered, and asks how.
+/// Closes a request that was answered elsewhere, and asks how.
 pub(super) fn close_answered(state: &mut State, effects: &mut Vec<Effect>) {
     if let Mode::Asking(asking) = &state.mode
         && let Question::Answer(shown) = &asking.question
@@ -112,7 +115,7 @@ pub(super) fn close_answered(state: &mut State, effects: &mut Vec<Effect>) {
 pub(super) fn input(state: &mut State) {
     let Some(Named { id, .. }) = selected(state) else { return };
     if is_over(state) {
-        say(state, Message::Error(format!("{id} has ended and reads nothing any more; r runs it again")));
+        say(state, Message::Error(format!("{id} has ended and reads no input; press r to restart it")));
         return;
     }
     let purpose = Purpose::Input { id };
@@ -122,25 +125,25 @@ pub(super) fn input(state: &mut State) {
 pub(super) fn attach(state: &mut State, effects: &mut Vec<Effect>) {
     let Some(Named { id, .. }) = selected(state) else { return };
     if is_over(state) {
-        say(state, Message::Error(format!("{id} has ended; e and p open its log")));
+        say(state, Message::Error(format!("{id} has ended; press e or p to open its log")));
         return;
     }
     effects.push(Effect::Find(Lookup::Attachable(id)));
 }
 
-/// Attaches to a task that takes input, unless somebody has turned to something else meanwhile.
+/// Attaches to a task that takes input, unless the user has moved on meanwhile.
 pub(super) fn attach_now(state: &State, id: String, effects: &mut Vec<Effect>) {
     if state.mode == Mode::Normal && state.list.selected_id.as_ref() == Some(&id) {
         effects.push(Effect::Run(Program::Attach(id)));
     }
 }
 
-/// Tells whether the selected task has come to its end.
+/// Returns whether the selected task has come to its end.
 fn is_over(state: &State) -> bool {
     state.list.selected_row().is_some_and(|row| row.status.is_terminal())
 }
 
-/// Tells whether a task has ended and nothing of it is left.
+/// Returns whether a task has ended and nothing of it is left.
 fn is_gone(state: &State, task: &Named) -> bool {
     state.list.row_of(&task.id).is_some_and(|row| row.status.is_terminal() && !row.alive)
 }
@@ -164,7 +167,7 @@ pub(super) fn copy(state: &mut State, what: impl FnOnce(&TaskRow) -> String, eff
     match state.list.selected_row().map(what) {
         None => say(state, Message::Error("no task is selected".to_owned())),
         Some(text) => {
-            say(state, Message::Note(format!("copied {text}, if the terminal lets programs copy")));
+            say(state, Message::Note(format!("copied {text} (if the terminal supports it)")));
             effects.push(Effect::Copy(text));
         }
     }

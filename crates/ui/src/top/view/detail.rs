@@ -1,4 +1,4 @@
-//! The line over the detail, and what is known about a task.
+//! The title line of the detail pane, and the facts about a task.
 
 use mw_desk::text::bytes;
 use ratatui::buffer::Buffer;
@@ -13,7 +13,7 @@ use crate::top::state::{Focus, Pane, State};
 const TABS: [(Pane, &str); 3] =
     [(Pane::Log, " 1 log "), (Pane::Facts, " 2 facts "), (Pane::Timeline, " 3 timeline ")];
 
-/// Returns the pane whose name stands at a column of the line.
+/// Returns the pane whose name is at a column of the line.
 pub(in crate::top) fn pane_at(x: u16) -> Option<Pane> {
     let mut right = 0;
     TABS.iter().find_map(|(pane, name)| {
@@ -76,7 +76,7 @@ fn right_words(state: &State) -> String {
     let stand = match (log.follows, log.is_withheld) {
         (true, _) => "following",
         (false, false) => "paused",
-        (false, true) => "paused, G reads on",
+        (false, true) => "paused, G continues",
     };
     words.push(stand.to_owned());
     format!(" {} ", words.join(" · "))
@@ -86,7 +86,7 @@ pub(super) fn facts(state: &State, area: Rect, buffer: &mut Buffer) {
     const NAME: usize = 11;
     let selected = state.list.selected_id.as_ref();
     let Some((_, facts)) = state.facts.as_ref().filter(|(id, _)| Some(id) == selected) else {
-        let text = if selected.is_some() { "  looking …" } else { "  No task is selected." };
+        let text = if selected.is_some() { "  loading …" } else { "  No task is selected." };
         put(buffer, area, area.y, text, state.theme.dim);
         return;
     };

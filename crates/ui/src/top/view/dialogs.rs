@@ -1,4 +1,4 @@
-//! Questions, choices and the list of keys, over everything else.
+//! Draws questions, menus and the help over everything else.
 
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
@@ -36,7 +36,7 @@ fn draw_question(state: &State, asking: &Asking, area: Rect, buffer: &mut Buffer
     }
 }
 
-/// Returns the key of the answer that stands at a place of the screen.
+/// Returns the key of the answer at a position of the screen.
 pub(in crate::top) fn answer_at(state: &State, asking: &Asking, at: Position) -> Option<KeyCode> {
     let area = Rect::new(0, 0, state.size.0, state.size.1);
     let fitted = asking.fitted(state.size);
@@ -87,7 +87,7 @@ fn first_of(menu: &Menu, inner: Rect) -> usize {
     (menu.selected + 1).saturating_sub(usize::from(inner.height).max(1))
 }
 
-/// Returns the line of a menu that stands at a place of the screen.
+/// Returns the line of a menu at a position of the screen.
 pub(in crate::top) fn choice_at(size: (u16, u16), menu: &Menu, at: Position) -> Option<usize> {
     let (title, lines) = menu_lines(menu);
     let inner = inside(framed(title, &lines, Rect::new(0, 0, size.0, size.1)));
@@ -107,14 +107,14 @@ fn draw_menu(state: &State, menu: &Menu, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// What was said so far, the last first.
+/// Earlier messages, newest first.
 fn said(state: &State, top: usize, area: Rect, buffer: &mut Buffer) {
     Clear.render(area, buffer);
     let width = usize::from(area.width).saturating_sub(2);
     let lines: Vec<_> = state.said.iter().flat_map(|message| message_lines(state, message, width)).collect();
     let head = match lines.len() {
-        0 => " Nothing was said so far. Any key goes back.",
-        _ => " What was said, the last first. Any other key goes back.",
+        0 => " No messages yet. Press any key to return.",
+        _ => " Messages, newest first. Press any other key to return.",
     };
     buffer.set_style(Rect { height: 1, ..area }, state.theme.header);
     buffer.set_stringn(area.x, area.y, head, area.width.into(), state.theme.header);
@@ -142,8 +142,8 @@ fn help(state: &State, top: usize, area: Rect, buffer: &mut Buffer) {
     let rows = usize::from(area.height).saturating_sub(1);
     let top = top.min(longest.saturating_sub(rows));
     let head = match longest.saturating_sub(top + rows) {
-        0 => " mw top: keys. Any other key goes back.".to_owned(),
-        below => format!(" keys: ↓ {below} more. Any other goes back."),
+        0 => " mw top: keys. Press any other key to return.".to_owned(),
+        below => format!(" keys: ↓ {below} more. Press any other key to return."),
     };
     buffer.set_style(Rect { height: 1, ..area }, state.theme.header);
     buffer.set_stringn(area.x, area.y, head, area.width.into(), state.theme.header);

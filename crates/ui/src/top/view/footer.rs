@@ -1,4 +1,4 @@
-//! The last line: what was said, what is typed, or which keys there are.
+//! The last line: messages, the text field, or the most important keys.
 
 use mw_desk::text::count;
 use ratatui::buffer::Buffer;
@@ -86,7 +86,7 @@ fn typed(state: &State, prompt: &Prompt, area: Rect, buffer: &mut Buffer) -> Pos
     let label = match &prompt.purpose {
         Purpose::Filter { .. } => " filter: ".to_owned(),
         Purpose::Search => " search: ".to_owned(),
-        Purpose::Input { id } => format!(" line for {id}: "),
+        Purpose::Input { id } => format!(" input for {id}: "),
     };
     buffer.set_stringn(area.x, area.y, &label, area.width.into(), state.theme.accent);
     let left = area.x + (width_of(&label) as u16).min(area.width);
@@ -101,7 +101,7 @@ fn typed(state: &State, prompt: &Prompt, area: Rect, buffer: &mut Buffer) -> Pos
     Position::new((left + column).min(area.right() - 1), area.y)
 }
 
-/// A key with what it does, and where it stands.
+/// A key with its description and position.
 struct Hint {
     x: u16,
     action: Action,
@@ -149,7 +149,7 @@ fn laid_out(state: &State, area: Rect) -> Vec<Hint> {
     hints
 }
 
-/// Returns what the hint at a column stands for.
+/// Returns the action of the hint at a column.
 pub(in crate::top) fn hint_at(state: &State, area: Rect, x: u16) -> Option<Action> {
     if state.message.is_some() {
         return None;

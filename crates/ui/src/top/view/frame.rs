@@ -1,4 +1,4 @@
-//! The whole screen: which part is drawn where.
+//! The whole screen: draws each part in its place.
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -47,7 +47,7 @@ fn too_small(area: Rect, buffer: &mut Buffer) {
     let lines = [
         format!("{}×{} is too small for mw top.", area.width, area.height),
         format!("Make the window {width}×{height} or larger;"),
-        "q leaves, mw list prints.".to_owned(),
+        "q quits; mw list prints the tasks.".to_owned(),
     ];
     for (y, line) in lines.iter().enumerate().take(area.height.into()) {
         buffer.set_stringn(area.x, area.y + y as u16, line, area.width.into(), Style::new());

@@ -1,4 +1,4 @@
-//! The line above the list.
+//! The first line.
 
 use mw_desk::query::States;
 use mw_desk::text::count;
@@ -20,11 +20,11 @@ pub(super) fn draw(state: &State, area: Rect, buffer: &mut Buffer) {
         Span::raw(format!(" {} live · {ended} ended", list.live)),
     ];
     if let Some(problem) = &state.deaf {
-        let text = format!("  ✗ not live: {}", shortened(problem, 40));
+        let text = format!("  ✗ not updating: {}", shortened(problem, 40));
         left.push(Span::styled(text, Style::new().add_modifier(Modifier::BOLD)));
     }
     if !state.proposed.is_empty() {
-        let asked = count(state.proposed.len(), "waits for approval: A", "wait for approval: A");
+        let asked = count(state.proposed.len(), "approval required: A", "approvals required: A");
         left.push(Span::styled(format!("  ‼ {asked}"), Style::new().add_modifier(Modifier::BOLD)));
     }
     if !state.marked.is_empty() {

@@ -1,4 +1,4 @@
-//! The log: colours kept, matches marked, lines cut or wrapped.
+//! Draws the log: with its colours, matches marked, lines cut or wrapped.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -48,10 +48,10 @@ pub(super) fn draw(state: &State, area: Rect, buffer: &mut Buffer) {
 fn empty_words(state: &State) -> &'static str {
     match (state.list.selected_row(), state.log.is_read) {
         (None, _) => "  No task is selected.",
-        (Some(_), false) => "  reading …",
-        (Some(row), true) if row.alive => "  Nothing printed so far.",
+        (Some(_), false) => "  loading …",
+        (Some(row), true) if row.alive => "  No output yet.",
         (Some(row), true) if row.started_at.is_none() => "  It has not run.",
-        (Some(_), true) => "  It printed nothing.",
+        (Some(_), true) => "  No output.",
     }
 }
 

@@ -1,4 +1,4 @@
-//! The list: columns by what fits and by what there is to show.
+//! Draws the list; the columns depend on the width and on what there is to show.
 
 use meanwhile::model::Status;
 use mw_desk::query::Sort;
@@ -69,7 +69,7 @@ const TIGHT: usize = 90;
 /// Below this width ids are left out.
 const NARROW: usize = 56;
 
-/// Chooses the columns with their widths. One stands left of all: the mark of the selected row.
+/// Selects the columns and their widths. The leftmost one has the mark of the selected row.
 fn columns(state: &State, areas: &Areas) -> Vec<(Column, usize)> {
     let width = usize::from(areas.columns.width).saturating_sub(1);
     let rows: Vec<_> = state.list.visible(areas.list.height.into()).collect();
@@ -176,11 +176,11 @@ pub(super) fn draw(state: &State, areas: &Areas, buffer: &mut Buffer) {
 
 fn nothing(state: &State, area: Rect, buffer: &mut Buffer) {
     let lines: &[&str] = if !state.list.is_known {
-        &["  looking …"]
+        &["  loading …"]
     } else if state.list.query.leaves_out() {
-        &["  No task fits. Esc shows all."]
+        &["  No matching tasks. Esc shows all."]
     } else {
-        &["  No tasks.", "  mw start 'sleep 60' starts one; it appears here by itself."]
+        &["  No tasks.", "  Start one with mw start 'sleep 60'; it appears here."]
     };
     for (y, line) in lines.iter().enumerate() {
         put(buffer, area, area.y + y as u16, line, state.theme.dim);

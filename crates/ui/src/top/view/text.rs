@@ -1,4 +1,4 @@
-//! Texts in cells, by what they take on screen.
+//! Fits text into cells by display width.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -74,7 +74,7 @@ pub(super) fn filled(text: &str, width: usize) -> Vec<String> {
 
 /// Returns how many rows of this width a text takes.
 pub(in crate::top) fn wrapped_rows(text: &str, width: usize) -> usize {
-    // Most lines fit, and a text never takes more columns than bytes.
+    // Maximum number of lines fit, and a text never takes more columns than bytes.
     if text.len() <= width { 1 } else { breaks(text, width).len() }
 }
 

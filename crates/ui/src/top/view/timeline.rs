@@ -1,6 +1,6 @@
-//! When the listed tasks ran: a line each, from the first start to now.
+//! Draws the timeline: one line for each listed task, from the first start to now.
 
-use meanwhile::Run;
+use meanwhile::engine::Run;
 use meanwhile::model::{Status, Timestamp};
 use mw_desk::rows::icon;
 use mw_desk::text::duration;

@@ -1,4 +1,4 @@
-//! Changes in JSON files that leave every foreign byte where it is.
+//! Edits JSON files without changing any other byte.
 //!
 //! What is added goes to the front of an object or array, in one piece. How it is laid out says what was there
 //! before, so that it can be taken out again without any other record:
@@ -28,7 +28,7 @@ pub(super) enum Spot<'a> {
     Member,
     /// The path leads to an array; an element is recognised by its hook command.
     Element {
-        /// Tells whether a hook's command is one of ours.
+        /// Returns whether a hook's command is one of ours.
         is_ours: &'a dyn Fn(&str) -> bool,
     },
 }
@@ -54,7 +54,7 @@ pub(super) fn add(
     };
     let Some(root) = parse(text, syntax)? else {
         if !text.trim().is_empty() {
-            return Err(Flaw::unfit(text, 0, "it holds nothing but comments"));
+            return Err(Flaw::unfit(text, 0, "it contains only comments"));
         }
         return Ok(leaf.with_containers(containers, value).on_one_line() + text);
     };

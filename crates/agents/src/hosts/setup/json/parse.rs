@@ -1,4 +1,4 @@
-//! Reading a file and finding the way to a place in it.
+//! Parses a JSON file and finds the position of a value in it.
 
 use std::ops::Range;
 
@@ -50,7 +50,7 @@ pub(super) fn range_of(value: &Value<'_>) -> Range<usize> {
 pub(super) struct Container<'text, 'tree> {
     /// From its opening bracket to behind its closing one.
     pub(super) whole: Range<usize>,
-    /// What it holds.
+    /// The ranges of its items.
     pub(super) items: Vec<Range<usize>>,
     members: &'tree [ObjectProp<'text>],
 }
@@ -82,11 +82,7 @@ impl<'text, 'tree> Container<'text, 'tree> {
         let mut named = self.members.iter().enumerate().filter(|(_, member)| member.name.as_str() == name);
         let first = named.next();
         if let Some((_, second)) = named.next() {
-            return Err(Flaw::unfit(
-                text,
-                second.range.start,
-                format!("{name:?} stands there a second time"),
-            ));
+            return Err(Flaw::unfit(text, second.range.start, format!("duplicate key {name:?}")));
         }
         Ok(first.map(|(position, _)| position))
     }
@@ -104,7 +100,7 @@ impl<'text, 'tree> Container<'text, 'tree> {
     }
 }
 
-/// Returns what stands before a position on its line, if that is only white space and not the first line.
+/// Returns the text before a position on its line, if it is only white space and not on the first line.
 pub(super) fn own_line_indent(text: &str, at: usize) -> Option<&str> {
     let start = text[..at].rfind('\n')? + 1;
     let indent = &text[start..at];

@@ -1,4 +1,4 @@
-//! Cutting and pasting: see the table in the module above.
+//! Inserts and removes text; see the table in the parent module.
 
 use std::ops::Range;
 
@@ -62,7 +62,7 @@ pub(super) fn take_out(text: &str, mut chain: Vec<(Container<'_, '_>, usize)>) -
     Some(text.to_owned())
 }
 
-/// Tells whether a container has just the one item, laid out as it is only when both were added together.
+/// Returns whether a container has just the one item, laid out as it is only when both were added together.
 fn is_made_by_us(text: &str, container: &Container<'_, '_>) -> bool {
     let [item] = container.items.as_slice() else {
         return false;

@@ -26,7 +26,7 @@ pub(super) fn line_end_before(text: &str, at: usize) -> Option<usize> {
     Some(before.strip_suffix('\r').unwrap_or(before).len())
 }
 
-/// Tells whether the rest of a line is blank.
+/// Returns whether the rest of a line is blank.
 pub(super) fn is_blank_to_line_end(text: &str) -> bool {
     let rest = text.trim_start_matches([' ', '\t']);
     rest.is_empty() || rest.starts_with('\n') || rest.starts_with("\r\n")

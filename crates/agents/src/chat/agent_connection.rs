@@ -1,0 +1,103 @@
+//! The chat's line to its agent, with everything the agent is given.
+
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+
+use mw_model::EnvVar;
+
+use super::ChatOptions;
+use super::core::{ChatCore, Message};
+use crate::subagent::{AgentConnection, ConnectionOptions, Offer, PolicyPermissions, Services};
+
+impl ChatCore<'_> {
+    /// Starts the agent; what comes over its line has the number of that line.
+    pub(super) fn connect(&self) -> AgentConnection {
+        let options = &self.options;
+        let own = own_env(options);
+        let mut env = options.agent.env.clone();
+        env.extend(own.iter().cloned());
+        let line = ConnectionOptions {
+            command: self.agent_command(),
+            env,
+            cwd: options.premises.cwd.clone(),
+            mw: options.mw.clone(),
+            dialect: options.dialect,
+            services: self.services(&own),
+            // Our own has files and tasks itself.
+            offer: if self.is_own_agent() { Offer::Nothing } else { Offer::Services },
+            server_env: own,
+            mode: self.wanted.clone().or_else(|| self.mode.clone()).or_else(|| options.agent.mode.clone()),
+            known: self.ledger.known_to(&options.agent.name),
+            errors: options.transcript.agent_errors(),
+            cancel_after: options.cancel_after,
+        };
+        let (messages, number) = (self.messages.clone(), self.connections);
+        AgentConnection::open(line, move |event| {
+            let (taken, until_taken) = channel();
+            let _ = messages.send(Message::Agent(number, event, taken));
+            until_taken
+        })
+    }
+
+    /// Returns the command of the agent. Our own gets the dialect as an option; others get it through our server.
+    fn agent_command(&self) -> Vec<String> {
+        let mut command = self.options.agent.command.clone();
+        if self.is_own_agent() {
+            command.extend(["--dialect".to_owned(), self.options.dialect.name().to_owned()]);
+        }
+        command
+    }
+
+    /// Returns whether the agent is the one that is built in.
+    pub(super) fn is_own_agent(&self) -> bool {
+        let options = &self.options;
+        options.agent.command.first().is_some_and(|program| *program == options.mw.to_string_lossy())
+    }
+
+    /// What the agent runs is a task of the chat, judged as the person's own commands are.
+    fn services(&self, own: &[(String, String)]) -> Services {
+        let premises = &self.runner.premises;
+        let mut env = premises.env.clone();
+        for (name, value) in own {
+            env.retain(|var| var.name.as_bytes() != name.as_bytes());
+            env.push(EnvVar { name: name.as_str().into(), value: value.as_str().into() });
+        }
+        // Where there is no project, the agent has its own directory.
+        let project = premises.policy.project.clone().filter(|project| !project.as_os_str().is_empty());
+        let root = project.unwrap_or_else(|| premises.cwd.clone());
+        let permissions = PolicyPermissions {
+            settings: self.options.settings.clone(),
+            session: premises.session.clone(),
+            policy: premises.policy.clone(),
+            shell: premises.shell.to_lossy(),
+            cwd: premises.cwd.clone(),
+            project: root.clone(),
+        };
+        Services {
+            settings: self.options.settings.clone(),
+            session: premises.session.clone(),
+            teller: self.host.teller(),
+            shell: premises.shell.clone(),
+            env,
+            limits: premises.limits.clone(),
+            permissions: Arc::new(permissions),
+            root,
+        }
+    }
+}
+
+/// What the agent, its server and its commands find in their environment.
+fn own_env(options: &ChatOptions) -> Vec<(String, String)> {
+    let home = options.settings.home.to_string_lossy().into_owned();
+    let keep = options.premises.policy.patience.keep.as_secs();
+    // The host tells; and somebody is there to be asked.
+    let own = [
+        ("MEANWHILE_HOME", home),
+        ("MEANWHILE_SESSION", options.transcript.session.clone()),
+        // One conversation counts its tasks once, whoever starts them.
+        ("MEANWHILE_CONTEXT", options.premises.context_stamp.clone()),
+        ("MEANWHILE_TOOLS_NOTICES", "false".to_owned()),
+        ("MEANWHILE_APPROVAL_WAIT", format!("{keep}s")),
+    ];
+    own.map(|(name, value)| (name.to_owned(), value)).to_vec()
+}

@@ -1,0 +1,351 @@
+//! The one thread of a chat that decides: what is said to the agent and when, what is shown, what is kept.
+
+use std::collections::VecDeque;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender};
+
+use meanwhile::Error;
+use meanwhile::engine::{DeliveryPolicy, Host, Runtime};
+use mw_desk::chat::{AgentState, ChatNews, ChatOrder, ChatQuestion, ChatTask, Entry};
+use mw_desk::{Access, Desk};
+
+use super::announcing::{Announcement, Announcing};
+use super::ledger::Ledger;
+use super::questions::{Open, Source};
+use super::slash::{CommandRunner, HELP, Queue, Slash};
+use super::unwritten::Unwritten;
+use super::{ChatOptions, Tell, TranscriptError, watch};
+use crate::subagent::{AgentConnection, AgentEvent};
+
+/// The messages to the core.
+pub(super) enum Message {
+    /// From the screen.
+    Order(ChatOrder),
+    /// From the agent, over the connection with this number. The sender waits until the last part of this is dropped.
+    Agent(u64, AgentEvent, Sender<()>),
+    /// Tasks have changed.
+    Happened,
+    /// No task has changed for a while.
+    Quiet,
+    /// All approval requests that are open in the store.
+    Proposed(Vec<ChatQuestion>),
+    /// This request was just added to the store.
+    Asked(ChatQuestion),
+    /// The output of a slash command. Banners may have waited for it.
+    Printed(String, Option<Announcement>),
+    /// Something failed.
+    Failed(String),
+    /// The chat ends.
+    Close,
+}
+
+pub(super) struct ChatCore<'r> {
+    pub(super) options: ChatOptions,
+    pub(super) runtime: &'r Runtime,
+    pub(super) host: Rc<Host<'r>>,
+    pub(super) desk: Desk,
+    pub(super) runner: Arc<CommandRunner>,
+    pub(super) messages: Sender<Message>,
+    pub(super) tell: &'r Arc<Tell>,
+    pub(super) connection: AgentConnection,
+    /// The number of the current connection. Events from earlier ones are ignored.
+    pub(super) connections: u64,
+    pub(super) state: AgentState,
+    /// Whether this connection has had no turn yet.
+    pub(super) is_fresh: bool,
+    /// Updates of tool calls that are not in the transcript yet.
+    pub(super) unwritten: Unwritten,
+    /// Which messages and notifications have reached the agent.
+    pub(super) ledger: Ledger,
+    /// The agent's mode, and a chosen mode that is not set yet.
+    pub(super) mode: Option<String>,
+    pub(super) wanted: Option<String>,
+    /// Messages that were written during a turn or while no agent was running.
+    pub(super) waiting: VecDeque<String>,
+    /// A message on which an agent has exited before. It is sent again once, not forever.
+    pub(super) fatal: Option<String>,
+    /// Open approval requests, oldest first.
+    pub(super) questions: Vec<(String, Open)>,
+    /// The open requests of the store when it was last read.
+    pub(super) stored: Vec<ChatQuestion>,
+    pub(super) tasks: Vec<ChatTask>,
+}
+
+impl ChatCore<'_> {
+    /// Runs until the chat is closed.
+    pub(super) fn work(
+        options: ChatOptions,
+        messages: Sender<Message>,
+        inbox: &Receiver<Message>,
+        tell: &Arc<Tell>,
+    ) -> Result<(), TranscriptError> {
+        let mut kept = Ok(());
+        let worked = Runtime::open(options.settings.clone()).and_then(|runtime| {
+            let session = options.transcript.session.clone();
+            let host = runtime.notifications().host(&session, DeliveryPolicy::Immediate)?;
+            let keep = options.premises.policy.patience.keep;
+            watch::start(options.settings.clone(), session, keep, messages.clone());
+            let mut core = ChatCore::new(options, &runtime, host, messages, tell);
+            core.begin();
+            core.connection = core.connect();
+            for message in inbox {
+                if matches!(message, Message::Close) {
+                    break;
+                }
+                if let Err(error) = core.take(message) {
+                    core.note(format!("{error}. {}", error.hint()));
+                }
+            }
+            let ended;
+            (kept, ended) = core.close();
+            ended
+        });
+        if let Err(error) = worked {
+            tell(ChatNews::Failed(format!("the chat cannot continue: {error}. {}", error.hint())));
+        }
+        kept
+    }
+
+    fn new<'r>(
+        options: ChatOptions,
+        runtime: &'r Runtime,
+        host: Host<'r>,
+        messages: Sender<Message>,
+        tell: &'r Arc<Tell>,
+    ) -> ChatCore<'r> {
+        let mut premises = options.premises.clone();
+        // A person is present, so a request waits as long as it can be answered.
+        premises.policy.patience.wait = premises.policy.patience.keep;
+        let (settings, layout) = (options.settings.clone(), options.layout);
+        let runner = Arc::new(CommandRunner {
+            settings,
+            premises,
+            layout,
+            dialect: options.dialect,
+            messages: messages.clone(),
+            queue: Queue::default(),
+            announcing: Announcing::default(),
+        });
+        let desk = Desk::new(Access {
+            settings: options.settings.clone(),
+            session: Some(host.session().to_owned()),
+            requester: "the user, in the chat".to_owned(),
+            screen: "the chat".to_owned(),
+            inside: None,
+            keep: options.premises.policy.patience.keep,
+        });
+        let ledger = Ledger::of(&options.transcript.entries);
+        let (connections, mode) = (1, options.mode.clone());
+        ChatCore {
+            options,
+            runtime,
+            host: Rc::new(host),
+            desk,
+            runner,
+            messages,
+            tell,
+            connection: AgentConnection::closed(),
+            connections,
+            state: AgentState::Starting,
+            is_fresh: true,
+            unwritten: Unwritten::default(),
+            ledger,
+            mode,
+            wanted: None,
+            waiting: VecDeque::new(),
+            fatal: None,
+            questions: Vec::new(),
+            stored: Vec::new(),
+            tasks: Vec::new(),
+        }
+    }
+
+    /// Shows the earlier entries.
+    fn begin(&mut self) {
+        let before = std::mem::take(&mut self.options.transcript.entries);
+        let unsent = std::mem::take(&mut self.ledger.unsent);
+        let lost = self.ledger.flight.take();
+        let was_cut_off = self.ledger.is_under_way;
+        let resumed = !before.is_empty();
+        before.into_iter().for_each(|entry| (self.tell)(ChatNews::Entry(entry)));
+        let damaged = self.options.transcript.damaged;
+        let cwd = self.options.premises.cwd.to_string_lossy().into_owned();
+        self.add(Entry::Opened { agent: self.options.agent.name.clone(), cwd });
+        if let Some(remark) = self.options.remark.take() {
+            self.note(remark);
+        }
+        if damaged > 0 {
+            let lines = mw_model::count(damaged, "line", "lines");
+            self.note(format!("{lines} of the transcript could not be read; not shown"));
+        }
+        if was_cut_off {
+            self.add(Entry::TurnEnded { early: Some("the chat ended during this call".to_owned()) });
+        }
+        if let Some(lost) = lost {
+            // The person sees the unsent messages and can send them again.
+            self.not_heard(lost.numbers);
+        }
+        for text in unsent {
+            self.note(format!("not sent, because the chat ended: {text}"));
+        }
+        if resumed {
+            (self.tell)(ChatNews::Replayed);
+        }
+        self.set_state(AgentState::Starting);
+    }
+
+    fn take(&mut self, message: Message) -> Result<(), Error> {
+        match message {
+            Message::Order(order) => self.obey(order)?,
+            Message::Agent(line, event, taken) => {
+                if line == self.connections {
+                    self.hear(event)?;
+                }
+                drop(taken);
+            }
+            Message::Close => {}
+            Message::Happened => {
+                self.look_at_tasks()?;
+                self.look_at_notices()?;
+            }
+            Message::Quiet => {
+                // A request may be answered, or a call moved, without any event of a task.
+                if !self.tasks.is_empty() {
+                    self.look_at_tasks()?;
+                }
+            }
+            Message::Proposed(questions) => self.proposed(questions),
+            Message::Asked(question) => self.is_asked(question),
+            Message::Printed(text, announcement) => {
+                self.add(Entry::Printed { text });
+                drop(announcement);
+                self.look_at_tasks()?;
+                self.look_at_notices()?;
+            }
+            Message::Failed(text) => self.note(text),
+        }
+        Ok(())
+    }
+
+    /// Shows an entry and writes it to the transcript.
+    pub(super) fn add(&mut self, entry: Entry) {
+        self.ledger.take(&entry);
+        for due in self.unwritten.before(&entry) {
+            if let Err(error) = self.options.transcript.add(&due) {
+                let text = format!(
+                    "cannot write the transcript; messages are kept in memory until it works: {error}"
+                );
+                (self.tell)(ChatNews::Failed(text));
+            }
+        }
+        (self.tell)(ChatNews::Entry(entry));
+    }
+
+    pub(super) fn note(&mut self, text: String) {
+        self.add(Entry::Note { text });
+    }
+
+    pub(super) fn set_state(&mut self, state: AgentState) {
+        self.state = state.clone();
+        (self.tell)(ChatNews::Agent(state));
+    }
+
+    fn obey(&mut self, order: ChatOrder) -> Result<(), Error> {
+        match order {
+            ChatOrder::Say(text) if text.starts_with('/') => self.command(text),
+            ChatOrder::Say(text) => {
+                if self.state != AgentState::Idle {
+                    self.add(Entry::Waits { text: text.clone() });
+                }
+                self.waiting.push_back(text);
+                self.tell_waiting();
+                if self.state == AgentState::Gone {
+                    self.call_again();
+                }
+                self.go_on()?;
+            }
+            ChatOrder::Stop => self.connection.stop(),
+            ChatOrder::Kill(id) => self.kill(id),
+            ChatOrder::MoveToBackground => self.move_to_background()?,
+            ChatOrder::Answer(id, reply) => self.answer(&id, reply)?,
+            ChatOrder::Leave => {
+                let looked = self.look_at_tasks().map_err(|error| error.to_string());
+                (self.tell)(ChatNews::Leaving(looked.map(|()| self.tasks.clone())));
+            }
+        }
+        Ok(())
+    }
+
+    fn command(&mut self, text: String) {
+        let parsed = Slash::parse(text.trim_end());
+        self.add(Entry::Command { text });
+        match parsed {
+            Ok(Slash::Help) => self.add(Entry::Printed { text: HELP.to_owned() }),
+            Ok(Slash::Mode(mode)) => self.choose_mode(mode),
+            Ok(Slash::Answer { id, yes }) => self.answer_by_command(id, yes),
+            Ok(command) => self.runner.run(command),
+            Err(text) => self.add(Entry::Printed { text }),
+        }
+    }
+
+    fn hear(&mut self, event: AgentEvent) -> Result<(), Error> {
+        match event {
+            AgentEvent::Ready { info, session, can_load, remembers, mode } => {
+                if self.ledger.has_talked && !remembers {
+                    self.note(
+                        "the agent does not remember this conversation; it starts without it".to_owned(),
+                    );
+                }
+                self.add(Entry::Joined { info, session, can_load });
+                if let Some(mode) = mode.filter(|_| self.mode.is_none()) {
+                    self.mode = Some(mode.clone());
+                    self.add(Entry::Mode { mode });
+                }
+                // It was chosen while no agent was running.
+                if let Some(mode) = self.wanted.clone() {
+                    self.connection.set_mode(mode);
+                }
+                self.set_state(AgentState::Idle);
+                self.look_at_tasks()?;
+                self.look_at_notices()?;
+                self.go_on()?;
+            }
+            AgentEvent::Entry(entry) => {
+                if let Entry::Mode { mode } = &entry {
+                    self.mode = Some(mode.clone());
+                    self.wanted.take_if(|wanted| wanted == mode);
+                }
+                self.add(entry);
+            }
+            AgentEvent::Asks { number, proposal, what, lines } => {
+                self.agent_asks(Source::Agent { number, proposal }, what, lines);
+            }
+            AgentEvent::TurnEnded(end) => self.turn_ended(end)?,
+            AgentEvent::Unstopped(after) => {
+                let seconds = after.as_secs_f32();
+                self.note(format!("the agent has not stopped for {seconds} s; press Esc again to kill it"));
+            }
+            AgentEvent::ModeRefused { mode, why } => self.mode_refused(&mode, &why),
+            AgentEvent::Gone(how) => {
+                self.gone(&how);
+                self.look_at_tasks()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the tasks first and waits for them, then the agent, then tasks that it may have started in between.
+    fn close(mut self) -> (Result<(), TranscriptError>, Result<(), Error>) {
+        for due in self.unwritten.rest() {
+            // An error of writing is reported at the end.
+            let _ = self.options.transcript.add(&due);
+        }
+        let end = || self.host.end_tasks("the end of the chat");
+        self.connection.stop();
+        let ended = end();
+        self.connection.close();
+        let ended = ended.and(end()).and_then(|kills| kills.all_done().map(drop));
+        (self.options.transcript.close(), ended)
+    }
+}

@@ -1,0 +1,184 @@
+//! A damaged database is set aside and made anew from the task directories, by whichever command meets the damage.
+
+use std::fs::{self, OpenOptions};
+use std::os::unix::fs::FileExt;
+
+use mw_testkit::{Home, SOON, children, need_program, wait_until};
+
+use crate::home;
+
+/// What is overwritten.
+#[derive(Clone, Copy, Debug)]
+enum Damage {
+    /// Everything but the first page.
+    Pages,
+    /// The first page, too: it is no database any more.
+    Header,
+}
+
+/// Damages the database of a home in which nothing is about to write.
+fn damage(home: &Home, what: Damage) {
+    let script = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1], timeout=60); \
+                  assert c.execute('pragma wal_checkpoint(TRUNCATE)').fetchone()[0] == 0";
+    let path = home.state().join("meanwhile.db");
+    let _ = home.program("python3").arg("-c").arg(script).arg(&path).run().ok();
+    let size = fs::metadata(&path).unwrap().len();
+    let from = match what {
+        Damage::Pages => 4096,
+        Damage::Header => 0,
+    };
+    assert!(size > 8 * 4096);
+    let garbage = vec![0x5a; (size - from) as usize];
+    OpenOptions::new().write(true).open(&path).unwrap().write_all_at(&garbage, from).unwrap();
+    // A log that is not empty: nothing but the damage gives it away.
+    fs::write(home.state().join("meanwhile.db-wal"), "no log").unwrap();
+}
+
+fn set_aside(home: &Home) -> Vec<String> {
+    let names = fs::read_dir(home.state()).unwrap().map(|entry| entry.unwrap().file_name());
+    let names = names.map(|name| name.to_string_lossy().into_owned());
+    names
+        .filter(|name| name.contains(".damaged-") && !name.ends_with("-wal") && !name.ends_with("-shm"))
+        .collect()
+}
+
+fn told(home: &Home) -> String {
+    home.command(["notices"]).session("s").run().ok()
+}
+
+/// Tasks in every state: one has ended and was told of, one has ended since, one runs, one waits.
+struct Tasks {
+    told: String,
+    ended: String,
+    running: String,
+    pending: String,
+}
+
+impl Tasks {
+    fn new(home: &Home) -> Self {
+        let start = |script: &str| {
+            let started = home.command(["start", "--json", script]).session("s").run().exits(0).json();
+            started["id"].as_str().unwrap().to_owned()
+        };
+        let done = start("exit 3");
+        home.ended(&done);
+        assert!(told(home).contains(&done));
+        let ended = start("echo out; exit 4");
+        home.ended(&ended);
+        let running = start(children::SLEEPER);
+        let pending = start("exit 5");
+        home.until_settled(&done);
+        home.until_settled(&ended);
+        assert_eq!(home.list().len(), 4);
+        Self { told: done, ended, running, pending }
+    }
+
+    #[track_caller]
+    fn are_there(&self, home: &Home) {
+        let listed = home.list();
+        let status = |id: &str| {
+            let task = listed.iter().find(|task| task["id"] == id);
+            task.map(|task| task["status"].as_str().unwrap().to_owned())
+        };
+        let found = [&self.told, &self.ended, &self.running, &self.pending].map(|id| status(id));
+        assert_eq!(found, ["failed", "failed", "running", "pending"].map(|word| Some(word.to_owned())));
+    }
+}
+
+fn one_at_a_time() -> Home {
+    home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1")
+}
+
+#[test]
+fn every_task_is_back_after_the_database_was_damaged() {
+    need_program("python3");
+    for what in [Damage::Pages, Damage::Header] {
+        let home = one_at_a_time();
+        let tasks = Tasks::new(&home);
+        damage(&home, what);
+        let listed = home.mw(["list", "--json"]).exits(0);
+        assert!(listed.complaint().contains("the database was damaged"), "{what:?}: {listed}");
+        tasks.are_there(&home);
+        assert_eq!(set_aside(&home).len(), 1, "{what:?}");
+        let news = told(&home);
+        assert!(news.contains(&tasks.ended) && !news.contains(&tasks.told), "{what:?}: {news}");
+        assert!(!told(&home).contains(&tasks.ended));
+        let doctor = home.mw(["doctor"]);
+        let doctor = doctor.text();
+        assert!(doctor.contains("1 damaged database was set aside"), "{doctor}");
+        let _ = home.mw(["kill", &tasks.running]).ok();
+        assert_eq!(home.ended(&tasks.pending)["exit_code"], 5);
+        home.wait_until_empty(SOON);
+    }
+}
+
+/// Each command by itself is the first one to meet the damage.
+#[test]
+fn every_command_goes_on_after_damage() {
+    need_program("python3");
+    let home = one_at_a_time();
+    let tasks = Tasks::new(&home);
+    let words: [&[&str]; 6] = [
+        &["status", &tasks.running],
+        &["output", &tasks.ended],
+        &["start", "--name", "more", "true"],
+        &["notices"],
+        &["kill", &tasks.running],
+        &["clear", &tasks.told],
+    ];
+    for (at, words) in words.iter().enumerate() {
+        damage(&home, Damage::Pages);
+        let call = home.command(words.iter().copied()).session("s").run();
+        assert_eq!(call.code, Some(0), "{words:?}: {call}");
+        assert_eq!(set_aside(&home).len(), at + 1, "{words:?}: {call}");
+        assert_eq!(home.list().iter().filter(|task| task["id"] == tasks.ended.as_str()).count(), 1);
+    }
+    home.wait_until_empty(SOON);
+}
+
+#[test]
+fn commands_that_meet_the_damage_together_set_the_database_aside_once() {
+    need_program("python3");
+    let home = one_at_a_time();
+    let tasks = Tasks::new(&home);
+    for (at, what) in [Damage::Pages, Damage::Header, Damage::Pages].into_iter().enumerate() {
+        damage(&home, what);
+        let calls: Vec<_> = (0..8)
+            .map(|number| match number % 4 {
+                0 => home.command(["list"]),
+                1 => home.command(["start", "--json", "true"]).session("s"),
+                2 => home.command(["status", &tasks.running]),
+                _ => home.command(["notices"]).session("other"),
+            })
+            .map(mw_testkit::Invocation::spawn)
+            .collect();
+        for call in calls {
+            let call = call.wait();
+            assert_eq!(call.code, Some(0), "{what:?}: {call}");
+        }
+        tasks.are_there(&home);
+        assert_eq!(home.list().len(), 4 + 2 * (at + 1), "{what:?}");
+        assert_eq!(set_aside(&home).len(), at + 1, "{what:?}");
+    }
+    let _ = home.mw(["kill", "--all"]).ok();
+    home.wait_until_empty(SOON);
+}
+
+/// A process that has the database open keeps others from making it anew in the same file.
+#[test]
+fn a_database_that_was_emptied_under_an_open_process_is_made_anew() {
+    let home = home();
+    let id = home.start("exit 0");
+    let _ = home.ended(&id);
+    let watch = home.command(["watch", "--json"]).spawn();
+    wait_until(SOON, "somebody has the database open", || {
+        let files = fs::read_dir(format!("/proc/{}/fd", watch.pid())).ok()?;
+        let mut files = files.flatten().filter_map(|entry| fs::read_link(entry.path()).ok());
+        files.any(|file| file.ends_with("meanwhile.db")).then_some(())
+    });
+    let database = OpenOptions::new().write(true).open(home.state().join("meanwhile.db")).unwrap();
+    database.set_len(0).unwrap();
+    assert_eq!(home.list().len(), 1);
+    assert_eq!(set_aside(&home).len(), 1);
+    let _ = watch.kill();
+}

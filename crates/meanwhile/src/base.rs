@@ -1,0 +1,77 @@
+//! What every part of the engine stands on: a home, its database, the settings and a clock.
+//!
+//! A part is a view on this base, named after the room that it lives in. It owns no state: what is true is on disk. A part
+//! uses another by name, so the imports of a file show on what it depends.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mw_model::TaskId;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::clock::Clock;
+use crate::disk::bell::Bell;
+use crate::disk::control::Silent;
+use crate::disk::home::Home;
+use crate::error::{Error, Result};
+use crate::launch::hand_over::Supervisor;
+use crate::record::database::Database;
+use crate::settings::Settings;
+
+/// An open home.
+pub struct Base {
+    pub(crate) settings: Settings,
+    pub(crate) home: Home,
+    pub(crate) database: Database,
+    pub(crate) clock: Arc<dyn Clock>,
+    /// A supervisor for the next start, if one was summoned early.
+    pub(crate) ready: Cell<Option<Supervisor>>,
+    /// Tasks that live and could not be adopted, and why.
+    pub(crate) untended: RefCell<HashMap<TaskId, String>>,
+    /// Supervisors that did not answer.
+    pub(crate) silent: Silent,
+    /// Whether this process is the one that settles: it runs hooks and removes what is old.
+    pub(crate) settles_itself: Cell<bool>,
+}
+
+/// Defines a part: a view on the base.
+macro_rules! part {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy)]
+        pub struct $name<'base> {
+            base: &'base crate::base::Base,
+        }
+
+        impl<'base> $name<'base> {
+            pub(crate) const fn on(base: &'base crate::base::Base) -> Self {
+                Self { base }
+            }
+        }
+    };
+}
+pub(crate) use part;
+
+impl Base {
+    /// Begins to listen for writers; what happens after this call is heard.
+    ///
+    /// # Errors
+    /// When no bell can be hung.
+    pub fn listen(&self) -> Result<Ear> {
+        Bell::hang(&self.home).map(Ear).map_err(Error::io("cannot listen for wake-ups"))
+    }
+}
+
+/// Hears when somebody has written to a home.
+pub struct Ear(Bell);
+
+impl Ear {
+    /// Sleeps until some writer has rung since the last call, or for a while.
+    pub fn wait(&self, longest: Duration) {
+        let timeout = Timespec { tv_sec: longest.as_secs() as i64, tv_nsec: longest.subsec_nanos().into() };
+        let _ = poll(&mut [PollFd::new(&self.0, PollFlags::IN)], Some(&timeout));
+        self.0.clear();
+    }
+}

@@ -1,0 +1,190 @@
+//! Tasks that are written down but not in the database yet, one id a line.
+//!
+//! A start that need not wait for anybody adds a line here instead of opening the database; whoever opens
+//! it next takes the lines in. Starters hold the file shared while they add a line and make the task's
+//! directory, so whoever holds it alone finds a directory for every line, or knows that there will be none.
+
+use std::collections::HashSet;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use mw_model::TaskId;
+
+use super::look;
+use crate::error::{Error, Result};
+
+/// How long starters may hold the list before the lines that were taken in are left to the next one.
+const PATIENCE: Duration = Duration::from_millis(20);
+
+/// The list.
+pub(crate) struct Arrivals {
+    path: PathBuf,
+}
+
+impl Arrivals {
+    pub(crate) const fn at(path: PathBuf) -> Self {
+        Self { path }
+    }
+
+    /// Adds a task and makes what it needs, so that nobody sees the one without the other.
+    pub(crate) fn announce<T>(&self, id: &TaskId, make: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+        let mut file = OpenOptions::new().append(true).create(true).mode(0o600).open(&self.path)?;
+        file.lock_shared()?;
+        // A line that a full disk cut short stays by itself.
+        file.write_all(format!("\n{id}\n").as_bytes())?;
+        make()
+    }
+
+    /// Tells whether there are any.
+    pub(crate) fn any(&self) -> Result<bool> {
+        look::has_text(&self.path)
+    }
+
+    /// Tells whether the list is there: it is made once and never removed by us.
+    pub(crate) fn exists(&self) -> bool {
+        self.path.exists()
+    }
+
+    /// Makes an empty list where there is none.
+    pub(crate) fn make(&self) -> io::Result<()> {
+        OpenOptions::new().append(true).create(true).mode(0o600).open(&self.path).map(drop)
+    }
+
+    /// Returns all ids, in order.
+    pub(crate) fn ids(&self) -> Result<Vec<TaskId>> {
+        let read = File::open(&self.path).and_then(|mut file| read(&mut file));
+        read.map_err(Error::io(format!("cannot read {}", self.path.display())))
+    }
+
+    /// Hands over all ids, in order, and strikes those that come back. An id that was not handed back stays
+    /// for the next time, unless `gone` says that nothing is left of it.
+    ///
+    /// Starters wait for the striking only. Killed before it, or kept from it by a starter that was stopped,
+    /// the same ids are handed over again; two that do this at a time take the same ids in, which changes
+    /// nothing.
+    pub(crate) fn take_in(
+        &self,
+        take: impl FnOnce(Vec<TaskId>) -> Result<HashSet<TaskId>>,
+        gone: impl Fn(&TaskId) -> bool,
+    ) -> Result<()> {
+        let failed = |error| Error::io(format!("cannot read {}", self.path.display()))(error);
+        let mut file = match OpenOptions::new().read(true).write(true).open(&self.path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(failed(error)),
+        };
+        let done = take(read(&mut file).map_err(failed)?)?;
+        if !lock_patiently(&file).map_err(failed)? {
+            return Ok(());
+        }
+        let left = read(&mut file).map_err(failed)?.into_iter().filter(|id| !done.contains(id) && !gone(id));
+        let left: String = left.map(|id| format!("{id}\n")).collect();
+        // Those first: killed before the cut, what follows them is old news.
+        let rewritten = file
+            .rewind()
+            .and_then(|()| file.write_all(left.as_bytes()))
+            .and_then(|()| file.set_len(left.len() as u64));
+        rewritten.map_err(failed)
+    }
+}
+
+/// Reads the ids, each once. A line that is just being written does not count.
+fn read(file: &mut File) -> io::Result<Vec<TaskId>> {
+    let mut text = Vec::new();
+    file.rewind()?;
+    file.read_to_end(&mut text)?;
+    let mut seen = HashSet::new();
+    let text = String::from_utf8_lossy(&text);
+    let ids = text.lines().filter_map(|line| line.parse::<TaskId>().ok());
+    Ok(ids.filter(|id| seen.insert(id.clone())).collect())
+}
+
+/// Takes the list for itself; false when others do not let go of it.
+fn lock_patiently(file: &File) -> io::Result<bool> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(true),
+            Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
+                std::thread::sleep(Duration::from_micros(100));
+            }
+            Err(TryLockError::WouldBlock) => return Ok(false),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mw_model::TaskKind;
+
+    fn ids(count: u64) -> Vec<TaskId> {
+        (0..count).map(|number| TaskId::from_random(TaskKind::Shell, number)).collect()
+    }
+
+    /// Takes all in but some; returns what was handed over.
+    fn taken(arrivals: &Arrivals, keep: &[TaskId]) -> Vec<TaskId> {
+        let mut taken = Vec::new();
+        let take = |ids: Vec<TaskId>| {
+            taken.clone_from(&ids);
+            Ok(ids.into_iter().filter(|id| !keep.contains(id)).collect())
+        };
+        arrivals.take_in(take, |_| false).unwrap();
+        taken
+    }
+
+    #[test]
+    fn ids_come_once_in_order_and_the_kept_ones_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let arrivals = Arrivals::at(dir.path().join("arrivals"));
+        assert!(!arrivals.any().unwrap());
+        let ids = ids(3);
+        for id in &ids {
+            arrivals.announce(id, || Ok(())).unwrap();
+        }
+        assert!(arrivals.any().unwrap());
+        assert_eq!(taken(&arrivals, &ids[1..2]), ids);
+        assert_eq!(taken(&arrivals, &[]), ids[1..2]);
+        assert!(!arrivals.any().unwrap());
+    }
+
+    #[test]
+    fn a_take_that_fails_takes_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let arrivals = Arrivals::at(dir.path().join("arrivals"));
+        let ids = ids(1);
+        arrivals.announce(&ids[0], || Ok(())).unwrap();
+        arrivals.take_in(|_| Err(Error::Unanswered), |_| false).unwrap_err();
+        assert_eq!(taken(&arrivals, &[]), ids);
+    }
+
+    #[test]
+    fn what_arrives_meanwhile_stays_and_what_is_gone_does_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let arrivals = Arrivals::at(dir.path().join("arrivals"));
+        let ids = ids(3);
+        arrivals.announce(&ids[0], || Ok(())).unwrap();
+        arrivals.announce(&ids[1], || Ok(())).unwrap();
+        let take = |_| {
+            arrivals.announce(&ids[2], || Ok(())).unwrap();
+            Ok(HashSet::from([ids[0].clone()]))
+        };
+        arrivals.take_in(take, |id| *id == ids[1]).unwrap();
+        assert_eq!(taken(&arrivals, &[]), ids[2..]);
+    }
+
+    #[test]
+    fn broken_lines_are_passed_over() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("arrivals");
+        let ids = ids(1);
+        std::fs::write(&path, format!("\u{0}garbage\n{}\nshe", ids[0])).unwrap();
+        let arrivals = Arrivals::at(path);
+        assert_eq!(taken(&arrivals, &[]), ids);
+        assert!(!arrivals.any().unwrap());
+    }
+}

@@ -1,0 +1,87 @@
+//! Wakes waiters: every writer rings, every waiter hears.
+//!
+//! A waiter binds a datagram socket in the home's `bells` directory; ringing sends a byte to each. A
+//! ring may be lost (the waiter's buffer is full, the ringer was killed), so waiters look for
+//! themselves now and then.
+
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixDatagram;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::home::Home;
+use super::platform;
+
+static COUNT: AtomicU32 = AtomicU32::new(0);
+
+/// A waiter's ear. Removed when dropped; one left by a killed process is removed by the next ringer.
+pub(crate) struct Bell {
+    socket: UnixDatagram,
+    path: PathBuf,
+}
+
+impl Bell {
+    pub(crate) fn hang(home: &Home) -> io::Result<Self> {
+        let name = format!("{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let path = home.bells().join(name);
+        let _ = fs::remove_file(&path);
+        let socket = short(&path, |path| UnixDatagram::bind(path))?;
+        socket.set_nonblocking(true)?;
+        Ok(Self { socket, path })
+    }
+
+    /// Forgets the rings heard so far.
+    pub(crate) fn clear(&self) {
+        let mut byte = [0; 8];
+        while self.socket.recv(&mut byte).is_ok() {}
+    }
+}
+
+impl AsFd for Bell {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+impl Drop for Bell {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Rings all bells.
+pub(crate) fn ring(home: &Home) {
+    let Ok(entries) = fs::read_dir(home.bells()) else {
+        return;
+    };
+    let mut socket = None;
+    for entry in entries.flatten() {
+        let Some(socket) = socket.get_or_insert_with(|| {
+            UnixDatagram::unbound().and_then(|s| s.set_nonblocking(true).map(|()| s)).ok()
+        }) else {
+            return;
+        };
+        let sent = short(&entry.path(), |path| socket.send_to(&[1], path));
+        if sent.is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Socket addresses hold 108 bytes; a long path is reached through a descriptor of its directory.
+pub(crate) fn short<T>(path: &Path, act: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
+    const LONGEST: usize = 100;
+    if path.as_os_str().len() <= LONGEST {
+        return act(path);
+    }
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return act(path);
+    };
+    let directory = fs::File::open(parent)?;
+    match platform::short_path(&directory) {
+        Some(short) => act(&short.join(name)),
+        None => act(path),
+    }
+}

@@ -1,0 +1,164 @@
+//! A damaged database is set aside and made anew from the task directories, as one that was removed is.
+//!
+//! SQLite reports damage when it reads a page that makes no sense. The process that meets it takes the home's lock alone,
+//! checks a copy of the file, and renames the file only if the copy is damaged too. Every other process holds that lock
+//! shared while it opens the database and during each of its transactions, and looks inside the lock whether the file
+//! still has its name. So nobody writes to a file that was set aside, and nobody opens the log of one database with the
+//! file of another.
+
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::inspect::{TRIES, copy_database};
+use super::store::{StoreError, inspect_copy};
+
+/// How long anybody waits for the home's lock.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// What the names of databases that were set aside begin with.
+const SET_ASIDE: &str = "meanwhile.db.damaged-";
+
+/// A file, by what stays the same when it is renamed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Identity {
+    device: u64,
+    inode: u64,
+}
+
+impl Identity {
+    /// Returns nothing when there is no such file.
+    fn of(path: &Path) -> io::Result<Option<Self>> {
+        match fs::metadata(path) {
+            Ok(found) => Ok(Some(Self { device: found.dev(), inode: found.ino() })),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// The lock on the database as a file: held shared by its users, alone by the process that replaces it. It is a lock on
+/// the home directory, which needs no room on the disk.
+pub(crate) struct FileLock {
+    home: Option<File>,
+}
+
+impl FileLock {
+    /// Opens the lock. Where directories cannot be locked nobody holds it, and nothing is set aside.
+    pub(crate) fn of(database: &Path) -> Self {
+        Self { home: database.parent().and_then(|home| File::open(home).ok()) }
+    }
+
+    /// Takes the lock together with others.
+    pub(crate) fn share(&self) -> Result<Shared<'_>, StoreError> {
+        let Some(home) = &self.home else { return Ok(Shared(None)) };
+        match within_patience(|| home.try_lock_shared()) {
+            Ok(()) => Ok(Shared(Some(home))),
+            Err(TryLockError::Error(_)) => Ok(Shared(None)),
+            Err(TryLockError::WouldBlock) => Err(StoreError::BeingReplaced),
+        }
+    }
+
+    /// Takes the lock alone; false when others do not let go of it, or it cannot be locked.
+    pub(crate) fn take(&self) -> bool {
+        self.home.as_ref().is_some_and(|home| within_patience(|| home.try_lock()).is_ok())
+    }
+}
+
+/// The lock, held with others.
+pub(crate) struct Shared<'lock>(Option<&'lock File>);
+
+impl Drop for Shared<'_> {
+    fn drop(&mut self) {
+        let _ = self.0.map(File::unlock);
+    }
+}
+
+fn within_patience(lock: impl Fn() -> Result<(), TryLockError>) -> Result<(), TryLockError> {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match lock() {
+            Err(TryLockError::WouldBlock) if Instant::now() < until => {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            locked => return locked,
+        }
+    }
+}
+
+/// The file that a connection was opened to.
+pub(crate) struct OpenFile {
+    path: PathBuf,
+    identity: Option<Identity>,
+    lock: FileLock,
+}
+
+impl OpenFile {
+    /// Notes which file a database is, just after it was opened and while the lock is held.
+    pub(crate) fn at(path: &Path) -> Self {
+        Self { path: path.to_owned(), identity: Identity::of(path).ok().flatten(), lock: FileLock::of(path) }
+    }
+
+    /// Tells whether another file, or none, has its name by now.
+    pub(crate) fn is_replaced(&self) -> bool {
+        // What cannot be looked at is taken to be the same.
+        Identity::of(&self.path).is_ok_and(|found| found != self.identity)
+    }
+
+    /// Keeps it from being replaced; an error if it was.
+    pub(crate) fn hold(&self) -> Result<Shared<'_>, StoreError> {
+        let held = self.lock.share()?;
+        if self.is_replaced() { Err(StoreError::BeingReplaced) } else { Ok(held) }
+    }
+}
+
+/// Checks a copy, since SQLite shares what it knows of a file among the connections of a process. False when that is not
+/// possible.
+pub(crate) fn is_damaged(database: &Path, scratch: &Path) -> bool {
+    // While it is made, others share the lock.
+    if fs::metadata(database).is_ok_and(|found| found.len() == 0) {
+        return true;
+    }
+    let _ = fs::remove_dir_all(scratch);
+    let copy = scratch.join("meanwhile.db");
+    // A stranger may write to it meanwhile.
+    fs::create_dir(scratch).is_ok()
+        && (0..TRIES).all(|_| {
+            matches!(copy_database(database, &copy), Ok(true))
+                && match inspect_copy(&copy) {
+                    Ok(report) => !report.problems.is_empty(),
+                    Err(error) => error.is_damage(),
+                }
+        })
+}
+
+/// Renames a database and the files beside it, itself last: killed before that, its log is missing, and the next process
+/// meets the damage again.
+pub(crate) fn rename_aside(database: &Path, at: &str) -> io::Result<PathBuf> {
+    let beside = |path: &Path, end: &str| PathBuf::from(format!("{}{end}", path.display()));
+    let name = |number: u32| {
+        let number = if number == 1 { String::new() } else { format!("-{number}") };
+        database.with_file_name(format!("{SET_ASIDE}{}{number}", at.replace(':', "-")))
+    };
+    let free = (1..).map(name).find(|name| !name.exists());
+    let aside = free.unwrap_or_else(|| name(1));
+    for end in ["-shm", "-wal", ""] {
+        match fs::rename(beside(database, end), beside(&aside, end)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !end.is_empty() => {}
+            renamed => renamed?,
+        }
+    }
+    Ok(aside)
+}
+
+/// Returns the names of the databases that were set aside in a home.
+pub(super) fn set_aside_in(home: &Path) -> Vec<String> {
+    let entries = fs::read_dir(home).into_iter().flatten().flatten();
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let is_database =
+        |name: &String| name.starts_with(SET_ASIDE) && !name.ends_with("-wal") && !name.ends_with("-shm");
+    let mut names: Vec<_> = names.filter(is_database).collect();
+    names.sort();
+    names
+}

@@ -1,0 +1,212 @@
+//! A hold on a session: a locked file in the session's directory, which the kernel takes back when the holder
+//! dies, however it dies.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use mw_model::Lifetime;
+use mw_model::wire::{HOST_PREFIX, NO_HOST_FILE, NO_SERVER_FILE, SERVER_PREFIX};
+
+use super::platform;
+use super::session_dir::open_below;
+use crate::disk::vacancy;
+
+/// What those who are told, and do not host, begin their files' names with.
+const TELLER_PREFIX: &str = "teller-";
+
+/// What the names of all holds begin with.
+const PREFIXES: [&str; 3] = [HOST_PREFIX, SERVER_PREFIX, TELLER_PREFIX];
+
+/// A hold. Given back when dropped.
+pub(crate) struct Lease {
+    /// The file's name, by which the ledger knows the holder.
+    token: String,
+    path: PathBuf,
+    /// Whether nobody held the session before, and somebody did earlier.
+    ended_vacancy: bool,
+    file: File,
+}
+
+impl Lease {
+    /// Takes a host's hold on the session whose directory this is; its tasks end with the last of these.
+    pub(crate) fn host(session: &Path) -> io::Result<Self> {
+        Self::take(session, HOST_PREFIX, &[NO_HOST_FILE, NO_SERVER_FILE])
+    }
+
+    /// Takes the hold of a server of the session's tools: tasks that end with their client end with the last of these and
+    /// of the hosts.
+    pub(crate) fn server(session: &Path) -> io::Result<Self> {
+        Self::take(session, SERVER_PREFIX, &[NO_SERVER_FILE])
+    }
+
+    /// Takes the hold of somebody who only wants the news.
+    pub(crate) fn teller(session: &Path) -> io::Result<Self> {
+        Self::take(session, TELLER_PREFIX, &[])
+    }
+
+    fn take(session: &Path, prefix: &str, vacancies: &[&str]) -> io::Result<Self> {
+        sweep(session);
+        loop {
+            let token = format!("{prefix}{:016x}", u64::from_le_bytes(platform::random_bytes()?));
+            let path = session.join(&token);
+            let mut file = open_below(session, &path, OpenOptions::new().read(true))?;
+            file.lock()?;
+            // A sweeper may have taken it for a dead one's before it was locked.
+            if fs::metadata(&path).is_ok() {
+                file.write_all(format!("{}\n", std::process::id()).as_bytes())?;
+                let ended_vacancy = vacancy::strike(session, vacancies);
+                return Ok(Self { token, path, ended_vacancy, file });
+            }
+        }
+    }
+
+    pub(crate) fn token(&self) -> &str {
+        &self.token
+    }
+
+    pub(crate) const fn ended_vacancy(&self) -> bool {
+        self.ended_vacancy
+    }
+}
+
+impl Lease {
+    /// Gives the hold back before it is dropped.
+    pub(crate) fn give_back(&self) {
+        let _ = fs::remove_file(&self.path);
+        let _ = self.file.unlock();
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Tells whether the holder with this token lives.
+pub(crate) fn is_held(session: &Path, token: &str) -> bool {
+    File::open(session.join(token)).is_ok_and(|file| file.try_lock_shared().is_err())
+}
+
+/// Returns those who hold the session in any way and live: their tokens and their processes.
+pub(crate) fn holders(session: &Path) -> Vec<(String, u32)> {
+    let is_hold = |name: &String| PREFIXES.iter().any(|prefix| name.starts_with(prefix));
+    let held = names(session).filter(|name| is_hold(name) && is_held(session, name));
+    held.filter_map(|name| {
+        let pid = fs::read_to_string(session.join(&name)).ok()?.trim().parse().ok()?;
+        Some((name, pid))
+    })
+    .collect()
+}
+
+/// Who holds a session, beside those who only want the news.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Held {
+    pub(crate) hosts: bool,
+    pub(crate) servers: bool,
+}
+
+impl Held {
+    /// Tells whether a task that lives so goes on because of them.
+    pub(crate) const fn keeps(self, lifetime: Lifetime) -> bool {
+        match lifetime {
+            Lifetime::Session => self.hosts,
+            Lifetime::Client => self.hosts || self.servers,
+            Lifetime::Kept | Lifetime::Detached => true,
+        }
+    }
+}
+
+/// Looks who holds a session.
+pub(crate) fn held(session: &Path) -> Held {
+    let mut found = Held::default();
+    for name in names(session) {
+        let kind = if name.starts_with(HOST_PREFIX) {
+            &mut found.hosts
+        } else if name.starts_with(SERVER_PREFIX) {
+            &mut found.servers
+        } else {
+            continue;
+        };
+        *kind = *kind || is_held(session, &name);
+    }
+    found
+}
+
+/// Counts the hosts that live.
+pub(crate) fn count_hosts(session: &Path) -> usize {
+    names(session).filter(|name| name.starts_with(HOST_PREFIX) && is_held(session, name)).count()
+}
+
+fn names(session: &Path) -> impl Iterator<Item = String> {
+    let entries = fs::read_dir(session).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().into_string().ok())
+}
+
+/// Removes what killed holders left.
+fn sweep(session: &Path) {
+    if !fs::symlink_metadata(session).is_ok_and(|found| found.is_dir()) {
+        return;
+    }
+    let Ok(entries) = fs::read_dir(session) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let is_hold = PREFIXES.iter().any(|prefix| name.as_encoded_bytes().starts_with(prefix.as_bytes()));
+        // The lock is kept until the file is gone: a new holder who has not locked it yet then sees that.
+        if is_hold
+            && let Ok(file) = File::open(entry.path())
+            && file.try_lock().is_ok()
+        {
+            let _ = fs::remove_file(entry.path());
+            drop(file);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hold_lasts_as_long_as_its_holder_and_leaves_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let session = dir.path().join("s");
+        let (one, two) = (Lease::host(&session).unwrap(), Lease::teller(&session).unwrap());
+        let token = one.token().to_owned();
+        assert_ne!(token, two.token());
+        assert!(is_held(&session, &token));
+        assert_eq!(held(&session), Held { hosts: true, servers: false });
+        drop(one);
+        assert!(!is_held(&session, &token));
+        assert!(is_held(&session, two.token()));
+        drop(two);
+        assert_eq!(fs::read_dir(&session).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn holders_that_come_at_once_do_not_sweep_each_other() {
+        let dir = tempfile::tempdir().unwrap();
+        for _ in 0..50 {
+            let taking = || {
+                std::thread::spawn({
+                    let session = dir.path().to_owned();
+                    move || Lease::teller(&session).unwrap()
+                })
+            };
+            let taken: Vec<_> =
+                [(); 8].map(|()| taking()).into_iter().map(|one| one.join().unwrap()).collect();
+            assert!(taken.iter().all(|lease| is_held(dir.path(), lease.token())));
+        }
+    }
+
+    #[test]
+    fn what_a_dead_host_left_is_swept() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("host-dead"), "1\n").unwrap();
+        assert!(!is_held(dir.path(), "host-dead"));
+        let lease = Lease::host(dir.path()).unwrap();
+        assert!(!dir.path().join("host-dead").exists());
+        assert!(is_held(dir.path(), lease.token()));
+    }
+}

@@ -1,0 +1,31 @@
+//! The name that some dialects give a task, or its log, beside its directory.
+
+use std::fs;
+
+use mw_model::wire::{AGENT_FILE, LOG_FILE};
+use mw_model::{Dialect, TaskKind};
+
+use super::home::Home;
+use crate::task::Task;
+
+/// Takes away the name that a task has beside its directory where it leads to nothing: what never ran has no log. A further
+/// run gets it again.
+pub(crate) fn drop_empty_name(home: &Home, task: &Task) {
+    let link = name_beside(task).map(|(name, _)| home.tasks().join(name));
+    if let Some(link) = link.filter(|link| link.is_symlink() && !link.exists()) {
+        let _ = fs::remove_file(link);
+    }
+}
+
+/// Returns the name that a task has beside its directory where its dialect has one, and for which of its files; none is
+/// the directory itself.
+pub(crate) fn name_beside(task: &Task) -> Option<(String, Option<&'static str>)> {
+    match (task.dialect, task.kind) {
+        (Dialect::Mycode, TaskKind::Agent) => Some((format!("{}.json", task.id), Some(AGENT_FILE))),
+        (Dialect::Mycode, TaskKind::Shell | TaskKind::Remote) => {
+            Some((format!("{}.log", task.id), Some(LOG_FILE)))
+        }
+        (Dialect::CoCli, _) => Some((task.handle(), None)),
+        (Dialect::Canonical | Dialect::Zidane | Dialect::BackgroundTask | Dialect::Opta, _) => None,
+    }
+}

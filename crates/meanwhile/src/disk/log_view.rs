@@ -1,0 +1,150 @@
+//! An open log with its index: logical offsets to bytes.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::Path;
+
+use mw_model::wire::{Entry, EntryKind, HEADER_LEN, INDEX_FILE, IndexHeader, LOG_FILE, Segment, segments};
+
+use super::look::is_absent;
+
+/// Which streams to read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StreamChoice {
+    /// Interleaved, as printed.
+    #[default]
+    Both,
+    /// Both, in the order in which they were printed, and told apart.
+    Apart,
+    /// Standard output only.
+    Stdout,
+    /// Standard error only.
+    Stderr,
+}
+
+impl StreamChoice {
+    /// Returns the word used for it.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Both | Self::Apart => "both",
+            Self::Stdout => "stdout",
+            Self::Stderr => "stderr",
+        }
+    }
+
+    pub(crate) const fn takes(self, kind: EntryKind) -> bool {
+        matches!(
+            (self, kind),
+            (Self::Both | Self::Apart, _)
+                | (Self::Stdout, EntryKind::Stdout(_) | EntryKind::Drop(_))
+                | (Self::Stderr, EntryKind::Stderr(_) | EntryKind::Drop(_))
+        )
+    }
+}
+
+/// A consistent pair of log and index. It may grow while it is read; what was there stays.
+pub(crate) struct LogView {
+    file: File,
+    parts: Vec<Segment>,
+}
+
+impl LogView {
+    /// Opens the pair in a directory.
+    ///
+    /// The two are replaced one after the other when the cap strikes, so a pair that does not belong
+    /// together is opened again; one that a killed supervisor left so is put right by its successor,
+    /// and until then the new log is found under its other name.
+    pub(crate) fn open(directory: &Path, choice: StreamChoice) -> io::Result<Self> {
+        const TRIES: usize = 50;
+        for _ in 0..TRIES {
+            let index = match File::open(directory.join(INDEX_FILE)) {
+                Ok(index) => index,
+                Err(error) if is_absent(&error) => break,
+                Err(error) => return Err(error),
+            };
+            let mut bytes = [0; HEADER_LEN as usize];
+            let header = index.read_exact_at(&mut bytes, 0).ok().and_then(|()| IndexHeader::decode(&bytes));
+            let Some(header) = header else {
+                let file = File::open(directory.join(LOG_FILE))?;
+                return Self::with(file, &index, IndexHeader::default(), choice);
+            };
+            for name in [LOG_FILE, "output.log.new"] {
+                if let Ok(file) = File::open(directory.join(name))
+                    && file.metadata()?.ino() == header.log_inode
+                {
+                    return Self::with(file, &index, header, choice);
+                }
+            }
+        }
+        // There is no index, or it describes another log: somebody replaced or removed one of the two.
+        let file = File::open(directory.join(LOG_FILE))?;
+        let size = file.metadata()?.len();
+        Ok(Self { file, parts: whole(0, size) })
+    }
+
+    fn with(file: File, index: &File, header: IndexHeader, choice: StreamChoice) -> io::Result<Self> {
+        let size = file.metadata()?.len();
+        let needed = header.has_drops || choice != StreamChoice::Both;
+        let parts = if needed { read_parts(index, header, size)? } else { whole(header.prefix_len, size) };
+        Ok(Self { file, parts })
+    }
+
+    /// Returns logical end and dropped bytes.
+    pub(crate) fn size(&self) -> (u64, u64) {
+        let end = self.parts.last().map_or(0, |last| last.logical + last.len);
+        let dropped = self
+            .parts
+            .iter()
+            .filter(|part| matches!(part.kind, EntryKind::Drop(_)))
+            .map(|part| part.len)
+            .sum();
+        (end, dropped)
+    }
+
+    pub(crate) fn parts(&self) -> &[Segment] {
+        &self.parts
+    }
+
+    /// Reads bytes of a segment, from a logical offset inside it.
+    pub(crate) fn bytes(&self, part: &Segment, from: u64, most: usize) -> io::Result<Vec<u8>> {
+        let skip = from.saturating_sub(part.logical);
+        let len = (part.len.saturating_sub(skip) as usize).min(most);
+        let mut bytes = vec![0; len];
+        let mut filled = 0;
+        while filled < len {
+            let read = self.file.read_at(&mut bytes[filled..], part.physical + skip + filled as u64)?;
+            if read == 0 {
+                break;
+            }
+            filled += read;
+        }
+        bytes.truncate(filled);
+        Ok(bytes)
+    }
+}
+
+/// The whole log as one stretch, for when nobody asks which stream a byte came from.
+fn whole(prefix: u64, size: u64) -> Vec<Segment> {
+    vec![Segment {
+        logical: 0,
+        len: size.saturating_sub(prefix),
+        physical: prefix,
+        kind: EntryKind::Stdout(0),
+    }]
+}
+
+fn read_parts(index: &File, header: IndexHeader, log_size: u64) -> io::Result<Vec<Segment>> {
+    let len = index.metadata()?.len().saturating_sub(HEADER_LEN) as usize;
+    let mut bytes = vec![0; len - len % Entry::LEN];
+    index.read_exact_at(&mut bytes, HEADER_LEN)?;
+    let entries: Vec<_> = bytes.chunks(Entry::LEN).filter_map(Entry::decode).collect();
+    Ok(segments(&entries, header.prefix_len, log_size))
+}
+
+/// Returns when a log was last written to, in microseconds since the epoch.
+pub(crate) fn last_write_us(directory: &Path) -> Option<i64> {
+    let found = fs::metadata(directory.join(LOG_FILE)).ok()?;
+    Some(found.mtime() * 1_000_000 + found.mtime_nsec() / 1000)
+}

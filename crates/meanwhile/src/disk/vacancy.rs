@@ -1,0 +1,61 @@
+//! Notes in a session's directory that it has lost its holders.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::Path;
+
+use mw_model::wire::{NO_HOST_FILE, NO_SERVER_FILE};
+use mw_model::{DEFAULT_SESSION, Lifetime, SessionBond, Timestamp};
+
+use crate::disk::home::Home;
+use crate::disk::lease;
+use crate::disk::session_dir::open_below;
+
+/// Returns the file that says since when a task's session has had nobody on whom such a task hangs; nothing where nobody's
+/// leaving ends it.
+pub(crate) const fn file_for(lifetime: Lifetime) -> Option<&'static str> {
+    match lifetime {
+        Lifetime::Session => Some(NO_HOST_FILE),
+        Lifetime::Client => Some(NO_SERVER_FILE),
+        Lifetime::Kept | Lifetime::Detached => None,
+    }
+}
+
+/// Looks how a task hangs on its session.
+pub(crate) fn bond(
+    home: &Home,
+    session: &str,
+    lifetime: Lifetime,
+    grace_ms: u64,
+    at: Timestamp,
+) -> Option<SessionBond> {
+    if session == DEFAULT_SESSION || file_for(lifetime).is_none() {
+        return None;
+    }
+    let held = lease::held(home.session(session).path()).keeps(lifetime);
+    Some(SessionBond { held, at, grace_ms })
+}
+
+/// Tells whether it was noted that a session lost its holders.
+pub(crate) fn is_noted(session: &Path) -> bool {
+    [NO_HOST_FILE, NO_SERVER_FILE].iter().any(|file| session.join(file).exists())
+}
+
+/// Strikes the notes that somebody's coming makes untrue; tells whether there were any.
+pub(crate) fn strike(session: &Path, files: &[&str]) -> bool {
+    files.iter().filter(|file| fs::remove_file(session.join(file)).is_ok()).count() > 0
+}
+
+pub(crate) fn since(session: &Path, file: &str) -> Option<Timestamp> {
+    let text = fs::read_to_string(session.join(file)).ok()?;
+    text.trim().parse().ok().map(Timestamp::from_micros)
+}
+
+pub(crate) fn note(session: &Path, file: &str, now: Timestamp) -> io::Result<()> {
+    let new = session.join(format!("{file}.{}", std::process::id()));
+    let _ = fs::remove_file(&new);
+    // This refuses a directory that is a link.
+    let mut written = open_below(session, &new, OpenOptions::new().create_new(true))?;
+    written.write_all(format!("{}\n", now.as_micros()).as_bytes())?;
+    fs::rename(new, session.join(file))
+}

@@ -1,0 +1,133 @@
+//! What is typed into a task, and the size of its terminal.
+
+use std::fs::File;
+use std::io;
+use std::time::{Duration, Instant};
+
+use mw_model::wire::{ControlReply, Operation, STDIN_FIFO};
+use mw_model::{Io, RawText, TaskId};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+
+use super::Live;
+use crate::disk::control::Line;
+use crate::error::{Error, Result};
+use crate::record::Lookup;
+use crate::settle::Settler;
+use crate::task::Scope;
+
+impl Live<'_> {
+    pub(crate) fn control(&self, id: &TaskId, operation: Operation) -> Result<ControlReply> {
+        let failed = |error: io::Error| Error::Refused {
+            id: id.to_string(),
+            message: match error.kind() {
+                io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+                    "its supervisor does not answer; it may be stopped".to_owned()
+                }
+                _ => format!("cannot reach its supervisor: {error}"),
+            },
+        };
+        let mut line = Line::connect_patiently(&self.base.home, id).map_err(failed)?;
+        let _ = line.set_patience(Some(Duration::from_secs(5)));
+        line.ask(operation).map_err(failed)
+    }
+
+    /// Returns the processes of a task that live, as its supervisor sees them; none when it cannot be asked.
+    #[must_use]
+    pub fn processes_of(&self, id: &TaskId) -> Vec<u32> {
+        match self.control(id, Operation::Status) {
+            Ok(ControlReply::Status { pids, .. }) => pids,
+            Ok(_) | Err(_) => Vec::new(),
+        }
+    }
+
+    fn running(&self, handle: &str, scope: &Scope) -> Result<TaskId> {
+        let id = Lookup::on(self.base).resolve_for_deed(handle, scope)?;
+        Settler::on(self.base).reconcile_task(&id)?;
+        let task = Lookup::on(self.base).stored(&id)?;
+        if task.state.process().is_some() {
+            return Ok(id);
+        }
+        Err(Error::WrongState {
+            id: id.to_string(),
+            status: task.status,
+            message: "it is not running".to_owned(),
+        })
+    }
+
+    /// Opens a task's standard input for writing, as a pipe that waits until the task reads; nothing when it has none, or
+    /// none any more. It has one from the moment on in which it has a pid.
+    ///
+    /// # Errors
+    /// When it cannot be opened for another reason.
+    pub fn open_input(&self, id: &TaskId) -> Result<Option<File>> {
+        let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let failed =
+            |error: Errno| Error::io(format!("cannot open the standard input of {id}"))(error.into());
+        let end = match rustix::fs::open(self.base.home.task(id).join(STDIN_FIFO), flags, Mode::empty()) {
+            Ok(end) => end,
+            Err(Errno::NOENT | Errno::NXIO) => return Ok(None),
+            Err(error) => return Err(failed(error)),
+        };
+        rustix::io::ioctl_fionbio(&end, false).map_err(failed)?;
+        Ok(Some(File::from(end)))
+    }
+
+    /// Types into a task's standard input; returns how many bytes it took. `eof` closes it after them.
+    ///
+    /// # Errors
+    /// When the task does not run, has no open input, or does not read for five seconds.
+    pub fn input(&self, handle: &str, scope: &Scope, data: &[u8], eof: bool) -> Result<u64> {
+        const PART: usize = 32 << 10;
+        let id = self.running(handle, scope)?;
+        let patience = Instant::now() + Duration::from_secs(5);
+        let mut sent = 0;
+        loop {
+            let part = &data[sent..(sent + PART).min(data.len())];
+            let last = sent + part.len() == data.len();
+            let (bytes, end_is_due) = self.type_some(&id, part, eof && last)?;
+            sent += bytes;
+            if sent == data.len() && !end_is_due {
+                return Ok(sent as u64);
+            }
+            if Instant::now() > patience {
+                let end = if sent == data.len() { ", and the end of input was not" } else { "" };
+                let message =
+                    format!("it does not read its input: {sent} of {} bytes were accepted{end}", data.len());
+                return Err(Error::Refused { id: id.to_string(), message });
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Types as much into a task's standard input as it takes now. `eof` closes it once all of it was taken. Returns how many
+    /// bytes were taken, and whether the end is still to be typed.
+    ///
+    /// # Errors
+    /// When the task has no open input, or its supervisor cannot be reached.
+    pub fn type_some(&self, id: &TaskId, data: &[u8], eof: bool) -> Result<(usize, bool)> {
+        let refused = |message: String| Error::Refused { id: id.to_string(), message };
+        match self.control(id, Operation::Input { data: RawText::from(data), eof })? {
+            ControlReply::Done { bytes, eof_due } => Ok((bytes as usize, eof_due)),
+            ControlReply::Refused { .. }
+                if self.base.home.spec(id).is_ok_and(|spec| spec.io == Io::Pipes) =>
+            {
+                Err(Error::NoInput { id: id.to_string() })
+            }
+            ControlReply::Refused { message } => Err(refused(message)),
+            _ => Err(refused("unexpected answer from its supervisor".to_owned())),
+        }
+    }
+
+    /// Changes the size of a task's terminal.
+    ///
+    /// # Errors
+    /// When the task does not run or has no terminal.
+    pub fn resize(&self, handle: &str, scope: &Scope, rows: u16, cols: u16) -> Result<()> {
+        let id = self.running(handle, scope)?;
+        match self.control(&id, Operation::Resize { rows, cols })? {
+            ControlReply::Refused { message } => Err(Error::Refused { id: id.to_string(), message }),
+            _ => Ok(()),
+        }
+    }
+}

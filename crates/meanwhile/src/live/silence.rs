@@ -1,0 +1,34 @@
+//! Supervisors that do not answer: a look at tasks does not wait for them.
+
+use mw_model::TaskId;
+use mw_model::wire::{ControlReply, Operation};
+
+use super::Live;
+use crate::disk::control::Line;
+use crate::task::Task;
+
+impl Live<'_> {
+    /// Asks a supervisor how its task stands, for a look that can do without: nothing when it does not answer soon.
+    pub(crate) fn supervisor_status(&self, id: &TaskId) -> Option<ControlReply> {
+        if self.base.silent.has(id) {
+            return None;
+        }
+        let patience = self.base.silent.patience();
+        let reply = Line::connect_within(&self.base.home, id, patience).and_then(|mut line| {
+            line.set_patience(Some(patience))?;
+            line.ask(Operation::Status)
+        });
+        // One that has ended meanwhile is not silent.
+        if reply.is_err() && self.base.home.is_supervised(id).unwrap_or(true) {
+            self.base.silent.note(id);
+        }
+        reply.ok()
+    }
+
+    /// Says so in a task whose supervisor did not answer.
+    pub(crate) fn add_silence(&self, task: &mut Task) {
+        if task.untended.is_none() && self.base.silent.has(&task.id) {
+            task.untended = Some("its supervisor does not answer".to_owned());
+        }
+    }
+}

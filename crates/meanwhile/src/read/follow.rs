@@ -1,0 +1,40 @@
+//! Waiting for more output.
+
+use std::time::Duration;
+
+use mw_model::wire::Operation;
+use mw_model::{TaskId, TaskState};
+
+use super::Reader;
+use crate::disk::control::Line;
+use crate::error::Result;
+use crate::record::Lookup;
+use crate::settle::Settler;
+
+impl Reader<'_> {
+    /// Waits until a task's output has grown past an offset, or the task has ended, or for a while.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn wait_for_output(&self, id: &TaskId, seen: u64, longest: Duration) -> Result<()> {
+        /// A task that was just started opens its socket in a moment.
+        const MOMENT: Duration = Duration::from_millis(5);
+        let ear = self.base.listen()?;
+        let task = Lookup::on(self.base).stored(id)?;
+        if matches!(task.state, TaskState::Pending { .. }) {
+            ear.wait(longest);
+            // Whoever should have started it may have been killed.
+            return Settler::on(self.base).reconcile();
+        }
+        let after_end = task.status.is_terminal();
+        let Ok(mut line) = Line::connect(&self.base.home, id) else {
+            ear.wait(longest.min(MOMENT));
+            return Ok(());
+        };
+        let _ = line.set_patience(Some(longest));
+        if line.send(Operation::Watch { offset: seen, after_end }).is_ok() {
+            let _ = line.reply();
+        }
+        Ok(())
+    }
+}

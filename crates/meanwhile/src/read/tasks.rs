@@ -1,0 +1,172 @@
+//! Tasks and events as they are now.
+
+use std::collections::HashSet;
+
+use mw_model::wire::{ControlReply, JournalEntry};
+use mw_model::{Resources, TaskId, TaskKind, TaskState};
+
+use super::{Reader, Tasks};
+use crate::disk::platform;
+use crate::disk::store::{EventRow, Filter, Page};
+use crate::error::Result;
+use crate::live::{Agents, Live};
+use crate::queue::Queue;
+use crate::record::index::DAMAGED;
+use crate::record::{Lookup, Records};
+use crate::redact::{Redaction, Redactor};
+use crate::retain::retained::Retained;
+use crate::settle::Settler;
+use crate::task::{Scope, Task, TaskLimits};
+
+impl Tasks<'_> {
+    /// Returns a task as it is.
+    ///
+    /// # Errors
+    /// When it is unknown.
+    pub fn task(&self, handle: &str, scope: &Scope) -> Result<Task> {
+        let id = Lookup::on(self.base).resolve(handle, scope)?;
+        let mut task = Settler::on(self.base).current(&id)?;
+        if self.base.store()?.any_waiting()? {
+            Settler::on(self.base).reconcile()?;
+            task = Settler::on(self.base).current(&id)?;
+        }
+        self.complete(&mut task)?;
+        if task.status.is_terminal() {
+            Agents::on(self.base).add_agent(&mut task);
+        }
+        if let Ok(spec) = self.base.home.spec(&id) {
+            (task.parent_session, task.parent_message) = (spec.parent_session, spec.parent_message);
+            task.place = Some(spec.place).filter(|place| !place.is_process());
+            task.proposal = spec.approval.map(|approval| approval.proposal);
+            task.limits = self.limits_of(&id, &spec.limits.resources)?;
+            Redactor::new(&self.base.settings.redact, &spec.env).task(&mut task);
+            return Ok(task);
+        }
+        Ok(Redaction::on(self.base).without_secrets(task))
+    }
+
+    /// Returns a task's resource limits; its journal says how they are held.
+    fn limits_of(&self, id: &TaskId, resources: &Resources) -> Result<Option<TaskLimits>> {
+        if resources.is_none() {
+            return Ok(None);
+        }
+        let enforcement = self.base.home.journal(id)?.iter().rev().find_map(|line| match line.entry {
+            JournalEntry::Spawning { enforcement, .. } => enforcement,
+            _ => None,
+        });
+        Ok(TaskLimits::of(resources, enforcement))
+    }
+
+    /// Lists tasks as they are.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn list(&self, filter: &Filter) -> Result<Page> {
+        Settler::on(self.base).reconcile()?;
+        let mut page =
+            self.base.healing(|| Ok(self.base.store()?.list(filter, &self.base.home.tasks())?))?;
+        for task in &mut page.tasks {
+            Records::on(self.base).overlay(task);
+            self.complete(task)?;
+            Redaction::on(self.base).redactor(&task.id).task(task);
+        }
+        Ok(page)
+    }
+
+    /// Returns how many come before a task in a list, wherever the page begins; nothing if it is not listed.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn place(&self, filter: &Filter, id: &TaskId) -> Result<Option<u64>> {
+        Ok(self.base.store()?.place(filter, id)?)
+    }
+
+    /// Adds what is not stored because it changes while nobody writes.
+    pub(crate) fn complete(&self, task: &mut Task) -> Result<()> {
+        task.untended = self.base.untended.borrow().get(&task.id).cloned();
+        match &task.state {
+            TaskState::Pending { .. } => {
+                task.queue_position = Some(self.base.store()?.queue_position(task)?);
+                Agents::on(self.base).add_agent(task);
+            }
+            TaskState::Starting { .. } => {}
+            TaskState::Running { process, started_at, .. }
+            | TaskState::Cancelling { process, started_at, .. } => {
+                // The time of day may be set while a task runs.
+                let by_wall = || self.base.clock.now().ms_since(*started_at);
+                task.duration_ms = Some(platform::running_ms(process).unwrap_or_else(by_wall));
+                if let Some((end, dropped)) = Reader::on(self.base).output_size(task) {
+                    (task.output_bytes, task.dropped_bytes) = (end, dropped);
+                }
+                if task.kind == TaskKind::Agent {
+                    Agents::on(self.base).add_agent(task);
+                }
+                if task.agent.is_none() {
+                    task.progress = Live::on(self.base).progress(task);
+                }
+            }
+            TaskState::Ended { .. } => {
+                if task.survivors > 0
+                    && let Some(ControlReply::Status { tree, output_bytes, dropped_bytes, .. }) =
+                        Live::on(self.base).supervisor_status(&task.id)
+                {
+                    task.survivors = tree.len() as u32;
+                    (task.output_bytes, task.dropped_bytes) = (output_bytes, dropped_bytes);
+                }
+            }
+        }
+        Live::on(self.base).add_silence(task);
+        Queue::on(self.base).add_waiting(task)
+    }
+
+    /// Returns events after a place in the stream, oldest first.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn events_after(
+        &self,
+        seq: i64,
+        scope: &Scope,
+        task: Option<&TaskId>,
+        most: u32,
+    ) -> Result<Vec<EventRow>> {
+        Settler::on(self.base).reconcile()?;
+        let events = self.base.store()?.events_after(seq, scope, task, most)?;
+        Ok(Redaction::on(self.base).events_without_secrets(events))
+    }
+
+    /// Returns the place of the newest event.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn last_event(&self) -> Result<i64> {
+        Ok(self.base.store()?.last_event()?)
+    }
+
+    /// Returns the tasks whose files cannot be read, and why. They are left alone, and no list has them.
+    ///
+    /// # Errors
+    /// When the database fails, or nothing can be looked at now.
+    pub fn damaged(&self) -> Result<Vec<Retained>> {
+        let store = self.base.store()?;
+        if store.mark(DAMAGED)? == 0 {
+            return Ok(Vec::new());
+        }
+        let arriving: HashSet<_> = self.base.home.arrivals().ids()?.into_iter().collect();
+        let mut damaged = Vec::new();
+        for id in self.base.home.task_ids()? {
+            if store.task(&id, &self.base.home.tasks())?.is_some() {
+                continue;
+            }
+            let error = match self.base.damage(&id) {
+                Err(error) if error.is_lack() => return Err(error),
+                Err(error) => error,
+                Ok(Some(error)) if !arriving.contains(&id) => error,
+                Ok(_) => continue,
+            };
+            damaged.push(Retained::because(&id, error));
+        }
+        damaged.sort_by(|one, other| one.id.cmp(&other.id));
+        Ok(damaged)
+    }
+}

@@ -1,0 +1,218 @@
+//! The database of a home: the one on disk, or a copy of it in memory for as long as the disk is full.
+
+use std::cell::{OnceCell, Ref, RefCell};
+use std::ops::Deref;
+use std::time::{Duration, Instant};
+
+use super::mend::Doubt;
+use crate::base::Base;
+use crate::disk::store::{Opened, Store, StoreError, Transaction};
+use crate::error::{Error, Result};
+
+/// How often somebody who uses the copy looks whether the disk has room again.
+const RETRY: Duration = Duration::from_secs(1);
+
+/// How often finished tasks are looked through without being asked to.
+const PURGE_EVERY_S: i64 = 3600;
+const PURGED: &str = "purged";
+
+/// Both, opened when they are first needed: most starts never do.
+#[derive(Default)]
+pub(crate) struct Database {
+    disk: OnDisk,
+    copy: RefCell<Option<Copy>>,
+}
+
+/// The one on disk, and the one that took its place, if somebody has replaced it. The former stays open: somebody further
+/// up may use it still.
+#[derive(Default)]
+struct OnDisk {
+    store: OnceCell<Store>,
+    next: OnceCell<Box<OnDisk>>,
+}
+
+impl OnDisk {
+    fn last(&self) -> &Self {
+        let mut last = self;
+        while let Some(next) = last.next.get() {
+            last = next;
+        }
+        last
+    }
+
+    /// Returns the one that was opened last.
+    fn get(&self) -> Option<&Store> {
+        self.last().store.get()
+    }
+}
+
+/// What takes the place of the one on disk. What is written here is lost with this process, or as soon as the disk
+/// has room: it is done again then, from the task directories.
+struct Copy {
+    store: Store,
+    /// When the disk was last found full.
+    full_at: Instant,
+}
+
+/// The one in use. A copy stays for as long as somebody holds it.
+pub(crate) enum InUse<'runtime> {
+    Disk(&'runtime Store),
+    Copy(Ref<'runtime, Store>),
+}
+
+impl Deref for InUse<'_> {
+    type Target = Store;
+
+    fn deref(&self) -> &Store {
+        match self {
+            Self::Disk(store) => store,
+            Self::Copy(store) => store,
+        }
+    }
+}
+
+impl Base {
+    /// Tells whether this process is in the middle of a change.
+    pub(crate) fn is_in_transaction(&self) -> bool {
+        self.database.disk.get().is_some_and(Store::is_in_transaction)
+    }
+
+    /// Tells whether this process has the database open.
+    pub(crate) fn has_open_database(&self) -> bool {
+        self.database.disk.get().is_some()
+    }
+
+    /// Tells whether the database that this process has open has been replaced.
+    pub(crate) fn uses_replaced_database(&self) -> bool {
+        self.database.disk.get().is_some_and(Store::is_replaced)
+    }
+
+    /// Returns the database, with every task that was written down so far.
+    pub(crate) fn store(&self) -> Result<InUse<'_>> {
+        if let Some(disk) = self.database.disk.get().filter(|disk| disk.is_in_transaction()) {
+            return Ok(InUse::Disk(disk));
+        }
+        loop {
+            if let Some(copy) = self.copy_in_use() {
+                return Ok(copy);
+            }
+            let earlier = self.database.copy.take();
+            match self.durable() {
+                Ok(store) => return Ok(InUse::Disk(store)),
+                Err(Error::Store(error)) if error.is_lack_of_room() => self.use_copy(earlier, error)?,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Returns the one on disk, for what must not be done again: a full disk refuses it.
+    pub(crate) fn durable(&self) -> Result<&Store> {
+        self.healing(|| self.up_to_date())
+    }
+
+    /// Returns the copy where it is too early to look at the disk again, or somebody further up still uses it.
+    fn copy_in_use(&self) -> Option<InUse<'_>> {
+        let is_held = self.database.copy.try_borrow_mut().is_err();
+        let copy = Ref::filter_map(self.database.copy.borrow(), Option::as_ref).ok()?;
+        let is_fresh = copy.full_at.elapsed() < RETRY;
+        (is_held || is_fresh).then(|| InUse::Copy(Ref::map(copy, |copy| &copy.store)))
+    }
+
+    /// What does not fit on the disk is kept in memory.
+    fn use_copy(&self, earlier: Option<Copy>, error: StoreError) -> Result<()> {
+        let store = match (earlier, self.database.disk.get()) {
+            (Some(earlier), _) => earlier.store,
+            (None, Some(disk)) => disk.copy_to_memory()?,
+            // Not even room for what the users of a database share, or for a database.
+            (None, None) => match Store::read_alone(&self.home.database()) {
+                Ok(store) => store,
+                Err(_) => self.rebuild_for_now().map_err(|_| error)?,
+            },
+        };
+        store.tells_batches.set(self.settings.batch_notices);
+        self.take_in_for_now(&store)?;
+        self.database.copy.replace(Some(Copy { store, full_at: Instant::now() }));
+        Ok(())
+    }
+
+    /// Does several things in one transaction: all of them, or none if the deed fails.
+    pub(crate) fn transact<T>(&self, deed: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T> {
+        let done = self.durable()?.begin(&self.home.tasks()).map_err(Error::from).and_then(|transaction| {
+            let done = deed(&transaction)?;
+            transaction.commit()?;
+            Ok(done)
+        });
+        // A deed is not repeated; the next one finds a sound database.
+        done.inspect_err(|error| _ = self.heal_after(error))
+    }
+
+    /// Returns every database that a removal must reach: where one in memory takes the place of the one on disk, both.
+    pub(crate) fn databases(&self) -> Result<Vec<InUse<'_>>> {
+        Ok(match self.store()? {
+            InUse::Disk(store) => vec![InUse::Disk(store)],
+            copy @ InUse::Copy(_) => vec![copy, InUse::Disk(self.on_disk()?)],
+        })
+    }
+
+    /// Tells, once, whether spans were entered here that nobody will deliver unless called.
+    pub(crate) fn take_spans_wait(&self) -> bool {
+        self.database.disk.get().is_some_and(|store| store.spans_wait.take())
+    }
+
+    fn up_to_date(&self) -> Result<&Store> {
+        let store = self.on_disk()?;
+        if store.is_in_transaction() {
+            return Ok(store);
+        }
+        if !self.home.arrivals().exists() {
+            self.find_arrivals(store)?;
+        }
+        if self.home.arrivals().any()? {
+            self.take_in_arrivals(store)?;
+        }
+        Ok(store)
+    }
+
+    fn on_disk(&self) -> Result<&Store> {
+        match self.database.disk.get() {
+            Some(store) if store.is_in_transaction() || !store.is_replaced() => return Ok(store),
+            Some(_) => _ = self.database.disk.last().next.set(Box::default()),
+            None => {}
+        }
+        let doubt = self.doubt();
+        let mut store = match Store::open(&self.home.database())? {
+            Opened::Ready(store) => {
+                store.tells_batches.set(self.settings.batch_notices);
+                if doubt != Doubt::None {
+                    self.mend(&store, doubt)?;
+                }
+                store
+            }
+            Opened::Behind(mut store) => {
+                store.tells_batches.set(self.settings.batch_notices);
+                store.bring_up_to_date(&self.home.tasks(), |transaction| {
+                    self.rebuild(transaction)?;
+                    self.note_purge(transaction)
+                })?;
+                store
+            }
+        };
+        store.tidy(&self.home.database());
+        let store = self.database.disk.last().store.get_or_init(|| store);
+        if !self.settles_itself.get() && self.is_purge_due()? {
+            // In the background: nobody should wait for it.
+            let _ = self.spawn_runner();
+        }
+        Ok(store)
+    }
+
+    /// Notes that a purge was done just now.
+    pub(crate) fn note_purge(&self, transaction: &Transaction<'_>) -> Result<()> {
+        Ok(transaction.set_mark(PURGED, self.clock.now().as_micros() / 1_000_000)?)
+    }
+
+    pub(crate) fn is_purge_due(&self) -> Result<bool> {
+        let now = self.clock.now().as_micros() / 1_000_000;
+        Ok(self.settings.retention.automatic && now - self.store()?.mark(PURGED)? >= PURGE_EVERY_S)
+    }
+}

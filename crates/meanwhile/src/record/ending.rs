@@ -1,0 +1,50 @@
+//! Endings that no supervisor sees: cancelled in the queue, skipped, refused, lost.
+
+use mw_model::wire::{ExitRecord, RESULT_FILE};
+use mw_model::{Cause, Exit, Timestamp};
+
+use crate::disk::home::Home;
+use crate::disk::log_names::drop_empty_name;
+use crate::disk::log_view::{LogView, StreamChoice};
+use crate::disk::look::is_absent;
+use crate::disk::store::{Change, Transaction};
+use crate::error::{Error, Result, is_lack_of_room};
+use crate::task::{Task, ended_by};
+
+/// Records such an ending in the task's directory and in the database, in this order: a database that
+/// is lost is rebuilt from the directories.
+pub(crate) fn end_unsupervised(
+    home: &Home,
+    transaction: &Transaction<'_>,
+    task: &mut Task,
+    cause: Cause,
+    now: Timestamp,
+) -> Result<()> {
+    // The files of the run before go out of the way first.
+    let shelved = home.shelve_before(task);
+    // Nobody saw how it ended, so nobody read what it printed last.
+    let output_lost =
+        matches!(cause, Cause::Lost { .. } | Cause::Cancelled { exit: Some(Exit::Unknown(_)), .. });
+    let mut record = ExitRecord { output_lost, ..ExitRecord::unsupervised(task.state.run(), cause, now) };
+    let mut change = Change { journal_seen: Some(home.journal(&task.id)?.len() as u64), ..Change::default() };
+    // What never ran has no log.
+    if shelved.is_ok()
+        && let Ok(view) = LogView::open(&home.task(&task.id), StreamChoice::Both)
+    {
+        (record.output_bytes, record.dropped_bytes) = view.size();
+        (change.output_bytes, change.dropped_bytes) = (Some(record.output_bytes), Some(record.dropped_bytes));
+    }
+    let text = serde_json::to_vec(&record).map_err(|error| Error::io("result.json")(error.into()))?;
+    match shelved.and_then(|()| home.replace(&task.id, RESULT_FILE, &text)) {
+        // Without a directory, or without room, the database alone knows.
+        Err(error) if is_absent(&error) || is_lack_of_room(&error) => {}
+        written => written.map_err(Error::io(format!("cannot record the end of {}", task.id)))?,
+    }
+    home.end_metadata(&task.id, &record.cause(), now);
+    drop_empty_name(home, task);
+    transaction.apply(task, &ended_by(&record), now, change)?;
+    if task.trace.is_some_and(|trace| trace.is_exported()) {
+        transaction.call_deliverer();
+    }
+    Ok(())
+}

@@ -1,0 +1,89 @@
+//! Finding the task that somebody means.
+
+use mw_model::TaskId;
+
+use crate::disk::store::Naming;
+use crate::error::{Error, Result};
+use crate::record::Lookup;
+use crate::task::{Scope, Task};
+
+impl Lookup<'_> {
+    /// Finds the one task that a person means who wants to look at it: by its id or any beginning of that, a handle, or a
+    /// name.
+    ///
+    /// # Errors
+    /// When there is none, or more than one.
+    pub fn resolve(&self, handle: &str, scope: &Scope) -> Result<TaskId> {
+        self.resolve_as(handle, scope, Naming::Look)
+    }
+
+    /// Finds the one task that a person means who wants to do something to it: the beginning of an id must have four of its
+    /// random characters.
+    ///
+    /// # Errors
+    /// As [`Lookup::resolve`](crate::engine::Lookup::resolve); a beginning that is too short is refused with the tasks that it fits.
+    pub fn resolve_for_deed(&self, handle: &str, scope: &Scope) -> Result<TaskId> {
+        match self.resolve_as(handle, scope, Naming::Deed) {
+            Err(Error::NotFound(_)) => {
+                let fitting = self.base.store()?.resolve(handle, scope, Naming::Look)?;
+                if fitting.is_empty() {
+                    return Err(Error::NotFound(handle.to_owned()));
+                }
+                let fitting: Vec<_> = fitting.iter().map(ToString::to_string).collect();
+                Err(Error::invalid(
+                    format!("{handle:?} is too short: it matches {}", fitting.join(", ")),
+                    "use at least four characters after the dash, the whole id, or the name",
+                ))
+            }
+            other => other,
+        }
+    }
+
+    /// Finds the one task that a model means: by its whole id, a handle or a name, never by a beginning.
+    ///
+    /// # Errors
+    /// As [`Lookup::resolve`](crate::engine::Lookup::resolve).
+    pub fn resolve_exact(&self, handle: &str, scope: &Scope) -> Result<TaskId> {
+        self.resolve_as(handle, scope, Naming::Exact)
+    }
+
+    fn resolve_as(&self, handle: &str, scope: &Scope, naming: Naming) -> Result<TaskId> {
+        // A whole id needs no looking up where nothing is hidden.
+        if let (Scope::All, Ok(id)) = (scope, handle.parse::<TaskId>())
+            && self.base.home.has_spec(&id)?
+            && self.base.home.refuse_foreign(&id).is_ok()
+        {
+            return Ok(id);
+        }
+        let mut found = self.base.healing(|| Ok(self.base.store()?.resolve(handle, scope, naming)?))?;
+        match found.len() {
+            0 => self.resolve_damaged(handle, scope),
+            1 => Ok(found.swap_remove(0)),
+            _ => Err(Error::Ambiguous {
+                handle: handle.to_owned(),
+                found: found.iter().map(ToString::to_string).collect(),
+            }),
+        }
+    }
+
+    /// Nobody knows whose a task is that cannot be read: who sees all may name it, by its whole id.
+    fn resolve_damaged(&self, handle: &str, scope: &Scope) -> Result<TaskId> {
+        let found = match (scope, handle.parse::<TaskId>()) {
+            (Scope::All, Ok(id)) => self.base.damage(&id)?.map(|error| (id, error)),
+            (Scope::All | Scope::Session(_), _) => None,
+        };
+        match found {
+            Some((_, foreign @ Error::Foreign { .. })) => Err(foreign),
+            Some((id, _)) => Ok(id),
+            None => Err(Error::NotFound(handle.to_owned())),
+        }
+    }
+
+    /// Returns a task as the database has it.
+    pub(crate) fn stored(&self, id: &TaskId) -> Result<Task> {
+        match self.base.healing(|| Ok(self.base.store()?.task(id, &self.base.home.tasks())?))? {
+            Some(task) => Ok(task),
+            None => Err(self.base.damage(id)?.unwrap_or_else(|| Error::NotFound(id.to_string()))),
+        }
+    }
+}

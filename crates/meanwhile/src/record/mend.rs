@@ -1,0 +1,116 @@
+//! Finds what a database has lost with its write-ahead log: somebody removed the log, or the machine stopped before it
+//! reached the disk. The task directories have it still.
+//!
+//! The log is never removed by us, and never left empty: whoever empties it writes a mark next (see `Store::tidy`). So
+//! one look at the log before it is opened tells whether something may be missing: it is absent, or empty, or was last
+//! written before the machine was started. Whoever sees that compares the database with the directories before anything
+//! else is done with it, and writes the mark last: killed before that, the next one sees the same.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::io;
+use std::time::{Duration, SystemTime};
+
+use mw_model::{TaskId, TaskState, Timestamp};
+
+use crate::base::Base;
+use crate::disk::platform;
+use crate::disk::store::{Outline, Store, Transaction};
+use crate::error::{Error, Result};
+
+/// How certain it is that changes are missing from the database.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Doubt {
+    /// There is nothing that hints at it.
+    None,
+    /// The last ones may be: the machine was started since they were written.
+    Tail,
+    /// All since the log was last copied back are, if there were any.
+    Log,
+}
+
+impl Base {
+    /// Looks at the write-ahead log. To be asked before the database is opened, which makes a log where there is none.
+    pub(crate) fn doubt(&self) -> Doubt {
+        match fs::metadata(self.home.database().with_extension("db-wal")) {
+            Ok(found) if found.len() == 0 => Doubt::Log,
+            Ok(found) => {
+                let up = Duration::from_micros(platform::uptime_us().unsigned_abs());
+                let booted = SystemTime::now().checked_sub(up);
+                let is_older = booted.zip(found.modified().ok()).is_some_and(|(boot, log)| log < boot);
+                if is_older { Doubt::Tail } else { Doubt::None }
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Doubt::Log,
+            Err(_) => Doubt::None,
+        }
+    }
+
+    /// Makes a database whose log may be lost true to the directories again. Tasks that it does not have, or has from an
+    /// earlier run, are put on the list of arrivals; what their owners were told is not told again.
+    pub(crate) fn mend(&self, store: &Store, doubt: Doubt) -> Result<()> {
+        let transaction = store.begin(&self.home.tasks())?;
+        let known: HashMap<TaskId, Outline> = transaction.outlines()?.into_iter().collect();
+        let on_disk: HashSet<TaskId> = self.home.task_ids()?.into_iter().collect();
+        let mut arriving = Vec::new();
+        for id in &on_disk {
+            match known.get(id) {
+                Some(row) if self.home.last_shelved(id)? < row.run => {
+                    if row.is_open {
+                        self.note_told_again(&transaction, id)?;
+                    }
+                }
+                found => arriving.push((self.created_at(id), id, found.is_some())),
+            }
+        }
+        arriving.sort();
+        let is_behind = arriving.iter().filter(|(_, _, is_known)| *is_known);
+        let mut going: Vec<_> = is_behind.map(|(_, id, _)| (*id).clone()).collect();
+        if doubt == Doubt::Log {
+            for id in known.keys().filter(|id| !on_disk.contains(id)) {
+                if !self.runs_without_directory(&transaction, id)? {
+                    going.push(id.clone());
+                }
+            }
+        }
+        transaction.delete_all(&going)?;
+        for (_, id, _) in arriving {
+            self.note_arrival(id)?;
+        }
+        transaction.mark_log()?;
+        Ok(transaction.commit()?)
+    }
+
+    /// When a task was asked for; what cannot be read comes last.
+    fn created_at(&self, id: &TaskId) -> (Timestamp, u64) {
+        let unread = (Timestamp::from_micros(i64::MAX), u64::MAX);
+        self.home.spec(id).map_or(unread, |spec| (spec.created_at, spec.number))
+    }
+
+    /// Enters what the marks in a task's directory say.
+    fn note_told_again(&self, transaction: &Transaction<'_>, id: &TaskId) -> Result<()> {
+        let Some(task) = transaction.task(id)? else { return Ok(()) };
+        if let Some(run) = self.home.told(id)? {
+            transaction.close_ends(id, run)?;
+            if run == task.state.run() {
+                transaction.latch(&task, task.created_at)?;
+            }
+        }
+        for told in self.home.told_news(id)? {
+            transaction.close_news(id, &told)?;
+            transaction.latch_news(&task, &told, task.created_at)?;
+        }
+        Ok(())
+    }
+
+    /// Tells whether a process runs of a task that has no directory: that one is not forgotten.
+    fn runs_without_directory(&self, transaction: &Transaction<'_>, id: &TaskId) -> Result<bool> {
+        let Some(task) = transaction.task(id)? else { return Ok(false) };
+        match &task.state {
+            TaskState::Running { process, .. } | TaskState::Cancelling { process, .. } => {
+                let failed = Error::io(format!("cannot look at process {}", process.pid));
+                platform::runs(process).map_err(failed)
+            }
+            TaskState::Pending { .. } | TaskState::Starting { .. } | TaskState::Ended { .. } => Ok(false),
+        }
+    }
+}

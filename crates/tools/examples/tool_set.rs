@@ -1,0 +1,62 @@
+//! An agent loop with tools of its own beside ours: no async, no protocol.
+//!
+//! `cargo run -p mw-tools --example tool_set -- SESSION` reads the calls of a model from standard input, one a line:
+//! `bash {"command": "make"}`. It prints what the model reads: notifications of tasks that have ended, then the reply.
+use meanwhile::model::EnvVar;
+use meanwhile::{Meanwhile, Session, Shell, Task};
+use mw_tools::call::{CallContext, Effect, Patient, Premises, Reply};
+use mw_tools::{CustomTool, Dialect, ToolSpec, Toolset};
+use serde_json::json;
+
+/// A tool that starts the checks of the project in the background, unless they run already.
+fn verify(session: Session) -> CustomTool {
+    let spec = ToolSpec {
+        name: "verify".to_owned(),
+        title: "Verify".to_owned(),
+        description: "Starts the checks of the project. A notification follows when they have ended."
+            .to_owned(),
+        input_schema: json!({"type": "object", "properties": {}}),
+        output_schema: None,
+        effect: Some(Effect::Runs),
+    };
+    let start = move || -> meanwhile::Result<String> {
+        let is_running = |task: &Task| task.name.as_deref() == Some("verify") && !task.status.is_terminal();
+        if let Some(task) = session.tasks()?.into_iter().find(is_running) {
+            return Ok(format!("The checks run already as {}.", task.id));
+        }
+        let task = session.start(Shell::new("./verify.sh").name("verify"))?;
+        Ok(format!("The checks run as {}.", task.id()))
+    };
+    let failure = |error: meanwhile::Error| Reply::failure(error.to_string(), json!({}));
+    let run =
+        move |_: &_, _: &CallContext<'_>| start().map_or_else(failure, |text| Reply::new(text, json!({})));
+    CustomTool { spec, run: Box::new(run) }
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mw = Meanwhile::open_default()?;
+    let session = mw.host(&std::env::args().nth(1).unwrap_or_default())?;
+    // Our tools without one, a second name for the shell, and a tool of this agent's own.
+    let tools = Toolset::of(Dialect::Canonical).without("task_clear")?.with_alias("bash", "shell")?;
+    let tools = tools.with(verify(session.clone()))?;
+    let env = std::env::vars().map(|(name, value)| EnvVar { name: name.into(), value: value.into() });
+    let premises = Premises::new(session.name(), std::env::current_dir()?, env.collect());
+    for line in std::io::stdin().lines() {
+        let line = line?;
+        for notice in session.notices()? {
+            println!("{}", notice.to_block());
+            notice.acknowledge()?;
+        }
+        let (name, given) = line.split_once(' ').unwrap_or((&line, "{}"));
+        let given = serde_json::from_str(given)?;
+        mw.with(|runtime| {
+            let unknown = || Reply::failure(format!("There is no tool {name}."), json!({}));
+            let cx = CallContext::new(runtime, &premises, &Patient);
+            let reply = tools.call(name, &given, &cx).unwrap_or_else(unknown);
+            println!("{}", reply.text);
+            // No notification repeats what the reply tells.
+            reply.told.iter().try_for_each(|id| runtime.notifications().note_told(id))
+        })?;
+    }
+    Ok(())
+}

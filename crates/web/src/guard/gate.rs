@@ -1,0 +1,202 @@
+//! The checks of a request's head, and the guard as a layer around routes.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+
+use super::body;
+use super::token::Token;
+
+/// Names of this machine by which a client on it may call a server.
+const HOSTS: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
+
+/// Names under which a browser shows this server's own pages. Another program may listen on the same port of `::1`.
+const ORIGINS: [&str; 2] = ["127.0.0.1", "localhost"];
+
+/// Decides which requests reach the routes of a server on loopback.
+#[derive(Debug)]
+pub struct Guard {
+    token: Token,
+    port: u16,
+}
+
+impl Guard {
+    /// Makes the guard of a server that listens on this port of loopback.
+    pub fn new(token: Token, port: u16) -> Self {
+        Self { token, port }
+    }
+
+    /// Puts the guard in front of routes. It must be the outermost layer.
+    pub fn around(self, routes: Router) -> Router {
+        routes.layer(middleware::from_fn_with_state(Arc::new(self), admit))
+    }
+
+    /// Returns why a request is not let in.
+    fn refusal(&self, uri: &Uri, headers: &HeaderMap) -> Option<Refusal> {
+        if !self.is_authorized(headers) {
+            return Some(Refusal::Token);
+        }
+        let hosts = headers.get_all(header::HOST).iter().map(authority);
+        // A request in absolute form names its host in the address.
+        let named = uri.authority().map(|authority| Some(authority.clone()));
+        let mut hosts = hosts.chain(named).peekable();
+        if hosts.peek().is_none() {
+            return Some(Refusal::NoHost);
+        }
+        for host in hosts {
+            match host {
+                None => return Some(Refusal::NoHost),
+                Some(host) if !is_one_of(&HOSTS, host.host()) => return Some(Refusal::ForeignHost),
+                Some(_) => {}
+            }
+        }
+        // Programs send no Origin; browsers send one where it matters.
+        let is_own = headers.get_all(header::ORIGIN).iter().all(|origin| self.is_own_origin(origin));
+        (!is_own).then_some(Refusal::ForeignOrigin)
+    }
+
+    fn is_authorized(&self, headers: &HeaderMap) -> bool {
+        let given = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+        given.and_then(|value| value.strip_prefix("Bearer ")).is_some_and(|given| self.token.is(given))
+    }
+
+    /// Tells whether an origin is that of this server's own pages: scheme, name and port.
+    fn is_own_origin(&self, origin: &HeaderValue) -> bool {
+        let Some(origin) = origin.to_str().ok().and_then(|text| text.trim().parse::<Uri>().ok()) else {
+            return false;
+        };
+        let port = origin.port_u16().unwrap_or(80);
+        origin.scheme_str() == Some("http")
+            && origin.host().is_some_and(|host| is_one_of(&ORIGINS, host))
+            && port == self.port
+    }
+}
+
+fn authority(host: &HeaderValue) -> Option<Authority> {
+    host.to_str().ok()?.parse().ok()
+}
+
+fn is_one_of(names: &[&str], host: &str) -> bool {
+    names.iter().any(|name| name.eq_ignore_ascii_case(host))
+}
+
+/// Why a request is not let in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Refusal {
+    Token,
+    NoHost,
+    ForeignHost,
+    ForeignOrigin,
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        match self {
+            Self::Token => {
+                let challenge = [(header::WWW_AUTHENTICATE, "Bearer")];
+                let message = "the token is missing or wrong: send Authorization: Bearer TOKEN\n";
+                (StatusCode::UNAUTHORIZED, challenge, message).into_response()
+            }
+            Self::NoHost => {
+                (StatusCode::BAD_REQUEST, "the Host header is missing or malformed\n").into_response()
+            }
+            Self::ForeignHost => {
+                let message = "the Host header does not name this machine: use 127.0.0.1 or localhost\n";
+                (StatusCode::FORBIDDEN, message).into_response()
+            }
+            Self::ForeignOrigin => {
+                (StatusCode::FORBIDDEN, "pages of other origins may not use this server\n").into_response()
+            }
+        }
+    }
+}
+
+/// Lets a request in, or answers why not.
+async fn admit(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
+    if let Some(refusal) = guard.refusal(request.uri(), request.headers()) {
+        return refusal.into_response();
+    }
+    body::bounded(request, next).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PORT: u16 = 4711;
+
+    /// Returns how a request with these headers is refused, beside the right token and host unless given.
+    fn refused(given: &[(&'static str, &'static str)]) -> Option<Refusal> {
+        let usual = [("authorization", "Bearer secret"), ("host", "127.0.0.1:4711")];
+        let mut headers = HeaderMap::new();
+        let absent = |name: &str| !given.iter().any(|(other, _)| *other == name);
+        for (name, value) in usual.iter().filter(|(name, _)| absent(name)).chain(given) {
+            headers.append(*name, HeaderValue::from_static(value));
+        }
+        let guard = Guard::new(Token::new("secret").unwrap(), PORT);
+        guard.refusal(&Uri::from_static("/mcp"), &headers)
+    }
+
+    #[test]
+    fn the_token_comes_first() {
+        assert_eq!(refused(&[]), None);
+        for wrong in ["", "Bearer ", "Bearer wrong", "secret", "bearer secret", "Basic secret"] {
+            let headers = [("authorization", wrong), ("host", "evil.example")];
+            assert_eq!(refused(&headers), Some(Refusal::Token), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_request_names_this_machine() {
+        for own in ["127.0.0.1", "127.0.0.1:4711", "localhost:4711", "LocalHost", "[::1]:4711"] {
+            assert_eq!(refused(&[("host", own)]), None, "{own}");
+        }
+        for foreign in
+            ["evil.example", "evil.example:4711", "127.0.0.1.evil.example", "0.0.0.0", "127.0.0.1@evil"]
+        {
+            assert_eq!(refused(&[("host", foreign)]), Some(Refusal::ForeignHost), "{foreign}");
+        }
+        for malformed in ["", "a b", "http://127.0.0.1/"] {
+            assert_eq!(refused(&[("host", malformed)]), Some(Refusal::NoHost), "{malformed}");
+        }
+        let two = [("host", "127.0.0.1"), ("host", "evil.example")];
+        assert_eq!(refused(&two), Some(Refusal::ForeignHost));
+    }
+
+    #[test]
+    fn a_request_without_a_host_is_refused() {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::AUTHORIZATION, HeaderValue::from_static("Bearer secret"));
+        let guard = Guard::new(Token::new("secret").unwrap(), PORT);
+        assert_eq!(guard.refusal(&Uri::from_static("/mcp"), &headers), Some(Refusal::NoHost));
+        let absolute = Uri::from_static("http://evil.example/mcp");
+        assert_eq!(guard.refusal(&absolute, &headers), Some(Refusal::ForeignHost));
+    }
+
+    #[test]
+    fn only_pages_of_this_server_are_let_in() {
+        for own in ["http://127.0.0.1:4711", "http://localhost:4711"] {
+            assert_eq!(refused(&[("origin", own)]), None, "{own}");
+        }
+        let foreign = [
+            "null",
+            "",
+            "http://127.0.0.1",
+            "http://localhost:1",
+            "https://localhost:4711",
+            "http://evil.example:4711",
+            "http://[::1]:4711",
+            "file://",
+        ];
+        for foreign in foreign {
+            assert_eq!(refused(&[("origin", foreign)]), Some(Refusal::ForeignOrigin), "{foreign}");
+        }
+        let two = [("origin", "http://localhost:4711"), ("origin", "https://evil.example")];
+        assert_eq!(refused(&two), Some(Refusal::ForeignOrigin));
+    }
+}

@@ -1,0 +1,77 @@
+//! The secret that every request must bear.
+
+use std::fmt;
+use std::io;
+
+use rustix::rand::{GetRandomFlags, getrandom};
+
+/// A secret that every request must bear. It does not appear in debug output.
+#[derive(Clone)]
+pub struct Token(String);
+
+impl Token {
+    /// Returns a token with this text, or nothing if the text is blank.
+    pub fn new(text: impl Into<String>) -> Option<Self> {
+        Some(Self(text.into())).filter(|token| !token.0.trim().is_empty())
+    }
+
+    /// Makes a token that nobody can guess.
+    ///
+    /// # Errors
+    /// When the system has no random numbers.
+    pub fn random() -> io::Result<Self> {
+        let mut bytes = [0; 24];
+        let mut filled = 0;
+        while filled < bytes.len() {
+            filled += getrandom(&mut bytes[filled..], GetRandomFlags::empty())?;
+        }
+        Ok(Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
+    }
+
+    /// Returns the text of the token.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Tells whether a text is this token.
+    ///
+    /// Every byte is compared, so that the time it takes does not say how many of them are right.
+    pub(super) fn is(&self, given: &str) -> bool {
+        let differing = given.bytes().zip(self.0.bytes()).fold(0, |sum, (a, b)| sum | (a ^ b));
+        given.len() == self.0.len() && differing == 0
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Token(…)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_blank_text_is_no_token() {
+        assert!(Token::new(" \t").is_none());
+        assert_eq!(Token::new("a").unwrap().as_str(), "a");
+    }
+
+    #[test]
+    fn random_tokens_differ_and_are_not_printed() {
+        let (one, other) = (Token::random().unwrap(), Token::random().unwrap());
+        assert_eq!(one.as_str().len(), 48);
+        assert_ne!(one.as_str(), other.as_str());
+        assert!(!format!("{one:?}").contains(one.as_str()));
+    }
+
+    #[test]
+    fn only_the_whole_token_is_the_token() {
+        let token = Token::new("secret").unwrap();
+        assert!(token.is("secret"));
+        for other in ["", "s", "secre", "secret ", "secretsecret", "SECRET"] {
+            assert!(!token.is(other), "{other}");
+        }
+    }
+}
