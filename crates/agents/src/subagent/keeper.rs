@@ -38,7 +38,7 @@ type Driver = Arc<Mutex<Option<UnixStream>>>;
 pub fn keep(settings: Settings, id: &TaskId, cwd: &Path) -> Result<(), Error> {
     let runtime = Runtime::open(settings)?;
     let failed = |source: io::Error| Error::Io { what: format!("cannot keep the agent of {id}"), source };
-    let spec = runtime.home().spec(id)?;
+    let spec = runtime.home().task(id).spec()?;
     let Some(agent) = spec.agent else { return Ok(()) };
     let listener = runtime.agents().keep_agent(id).map_err(failed)?;
     listener.set_nonblocking(true).map_err(failed)?;

@@ -25,7 +25,7 @@ impl Arguments {
         let config = &context.config;
         let cwd = fs::canonicalize(env::current_dir()?)?;
         let runtime = context.runtime()?;
-        let session = runtime.home().spec(&id)?.session;
+        let session = runtime.home().task(&id).spec()?.session;
         let mut policy = context.decided_by(&runtime, &session)?;
         // Where there is no project, the agent has its own directory.
         let root = project_of(&cwd, policy.user_home.as_deref()).unwrap_or_else(|| cwd.clone());

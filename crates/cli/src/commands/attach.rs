@@ -34,7 +34,7 @@ impl Arguments {
         let id = runtime.lookup().resolve_for_deed(&self.id, &context.scope())?;
         let task = runtime.tasks().task(id.as_str(), &context.scope()).about(&self.id)?;
         let name = named(&self.id, &id);
-        let io = runtime.home().spec(&task.id)?.io;
+        let io = runtime.home().task(&task.id).spec()?.io;
         if io == Io::Pipes {
             let hint = format!("mw output {} --follow shows its output", task.id);
             return Err(CommandError::conflict(format!("{name} has no input to attach to"), hint));

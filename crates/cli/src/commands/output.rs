@@ -288,7 +288,7 @@ impl Arguments {
 
     fn show_screen(&self, context: &Context, runtime: &Runtime) -> CommandResult {
         let task = runtime.tasks().task(self.id(), &context.scope())?;
-        let (rows, cols) = match runtime.home().spec(&task.id)?.io {
+        let (rows, cols) = match runtime.home().task(&task.id).spec()?.io {
             Io::Pty { rows, cols } => (rows, cols),
             Io::Pipes | Io::Stdin => (24, 80),
         };
@@ -301,7 +301,7 @@ impl Arguments {
         };
         let reply = runtime.reader().read(self.id(), &context.scope(), &request)?;
         let mut bytes = reply.bytes();
-        if matches!(runtime.home().spec(&task.id)?.io, Io::Pipes | Io::Stdin) {
+        if matches!(runtime.home().task(&task.id).spec()?.io, Io::Pipes | Io::Stdin) {
             // Without a terminal nobody turns newlines into new lines.
             bytes = String::from_utf8_lossy(&bytes).replace('\n', "\r\n").into_bytes();
         }

@@ -72,7 +72,7 @@ impl Desk {
     pub fn takes_input(&self, id: &str) -> Result<bool> {
         self.with(|runtime| {
             let task = runtime.lookup().resolve(id, &self.scope())?;
-            Ok(match runtime.home().spec(&task)?.io {
+            Ok(match runtime.home().task(&task).spec()?.io {
                 Io::Stdin | Io::Pty { .. } => true,
                 Io::Pipes => false,
             })

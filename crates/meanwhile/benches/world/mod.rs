@@ -54,15 +54,12 @@ impl World {
         let world = Self::with_slots(8);
         let model = world.run("true");
         let home = world.runtime.home();
-        let spec = home.spec(&model).expect("the model's spec");
+        let spec = home.task(&model).spec().expect("the model's spec");
         for number in 2..=count {
             // Ids only have to differ.
             let id = TaskId::from_random(TaskKind::Shell, u64::from(number));
-            copy_task(
-                home.task(&model).as_path(),
-                &home.task(&id),
-                &TaskSpec { id, number: number.into(), ..spec.clone() },
-            );
+            let spec = TaskSpec { id: id.clone(), number: number.into(), ..spec.clone() };
+            copy_task(&home.task(&model), &home.task(&id), &spec);
         }
         let World { runtime, request } = world;
         let (settings, database) = (runtime.settings().clone(), runtime.home().database());
@@ -120,7 +117,8 @@ impl World {
     /// the tail must not care.
     pub(crate) fn run_with_log(&self, size: u64) -> TaskId {
         let id = self.run("true");
-        let mut log = OpenOptions::new().write(true).open(self.runtime.home().log(&id)).expect("the log");
+        let mut log =
+            OpenOptions::new().write(true).open(self.runtime.home().task(&id).log()).expect("the log");
         log.set_len(size).expect("the log can grow");
         let real = size.min(REAL_LINES);
         log.seek(SeekFrom::Start(size - real)).expect("the log can be written");

@@ -43,7 +43,7 @@ impl Approvals<'_> {
     #[must_use]
     pub fn session_around(&self, named: Option<&str>) -> Option<String> {
         let of_task = self.task_around().and_then(|task| {
-            let session = self.base.home.spec(&task).ok()?.session;
+            let session = self.base.home.task(&task).spec().ok()?.session;
             // What keeps an agent alive is no session of its own.
             let session = kept_agent(&session).map_or(session, |agent| child_session(&agent));
             (session != DEFAULT_SESSION).then_some((task, session))

@@ -109,7 +109,7 @@ impl Approvals<'_> {
     /// # Errors
     /// As [`Approvals::pass_start`](crate::engine::Approvals::pass_start); or when there is no such task.
     pub fn pass_restart(&self, handle: &str, scope: &Scope, passage: &Passage<'_>) -> Result<()> {
-        let spec = self.base.home.spec(&Lookup::on(self.base).resolve_for_deed(handle, scope)?)?;
+        let spec = self.base.home.task(&Lookup::on(self.base).resolve_for_deed(handle, scope)?).spec()?;
         let cwd = Path::new(OsStr::from_bytes(spec.cwd.as_bytes()));
         let verdict = passage.policy.verdict(passage.tool, Some(&spec.command), cwd, &[]);
         if verdict.decision == Decision::Allow {
@@ -261,7 +261,7 @@ impl Approvals<'_> {
     fn ask_or_join(&self, proposal: &Proposal, policy: &Policy) -> Result<Proposal> {
         self.lapse_approvals(policy.patience.keep)?;
         let store = self.base.durable()?;
-        let transaction = store.begin(&self.base.home.tasks())?;
+        let transaction = store.begin()?;
         if let Some(ApprovalEntry { proposal: found, state, .. }) =
             transaction.proposed(&proposal.session, &proposal.digest)?
         {

@@ -79,7 +79,7 @@ impl Line {
         let until = Instant::now() + longest;
         loop {
             match Self::connect(home, id) {
-                Err(_) if Instant::now() < until && home.is_supervised(id).unwrap_or(true) => {
+                Err(_) if Instant::now() < until && home.task(id).is_supervised().unwrap_or(true) => {
                     std::thread::sleep(Duration::from_millis(1));
                 }
                 connected => return connected,

@@ -1,26 +1,21 @@
 //! The home directory: its layout, permissions and checks.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use mw_model::wire::{
-    ARRIVALS_FILE, BELLS_DIR, LOG_FILE, RUNS_DIR, SESSIONS_DIR, SPEC_FILE, TASKS_DIR, TOLD_FILE,
-    TOLD_NEWS_FILE, WAITING_FILE,
-};
-use mw_model::{SessionBond, TaskId, TaskSpec, Timestamp};
-use rustix::fs::OFlags;
+use mw_model::wire::{ARRIVALS_FILE, BELLS_DIR, SESSIONS_DIR, TASKS_DIR, WAITING_FILE};
+use mw_model::{TaskId, Timestamp};
 
 use super::arrivals::Arrivals;
+use super::look::{look, unseen};
 use super::session_dir::SessionDir;
 use super::slots::WaitingFlag;
+use super::task_dir::{StartHold, TaskDir};
 use crate::disk::vacancy;
 use crate::error::{Error, HomeProblem, Result};
 use crate::task::Task;
-
-/// The spec of a task that is being cleared.
-pub(crate) const CLEARED_FILE: &str = "spec.cleared";
 
 /// A checked home directory.
 #[derive(Clone, Debug)]
@@ -137,20 +132,20 @@ impl Home {
 
     /// Returns a task's directory.
     #[must_use]
-    pub fn task(&self, id: &TaskId) -> PathBuf {
-        self.tasks().join(id.as_str())
+    pub fn task<'id>(&self, id: &'id TaskId) -> TaskDir<'id> {
+        TaskDir::new(&self.tasks(), id)
     }
 
-    /// Returns the log of a task's current or last run.
-    #[must_use]
-    pub fn log(&self, id: &TaskId) -> PathBuf {
-        self.task(id).join(LOG_FILE)
-    }
-
-    /// Returns the directory with the files of an earlier run.
-    #[must_use]
-    pub fn earlier_run(&self, id: &TaskId, run: u32) -> PathBuf {
-        self.task(id).join(RUNS_DIR).join(run.to_string())
+    /// Returns the ids of all task directories.
+    pub(crate) fn task_ids(&self) -> Result<Vec<TaskId>> {
+        let path = self.tasks();
+        let Some(entries) = look(&path, fs::read_dir(&path))? else { return Ok(Vec::new()) };
+        let mut ids = Vec::new();
+        for entry in entries {
+            let name = entry.map_err(unseen(&path))?.file_name();
+            ids.extend(name.to_str().and_then(|name| name.parse::<TaskId>().ok()));
+        }
+        Ok(ids)
     }
 
     /// Creates and locks the directory of a new task; nothing when the id is taken.
@@ -159,42 +154,18 @@ impl Home {
     pub(crate) fn make_task(&self, id: &TaskId) -> io::Result<Option<StartHold>> {
         let path = self.task(id);
         self.arrivals().announce(id, || {
-            match DirBuilder::new().mode(0o700).create(&path) {
+            match DirBuilder::new().mode(0o700).create(&*path) {
                 Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
                 Err(error) => return Err(error),
             }
-            self.hold_start(id).map(Some)
+            self.task(id).hold_start().map(Some)
         })
-    }
-
-    /// Opens a task's directory.
-    pub(crate) fn open_task(&self, id: &TaskId) -> Result<File> {
-        self.task_dir(id).map(File::from).map_err(Error::io("cannot open the task directory"))
-    }
-
-    /// Locks the directory of a new task.
-    fn hold_start(&self, id: &TaskId) -> io::Result<StartHold> {
-        let directory = File::from(self.task_dir(id)?);
-        directory.lock()?;
-        Ok(StartHold { directory })
-    }
-
-    pub(crate) fn write_spec(&self, spec: &TaskSpec) -> Result<()> {
-        let path = self.task(&spec.id).join(SPEC_FILE);
-        let text = serde_json::to_vec(spec).map_err(|error| Error::io("spec.json")(error.into()))?;
-        let written = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&path)
-            .and_then(|mut file| file.write_all(&text));
-        written.map_err(Error::io(format!("cannot write {}", path.display())))
     }
 
     /// Writes that a task belongs to another session, or is now in the background.
     pub(crate) fn rename_task(&self, task: &Task, grace_ms: u64, now: Timestamp) -> Result<()> {
-        let mut spec = self.spec(&task.id)?;
+        let mut spec = self.task(&task.id).spec()?;
         if spec.session != task.session {
             // Its starter and the host of the old session have no part in the new session.
             spec.starter = None;
@@ -204,35 +175,7 @@ impl Home {
         spec.session.clone_from(&task.session);
         (spec.number, spec.handle_number) = (task.number, task.handle_number);
         spec.foreground = task.foreground;
-        self.replace_spec(&task.id, &spec)
-    }
-
-    /// Writes which tasks a task still has to wait for.
-    pub(crate) fn change_after(&self, id: &TaskId, after: &[TaskId]) -> Result<()> {
-        self.replace_spec(id, &TaskSpec { after: after.to_vec(), ..self.spec(id)? })
-    }
-
-    /// Writes whether a task ends with its session.
-    pub(crate) fn change_bond(&self, id: &TaskId, bond: Option<SessionBond>) -> Result<()> {
-        self.replace_spec(id, &TaskSpec { bond, ..self.spec(id)? })
-    }
-
-    fn replace_spec(&self, id: &TaskId, spec: &TaskSpec) -> Result<()> {
-        let text = serde_json::to_vec(spec).map_err(|error| Error::io("spec.json")(error.into()))?;
-        self.replace(id, SPEC_FILE, &text).map_err(Error::io("cannot write spec.json"))
-    }
-
-    /// Records that a run's end was delivered to the owner, for a rebuilt database. Best effort.
-    pub(crate) fn mark_told(&self, id: &TaskId, run: u32) {
-        let _ = self.replace(id, TOLD_FILE, run.to_string().as_bytes());
-    }
-
-    /// Records that another notification was delivered to the owner. Best effort, too.
-    pub(crate) fn mark_news_told(&self, id: &TaskId, told: &ToldNews) {
-        let line = format!("{} {} {}\n", told.kind, told.run, told.ordinal);
-        let _ = self
-            .open_in_task(id, TOLD_NEWS_FILE, OFlags::APPEND)
-            .and_then(|mut file| file.write_all(line.as_bytes()));
+        self.task(&task.id).replace_spec(&spec)
     }
 }
 
@@ -264,24 +207,6 @@ fn refuse_shared(directory: &Path, found: &fs::Metadata) -> Result<()> {
         return Err(Error::Home(HomeProblem::Shared(directory.to_owned())));
     }
     Ok(())
-}
-
-/// A delivered notification, as the ledger distinguishes it from others of the same task.
-pub(crate) struct ToldNews {
-    pub(crate) kind: String,
-    pub(crate) run: u32,
-    pub(crate) ordinal: u64,
-}
-
-/// A task directory, locked by the process that starts the task.
-pub(crate) struct StartHold {
-    pub(crate) directory: File,
-}
-
-impl StartHold {
-    pub(crate) const fn directory(&self) -> &File {
-        &self.directory
-    }
 }
 
 #[cfg(test)]

@@ -77,7 +77,7 @@ fn directories(home: &Home) -> Result<u64> {
     let arriving: HashSet<_> = home.arrivals().ids()?.into_iter().collect();
     let mut count = 0;
     for id in home.task_ids()? {
-        if !arriving.contains(&id) && home.has_spec(&id)? {
+        if !arriving.contains(&id) && home.task(&id).has_spec()? {
             count += 1;
         }
     }
@@ -107,8 +107,8 @@ fn untended(home: &Home) -> Result<Vec<String>> {
         // Looked at in this order: a supervisor that ends in between has written its record.
         Ok::<_, Error>(
             has(JOURNAL_FILE)?
-                && !home.is_supervised(id)?
-                && !home.is_being_started(id)?
+                && !home.task(id).is_supervised()?
+                && !home.task(id).is_being_started()?
                 && !has(RESULT_FILE)?,
         )
     };

@@ -22,7 +22,7 @@ impl Launcher<'_> {
     /// none and of which nothing lives is lost; what lives is tried again by whoever looks next.
     pub(crate) fn adopt(&self, task: &Task, process: &Process, started_at: Timestamp) -> Result<bool> {
         let run = task.state.run();
-        let alone = self.base.home.hold_adoption(&task.id)?;
+        let alone = self.base.home.task(&task.id).hold_adoption()?;
         let findings = Records::on(self.base).look_at(task)?;
         if findings.supervised || (findings.record.is_some() && !findings.left) {
             // Somebody else was faster.
@@ -38,7 +38,7 @@ impl Launcher<'_> {
                 self.base.untended.borrow_mut().remove(&task.id);
                 // When its process is gone, the adopter says so at once.
                 if Reader::on(self.base).await_record(&task.id, run, Duration::from_millis(50))? {
-                    let record = self.base.home.result(&task.id, run)?;
+                    let record = self.base.home.task(&task.id).result(run)?;
                     Records::on(self.base).record_findings(&task.id, &Findings { record, ..findings })?;
                 }
                 Ok(true)
@@ -66,7 +66,7 @@ impl Launcher<'_> {
         started_at: Timestamp,
     ) -> Result<()> {
         let run = task.state.run();
-        let spec = self.base.home.spec(&task.id)?;
+        let spec = self.base.home.task(&task.id).spec()?;
         let launch = Launch::Adopt { process: process.clone(), started_at };
         let message = hand_over::adopt_message(&self.base.settings, &spec, run, launch);
         // Its slot went with its supervisors; it runs, whether or not there is one for it. Children that were left
@@ -77,7 +77,7 @@ impl Launcher<'_> {
         };
         let slots = slots.as_ref().map(Slots::descriptors).unwrap_or_default();
         let supervisor = Supervisor::summon_for(&self.base.settings.programs, Purpose::Adopt, run)?;
-        supervisor.send_to(&self.base.home.open_task(&task.id)?);
+        supervisor.send_to(&self.base.home.task(&task.id).open_as_file()?);
         supervisor.hand_over(&message, &slots).map(drop)
     }
 }

@@ -184,7 +184,7 @@ fn message(settings: &Settings, spec: &TaskSpec, run: u32, launch: Launch) -> St
 /// Tasks of the default session do not end with a session. A process that keeps an agent alive ends with the agent's session.
 pub(crate) fn session_watch(settings: &Settings, spec: &TaskSpec) -> Option<SessionWatch> {
     let home = std::path::absolute(&settings.home).unwrap_or_else(|_| settings.home.clone());
-    let agent = kept_agent(&spec.session).and_then(|agent| Home::unchecked(&home).spec(&agent).ok());
+    let agent = kept_agent(&spec.session).and_then(|agent| Home::unchecked(&home).task(&agent).spec().ok());
     let spec = agent.as_ref().unwrap_or(spec);
     let ends = match spec.lifetime {
         Lifetime::Session | Lifetime::Client => spec.session != DEFAULT_SESSION,

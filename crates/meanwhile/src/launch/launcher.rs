@@ -40,7 +40,7 @@ impl Launcher<'_> {
     pub(crate) fn launch(&self, granted: Granted) -> Result<Task> {
         let Granted { task, slots, hold: _hold } = granted;
         let id = task.id.clone();
-        let launched = match self.base.home.spec(&id) {
+        let launched = match self.base.home.task(&id).spec() {
             // It may have waited for long, and its spec is a file.
             Ok(spec) if differs_from_approval(&spec) => Err(Error::Denied(Denial::ChangedSince)),
             Ok(spec) => {
@@ -126,7 +126,7 @@ impl Launcher<'_> {
         slots: &Slots,
     ) -> Result<(Process, Timestamp)> {
         let mut message = hand_over::spawn_message(&self.base.settings, spec, task.state.run())?;
-        if let Some(waiting) = self.base.home.waiting_metadata(&task.id) {
+        if let Some(waiting) = self.base.home.task(&task.id).waiting_metadata() {
             let (run, redact) = (task.state.run(), &self.base.settings.redact);
             message.metadata = Some(hand_over::metadata(spec, run, redact, Some(waiting)));
         }
@@ -135,7 +135,7 @@ impl Launcher<'_> {
             None => {
                 let run = task.state.run();
                 let supervisor = Supervisor::summon_for(&self.base.settings.programs, Purpose::Spawn, run)?;
-                supervisor.send_to(&self.base.home.open_task(&task.id)?);
+                supervisor.send_to(&self.base.home.task(&task.id).open_as_file()?);
                 supervisor
             }
         };

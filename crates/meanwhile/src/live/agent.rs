@@ -4,16 +4,13 @@ use std::fs;
 use std::io;
 use std::os::unix::net::{UnixListener, UnixStream};
 
-use mw_model::wire::{
-    ACTIVITY_FILE, AGENT_FILE, AGENT_SOCKET, DIFF_FILE, FOLLOW_UPS_DIR, KillReceipt, TRANSCRIPT_FILE,
-};
+use mw_model::wire::{ACTIVITY_FILE, AGENT_FILE, AGENT_SOCKET, DIFF_FILE, KillReceipt, TRANSCRIPT_FILE};
 use mw_model::{Activity, AgentRecord, Cause, Lifetime, RunOrigin, TaskId, TaskKind, TaskSpec, TaskState};
 
 use super::kill::KillRequest;
 use crate::disk::agent_sessions::{child_session, is_of_agent, keeper_session, kept_agent};
 use crate::disk::bell::short;
 use crate::disk::lease;
-use crate::disk::look;
 use crate::disk::store::Filter;
 use crate::error::{Error, Result};
 use crate::live::{Agents, Live};
@@ -42,9 +39,9 @@ impl Agents<'_> {
     /// # Errors
     /// When the task is none of an agent's, or its files are damaged.
     pub fn agent_message(&self, id: &TaskId) -> Result<AgentMessage> {
-        let spec = self.base.home.spec(id)?;
-        let run = self.base.home.journal(id)?.iter().map(|line| line.run).max().unwrap_or(1);
-        let follow_up = self.base.home.follow_up(id, run)?;
+        let spec = self.base.home.task(id).spec()?;
+        let run = self.base.home.task(id).journal()?.iter().map(|line| line.run).max().unwrap_or(1);
+        let follow_up = self.base.home.task(id).follow_up(run)?;
         let Some(agent) = &spec.agent else {
             let message = "it is not an agent's task".to_owned();
             return Err(Error::Damaged { id: id.to_string(), message });
@@ -68,13 +65,13 @@ impl Agents<'_> {
     pub fn write_agent_record(&self, id: &TaskId, record: &AgentRecord) -> Result<()> {
         let failed = || Error::io(format!("cannot write {AGENT_FILE} of {id}"));
         let text = serde_json::to_vec_pretty(record).map_err(|error| failed()(error.into()))?;
-        self.base.home.replace(id, AGENT_FILE, &text).map_err(failed())
+        self.base.home.task(id).replace(AGENT_FILE, &text).map_err(failed())
     }
 
     /// Stores what an agent is doing. Best effort: the next word of it says the same and more.
     pub fn write_activity(&self, id: &TaskId, activity: &Activity) {
         if let Ok(text) = serde_json::to_vec(activity) {
-            let _ = self.base.home.replace(id, ACTIVITY_FILE, &text);
+            let _ = self.base.home.task(id).replace(ACTIVITY_FILE, &text);
         }
     }
 
@@ -84,7 +81,7 @@ impl Agents<'_> {
 
     /// Returns what a task shows of its agent; nothing for other tasks.
     pub(crate) fn agent_view(&self, id: &TaskId) -> Option<Box<AgentView>> {
-        let agent = self.base.home.spec(id).ok()?.agent?;
+        let agent = self.base.home.task(id).spec().ok()?.agent?;
         let record = self.agent_record(id);
         let directory = self.base.home.task(id);
         let shown = |name: &str| directory.join(name).to_string_lossy().into_owned();
@@ -182,7 +179,7 @@ impl Agents<'_> {
         if !self.has_keeper(id) {
             return Ok(Vec::new());
         }
-        let tasks = self.base.store()?.tasks_of(&keeper_session(id), &self.base.home.tasks())?;
+        let tasks = self.base.store()?.tasks_of(&keeper_session(id))?;
         let ids: Vec<_> = tasks.into_iter().map(|task| task.id).collect();
         Live::on(self.base).kill_all(&ids, request).all_done()
     }
@@ -191,9 +188,9 @@ impl Agents<'_> {
     pub(crate) fn agents_kept_in(&self, session: &str, lifetimes: &[Lifetime]) -> Result<Vec<TaskId>> {
         let mut kept = Vec::new();
         let store = self.base.store()?;
-        for task in store.unsettled(&self.base.home.tasks())? {
+        for task in store.unsettled()? {
             let Some(agent) = kept_agent(&task.session) else { continue };
-            let agent = store.task(&agent, &self.base.home.tasks())?;
+            let agent = store.task(&agent)?;
             let ends = |agent: &Task| {
                 agent.session == session
                     && lifetimes.iter().any(|lifetime| lifetime.word() == agent.lifetime)
@@ -218,7 +215,7 @@ impl Agents<'_> {
     pub(crate) fn sweep_keepers(&self) -> Result<()> {
         for id in self.base.store()?.gone_with_keepers()? {
             // The agent's task is only unreadable while it has a directory.
-            if !self.base.home.has_task(&id)? {
+            if !self.base.home.task(&id).is_present()? {
                 self.remove_keeper_session(&id)?;
             }
         }
@@ -233,9 +230,9 @@ impl Agents<'_> {
             let Some(agent) = agent else { continue };
             let session = child_session(&agent);
             let any = Filter { limit: 1, internal: true, ..Filter::new(Scope::Session(session.clone())) };
-            let is_used = self.base.home.has_task(&agent)?
+            let is_used = self.base.home.task(&agent).is_present()?
                 || !lease::holders(&entry.path()).is_empty()
-                || self.base.store()?.list(&any, &self.base.home.tasks())?.total > 0;
+                || self.base.store()?.list(&any)?.total > 0;
             if !is_used {
                 self.base.transact(|transaction| Ok(transaction.forget_session(&session)?))?;
                 let _ = fs::remove_dir_all(entry.path());
@@ -247,7 +244,7 @@ impl Agents<'_> {
     fn remove_keeper_session(&self, id: &TaskId) -> Result<()> {
         let session = keeper_session(id);
         let all = Filter { limit: u32::MAX, ..Filter::new(Scope::Session(session.clone())) };
-        let tasks = self.base.store()?.list(&all, &self.base.home.tasks())?.tasks;
+        let tasks = self.base.store()?.list(&all)?.tasks;
         let ids: Vec<_> = tasks.into_iter().map(|task| task.id).collect();
         Live::on(self.base)
             .kill_all(&ids, &KillRequest::term("the removal of its agent".to_owned()))
@@ -256,18 +253,5 @@ impl Agents<'_> {
         self.base.transact(|transaction| Ok(transaction.forget_session(&session)?))?;
         let _ = fs::remove_dir_all(self.base.home.session(&session).path());
         Ok(())
-    }
-}
-
-impl crate::disk::home::Home {
-    /// Returns the message that made a run, if one did.
-    pub(crate) fn follow_up(&self, id: &TaskId, run: u32) -> Result<Option<String>> {
-        let text = look::read(&self.task(id).join(FOLLOW_UPS_DIR).join(run.to_string()))?;
-        Ok(text.and_then(|text| String::from_utf8(text).ok()))
-    }
-
-    /// Counts the messages that made runs up to this one.
-    pub(crate) fn follow_ups(&self, id: &TaskId, run: u32) -> Result<u32> {
-        (2..=run).try_fold(0, |count, run| Ok(count + u32::from(self.follow_up(id, run)?.is_some())))
     }
 }

@@ -110,7 +110,7 @@ impl Live<'_> {
         match self.control(id, Operation::Input { data: RawText::from(data), eof })? {
             ControlReply::Done { bytes, eof_due } => Ok((bytes as usize, eof_due)),
             ControlReply::Refused { .. }
-                if self.base.home.spec(id).is_ok_and(|spec| spec.io == Io::Pipes) =>
+                if self.base.home.task(id).spec().is_ok_and(|spec| spec.io == Io::Pipes) =>
             {
                 Err(Error::NoInput { id: id.to_string() })
             }

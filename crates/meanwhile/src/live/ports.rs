@@ -71,7 +71,7 @@ impl Live<'_> {
             let line = Line::connect_within(&self.base.home, &id, left());
             match line.and_then(|mut line| line.send(Operation::Status).map(|()| line)) {
                 Ok(line) => asked.push((task, line)),
-                Err(_) if self.base.home.is_supervised(&id)? => found.silent.push(id),
+                Err(_) if self.base.home.task(&id).is_supervised()? => found.silent.push(id),
                 Err(_) => {}
             }
         }
@@ -99,7 +99,7 @@ impl Live<'_> {
     }
 
     fn unsettled_in(&self, scope: &Scope) -> Result<Vec<TaskId>> {
-        let unsettled = self.base.store()?.unsettled(&self.base.home.tasks())?.into_iter();
+        let unsettled = self.base.store()?.unsettled()?.into_iter();
         let seen = unsettled.filter(|task| match scope {
             Scope::All => true,
             Scope::Session(session) => task.session == *session,

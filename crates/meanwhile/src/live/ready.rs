@@ -44,7 +44,7 @@ impl Live<'_> {
     /// # Errors
     /// When the task is damaged, its log cannot be read, or the supervisor refuses the news.
     pub fn watch_readiness(&self, id: &TaskId) -> Result<()> {
-        let Some(ready) = self.base.home.spec(id)?.ready else { return Ok(()) };
+        let Some(ready) = self.base.home.task(id).spec()?.ready else { return Ok(()) };
         let (Ok(mut line), Some(task)) =
             (Line::connect(&self.base.home, id), index::running_task(&self.base.home, id)?)
         else {
@@ -80,7 +80,7 @@ impl Live<'_> {
 
     /// Refuses to wait for what nobody looks for.
     pub(crate) fn check_awaits_ready(&self, id: &TaskId) -> Result<()> {
-        if self.base.home.spec(id)?.ready.is_some() {
+        if self.base.home.task(id).spec()?.ready.is_some() {
             return Ok(());
         }
         Err(Error::NeverReady { id: id.to_string() })

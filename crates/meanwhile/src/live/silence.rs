@@ -19,7 +19,7 @@ impl Live<'_> {
             line.ask(Operation::Status)
         });
         // One that has ended meanwhile is not silent.
-        if reply.is_err() && self.base.home.is_supervised(id).unwrap_or(true) {
+        if reply.is_err() && self.base.home.task(id).is_supervised().unwrap_or(true) {
             self.base.silent.note(id);
         }
         reply.ok()

@@ -48,7 +48,8 @@ impl Live<'_> {
         // Without a journal there is no lock, but its supervisor may still answer. It writes its record first.
         let answers = || {
             Ok::<_, Error>(
-                Line::answers(&self.base.home, &task.id)? || self.base.home.result(&task.id, run)?.is_some(),
+                Line::answers(&self.base.home, &task.id)?
+                    || self.base.home.task(&task.id).result(run)?.is_some(),
             )
         };
         Ok((!told && !answers()?).then_some(process))
@@ -86,9 +87,9 @@ impl Live<'_> {
         };
         let store = self.base.store()?;
         let mut ids = Vec::new();
-        for task in store.unsettled(&self.base.home.tasks())? {
+        for task in store.unsettled()? {
             let left = match kept_agent(&task.session) {
-                Some(agent) => store.task(&agent, &self.base.home.tasks())?,
+                Some(agent) => store.task(&agent)?,
                 None => Some(task),
             };
             ids.extend(left.filter(is_meant).map(|task| task.id));
@@ -101,7 +102,7 @@ impl Live<'_> {
         if platform::runs(process).map_err(Error::io(format!("cannot inspect process {}", process.pid)))? {
             return Ok(false);
         }
-        let what = if self.base.home.has_task(&task.id)? { "journal" } else { "directory" };
+        let what = if self.base.home.task(&task.id).is_present()? { "journal" } else { "directory" };
         let reason = format!("its {what} was removed while it ran");
         Records::on(self.base).record_unsupervised(&task.id, task.state.run(), Cause::Lost { reason })
     }

@@ -4,8 +4,8 @@ use mw_model::{News, Notice, TaskId, Timestamp, Turn};
 
 use super::notices::Host;
 use crate::base::Base;
-use crate::disk::home::ToldNews;
 use crate::disk::store::ordinal;
+use crate::disk::task_dir::ToldNews;
 use crate::error::Result;
 use crate::fail_point::fail_point;
 
@@ -116,10 +116,10 @@ pub(crate) fn give_back_one(base: &Base, notice: &Notice, holder: &str) -> Resul
 /// Notes in the task's directory that its owner was told, for a database that is rebuilt.
 pub(super) fn mark_told(base: &Base, task: &TaskId, run: u32, news: &News, at: Timestamp) {
     match news {
-        News::Ended { .. } => base.home.mark_told(task, run),
+        News::Ended { .. } => base.home.task(task).mark_told(run),
         News::Stalled { .. } | News::Ready { .. } | News::Batch { .. } => {
             let (kind, ordinal) = (news.kind().to_owned(), ordinal(news, at));
-            base.home.mark_news_told(task, &ToldNews { kind, run, ordinal });
+            base.home.task(task).mark_news_told(&ToldNews { kind, run, ordinal });
         }
     }
 }

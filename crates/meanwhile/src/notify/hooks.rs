@@ -157,7 +157,7 @@ impl Hooks<'_> {
     /// Reads the next events, advances the position, and returns the hooks to run; nothing when there are no more events.
     fn take_calls(&self) -> Result<Option<Vec<Call>>> {
         let store = self.base.durable()?;
-        let transaction = store.begin(&self.base.home.tasks())?;
+        let transaction = store.begin()?;
         let events = store.all_events_after(store.mark(MARK)?, BATCH)?;
         let kept = transaction.take_hook_calls()?;
         let Some(last) = events.last().map(|event| event.seq).or(kept.last().map(|(seq, _)| *seq)) else {
@@ -207,7 +207,7 @@ impl Hooks<'_> {
             return None;
         }
         // Events from before the hooks were configured are not reported.
-        if self.base.home.spec(&task.id).is_ok_and(|spec| spec.hooks == Some(false)) {
+        if self.base.home.task(&task.id).spec().is_ok_and(|spec| spec.hooks == Some(false)) {
             return None;
         }
         let event = Redaction::on(self.base).events_without_secrets(vec![event.clone()]).pop()?;

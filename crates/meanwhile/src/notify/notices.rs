@@ -189,7 +189,7 @@ impl<'base> Notifications<'base> {
     /// Records the delivered end in the task's directory as well, in case the database is removed.
     fn mark_told(&self, task: &Task) {
         if task.status.is_terminal() {
-            self.base.home.mark_told(&task.id, task.state.run());
+            self.base.home.task(&task.id).mark_told(task.state.run());
         }
     }
 
@@ -255,7 +255,7 @@ impl<'base> Notifications<'base> {
     fn notice(&self, row: NoticeRow) -> Result<Notice> {
         let task = Lookup::on(self.base).stored(&row.task)?;
         let current = task.state.run() == row.run;
-        let earlier = || self.base.home.earlier_run(&row.task, row.run).join(LOG_FILE);
+        let earlier = || self.base.home.task(&row.task).earlier_run(row.run).join(LOG_FILE);
         let log = if current { Reader::on(self.base).log_of(&task) } else { earlier() };
         let is_batch = matches!(row.news, News::Batch { .. });
         let outcome = if current && !is_batch { self.outcome(&task) } else { None };
@@ -270,7 +270,7 @@ impl<'base> Notifications<'base> {
         // The report is next to the log, unless the log has another name.
         let directory = match log.parent() {
             Some(directory) if log.ends_with(LOG_FILE) => directory.to_owned(),
-            _ => self.base.home.task(&row.task),
+            _ => self.base.home.task(&row.task).to_path_buf(),
         };
         let report = directory.join(REPORT_FILE);
         // A link may lead to a file that does not belong to the task.

@@ -91,7 +91,7 @@ impl Notifications<'_> {
     pub fn go_on_in_background(&self, id: &TaskId) -> Result<Task> {
         Settler::on(self.base).reconcile_task(id)?;
         let store = self.base.durable()?;
-        let transaction = store.begin(&self.base.home.tasks())?;
+        let transaction = store.begin()?;
         let Some(mut task) = transaction.task(id)? else { return Err(Error::NotFound(id.to_string())) };
         let is_over = matches!(task.state, TaskState::Ended { .. });
         if task.handle_number.is_none() && !is_over {

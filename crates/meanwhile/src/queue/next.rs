@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use mw_model::{Cause, Event, QueueLimits, Status, TaskId, TaskSpec, TimeLimit, Timestamp};
 
-use crate::disk::home::{Home, StartHold};
+use crate::disk::home::Home;
 use crate::disk::lease::Held;
 use crate::disk::slots::{Pool, Slots};
 use crate::disk::store::{Change, Transaction};
+use crate::disk::task_dir::StartHold;
 use crate::disk::vacancy;
 use crate::error::{Error, Result, is_lack, is_lack_of_room};
 use crate::queue::Queue;
@@ -63,7 +64,7 @@ impl Queue<'_> {
         if let Some(limits) = task.queue {
             return Ok(limits);
         }
-        match self.base.home.spec(&task.id) {
+        match self.base.home.task(&task.id).spec() {
             Ok(spec) => Ok(spec.queue.unwrap_or_else(|| self.base.settings.queue.limits())),
             // Its launch reports what is wrong with it.
             Err(Error::Damaged { .. } | Error::NotFound(_)) => Ok(self.base.settings.queue.limits()),
@@ -158,7 +159,7 @@ impl Queue<'_> {
             endings_known = true;
             let (Some(mut task), Some(slots)) = (next, slots) else { return Ok(()) };
             transaction.apply(&mut task, &Event::Reserved { since: now }, now, Change::default())?;
-            let hold = self.base.home.try_hold_start(&task.id)?;
+            let hold = self.base.home.task(&task.id).try_hold_start()?;
             picked.to_launch.push(Granted { task, slots, hold });
         }
     }
@@ -215,7 +216,7 @@ impl Queue<'_> {
             Fate::Waits => Verdict::Wait,
             Fate::Ends => Verdict::End(end_of_session()),
         };
-        Ok(match (&verdict, self.base.home.shelve_before(task)) {
+        Ok(match (&verdict, self.base.home.task(&task.id).shelve_before(task)) {
             (Verdict::Run, Err(error)) if is_lack(&error) || is_lack_of_room(&error) => Verdict::Wait,
             (Verdict::Run, Err(error)) => {
                 let message = format!("cannot move the files of the previous run: {error}");
@@ -242,7 +243,7 @@ impl Queue<'_> {
 /// a lost database is rebuilt from them.
 pub(crate) fn release_followers(home: &Home, transaction: &Transaction<'_>, id: &TaskId) -> Result<()> {
     let Some(before) = transaction.task(id)? else { return Ok(()) };
-    let record = home.result(id, before.state.run())?;
+    let record = home.task(id).result(before.state.run())?;
     let on_record = record.is_some_and(|it| it.cause().status() == Status::Completed);
     if before.status != Status::Completed && !on_record {
         return Ok(());
@@ -250,7 +251,7 @@ pub(crate) fn release_followers(home: &Home, transaction: &Transaction<'_>, id: 
     for mut follower in transaction.waiting_after(id)? {
         follower.after.retain(|other| other != id);
         // A spec that cannot be written matters only to a rebuilt database.
-        let _ = home.change_after(&follower.id, &follower.after);
+        let _ = home.task(&follower.id).change_after(&follower.after);
         transaction.set_after(&follower.id, &follower.after)?;
     }
     Ok(())

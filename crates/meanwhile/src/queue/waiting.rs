@@ -17,7 +17,7 @@ impl Queue<'_> {
             TaskState::Pending { .. } => {
                 let mut names = Vec::new();
                 for id in &task.after {
-                    let before = self.base.store()?.task(id, &self.base.home.tasks())?;
+                    let before = self.base.store()?.task(id)?;
                     names.extend(
                         before.filter(|before| !before.status.is_terminal()).map(|it| it.short_name()),
                     );
@@ -37,7 +37,7 @@ impl Queue<'_> {
 
     /// Returns when a running task was seen to wait for input and behind which line, if it has printed nothing since.
     fn stall(&self, task: &Task) -> Option<(Timestamp, String)> {
-        let journal = self.base.home.journal(&task.id).ok()?;
+        let journal = self.base.home.task(&task.id).journal().ok()?;
         let stalled = journal.into_iter().rev().filter(|line| line.run == task.state.run()).find_map(
             |line| match line.entry {
                 JournalEntry::Stalled { prompt } => Some((line.at, prompt)),

@@ -61,7 +61,7 @@ impl Reader<'_> {
         let handle = short_handle(task.kind, handle);
         let directory = self.base.home.session(&task.session).path().join(LOGS);
         let _ = fs::DirBuilder::new().recursive(true).mode(0o700).create(&directory);
-        let log = self.base.home.log(&task.id);
+        let log = self.base.home.task(&task.id).log();
         for clashes in 0.. {
             let link = directory.join(task_log_name(&handle, context, clashes));
             match symlink(&log, &link) {
@@ -113,7 +113,7 @@ impl Reader<'_> {
     /// Returns where the output of a task's present run is, by the name under which its start told it.
     #[must_use]
     pub fn log_of(&self, task: &Task) -> PathBuf {
-        let log = self.base.home.log(&task.id);
+        let log = self.base.home.task(&task.id).log();
         if let Some((name, file)) = name_beside(task) {
             let link = self.base.home.tasks().join(name);
             let is_there = link.is_symlink();

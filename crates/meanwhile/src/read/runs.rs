@@ -27,7 +27,7 @@ impl Reader<'_> {
         let first = present.saturating_sub(most).saturating_add(1).max(1);
         let mut runs: Vec<_> = (first..present)
             .filter_map(|number| {
-                let record = self.base.home.earlier_result(&task.id, number).ok()??;
+                let record = self.base.home.task(&task.id).earlier_result(number).ok()??;
                 let started_at = record.started_at?;
                 let status = record.cause().status();
                 Some(Run { number, started_at, ended_at: Some(record.completed_at), status })

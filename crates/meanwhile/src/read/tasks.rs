@@ -34,7 +34,7 @@ impl Tasks<'_> {
         if task.status.is_terminal() {
             Agents::on(self.base).add_agent(&mut task);
         }
-        if let Ok(spec) = self.base.home.spec(&id) {
+        if let Ok(spec) = self.base.home.task(&id).spec() {
             (task.parent_session, task.parent_message) = (spec.parent_session, spec.parent_message);
             task.place = Some(spec.place).filter(|place| !place.is_process());
             task.proposal = spec.approval.map(|approval| approval.proposal);
@@ -50,7 +50,7 @@ impl Tasks<'_> {
         if resources.is_none() {
             return Ok(None);
         }
-        let enforcement = self.base.home.journal(id)?.iter().rev().find_map(|line| match line.entry {
+        let enforcement = self.base.home.task(id).journal()?.iter().rev().find_map(|line| match line.entry {
             JournalEntry::Spawning { enforcement, .. } => enforcement,
             _ => None,
         });
@@ -63,8 +63,7 @@ impl Tasks<'_> {
     /// When the database fails.
     pub fn list(&self, filter: &Filter) -> Result<Page> {
         Settler::on(self.base).reconcile()?;
-        let mut page =
-            self.base.healing(|| Ok(self.base.store()?.list(filter, &self.base.home.tasks())?))?;
+        let mut page = self.base.healing(|| Ok(self.base.store()?.list(filter)?))?;
         for task in &mut page.tasks {
             Records::on(self.base).overlay(task);
             self.complete(task)?;
@@ -155,7 +154,7 @@ impl Tasks<'_> {
         let arriving: HashSet<_> = self.base.home.arrivals().ids()?.into_iter().collect();
         let mut damaged = Vec::new();
         for id in self.base.home.task_ids()? {
-            if store.task(&id, &self.base.home.tasks())?.is_some() {
+            if store.task(&id)?.is_some() {
                 continue;
             }
             let error = match self.base.damage(&id) {

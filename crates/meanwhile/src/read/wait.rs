@@ -318,7 +318,7 @@ impl Reader<'_> {
     /// Waits briefly for a run's exit record; returns whether it exists.
     pub(crate) fn await_record(&self, id: &TaskId, run: u32, patience: Duration) -> Result<bool> {
         let deadline = Instant::now() + patience;
-        while self.base.home.result(id, run)?.is_none() {
+        while self.base.home.task(id).result(run)?.is_none() {
             if Instant::now() > deadline {
                 return Ok(false);
             }
@@ -332,7 +332,7 @@ impl Reader<'_> {
         const LONGEST: Duration = Duration::from_secs(10);
         let begun = Instant::now();
         let mut is_told = false;
-        while self.base.home.is_supervised(id)? {
+        while self.base.home.task(id).is_supervised()? {
             if begun.elapsed() > LONGEST {
                 return Err(Error::Refused {
                     id: id.to_string(),

@@ -58,7 +58,9 @@ impl Records<'_> {
     /// before the next run is launched.
     pub(crate) fn shelve_waiting(&self, id: &TaskId) {
         let failed = || Error::io("cannot move the files of the earlier run");
-        let _ = self.change(id, |changing| self.base.home.shelve_before(changing.task()).map_err(failed()));
+        let _ = self.change(id, |changing| {
+            self.base.home.task(&changing.task().id).shelve_before(changing.task()).map_err(failed())
+        });
     }
 }
 
@@ -94,7 +96,7 @@ impl Changing<'_> {
     /// Brings the task up to what its directory shows, for a deed that comes after a run; refuses one whose directory is
     /// not ours.
     pub(crate) fn look_at_directory(&mut self) -> Result<()> {
-        self.base.home.refuse_foreign(&self.task.id)?;
+        self.base.home.task(&self.task.id).refuse_foreign()?;
         let is_settled = match &self.task.state {
             TaskState::Pending { .. } => true,
             TaskState::Ended { .. } => self.task.survivors == 0,

@@ -137,7 +137,7 @@ impl Base {
 
     /// Does several things in one transaction: all of them, or none if the deed fails.
     pub(crate) fn transact<T>(&self, deed: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T> {
-        let done = self.durable()?.begin(&self.home.tasks()).map_err(Error::from).and_then(|transaction| {
+        let done = self.durable()?.begin().map_err(Error::from).and_then(|transaction| {
             let done = deed(&transaction)?;
             transaction.commit()?;
             Ok(done)
@@ -190,7 +190,7 @@ impl Base {
             }
             Opened::Behind(mut store) => {
                 store.tells_batches.set(self.settings.batch_notices);
-                store.bring_up_to_date(&self.home.tasks(), |transaction| {
+                store.bring_up_to_date(|transaction| {
                     self.rebuild(transaction)?;
                     self.note_purge(transaction)
                 })?;

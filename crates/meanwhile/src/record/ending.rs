@@ -21,12 +21,13 @@ pub(crate) fn end_unsupervised(
     now: Timestamp,
 ) -> Result<()> {
     // The files of the run before go out of the way first.
-    let shelved = home.shelve_before(task);
+    let shelved = home.task(&task.id).shelve_before(task);
     // Nobody saw how it ended, so nobody read what it printed last.
     let output_lost =
         matches!(cause, Cause::Lost { .. } | Cause::Cancelled { exit: Some(Exit::Unknown(_)), .. });
     let mut record = ExitRecord { output_lost, ..ExitRecord::unsupervised(task.state.run(), cause, now) };
-    let mut change = Change { journal_seen: Some(home.journal(&task.id)?.len() as u64), ..Change::default() };
+    let mut change =
+        Change { journal_seen: Some(home.task(&task.id).journal()?.len() as u64), ..Change::default() };
     // What never ran has no log.
     if shelved.is_ok()
         && let Ok(view) = LogView::open(&home.task(&task.id), StreamChoice::Both)
@@ -35,12 +36,12 @@ pub(crate) fn end_unsupervised(
         (change.output_bytes, change.dropped_bytes) = (Some(record.output_bytes), Some(record.dropped_bytes));
     }
     let text = serde_json::to_vec(&record).map_err(|error| Error::io("result.json")(error.into()))?;
-    match shelved.and_then(|()| home.replace(&task.id, RESULT_FILE, &text)) {
+    match shelved.and_then(|()| home.task(&task.id).replace(RESULT_FILE, &text)) {
         // Without a directory, or without room, the database alone knows.
         Err(error) if is_absent(&error) || is_lack_of_room(&error) => {}
         written => written.map_err(Error::io(format!("cannot record the end of {}", task.id)))?,
     }
-    home.end_metadata(&task.id, &record.cause(), now);
+    home.task(&task.id).end_metadata(&record.cause(), now);
     drop_empty_name(home, task);
     transaction.apply(task, &ended_by(&record), now, change)?;
     if task.trace.is_some_and(|trace| trace.is_exported()) {

@@ -90,10 +90,10 @@ pub(crate) const fn nobody() -> Process {
 impl Records<'_> {
     /// Inspects in this order, because a supervisor writes its record before it releases its lock.
     pub(crate) fn look_at(&self, task: &Task) -> Result<Findings> {
-        let being_started = self.base.home.is_being_started(&task.id)?;
-        let supervised = self.base.home.is_supervised(&task.id)?;
-        let record = self.base.home.result(&task.id, task.state.run())?;
-        let journal = self.base.home.journal(&task.id)?;
+        let being_started = self.base.home.task(&task.id).is_being_started()?;
+        let supervised = self.base.home.task(&task.id).is_supervised()?;
+        let record = self.base.home.task(&task.id).result(task.state.run())?;
+        let journal = self.base.home.task(&task.id).journal()?;
         let seen = journal.len() as u64;
         let run = task.state.run();
         let mut findings =
@@ -147,7 +147,7 @@ impl Records<'_> {
     /// Records what was found.
     pub(crate) fn record_findings(&self, id: &TaskId, findings: &Findings) -> Result<bool> {
         let store = self.base.store()?;
-        let transaction = store.begin(&self.base.home.tasks())?;
+        let transaction = store.begin()?;
         let Some(mut task) = transaction.task(id)? else {
             return Ok(false);
         };
@@ -282,7 +282,7 @@ impl Records<'_> {
     pub(crate) fn record_unsupervised(&self, id: &TaskId, run: u32, cause: Cause) -> Result<bool> {
         let now = self.base.clock.now();
         let store = self.base.store()?;
-        let transaction = store.begin(&self.base.home.tasks())?;
+        let transaction = store.begin()?;
         let Some(mut task) = transaction.task(id)? else {
             return Ok(false);
         };
@@ -298,7 +298,7 @@ impl Records<'_> {
     /// Shows an end that is on disk but not in the database yet. Unreadable files change nothing.
     pub(crate) fn overlay(&self, task: &mut Task) {
         if task.state.process().is_some()
-            && let Ok(Some(record)) = self.base.home.result(&task.id, task.state.run())
+            && let Ok(Some(record)) = self.base.home.task(&task.id).result(task.state.run())
         {
             task.show_record(&record);
         }

@@ -6,8 +6,9 @@ use mw_model::wire::{ExitRecord, JournalEntry, JournalLine};
 use mw_model::{Event, RunOrigin, TaskId, TaskSpec, TaskState, TaskTrace, Timestamp, next_state};
 
 use crate::base::Base;
-use crate::disk::home::{Home, ToldNews};
+use crate::disk::home::Home;
 use crate::disk::store::{Store, Transaction, new_task};
+use crate::disk::task_dir::ToldNews;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::record::Records;
@@ -47,7 +48,7 @@ impl Base {
     /// Adds every task that is not in the database to the list of arrivals. Only needed if the list was removed.
     pub(crate) fn find_arrivals(&self, store: &Store) -> Result<()> {
         for id in self.home.task_ids()? {
-            if store.task(&id, &self.home.tasks())?.is_none() {
+            if store.task(&id)?.is_none() {
                 self.note_arrival(&id)?;
             }
         }
@@ -63,9 +64,9 @@ impl Base {
 
     /// Builds a temporary database of this process from the task directories. The list does not change.
     pub(crate) fn rebuild_for_now(&self) -> Result<Store> {
-        let mut store = Store::in_memory()?;
+        let mut store = Store::in_memory(self.home.tasks())?;
         let mut left = Vec::new();
-        store.bring_up_to_date(&self.home.tasks(), |transaction| {
+        store.bring_up_to_date(|transaction| {
             left = rebuild(&self.home, transaction)?;
             Ok(())
         })?;
@@ -78,10 +79,10 @@ impl Base {
         let store = self.store()?;
         for id in self.home.task_ids()? {
             // What cannot be inspected is left to the next sweep.
-            let is_ours = self.home.refuse_foreign(&id).is_ok();
-            let was_being_cleared = self.home.was_being_cleared(&id).unwrap_or(false);
-            if is_ours && was_being_cleared && store.task(&id, &self.home.tasks())?.is_none() {
-                self.home.remove_task(&id);
+            let is_ours = self.home.task(&id).refuse_foreign().is_ok();
+            let was_being_cleared = self.home.task(&id).was_being_cleared().unwrap_or(false);
+            if is_ours && was_being_cleared && store.task(&id)?.is_none() {
+                self.home.task(&id).remove();
             }
         }
         Ok(())
@@ -93,15 +94,15 @@ impl Base {
 
     /// Returns what is wrong with a task that has a directory but is not in the database.
     pub(crate) fn damage(&self, id: &TaskId) -> Result<Option<Error>> {
-        match self.home.refuse_foreign(id) {
+        match self.home.task(id).refuse_foreign() {
             Err(foreign @ Error::Foreign { .. }) => return Ok(Some(foreign)),
             looked => looked?,
         }
-        let is_new = self.home.is_being_started(id)? && self.home.journal(id)?.is_empty();
-        if is_new || !self.home.has_task(id)? || self.home.was_being_cleared(id)? {
+        let is_new = self.home.task(id).is_being_started()? && self.home.task(id).journal()?.is_empty();
+        if is_new || !self.home.task(id).is_present()? || self.home.task(id).was_being_cleared()? {
             return Ok(None);
         }
-        match self.home.spec(id) {
+        match self.home.task(id).spec() {
             Ok(_) => Ok(None),
             Err(error @ Error::Damaged { .. }) => Ok(Some(error)),
             Err(error) => Err(error),
@@ -113,7 +114,7 @@ impl Base {
         let mut any = false;
         let mut done = HashSet::new();
         for some in ids.chunks(AT_ONCE) {
-            let transaction = store.begin(&self.home.tasks())?;
+            let transaction = store.begin()?;
             // Their slots may have belonged to tasks that have ended since.
             Records::on(self).record_endings(&transaction)?;
             for id in some {
@@ -140,8 +141,8 @@ impl Base {
         let (found, findings) = match self.look_at_arrival(id) {
             Ok(Some(looked)) => looked,
             Ok(None) => return Ok(Arrival::Unfinished),
-            Err(_) if self.home.was_being_cleared(id).unwrap_or(false) => {
-                self.home.remove_task(id);
+            Err(_) if self.home.task(id).was_being_cleared().unwrap_or(false) => {
+                self.home.task(id).remove();
                 return Ok(Arrival::Old);
             }
             Err(Error::Damaged { .. } | Error::Foreign { .. }) => {
@@ -164,12 +165,12 @@ impl Base {
 
     /// Reads an arrival; nothing while its starter still writes it, or when the starter was killed before.
     fn look_at_arrival(&self, id: &TaskId) -> Result<Option<(OnDisk, Findings)>> {
-        self.home.refuse_foreign(id)?;
-        let was_told = self.home.has_spec(id)? || self.home.was_begun(id)?;
-        if !was_told || (self.home.is_being_started(id)? && self.home.journal(id)?.is_empty()) {
+        self.home.task(id).refuse_foreign()?;
+        let was_told = self.home.task(id).has_spec()? || self.home.task(id).was_begun()?;
+        if !was_told || (self.home.task(id).is_being_started()? && self.home.task(id).journal()?.is_empty()) {
             return Ok(None);
         }
-        let found = OnDisk::read(&self.home, self.home.spec(id)?)?;
+        let found = OnDisk::read(&self.home, self.home.task(id).spec()?)?;
         let findings = Records::on(self).look_at(&found.task)?;
         Ok(Some((found, findings)))
     }
@@ -179,12 +180,16 @@ impl Base {
     fn is_abandoned(&self, id: &TaskId) -> bool {
         let look = || {
             let home = &self.home;
-            Ok::<_, Error>(!home.is_being_started(id)? && !home.has_spec(id)? && !home.was_begun(id)?)
+            Ok::<_, Error>(
+                !home.task(id).is_being_started()?
+                    && !home.task(id).has_spec()?
+                    && !home.task(id).was_begun()?,
+            )
         };
         // What cannot be inspected stays on the list.
         let abandoned = look().unwrap_or(false);
         if abandoned {
-            self.home.remove_task(id);
+            self.home.task(id).remove();
         }
         abandoned
     }
@@ -198,7 +203,7 @@ fn rebuild(home: &Home, transaction: &Transaction<'_>) -> Result<Vec<TaskId>> {
         match look_for_rebuild(home, &id) {
             Ok(Kept::Task(found)) => all.push(found),
             Ok(Kept::Unfinished) => left.push(id),
-            Ok(Kept::Cleared) => home.remove_task(&id),
+            Ok(Kept::Cleared) => home.task(&id).remove(),
             Err(error) if error.is_lack() => return Err(error),
             Err(error) => {
                 transaction.set_mark(DAMAGED, 1)?;
@@ -225,23 +230,23 @@ enum Kept {
 }
 
 fn look_for_rebuild(home: &Home, id: &TaskId) -> Result<Kept> {
-    home.refuse_foreign(id)?;
-    if home.was_being_cleared(id)? {
+    home.task(id).refuse_foreign()?;
+    if home.task(id).was_being_cleared()? {
         return Ok(Kept::Cleared);
     }
-    if home.is_being_started(id)? || !(home.has_spec(id)? || home.was_begun(id)?) {
+    if home.task(id).is_being_started()? || !(home.task(id).has_spec()? || home.task(id).was_begun()?) {
         return Ok(Kept::Unfinished);
     }
-    Ok(Kept::Task(Box::new(OnDisk::read(home, home.spec(id)?)?)))
+    Ok(Kept::Task(Box::new(OnDisk::read(home, home.task(id).spec()?)?)))
 }
 
 /// Reads a task that runs under a supervisor; nothing if it does not, or if that is uncertain.
 pub(crate) fn running_task(home: &Home, id: &TaskId) -> Result<Option<Task>> {
-    let supervised = home.is_supervised(id)?;
-    let Ok(spec) = home.spec(id) else { return Ok(None) };
+    let supervised = home.task(id).is_supervised()?;
+    let Ok(spec) = home.task(id).spec() else { return Ok(None) };
     let (task, journal) = not_begun(home, &spec)?;
     let run = task.state.run();
-    if !supervised || home.result(id, run)?.is_some() {
+    if !supervised || home.task(id).result(run)?.is_some() {
         return Ok(None);
     }
     Ok(begun(task, journal.into_iter().filter(|line| line.run == run)))
@@ -274,17 +279,17 @@ fn begun(mut task: Task, journal: impl Iterator<Item = JournalLine>) -> Option<T
 
 /// Reads a task as it was before its current run, and its journal.
 fn not_begun(home: &Home, spec: &TaskSpec) -> Result<(Task, Vec<JournalLine>)> {
-    let journal = home.journal(&spec.id)?;
-    let shelved = home.last_shelved(&spec.id)?;
+    let journal = home.task(&spec.id).journal()?;
+    let shelved = home.task(&spec.id).last_shelved()?;
     let run = journal.iter().map(|line| line.run).max().unwrap_or(1).max(shelved + 1);
     let origin = match run {
         1 => RunOrigin::First,
-        run if spec.agent.is_some() && home.follow_up(&spec.id, run)?.is_some() => RunOrigin::Resume,
+        run if spec.agent.is_some() && home.task(&spec.id).follow_up(run)?.is_some() => RunOrigin::Resume,
         _ => RunOrigin::Restart,
     };
-    let mut task = new_task(spec, TaskState::Pending { run, origin }, &home.log(&spec.id));
+    let mut task = new_task(spec, TaskState::Pending { run, origin }, &home.task(&spec.id).log());
     if spec.agent.is_some() {
-        task.resume_count = home.follow_ups(&spec.id, run)?;
+        task.resume_count = home.task(&spec.id).follow_ups(run)?;
     }
     Ok((task, journal))
 }
@@ -310,13 +315,13 @@ impl OnDisk {
         let mut earlier = Vec::new();
         for run in 1..run {
             // The process that was moving its files may have been killed.
-            let record = home.earlier_result(&spec.id, run)?;
-            earlier.extend(if record.is_some() { record } else { home.result(&spec.id, run)? });
+            let record = home.task(&spec.id).earlier_result(run)?;
+            earlier.extend(if record.is_some() { record } else { home.task(&spec.id).result(run)? });
         }
         Ok(Self {
-            begun: journal.iter().any(|line| line.run == run) || home.result(&spec.id, run)?.is_some(),
-            told: home.told(&spec.id)?,
-            told_news: home.told_news(&spec.id)?,
+            begun: journal.iter().any(|line| line.run == run) || home.task(&spec.id).result(run)?.is_some(),
+            told: home.task(&spec.id).told()?,
+            told_news: home.task(&spec.id).told_news()?,
             spec,
             task,
             journal,

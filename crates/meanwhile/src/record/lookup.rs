@@ -50,8 +50,8 @@ impl Lookup<'_> {
     fn resolve_as(&self, handle: &str, scope: &Scope, naming: Naming) -> Result<TaskId> {
         // A whole id needs no looking up where nothing is hidden.
         if let (Scope::All, Ok(id)) = (scope, handle.parse::<TaskId>())
-            && self.base.home.has_spec(&id)?
-            && self.base.home.refuse_foreign(&id).is_ok()
+            && self.base.home.task(&id).has_spec()?
+            && self.base.home.task(&id).refuse_foreign().is_ok()
         {
             return Ok(id);
         }
@@ -81,7 +81,7 @@ impl Lookup<'_> {
 
     /// Returns a task as the database has it.
     pub(crate) fn stored(&self, id: &TaskId) -> Result<Task> {
-        match self.base.healing(|| Ok(self.base.store()?.task(id, &self.base.home.tasks())?))? {
+        match self.base.healing(|| Ok(self.base.store()?.task(id)?))? {
             Some(task) => Ok(task),
             None => Err(self.base.damage(id)?.unwrap_or_else(|| Error::NotFound(id.to_string()))),
         }

@@ -48,13 +48,13 @@ impl Base {
     /// Makes a database whose log may be lost true to the directories again. Tasks that it does not have, or has from an
     /// earlier run, are put on the list of arrivals; what their owners were told is not told again.
     pub(crate) fn mend(&self, store: &Store, doubt: Doubt) -> Result<()> {
-        let transaction = store.begin(&self.home.tasks())?;
+        let transaction = store.begin()?;
         let known: HashMap<TaskId, Outline> = transaction.outlines()?.into_iter().collect();
         let on_disk: HashSet<TaskId> = self.home.task_ids()?.into_iter().collect();
         let mut arriving = Vec::new();
         for id in &on_disk {
             match known.get(id) {
-                Some(row) if self.home.last_shelved(id)? < row.run => {
+                Some(row) if self.home.task(id).last_shelved()? < row.run => {
                     if row.is_open {
                         self.note_told_again(&transaction, id)?;
                     }
@@ -83,19 +83,19 @@ impl Base {
     /// When a task was asked for; what cannot be read comes last.
     fn created_at(&self, id: &TaskId) -> (Timestamp, u64) {
         let unread = (Timestamp::from_micros(i64::MAX), u64::MAX);
-        self.home.spec(id).map_or(unread, |spec| (spec.created_at, spec.number))
+        self.home.task(id).spec().map_or(unread, |spec| (spec.created_at, spec.number))
     }
 
     /// Enters what the marks in a task's directory say.
     fn note_told_again(&self, transaction: &Transaction<'_>, id: &TaskId) -> Result<()> {
         let Some(task) = transaction.task(id)? else { return Ok(()) };
-        if let Some(run) = self.home.told(id)? {
+        if let Some(run) = self.home.task(id).told()? {
             transaction.close_ends(id, run)?;
             if run == task.state.run() {
                 transaction.latch(&task, task.created_at)?;
             }
         }
-        for told in self.home.told_news(id)? {
+        for told in self.home.task(id).told_news()? {
             transaction.close_news(id, &told)?;
             transaction.latch_news(&task, &told, task.created_at)?;
         }

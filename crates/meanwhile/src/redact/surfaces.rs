@@ -99,7 +99,8 @@ impl Redaction<'_> {
     #[must_use]
     pub fn redactor(&self, id: &TaskId) -> Redactor {
         let settings = &self.base.settings.redact;
-        let environment = if settings.enabled { self.base.home.environment(id) } else { Some(Vec::new()) };
+        let environment =
+            if settings.enabled { self.base.home.task(id).environment() } else { Some(Vec::new()) };
         environment.map_or_else(|| Redactor::blind(settings), |known| Redactor::new(settings, &known))
     }
 

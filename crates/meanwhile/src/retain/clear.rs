@@ -102,7 +102,7 @@ impl Retention<'_> {
     /// # Errors
     /// When it is unknown, what has its name is no task, or the database fails.
     pub fn reason_to_keep(&self, id: &TaskId) -> Result<Option<String>> {
-        self.base.home.refuse_foreign(id)?;
+        self.base.home.task(id).refuse_foreign()?;
         match Settler::on(self.base).current(id) {
             Ok(task) => Ok(reason_to_keep(&task)),
             Err(Error::Damaged { .. }) => self.reason_to_keep_damaged(id),
@@ -111,7 +111,12 @@ impl Retention<'_> {
     }
 
     fn reason_to_keep_damaged(&self, id: &TaskId) -> Result<Option<String>> {
-        Ok(self.base.home.is_supervised(id)?.then(|| "it is running, but its files are damaged".to_owned()))
+        Ok(self
+            .base
+            .home
+            .task(id)
+            .is_supervised()?
+            .then(|| "it is running, but its files are damaged".to_owned()))
     }
 
     /// Removes tasks that were finished a moment ago; those of which that is no longer true are kept.
@@ -166,10 +171,8 @@ impl Retention<'_> {
             }
             other => other?,
         };
-        let changes = databases
-            .iter()
-            .map(|database| database.begin(&self.base.home.tasks()))
-            .collect::<std::result::Result<Vec<_>, _>>()?;
+        let changes =
+            databases.iter().map(|database| database.begin()).collect::<std::result::Result<Vec<_>, _>>()?;
         let (mut going, mut kept) = (Vec::new(), Vec::new());
         for id in ids {
             match self.reason_to_keep_now(&changes, id, untold)? {
@@ -187,16 +190,21 @@ impl Retention<'_> {
         if output == Output::GoesFirst {
             going.iter().try_for_each(|id| self.remove_output(id))?;
         }
-        going.iter().for_each(|id| self.base.home.begin_clearing(id));
+        going.iter().for_each(|id| self.base.home.task(id).begin_clearing());
         fail_point("clear-marked");
         if let Err(error) = changes.into_iter().try_for_each(Transaction::commit) {
-            going.iter().for_each(|id| self.base.home.leave_clearing(id));
+            going.iter().for_each(|id| self.base.home.task(id).leave_clearing());
             return Err(error.into());
         }
         fail_point("clear-committed");
         report.kept.extend(kept);
         for id in going {
-            match self.base.home.try_remove_task(&id).and_then(|()| Agents::on(self.base).remove_keeper(&id))
+            match self
+                .base
+                .home
+                .task(&id)
+                .try_remove()
+                .and_then(|()| Agents::on(self.base).remove_keeper(&id))
             {
                 Ok(()) => report.cleared.push(id),
                 Err(error) => report.kept.push(Retained::because(&id, error)),
@@ -206,13 +214,13 @@ impl Retention<'_> {
     }
 
     fn remove_output_of_finished(&self, id: &TaskId) -> Result<()> {
-        let is_finished = self.reason_to_keep(id)?.is_none() && !self.base.home.is_supervised(id)?;
+        let is_finished = self.reason_to_keep(id)?.is_none() && !self.base.home.task(id).is_supervised()?;
         if is_finished { self.remove_output(id) } else { Ok(()) }
     }
 
     fn remove_output(&self, id: &TaskId) -> Result<()> {
         let failed = Error::io(format!("cannot remove the output in {}", self.base.home.task(id).display()));
-        self.base.home.remove_output(id).map_err(failed)
+        self.base.home.task(id).remove_output().map_err(failed)
     }
 
     /// Decides inside the change: since the first look somebody may have run the task again.
@@ -222,7 +230,7 @@ impl Retention<'_> {
         id: &TaskId,
         untold: Untold,
     ) -> Result<Option<Retained>> {
-        match self.base.home.refuse_foreign(id) {
+        match self.base.home.task(id).refuse_foreign() {
             Err(foreign @ Error::Foreign { .. }) => return Ok(Some(Retained::because(id, foreign))),
             looked => looked?,
         }
@@ -239,7 +247,7 @@ impl Retention<'_> {
             }
         }
         let reason = if is_known {
-            self.base.home.is_supervised(id)?.then(|| "its supervisor is still running".to_owned())
+            self.base.home.task(id).is_supervised()?.then(|| "its supervisor is still running".to_owned())
         } else {
             self.reason_to_keep_damaged(id)?
         };
@@ -254,7 +262,7 @@ impl Retention<'_> {
         Settler::on(self.base).reconcile()?;
         let before = older_than_ms
             .map(|ms| self.base.clock.now().as_micros().saturating_sub(ms.saturating_mul(1000) as i64));
-        let mut finished = self.base.store()?.ended(filter, before, &self.base.home.tasks())?;
+        let mut finished = self.base.store()?.ended(filter, before)?;
         // A full disk keeps endings out of the database, not out of the directories.
         let live = Filter {
             statuses: vec![Status::Running, Status::Resumed, Status::Cancelling],
@@ -262,7 +270,7 @@ impl Retention<'_> {
             offset: 0,
             ..filter.clone()
         };
-        let mut unwritten = self.base.store()?.list(&live, &self.base.home.tasks())?.tasks;
+        let mut unwritten = self.base.store()?.list(&live)?.tasks;
         unwritten.iter_mut().for_each(|task| Records::on(self.base).overlay(task));
         unwritten.retain(|task| {
             let fits = filter.statuses.is_empty() || filter.statuses.contains(&task.status);

@@ -92,8 +92,7 @@ impl Sessions<'_> {
         };
         Settler::on(self.base).reconcile()?;
         // Waiting ones first, so that none starts in the slot of another.
-        let mut tasks: Vec<_> =
-            self.base.store()?.tasks_of(session, &self.base.home.tasks())?.into_iter().filter(ends).collect();
+        let mut tasks: Vec<_> = self.base.store()?.tasks_of(session)?.into_iter().filter(ends).collect();
         tasks.sort_by_key(|task| !matches!(task.state, TaskState::Pending { .. }));
         let mut ids: Vec<_> = tasks.into_iter().map(|task| task.id).collect();
         ids.extend(Agents::on(self.base).agents_kept_in(session, lifetimes)?);
@@ -162,7 +161,7 @@ impl Sessions<'_> {
         for task in tasks.iter().filter(|task| task.state.process().is_some()) {
             // One that was started only just now does not listen yet.
             let line = Line::connect_patiently(&self.base.home, &task.id);
-            if let (Ok(spec), Ok(mut line)) = (self.base.home.spec(&task.id), line) {
+            if let (Ok(spec), Ok(mut line)) = (self.base.home.task(&task.id).spec(), line) {
                 let session = hand_over::session_watch(&self.base.settings, &spec);
                 let _ = line.ask(Operation::BelongTo { session });
             }
@@ -173,7 +172,7 @@ impl Sessions<'_> {
 
     /// Tells a session's running tasks that who holds it has changed.
     pub(crate) fn announce_holders(&self, session: &str) -> Result<()> {
-        for task in self.base.store()?.tasks_of(session, &self.base.home.tasks())? {
+        for task in self.base.store()?.tasks_of(session)? {
             if let (true, Ok(mut line)) =
                 (task.state.process().is_some(), Line::connect(&self.base.home, &task.id))
             {

@@ -28,7 +28,7 @@ const WAKER_FILE: &str = "waker";
 impl Sessions<'_> {
     /// Returns the living server of a session that started a task; nothing where it is dead, or there was none.
     fn starter_of(&self, task: &TaskId, session: &str) -> Option<String> {
-        let starter = self.base.home.spec(task).ok()?.starter?;
+        let starter = self.base.home.task(task).spec().ok()?.starter?;
         lease::is_held(self.base.home.session(session).path(), &starter).then_some(starter)
     }
 

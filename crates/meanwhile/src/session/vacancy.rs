@@ -51,7 +51,7 @@ impl Sessions<'_> {
         if held.keeps(lifetime) {
             return Ok(Fate::GoesOn);
         }
-        let bond = match self.base.home.spec(&task.id) {
+        let bond = match self.base.home.task(&task.id).spec() {
             Ok(spec) => spec.bond,
             // What is wrong with it is told by its launch.
             Err(Error::Damaged { .. } | Error::NotFound(_)) => None,
@@ -72,13 +72,13 @@ impl Sessions<'_> {
 
     /// Looks again how a task hangs on its session, because it runs once more.
     pub(crate) fn renew_bond(&self, task: &Task, now: Timestamp) -> Result<()> {
-        let spec = self.base.home.spec(&task.id)?;
+        let spec = self.base.home.task(&task.id).spec()?;
         let grace_ms = spec.bond.map_or(self.base.settings.session_grace_ms, |bond| bond.grace_ms);
         let new = bond(&self.base.home, &spec.session, spec.lifetime, grace_ms, now);
         if new.map(|bond| bond.held) == spec.bond.map(|bond| bond.held) {
             return Ok(());
         }
-        self.base.home.change_bond(&task.id, new)
+        self.base.home.task(&task.id).change_bond(new)
     }
 
     /// Tells whether a host holds a session: its tasks end with that.

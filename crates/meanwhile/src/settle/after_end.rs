@@ -26,7 +26,7 @@ impl Settler<'_> {
     fn pump_once(&self) -> bool {
         let picked = (|| -> Result<_> {
             let store = self.base.durable()?;
-            let transaction = store.begin(&self.base.home.tasks())?;
+            let transaction = store.begin()?;
             self.base.home.note_waiting()?;
             let picked = Queue::on(self.base).pick_everywhere(&transaction)?;
             next::commit(&self.base.home, transaction)?;

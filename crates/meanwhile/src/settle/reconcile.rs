@@ -43,7 +43,7 @@ impl Settler<'_> {
     /// lost its own and gets another.
     pub(crate) fn reconcile_unsettled(&self) -> Result<()> {
         self.base.healing(|| {
-            for task in self.base.store()?.unsettled(&self.base.home.tasks())? {
+            for task in self.base.store()?.unsettled()? {
                 match self.reconcile_known(&task) {
                     // One that cannot be looked at stays as it was, and hides no other.
                     Err(error @ Error::Io { .. }) if !error.is_lack() => {}
@@ -56,7 +56,7 @@ impl Settler<'_> {
 
     /// Does the same for one task; returns whether anything changed.
     pub(crate) fn reconcile_task(&self, id: &TaskId) -> Result<bool> {
-        self.base.healing(|| match self.base.store()?.task(id, &self.base.home.tasks())? {
+        self.base.healing(|| match self.base.store()?.task(id)? {
             Some(task) => self.reconcile_known(&task),
             None => Ok(false),
         })
@@ -64,7 +64,7 @@ impl Settler<'_> {
 
     /// Does the same for a task whose start this process has given up.
     pub(crate) fn reconcile_started(&self, id: &TaskId) -> Result<bool> {
-        let Some(task) = self.base.store()?.task(id, &self.base.home.tasks())? else {
+        let Some(task) = self.base.store()?.task(id)? else {
             return Ok(false);
         };
         let findings =

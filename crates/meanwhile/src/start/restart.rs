@@ -98,8 +98,8 @@ impl Starts<'_> {
             if fs::metadata(supervisor)?.is_file() { Ok(()) } else { Err(io::ErrorKind::IsADirectory.into()) }
         });
         is_program.map_err(|source| Error::Supervisor { path: supervisor.clone(), source })?;
-        self.base.home.prepare_shelf(&task.id, task.state.run())?;
-        let directory = self.base.home.open_task(&task.id)?;
+        self.base.home.task(&task.id).prepare_shelf(task.state.run())?;
+        let directory = self.base.home.task(&task.id).open_as_file()?;
         let reserve = Reserve { path: self.base.home.task(&task.id).join(".restart") };
         let room = OpenOptions::new()
             .write(true)
@@ -119,7 +119,7 @@ impl Starts<'_> {
     pub(super) fn check_same(&self, request: &TaskRequest, existing: &Task) -> Result<()> {
         match &request.approval {
             Approval::User => {
-                let spec = self.base.home.spec(&existing.id)?;
+                let spec = self.base.home.task(&existing.id).spec()?;
                 if spec.command == request.command
                     && spec.cwd.as_bytes() == request.cwd.as_os_str().as_bytes()
                 {
@@ -133,7 +133,7 @@ impl Starts<'_> {
                 })
             }
             Approval::Auto | Approval::Granted(_) => {
-                let spec = self.base.home.spec(&existing.id)?;
+                let spec = self.base.home.task(&existing.id).spec()?;
                 if digest_of_request(request) != digest_of_spec(&spec) {
                     return Err(Error::Denied(Denial::OtherCommand { id: existing.id.clone() }));
                 }
@@ -147,8 +147,8 @@ impl Starts<'_> {
 
     /// Reads what a further run would execute.
     pub(crate) fn spec_to_run(&self, id: &TaskId) -> Result<TaskSpec> {
-        self.base.home.refuse_foreign(id)?;
-        self.base.home.spec(id)
+        self.base.home.task(id).refuse_foreign()?;
+        self.base.home.task(id).spec()
     }
 
     /// Makes the next run wait, if the task still fits. When this returns the run will come; after an error it never
@@ -164,13 +164,13 @@ impl Starts<'_> {
         let task = Records::on(self.base).change(id, |changing| {
             changing.look_at_directory()?;
             fits(changing.task()).map_err(|why| changing.refusal(why))?;
-            if self.base.home.is_supervised(id)? {
+            if self.base.home.task(id).is_supervised()? {
                 return Err(changing.refusal("its supervisor is still running; try again"));
             }
             let run = changing.task().state.run();
             Sessions::on(self.base).renew_bond(changing.task(), self.base.clock.now())?;
-            self.base.home.prepare_shelf(id, run)?;
-            let noted = self.base.home.set_follow_up(id, run + 1, message);
+            self.base.home.task(id).prepare_shelf(run)?;
+            let noted = self.base.home.task(id).set_follow_up(run + 1, message);
             noted.map_err(Error::io(format!("cannot write the message for run {} of {id}", run + 1)))?;
             changing.apply(&Event::Requeued { origin })?;
             self.base.home.note_waiting()?;

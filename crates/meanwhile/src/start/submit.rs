@@ -10,10 +10,10 @@ use mw_model::{
 
 use crate::approval::{Approvals, Consent};
 use crate::disk::agent_sessions::kept_agent;
-use crate::disk::home::StartHold;
 use crate::disk::platform;
 use crate::disk::slots::{Pool, Slots};
 use crate::disk::store::{StoreError, new_task};
+use crate::disk::task_dir::StartHold;
 use crate::disk::vacancy;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
@@ -120,7 +120,7 @@ impl Starts<'_> {
         if slots.is_none() && request.at_capacity == AtCapacity::Reject {
             // Another process may hold the slot just to test it, which happens only inside a transaction.
             let store = self.base.durable()?;
-            let _quiet = store.begin(&self.base.home.tasks())?;
+            let _quiet = store.begin()?;
             slots =
                 Queue::on(self.base).take_slots(&request.session, pool, self.base.settings.queue.limits())?;
             if slots.is_none() {
@@ -164,13 +164,10 @@ impl Starts<'_> {
     fn start_in_order(&self, request: &TaskRequest, new: &NewTask, hold: StartHold) -> Result<Task> {
         let id = &new.id;
         let (spec, task) = self.write_down(request, new)?;
-        self.base.home.write_metadata(
-            id,
-            &Metadata {
-                status: Status::Pending,
-                ..hand_over::metadata(&spec, 1, &self.base.settings.redact, None)
-            },
-        );
+        self.base.home.task(id).write_metadata(&Metadata {
+            status: Status::Pending,
+            ..hand_over::metadata(&spec, 1, &self.base.settings.redact, None)
+        });
         Settler::on(self.base).reconcile_unsettled()?;
         let mut picked = self.enqueue(request, task)?;
         let untended = picked.any_untended;
@@ -196,7 +193,7 @@ impl Starts<'_> {
     fn enqueue(&self, request: &TaskRequest, mut task: Task) -> Result<Picked> {
         let limits = self.base.settings.queue;
         let store = self.base.durable()?;
-        let transaction = store.begin(&self.base.home.tasks())?;
+        let transaction = store.begin()?;
         if let Some(name) = &request.name
             && let Some(other) = transaction.live_named(&request.session, name)?
         {
@@ -229,11 +226,7 @@ impl Starts<'_> {
             // Bring the state of the task with that name up to date before the name counts as in use.
             Some(id) => {
                 Settler::on(self.base).reconcile_task(&id)?;
-                Ok(self
-                    .base
-                    .store()?
-                    .task(&id, &self.base.home.tasks())?
-                    .filter(|task| !task.status.is_terminal()))
+                Ok(self.base.store()?.task(&id)?.filter(|task| !task.status.is_terminal()))
             }
             None => Ok(None),
         }
@@ -289,10 +282,10 @@ impl Starts<'_> {
         if !request.foreground {
             spec.handle_number = Some(self.next_handle_number(&request.session, request.context.as_deref())?);
         }
-        self.base.home.write_spec(&spec)?;
+        self.base.home.task(&spec.id).write_spec(&spec)?;
         fail_point("start-spec-written");
         let state = TaskState::Pending { run: 1, origin: RunOrigin::First };
-        let task = new_task(&spec, state, &self.base.home.log(&spec.id));
+        let task = new_task(&spec, state, &self.base.home.task(&spec.id).log());
         Reader::on(self.base).link_log(&task);
         Ok((spec, task))
     }
@@ -365,8 +358,8 @@ impl Starts<'_> {
     fn forget(&self, id: &TaskId) {
         // The files first, as in a removal: files without a row might come back. The mark says that what cannot be removed
         // now is not a task.
-        self.base.home.begin_clearing(id);
-        self.base.home.remove_task(id);
+        self.base.home.task(id).begin_clearing();
+        self.base.home.task(id).remove();
         let removed = self.base.transact(|transaction| {
             transaction.delete_all(std::slice::from_ref(id))?;
             Ok(transaction.delete_spans(id)?)

@@ -66,7 +66,7 @@ impl Traces<'_> {
     /// # Errors
     /// When its spec is gone or damaged.
     pub fn variables_of(&self, id: &TaskId, prefix: &str) -> Result<Vec<(String, String)>> {
-        let spec = self.base.home.spec(id)?;
+        let spec = self.base.home.task(id).spec()?;
         let named = spec.env.iter().filter(|var| var.name.as_bytes().starts_with(prefix.as_bytes()));
         Ok(named.map(|var| (var.name.to_lossy(), var.value.to_lossy())).collect())
     }
@@ -87,7 +87,7 @@ impl Traces<'_> {
     }
 
     fn open_spans(&self, scope: &Scope) -> Result<Vec<Span>> {
-        let live = self.base.store()?.live(scope, &self.base.home.tasks())?;
+        let live = self.base.store()?.live(scope)?;
         Ok(live.iter().filter_map(|task| span::open_span(task, task.trace.as_ref()?)).collect())
     }
 }

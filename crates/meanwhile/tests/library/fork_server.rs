@@ -59,7 +59,7 @@ fn a_killed_fork_server_leaves_tasks_alone_and_is_replaced() {
     let mut start = || {
         world.start(Asked { session: 0, priority: 0, after: Vec::new(), code: 0 });
         let id = world.id(world.len() - 1);
-        world.runtime().home().task(id)
+        world.runtime().home().task(id).to_path_buf()
     };
     // Somebody else in this process may have started something already.
     start();

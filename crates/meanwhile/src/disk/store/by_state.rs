@@ -1,7 +1,5 @@
 //! The list as a person reads it: what runs, what is queued, what has failed lately, the rest.
 
-use std::path::Path;
-
 use mw_model::{Status, Timestamp};
 use rusqlite::types::ToSql;
 
@@ -60,18 +58,17 @@ impl Store {
         filter: &Filter,
         failed_since: Timestamp,
         (running, waiting): (u64, u64),
-        tasks_dir: &Path,
     ) -> Result<Vec<Task>, StoreError> {
         let mut left = Left { skip: filter.offset.into(), most: filter.limit };
         let mut tasks = Vec::new();
         let (skip, most) = left.take(running);
         if most > 0 {
             let stretch = Stretch { skip, most, except: &[] };
-            tasks.extend(self.walk(filter, &[Walk::HoldingSlots], stretch, tasks_dir)?);
+            tasks.extend(self.walk(filter, &[Walk::HoldingSlots], stretch)?);
         }
         let (skip, most) = left.take(waiting);
         if most > 0 {
-            tasks.extend(self.queue(filter, (skip, most), tasks_dir)?);
+            tasks.extend(self.queue(filter, (skip, most))?);
         }
         if left.most == 0 {
             return Ok(tasks);
@@ -81,27 +78,22 @@ impl Store {
         for seq in lately.iter().skip(skip as usize).take(most as usize) {
             let sql = format!("SELECT {} FROM tasks WHERE seq = ?1", rows::COLUMNS);
             let mut query = self.connection.prepare_cached(&sql)?;
-            tasks.push(query.query_row([seq], |row| rows::task(row, tasks_dir))?);
+            tasks.push(query.query_row([seq], |row| rows::task(row, &self.tasks_dir))?);
         }
         if left.most > 0 {
             let skip = u32::try_from(left.skip).unwrap_or(u32::MAX);
             let stretch = Stretch { skip, most: left.most, except: &lately };
-            tasks.extend(self.ended_walk(filter, stretch, tasks_dir)?);
+            tasks.extend(self.ended_walk(filter, stretch)?);
         }
         Ok(tasks)
     }
 
     /// Returns a stretch of the waiting tasks that fit, in the order of the queue.
-    fn queue(
-        &self,
-        filter: &Filter,
-        (skip, most): (u32, u32),
-        tasks_dir: &Path,
-    ) -> Result<Vec<Task>, StoreError> {
+    fn queue(&self, filter: &Filter, (skip, most): (u32, u32)) -> Result<Vec<Task>, StoreError> {
         let (_, values) = conditions(filter);
         let values: Vec<&dyn ToSql> = values.iter().map(AsRef::as_ref).collect();
         let mut query = self.connection.prepare_cached(&queue_sql(filter, skip, most))?;
-        let found = query.query_map(&*values, |row| rows::task(row, tasks_dir))?;
+        let found = query.query_map(&*values, |row| rows::task(row, &self.tasks_dir))?;
         Ok(found.collect::<Result<_, _>>()?)
     }
 
@@ -110,7 +102,7 @@ impl Store {
         let is_wanted = |status: &Status| filter.statuses.is_empty() || filter.statuses.contains(status);
         let ways: Vec<_> = FAILING.into_iter().filter(is_wanted).map(Walk::InStatus).collect();
         let newest = Rows { most: LOOKED_AT, skip: 0, except: &[] };
-        let found = self.walk_numbered(filter, &ways, newest, Path::new(""))?;
+        let found = self.walk_numbered(filter, &ways, newest)?;
         let is_late = |task: &Task| task.ended_at.is_some_and(|ended| ended >= since);
         let mut lately: Vec<_> =
             found.into_iter().filter(|(_, task)| is_late(task)).map(|(seq, _)| seq).collect();

@@ -2,9 +2,10 @@
 
 use std::cell::Cell;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use mw_model::wire::TASKS_DIR;
 use rusqlite::backup::Backup;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
@@ -20,6 +21,8 @@ const MOST_TRIES: i32 = 10_000;
 /// An open database.
 pub(crate) struct Store {
     pub(super) connection: Connection,
+    /// Where the directories of the tasks are.
+    pub(super) tasks_dir: PathBuf,
     /// The file on disk, if there is one.
     file: Option<OpenFile>,
     /// Whether spans were entered that nobody will deliver unless called; taken by who calls.
@@ -64,8 +67,8 @@ impl Store {
     }
 
     /// Makes an empty one that needs no disk.
-    pub(crate) fn in_memory() -> Result<Self, StoreError> {
-        Ok(Self::over(Connection::open_in_memory()?))
+    pub(crate) fn in_memory(tasks_dir: PathBuf) -> Result<Self, StoreError> {
+        Ok(Self::over(Connection::open_in_memory()?, tasks_dir))
     }
 
     fn connected(path: &Path) -> Result<Self, StoreError> {
@@ -73,11 +76,17 @@ impl Store {
         connection.busy_handler(Some(wait_for_writer))?;
         // The last connection to close would copy the whole log back and delete it; see `tidy`.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-        Ok(Self::over(connection))
+        Ok(Self::over(connection, path.with_file_name(TASKS_DIR)))
     }
 
-    fn over(connection: Connection) -> Self {
-        Self { connection, file: None, spans_wait: Cell::default(), tells_batches: Cell::new(true) }
+    fn over(connection: Connection, tasks_dir: PathBuf) -> Self {
+        Self {
+            connection,
+            tasks_dir,
+            file: None,
+            spans_wait: Cell::default(),
+            tells_batches: Cell::new(true),
+        }
     }
 
     /// Tells whether a change is under way.
@@ -97,7 +106,7 @@ impl Store {
 
     /// Copies everything into a database that needs no disk.
     pub(crate) fn copy_to_memory(&self) -> Result<Self, StoreError> {
-        let mut copy = Self::in_memory()?;
+        let mut copy = Self::in_memory(self.tasks_dir.clone())?;
         copy.tells_batches.set(self.tells_batches.get());
         Backup::new(&self.connection, &mut copy.connection)?.run_to_completion(
             i32::MAX,

@@ -1,6 +1,5 @@
 //! The schema, as a list of steps. A released step is never changed.
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
@@ -189,7 +188,6 @@ impl Store {
     /// is one transaction: others see the old state or the whole new one.
     pub(crate) fn bring_up_to_date(
         &mut self,
-        tasks_dir: &Path,
         fill: impl FnOnce(&Transaction<'_>) -> crate::Result<()>,
     ) -> crate::Result<()> {
         let begun = Instant::now();
@@ -206,7 +204,7 @@ impl Store {
             }
         }
         self.connection.busy_handler(Some(wait_for_writer)).map_err(StoreError::from)?;
-        let transaction = self.begin(tasks_dir)?;
+        let transaction = self.begin()?;
         let taken = version(&transaction.inner)?;
         for step in STEPS.iter().skip(taken as usize) {
             transaction.inner.execute_batch(step).map_err(StoreError::from)?;
@@ -251,8 +249,8 @@ mod tests {
             let Ok(Opened::Behind(mut store)) = Store::open(&path) else {
                 panic!("{taken} counts as current")
             };
-            store.bring_up_to_date(Path::new("/"), |_| panic!("it has its tasks")).unwrap();
-            let task = store.task(&"bash-k3f9x2ab".parse().unwrap(), Path::new("/")).unwrap().unwrap();
+            store.bring_up_to_date(|_| panic!("it has its tasks")).unwrap();
+            let task = store.task(&"bash-k3f9x2ab".parse().unwrap()).unwrap().unwrap();
             assert_eq!((task.command.as_str(), task.trace), ("true", None));
             assert!(is_current(&store.connection).unwrap());
             std::fs::remove_dir_all(directory).unwrap();

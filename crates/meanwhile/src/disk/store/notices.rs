@@ -10,7 +10,7 @@ use super::connection::Store;
 use super::error::StoreError;
 use super::write::{Transaction, json};
 use crate::disk::agent_sessions::kept_agent;
-use crate::disk::home::ToldNews;
+use crate::disk::task_dir::ToldNews;
 use crate::task::Task;
 
 /// Where a notice stands. The numbers are in the database.

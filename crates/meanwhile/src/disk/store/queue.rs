@@ -31,7 +31,7 @@ impl Transaction<'_> {
         let without: Result<Vec<_>, _> =
             without.iter().map(|limits| limits.as_ref().map_or_else(|| Ok(String::new()), json)).collect();
         let parameters = rusqlite::params![session, most, skip, pool == Pool::Agents, json(&without?)?];
-        let found = query.query_map(parameters, |row| rows::task(row, &self.tasks_dir))?;
+        let found = query.query_map(parameters, |row| rows::task(row, self.tasks_dir))?;
         Ok(found.collect::<Result<_, _>>()?)
     }
 
@@ -39,7 +39,7 @@ impl Transaction<'_> {
     pub(crate) fn waiting_after(&self, id: &TaskId) -> Result<Vec<Task>, StoreError> {
         let sql = format!("SELECT {} FROM tasks WHERE phase = 0 AND instr(after, ?1)", rows::COLUMNS);
         let mut query = self.inner.prepare_cached(&sql)?;
-        let found = query.query_map([id.as_str()], |row| rows::task(row, &self.tasks_dir))?;
+        let found = query.query_map([id.as_str()], |row| rows::task(row, self.tasks_dir))?;
         Ok(found.collect::<Result<_, _>>()?)
     }
 
@@ -53,7 +53,7 @@ impl Transaction<'_> {
 
     /// Returns every task that holds a slot, or whose children have outlived it.
     pub(crate) fn unsettled(&self) -> Result<Vec<Task>, StoreError> {
-        super::read::unsettled(&self.inner, &self.tasks_dir)
+        super::read::unsettled(&self.inner, self.tasks_dir)
     }
 
     /// Tells whether any task waits.

@@ -156,14 +156,14 @@ impl Transaction<'_> {
 
 impl Store {
     /// Reads one task.
-    pub(crate) fn task(&self, id: &TaskId, tasks_dir: &Path) -> Result<Option<Task>, StoreError> {
+    pub(crate) fn task(&self, id: &TaskId) -> Result<Option<Task>, StoreError> {
         let mut query = self.connection.prepare_cached(&task_sql())?;
-        Ok(query.query_row([id.as_str()], |row| rows::task(row, tasks_dir)).optional()?)
+        Ok(query.query_row([id.as_str()], |row| rows::task(row, &self.tasks_dir)).optional()?)
     }
 
     /// Returns every task that holds a slot, or whose children have outlived it.
-    pub(crate) fn unsettled(&self, tasks_dir: &Path) -> Result<Vec<Task>, StoreError> {
-        unsettled(&self.connection, tasks_dir)
+    pub(crate) fn unsettled(&self) -> Result<Vec<Task>, StoreError> {
+        unsettled(&self.connection, &self.tasks_dir)
     }
 
     /// Returns the finished tasks that were asked for first, without those of which the owner is still to be told, and
@@ -175,7 +175,7 @@ impl Store {
             rows::COLUMNS
         );
         let mut query = self.connection.prepare_cached(&sql)?;
-        let found = query.query_map([most], |row| rows::task(row, Path::new("")))?;
+        let found = query.query_map([most], |row| rows::task(row, &self.tasks_dir))?;
         let mut ended = Vec::new();
         for task in found {
             let task = task?;
@@ -231,36 +231,31 @@ impl Store {
     }
 
     /// Lists live tasks first, then ended ones, each part in the order asked for.
-    pub(crate) fn list(&self, filter: &Filter, tasks_dir: &Path) -> Result<Page, StoreError> {
+    pub(crate) fn list(&self, filter: &Filter) -> Result<Page, StoreError> {
         // One view for all parts: tasks move from one to the next meanwhile.
         let _view = rusqlite::Transaction::new_unchecked(&self.connection, TransactionBehavior::Deferred)?;
         let (waiting, running) = (self.count(filter, "phase = 0")?, self.count(filter, "phase = 1")?);
         let live = waiting + running;
         if let Order::ByState { failed_since } = filter.order {
-            let tasks = self.list_by_state(filter, failed_since, (running, waiting), tasks_dir)?;
+            let tasks = self.list_by_state(filter, failed_since, (running, waiting))?;
             let total = self.count(filter, "1")?;
             return Ok(Page { tasks, total, live });
         }
         let stretch = Stretch { skip: filter.offset, most: filter.limit, except: &[] };
-        let mut tasks = self.walk(filter, &[Walk::HoldingSlots, Walk::Waiting], stretch, tasks_dir)?;
+        let mut tasks = self.walk(filter, &[Walk::HoldingSlots, Walk::Waiting], stretch)?;
         let left = Stretch {
             skip: u32::try_from(u64::from(filter.offset).saturating_sub(live)).unwrap_or(u32::MAX),
             most: filter.limit - tasks.len() as u32,
             except: &[],
         };
         if left.most > 0 {
-            tasks.extend(self.ended_walk(filter, left, tasks_dir)?);
+            tasks.extend(self.ended_walk(filter, left)?);
         }
         let total = self.count(filter, "1")?;
         Ok(Page { tasks, total, live })
     }
 
-    pub(super) fn ended_walk(
-        &self,
-        filter: &Filter,
-        stretch: Stretch<'_>,
-        tasks_dir: &Path,
-    ) -> Result<Vec<Task>, StoreError> {
+    pub(super) fn ended_walk(&self, filter: &Filter, stretch: Stretch<'_>) -> Result<Vec<Task>, StoreError> {
         let terminal: Vec<_> = filter
             .statuses
             .iter()
@@ -268,9 +263,9 @@ impl Store {
             .map(|s| Walk::InStatus(*s))
             .collect();
         match (&*filter.statuses, &filter.scope) {
-            ([], Scope::All) => self.walk(filter, &[Walk::Newest], stretch, tasks_dir),
-            ([], Scope::Session(_)) => self.walk(filter, &[Walk::NewestOfSession], stretch, tasks_dir),
-            _ => self.walk(filter, &terminal, stretch, tasks_dir),
+            ([], Scope::All) => self.walk(filter, &[Walk::Newest], stretch),
+            ([], Scope::Session(_)) => self.walk(filter, &[Walk::NewestOfSession], stretch),
+            _ => self.walk(filter, &terminal, stretch),
         }
     }
 
@@ -280,13 +275,12 @@ impl Store {
         filter: &Filter,
         ways: &[Walk],
         stretch: Stretch<'_>,
-        tasks_dir: &Path,
     ) -> Result<Vec<Task>, StoreError> {
         // Ways are merged, so each must be followed from its beginning; a single one need not be.
         let (skip_there, skip_here) = if ways.len() == 1 { (stretch.skip, 0) } else { (0, stretch.skip) };
         let most = u64::from(skip_here) + u64::from(stretch.most);
         let rows = Rows { most, skip: skip_there, except: stretch.except };
-        let mut found = self.walk_numbered(filter, ways, rows, tasks_dir)?;
+        let mut found = self.walk_numbered(filter, ways, rows)?;
         match filter.order {
             Order::Newest | Order::ByState { .. } => found.sort_by_key(|(seq, _)| Reverse(*seq)),
             Order::Oldest => found.sort_by_key(|(seq, _)| *seq),
@@ -305,14 +299,14 @@ impl Store {
         filter: &Filter,
         ways: &[Walk],
         rows: Rows<'_>,
-        tasks_dir: &Path,
     ) -> Result<Vec<(i64, Task)>, StoreError> {
         let mut found = Vec::new();
         for way in ways {
             let (_, values) = conditions(filter);
             let mut query = self.connection.prepare_cached(&walk_sql(filter, way, rows))?;
             let values: Vec<&dyn ToSql> = values.iter().map(AsRef::as_ref).collect();
-            let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>("seq")?, rows::task(row, tasks_dir)?));
+            let read =
+                |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>("seq")?, rows::task(row, &self.tasks_dir)?));
             for row in query.query_map(&*values, read)? {
                 found.push(row?);
             }
@@ -357,11 +351,10 @@ impl Store {
         &self,
         filter: &Filter,
         ended_before_us: Option<i64>,
-        tasks_dir: &Path,
     ) -> Result<Vec<Task>, StoreError> {
         let all = Filter { limit: u32::MAX, offset: 0, ..filter.clone() };
         let all_of_them = Stretch { skip: 0, most: u32::MAX, except: &[] };
-        let mut tasks = self.ended_walk(&all, all_of_them, tasks_dir)?;
+        let mut tasks = self.ended_walk(&all, all_of_them)?;
         tasks.retain(|task| {
             ended_before_us.is_none_or(|before| task.ended_at.is_some_and(|ended| ended.as_micros() < before))
         });
@@ -403,7 +396,7 @@ mod tests {
         let Ok(Opened::Behind(mut store)) = Store::open(&home.path().join("meanwhile.db")) else {
             panic!("a new database is behind")
         };
-        store.bring_up_to_date(home.path(), |_| Ok(())).unwrap();
+        store.bring_up_to_date(|_| Ok(())).unwrap();
         let mut queries =
             vec![task_sql(), unsettled_sql(), ANY_WAITING.to_owned(), QUEUE_POSITION.to_owned()];
         for filter in filters() {

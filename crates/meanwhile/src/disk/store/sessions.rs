@@ -1,7 +1,5 @@
 //! What the database knows of sessions.
 
-use std::path::Path;
-
 use mw_model::TaskId;
 use rusqlite::params;
 use serde::Serialize;
@@ -57,7 +55,7 @@ impl Store {
         let sessions = query.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?;
         let mut gone = Vec::new();
         for agent in sessions.iter().filter_map(|session| crate::disk::agent_sessions::kept_agent(session)) {
-            if self.task(&agent, Path::new(""))?.is_none() {
+            if self.task(&agent)?.is_none() {
                 gone.push(agent);
             }
         }
@@ -65,7 +63,7 @@ impl Store {
     }
 
     /// Returns a session's tasks that wait, run, or are survived by children.
-    pub(crate) fn tasks_of(&self, session: &str, tasks_dir: &Path) -> Result<Vec<Task>, StoreError> {
+    pub(crate) fn tasks_of(&self, session: &str) -> Result<Vec<Task>, StoreError> {
         let sql = format!(
             "SELECT {0} FROM tasks WHERE session = ?1 AND phase = 0 UNION ALL \
              SELECT {0} FROM tasks WHERE session = ?1 AND phase = 1 UNION ALL \
@@ -73,7 +71,7 @@ impl Store {
             rows::COLUMNS
         );
         let mut query = self.connection.prepare_cached(&sql)?;
-        let found = query.query_map([session], |row| rows::task(row, tasks_dir))?;
+        let found = query.query_map([session], |row| rows::task(row, &self.tasks_dir))?;
         Ok(found.collect::<Result<_, _>>()?)
     }
 }
@@ -96,7 +94,7 @@ impl Transaction<'_> {
             rows::COLUMNS
         );
         let mut query = self.inner.prepare(&sql)?;
-        let found = query.query_map([session], |row| rows::task(row, &self.tasks_dir))?;
+        let found = query.query_map([session], |row| rows::task(row, self.tasks_dir))?;
         Ok(found.collect::<Result<_, _>>()?)
     }
 

@@ -3,8 +3,6 @@
 //! A span is entered once, in the transaction that records what ended it, and never changed. Those that are to be
 //! exported wait here until somebody has delivered them: this is the exporter's outbox.
 
-use std::path::Path;
-
 use mw_model::{SpanId, TaskId, TaskTrace, Timestamp, TraceId};
 use rusqlite::{OptionalExtension, Params, Row, params};
 use serde::Serialize;
@@ -84,13 +82,13 @@ impl Store {
     }
 
     /// Returns the tasks that have not ended and may be seen, newest first.
-    pub(crate) fn live(&self, scope: &Scope, tasks_dir: &Path) -> Result<Vec<Task>, StoreError> {
+    pub(crate) fn live(&self, scope: &Scope) -> Result<Vec<Task>, StoreError> {
         let sql = format!(
             "SELECT {} FROM tasks WHERE phase IN (0, 1) AND (?1 IS NULL OR session = ?1) ORDER BY seq DESC",
             rows::COLUMNS
         );
         let mut query = self.connection.prepare_cached(&sql)?;
-        let found = query.query_map(params![session(scope)], |row| rows::task(row, tasks_dir))?;
+        let found = query.query_map(params![session(scope)], |row| rows::task(row, &self.tasks_dir))?;
         Ok(found.collect::<Result<_, _>>()?)
     }
 

@@ -1,7 +1,7 @@
 //! Changes: every one is an event and the state it leads to, in one transaction.
 
 use std::cell::Cell;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use mw_model::{Event, News, RunOrigin, TaskId, TaskState, Timestamp, next_state};
 use rusqlite::{OptionalExtension, TransactionBehavior, params};
@@ -17,7 +17,7 @@ use crate::task::Task;
 /// A write transaction. Dropped without [`Transaction::commit`], nothing has happened.
 pub(crate) struct Transaction<'store> {
     pub(super) inner: rusqlite::Transaction<'store>,
-    pub(super) tasks_dir: PathBuf,
+    pub(super) tasks_dir: &'store Path,
     pub(super) spans_wait: &'store Cell<bool>,
     /// Whether the end of a batch is told.
     tells_batches: bool,
@@ -37,12 +37,12 @@ pub(crate) struct Change {
 
 impl Store {
     /// Begins a change, waiting for other writers. Refused if the database was replaced.
-    pub(crate) fn begin(&self, tasks_dir: &Path) -> Result<Transaction<'_>, StoreError> {
+    pub(crate) fn begin(&self) -> Result<Transaction<'_>, StoreError> {
         let held = self.hold()?;
         let inner = rusqlite::Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
         Ok(Transaction {
             inner,
-            tasks_dir: tasks_dir.to_owned(),
+            tasks_dir: &self.tasks_dir,
             spans_wait: &self.spans_wait,
             tells_batches: self.tells_batches.get(),
             _held: held,
@@ -136,7 +136,7 @@ impl Transaction<'_> {
     pub(crate) fn task(&self, id: &TaskId) -> Result<Option<Task>, StoreError> {
         let sql = format!("SELECT {} FROM tasks WHERE id = ?1", rows::COLUMNS);
         let mut query = self.inner.prepare_cached(&sql)?;
-        Ok(query.query_row([id.as_str()], |row| rows::task(row, &self.tasks_dir)).optional()?)
+        Ok(query.query_row([id.as_str()], |row| rows::task(row, self.tasks_dir)).optional()?)
     }
 
     /// Appends an event and updates the task to the state it leads to.

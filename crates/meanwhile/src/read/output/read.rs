@@ -191,8 +191,8 @@ impl Reader<'_> {
     /// Tells whether a run has not begun to run a command, or never did: it has no log, and nothing is wrong with that.
     pub(super) fn has_not_run(&self, task: &Task, run: u32) -> bool {
         if run < task.state.run() {
-            let log = self.base.home.earlier_run(&task.id, run).join(LOG_FILE);
-            let record = || self.base.home.earlier_result(&task.id, run).ok().flatten();
+            let log = self.base.home.task(&task.id).earlier_run(run).join(LOG_FILE);
+            let record = || self.base.home.task(&task.id).earlier_result(run).ok().flatten();
             return !log.exists() && record().is_some_and(|record| record.started_at.is_none());
         }
         match &task.state {
@@ -204,9 +204,9 @@ impl Reader<'_> {
 
     pub(crate) fn view(&self, task: &Task, run: u32, stream: StreamChoice) -> Result<LogView> {
         let directory = if run == task.state.run() {
-            self.base.home.task(&task.id)
+            self.base.home.task(&task.id).to_path_buf()
         } else {
-            self.base.home.earlier_run(&task.id, run)
+            self.base.home.task(&task.id).earlier_run(run)
         };
         let mut view = LogView::open(&directory, stream);
         if view.is_err() && matches!(task.state, TaskState::Pending { .. }) && run + 1 == task.state.run() {

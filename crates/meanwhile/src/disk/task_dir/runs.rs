@@ -13,15 +13,17 @@
 //! inside a transaction in which the next run waits; nobody can launch it meanwhile, so what lies in the task's
 //! directory is still the earlier run's.
 
-use std::io;
+use std::fs;
+use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 
-use mw_model::wire::{INDEX_FILE, LOG_FILE, RESULT_FILE, RUNS_DIR};
-use mw_model::{TaskId, TaskState};
+use mw_model::TaskState;
+use mw_model::wire::{FOLLOW_UPS_DIR, INDEX_FILE, LOG_FILE, RESULT_FILE, RUNS_DIR};
 use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, openat, renameat, statat, unlinkat};
 use rustix::io::Errno;
 
-use super::home::Home;
+use super::{TaskDir, open_file};
+use crate::disk::look::{look, read, unseen};
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::task::Task;
@@ -29,13 +31,13 @@ use crate::task::Task;
 /// Lies on a shelf for as long as files are to be moved there.
 const MOVING: &str = "moving";
 
-impl Home {
+impl TaskDir<'_> {
     /// Makes what shelving a run needs, while the change that makes it necessary can still be refused for lack of room.
-    pub(crate) fn prepare_shelf(&self, id: &TaskId, run: u32) -> Result<()> {
-        let prepared = self.task_dir(id).and_then(|task| prepare(&directory_in(&task, RUNS_DIR)?, run));
+    pub(crate) fn prepare_shelf(&self, run: u32) -> Result<()> {
+        let prepared = self.open().and_then(|task| prepare(&directory_in(&task, RUNS_DIR)?, run));
         prepared.map_err(Error::io(format!(
             "cannot create {} for the files of run {run}",
-            self.earlier_run(id, run).display()
+            self.earlier_run(run).display()
         )))
     }
 
@@ -43,7 +45,7 @@ impl Home {
     /// To be called inside a transaction. Doing it again changes nothing.
     pub(crate) fn shelve_before(&self, task: &Task) -> io::Result<()> {
         match &task.state {
-            TaskState::Pending { run, .. } if *run > 1 => self.shelve(&task.id, run - 1),
+            TaskState::Pending { run, .. } if *run > 1 => self.shelve(run - 1),
             TaskState::Pending { .. }
             | TaskState::Starting { .. }
             | TaskState::Running { .. }
@@ -52,8 +54,8 @@ impl Home {
         }
     }
 
-    fn shelve(&self, id: &TaskId, run: u32) -> io::Result<()> {
-        let task = self.task_dir(id)?;
+    fn shelve(&self, run: u32) -> io::Result<()> {
+        let task = self.open()?;
         let runs = directory_in(&task, RUNS_DIR)?;
         let name = run.to_string();
         if !exists(&runs, &name)? {
@@ -73,6 +75,50 @@ impl Home {
             fail_point("restart-file-shelved");
         }
         Ok(unlinkat(&shelf, MOVING, AtFlags::empty())?)
+    }
+
+    /// Returns the last run whose files were shelved, or were to be: the one after it is the present one. Zero when
+    /// there is none.
+    pub(crate) fn last_shelved(&self) -> Result<u32> {
+        let path = self.path.join(RUNS_DIR);
+        let Some(runs) = look(&path, fs::read_dir(&path))? else { return Ok(0) };
+        let mut last = 0;
+        for run in runs {
+            let name = run.map_err(unseen(&path))?.file_name();
+            last = last.max(name.to_str().and_then(|name| name.parse().ok()).unwrap_or(0));
+        }
+        Ok(last)
+    }
+
+    /// Writes the message that makes a run, or takes one away that came to nothing.
+    pub(crate) fn set_follow_up(&self, run: u32, message: Option<&str>) -> io::Result<()> {
+        let name = run.to_string();
+        let task = self.open()?;
+        match message {
+            Some(message) => {
+                let follow_ups = directory_in(&task, FOLLOW_UPS_DIR)?;
+                open_file(&follow_ups, &name, OFlags::TRUNC)?.write_all(message.as_bytes())
+            }
+            None => match open_directory(&task, FOLLOW_UPS_DIR) {
+                Ok(follow_ups) => match unlinkat(&follow_ups, name, AtFlags::empty()) {
+                    Ok(()) | Err(Errno::NOENT) => Ok(()),
+                    Err(error) => Err(error.into()),
+                },
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+                Err(error) => Err(error),
+            },
+        }
+    }
+
+    /// Returns the message that made a run, if one did.
+    pub(crate) fn follow_up(&self, run: u32) -> Result<Option<String>> {
+        let text = read(&self.path.join(FOLLOW_UPS_DIR).join(run.to_string()))?;
+        Ok(text.and_then(|text| String::from_utf8(text).ok()))
+    }
+
+    /// Counts the messages that made runs up to this one.
+    pub(crate) fn follow_ups(&self, run: u32) -> Result<u32> {
+        (2..=run).try_fold(0, |count, run| Ok(count + u32::from(self.follow_up(run)?.is_some())))
     }
 }
 

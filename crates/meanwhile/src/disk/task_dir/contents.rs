@@ -1,0 +1,51 @@
+//! What a task's directory shows of its runs.
+
+use std::fs;
+use std::path::Path;
+
+use mw_model::wire::{ExitRecord, JOURNAL_FILE, JournalLine, LOG_FILE, RESULT_FILE, RUNS_DIR};
+
+use super::TaskDir;
+use crate::disk::look::{has_text, look, read};
+use crate::error::Result;
+
+impl TaskDir<'_> {
+    /// Tells whether there is a directory for a task.
+    pub(crate) fn is_present(&self) -> Result<bool> {
+        let path = &self.path;
+        Ok(look(path, fs::metadata(path))?.is_some_and(|found| found.is_dir()))
+    }
+
+    /// Tells whether there are traces of a run, whatever became of the spec.
+    pub(crate) fn was_begun(&self) -> Result<bool> {
+        for name in [JOURNAL_FILE, LOG_FILE, RESULT_FILE, RUNS_DIR] {
+            if has_text(&self.path.join(name))? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Reads the exit record of a run, if there is one.
+    pub(crate) fn result(&self, run: u32) -> Result<Option<ExitRecord>> {
+        read_result(&self.path, run)
+    }
+
+    /// Reads the exit record of a run that others came after.
+    pub(crate) fn earlier_result(&self, run: u32) -> Result<Option<ExitRecord>> {
+        read_result(&self.earlier_run(run), run)
+    }
+
+    /// Reads the journal. A line that makes no sense, because its writer was killed or had no room for it, hides no
+    /// other.
+    pub(crate) fn journal(&self) -> Result<Vec<JournalLine>> {
+        let text = read(&self.path.join(JOURNAL_FILE))?.unwrap_or_default();
+        Ok(text.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect())
+    }
+}
+
+fn read_result(directory: &Path, run: u32) -> Result<Option<ExitRecord>> {
+    let text = read(&directory.join(RESULT_FILE))?;
+    let record = text.and_then(|text| serde_json::from_slice::<ExitRecord>(&text).ok());
+    Ok(record.filter(|record| record.run == run))
+}

@@ -1,0 +1,90 @@
+//! Who is at work on a task: its starter locks the directory, its supervisors lock the journal, and whoever sends a new
+//! supervisor locks the spec.
+
+use std::fs::{File, TryLockError};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use mw_model::wire::{JOURNAL_FILE, SPEC_FILE};
+
+use super::TaskDir;
+use crate::disk::look::{look, unseen};
+use crate::error::Result;
+
+/// A task directory, locked by the process that starts the task.
+pub(crate) struct StartHold {
+    pub(crate) directory: File,
+}
+
+impl StartHold {
+    pub(crate) const fn directory(&self) -> &File {
+        &self.directory
+    }
+}
+
+impl TaskDir<'_> {
+    /// Locks the directory of a new task.
+    pub(crate) fn hold_start(&self) -> std::io::Result<StartHold> {
+        let directory = File::from(self.open()?);
+        directory.lock()?;
+        Ok(StartHold { directory })
+    }
+
+    /// Holds a task that waits while it is being started; nothing when somebody does already.
+    pub(crate) fn try_hold_start(&self) -> Result<Option<StartHold>> {
+        let path = &self.path;
+        let Some(directory) = open(path)? else { return Ok(None) };
+        Ok(try_lock(path, &directory)?.then_some(StartHold { directory }))
+    }
+
+    /// Holds a task that nobody supervises while it gets a new supervisor; waits for another who does the same,
+    /// but not for ever.
+    pub(crate) fn hold_adoption(&self) -> Result<Option<File>> {
+        const PATIENCE: Duration = Duration::from_secs(2);
+        let path = self.path.join(SPEC_FILE);
+        let Some(spec) = open(&path)? else { return Ok(None) };
+        let deadline = Instant::now() + PATIENCE;
+        while !try_lock(&path, &spec)? {
+            if Instant::now() > deadline {
+                return Ok(None);
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(Some(spec))
+    }
+
+    /// Tells whether somebody is just starting this task.
+    pub(crate) fn is_being_started(&self) -> Result<bool> {
+        is_locked(&self.path)
+    }
+
+    /// Tells whether a supervisor of this task lives: it holds a lock.
+    pub(crate) fn is_supervised(&self) -> Result<bool> {
+        is_locked(&self.path.join(JOURNAL_FILE))
+    }
+}
+
+fn open(path: &Path) -> Result<Option<File>> {
+    look(path, File::open(path))
+}
+
+fn try_lock(path: &Path, file: &File) -> Result<bool> {
+    match file.try_lock() {
+        Ok(()) => Ok(true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(error)) => Err(unseen(path)(error)),
+    }
+}
+
+/// Tells whether somebody holds a lock on a file; nobody holds one that is not there.
+fn is_locked(path: &Path) -> Result<bool> {
+    let Some(file) = open(path)? else { return Ok(false) };
+    match file.try_lock_shared() {
+        Ok(()) => {
+            let _ = file.unlock();
+            Ok(false)
+        }
+        Err(TryLockError::WouldBlock) => Ok(true),
+        Err(TryLockError::Error(error)) => Err(unseen(path)(error)),
+    }
+}

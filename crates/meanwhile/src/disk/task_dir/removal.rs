@@ -1,0 +1,119 @@
+//! Which directories are tasks of ours. A link, or somebody else's directory under a task's name, is named and left
+//! alone: nothing is changed or removed through it.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use mw_model::wire::{JOURNAL_FILE, LOG_FILE, RESULT_FILE, RUNS_DIR, SPEC_FILE, TOLD_FILE, TOLD_NEWS_FILE};
+use rustix::fs::{AtFlags, Dir, renameat, unlinkat};
+use rustix::io::Errno;
+
+use super::TaskDir;
+use crate::disk::look::look;
+use crate::error::{Error, ForeignEntry, Result};
+
+/// The spec of a task that is being cleared.
+pub(crate) const CLEARED_FILE: &str = "spec.cleared";
+
+impl TaskDir<'_> {
+    /// Refuses something that has the path of a task's directory and is not a task. Nothing there is not refused.
+    pub(crate) fn refuse_foreign(&self) -> Result<()> {
+        let path = &self.path;
+        let Some(found) = look(path, fs::symlink_metadata(path))? else { return Ok(()) };
+        let what = if found.is_symlink() {
+            ForeignEntry::Link { target: fs::read_link(path).unwrap_or_default() }
+        } else if !found.is_dir() {
+            ForeignEntry::NotADirectory
+        } else if found.uid() != rustix::process::geteuid().as_raw() {
+            ForeignEntry::OtherUser
+        // Emptiness first: a starter may write its first file, which is a mark, between the two looks.
+        } else if is_empty(path)? || self.is_marked()? {
+            return Ok(());
+        } else {
+            ForeignEntry::Unmarked
+        };
+        Err(Error::Foreign { id: self.id.to_string(), path: path.clone(), what })
+    }
+
+    /// Tells whether a directory has a file that only a task's has, whatever became of its content.
+    fn is_marked(&self) -> Result<bool> {
+        for name in [SPEC_FILE, CLEARED_FILE, JOURNAL_FILE, LOG_FILE, RESULT_FILE, RUNS_DIR] {
+            let path = self.path.join(name);
+            if look(&path, fs::symlink_metadata(&path))?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Removes a task's directory.
+    ///
+    /// # Errors
+    /// When something is left of it, or when it is not a task's.
+    pub(crate) fn try_remove(&self) -> Result<()> {
+        self.refuse_foreign()?;
+        match fs::remove_dir_all(&self.path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(Error::io(format!("cannot remove {}", self.path.display()))(error))
+            }
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+
+    /// The same, for what is swept again if it stays.
+    pub(crate) fn remove(&self) {
+        let _ = self.try_remove();
+    }
+
+    /// Removes all of a task but what says how it ended, and who knows.
+    pub(crate) fn remove_output(&self) -> io::Result<()> {
+        const KEPT: [&str; 6] =
+            [SPEC_FILE, CLEARED_FILE, RESULT_FILE, JOURNAL_FILE, TOLD_FILE, TOLD_NEWS_FILE];
+        let directory = match self.open() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            other => other?,
+        };
+        for entry in Dir::read_from(&directory)? {
+            let entry = entry?;
+            let name = entry.file_name();
+            let is_kept = |kept: &&str| name.to_bytes() == kept.as_bytes();
+            if [".", ".."].iter().chain(&KEPT).any(is_kept) {
+                continue;
+            }
+            match unlinkat(&directory, name, AtFlags::empty()) {
+                Ok(()) | Err(Errno::NOENT) => {}
+                // What this says of a directory differs from system to system.
+                Err(Errno::ISDIR | Errno::PERM) => {
+                    fs::remove_dir_all(self.path.join(OsStr::from_bytes(name.to_bytes())))?;
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells whether somebody was killed while clearing a task.
+    pub(crate) fn was_being_cleared(&self) -> Result<bool> {
+        let path = self.path.join(CLEARED_FILE);
+        Ok(look(&path, fs::symlink_metadata(&path))?.is_some())
+    }
+
+    /// Notes that a task is being cleared, which needs no room: what is left of it is no task any more once the
+    /// database has forgotten it.
+    pub(crate) fn begin_clearing(&self) {
+        let _ = self.open().map(|task| renameat(&task, SPEC_FILE, &task, CLEARED_FILE));
+    }
+
+    /// It was not forgotten after all.
+    pub(crate) fn leave_clearing(&self) {
+        let _ = self.open().map(|task| renameat(&task, CLEARED_FILE, &task, SPEC_FILE));
+    }
+}
+
+fn is_empty(path: &Path) -> Result<bool> {
+    Ok(look(path, fs::read_dir(path))?.is_none_or(|mut entries| entries.next().is_none()))
+}

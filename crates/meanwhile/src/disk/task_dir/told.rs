@@ -1,0 +1,51 @@
+//! What a task's owner was told, for a database that is rebuilt. Best effort: what is not noted is told again.
+
+use std::io::Write;
+
+use mw_model::wire::{TOLD_FILE, TOLD_NEWS_FILE};
+use rustix::fs::OFlags;
+
+use super::TaskDir;
+use crate::disk::look::read;
+use crate::error::Result;
+
+/// A delivered notification, as the ledger distinguishes it from others of the same task.
+pub(crate) struct ToldNews {
+    pub(crate) kind: String,
+    pub(crate) run: u32,
+    pub(crate) ordinal: u64,
+}
+
+impl TaskDir<'_> {
+    /// Records that a run's end was delivered to the owner, for a rebuilt database. Best effort.
+    pub(crate) fn mark_told(&self, run: u32) {
+        let _ = self.replace(TOLD_FILE, run.to_string().as_bytes());
+    }
+
+    /// Records that another notification was delivered to the owner. Best effort, too.
+    pub(crate) fn mark_news_told(&self, told: &ToldNews) {
+        let line = format!("{} {} {}\n", told.kind, told.run, told.ordinal);
+        let _ = self
+            .open_file(TOLD_NEWS_FILE, OFlags::APPEND)
+            .and_then(|mut file| file.write_all(line.as_bytes()));
+    }
+
+    /// Returns the last run whose end the owner was told of.
+    pub(crate) fn told(&self) -> Result<Option<u32>> {
+        let text = read(&self.path.join(TOLD_FILE))?;
+        Ok(text.and_then(|text| String::from_utf8(text).ok()?.parse().ok()))
+    }
+
+    /// Returns what else the owner was told of; a line that was not written whole says nothing.
+    pub(crate) fn told_news(&self) -> Result<Vec<ToldNews>> {
+        let text = read(&self.path.join(TOLD_NEWS_FILE))?.unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        let lines = text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
+        let told = |line: &str| {
+            let mut words = line.split(' ');
+            let kind = words.next()?.to_owned();
+            Some(ToldNews { kind, run: words.next()?.parse().ok()?, ordinal: words.next()?.parse().ok()? })
+        };
+        Ok(lines.filter_map(told).collect())
+    }
+}
