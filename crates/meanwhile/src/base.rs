@@ -5,6 +5,10 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,9 +16,9 @@ use mw_model::TaskId;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::clock::Clock;
-use crate::disk::bell::Bell;
-use crate::disk::control::Silent;
+use crate::disk::bell::{self, Bell};
 use crate::disk::home::Home;
+use crate::disk::task_dir::control::Silent;
 use crate::error::{Error, Result};
 use crate::launch::hand_over::Supervisor;
 use crate::record::database::Database;
@@ -61,6 +65,29 @@ impl Base {
     /// When no bell can be hung.
     pub fn listen(&self) -> Result<Ear> {
         Bell::hang(&self.home).map(Ear).map_err(Error::io("cannot listen for wake-ups"))
+    }
+
+    /// Wakes listeners, and starts `mw settle` to run hooks and export spans.
+    pub(crate) fn ring(&self) {
+        bell::ring(&self.home);
+        let to_deliver = self.take_spans_wait() && self.settings.traces.export;
+        if (self.settings.hooks.any() || to_deliver) && !self.settles_itself.get() {
+            // Best effort, as hooks are: the next end handles what was missed.
+            let _ = self.spawn_runner();
+        }
+    }
+
+    /// Starts `mw settle` as a detached process that nobody has to wait for.
+    pub(crate) fn spawn_runner(&self) -> io::Result<()> {
+        let words = self.settings.programs.settle.iter().map(|word| OsStr::from_bytes(word.as_bytes()));
+        let mut shell = Command::new("/bin/sh")
+            .args(["-c", "\"$@\" </dev/null >/dev/null 2>&1 &", "sh"])
+            .args(words)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()?;
+        shell.wait().map(drop)
     }
 }
 

@@ -2,31 +2,33 @@
 //!
 //! A [`Runtime`] is an open home. Its methods return the parts of the engine, which are named after the rooms of the library.
 
+pub use crate::agent::Agents;
+pub use crate::agent::record::AgentMessage;
 pub use crate::approval::{
     Approval, Approvals, Asked, Asker, HouseRules, LocalFiles, Nobody, Passage, Patience as ApprovalPatience,
     Policy, RuleText, project_of,
 };
 pub use crate::base::Ear;
 pub use crate::clock::{Clock, SystemClock};
-pub use crate::disk::agent_sessions::{child_session, keeper_session};
 pub use crate::disk::home::Home;
 pub use crate::disk::inspect::{Inspection, inspect};
-pub use crate::disk::log_view::StreamChoice;
+pub use crate::disk::session_dir::agent_sessions::{child_session, keeper_session};
 pub use crate::disk::store::{ApprovalEntry, EventRow, ExportState, SessionInfo};
+pub use crate::disk::task_dir::log_view::StreamChoice;
 pub use crate::fail_point::{FAIL_POINTS, arm as arm_fail_point, fail_point};
 pub use crate::launch::hand_over::Supervisor;
 pub use crate::launch::program::{NoProgram, find_program};
-pub use crate::live::agent::AgentMessage;
+pub use crate::live::Live;
 pub use crate::live::kill::{KillFailure, KillRequest, Kills};
 pub use crate::live::ports::{PortHolder, PortHolders};
 pub use crate::live::usage::Usage;
-pub use crate::live::{Agents, Live};
 pub use crate::notify::delivery::Delivery;
 pub use crate::notify::notices::{DeliveryPolicy, Host, Moment, Teller};
+pub use crate::notify::starters::{PROJECT_SESSION, is_shared};
 pub use crate::notify::subscription::Subscription;
-pub use crate::notify::summary;
 pub use crate::notify::told::{TaskNews, Told};
 pub use crate::notify::{Hooks, Notifications};
+pub use crate::outcome::summarize;
 pub use crate::read::output::{
     From, GrepMatch, GrepReply, GrepRequest, Piece, ReadReply, ReadRequest, clean_text, render_screen,
 };
@@ -34,14 +36,14 @@ pub use crate::read::runs::Run;
 pub use crate::read::wait::{Condition, WaitReply, WaitRequest};
 pub use crate::read::{Reader, Tasks};
 pub use crate::record::Lookup;
+pub use crate::record::retained::{KeepCause, Retained};
 pub use crate::redact::{Redaction, Redactor};
 pub use crate::request::{IfRunning, TaskRequest, check_session_name};
 pub use crate::retain::Retention;
 pub use crate::retain::clear::ClearReport;
-pub use crate::retain::retained::{KeepCause, Retained};
+pub use crate::runner::Runner;
 pub use crate::runtime::Runtime;
 pub use crate::session::Sessions;
-pub use crate::session::starters::{PROJECT_SESSION, is_shared};
 pub use crate::settle::Settler;
 pub use crate::span::{EXECUTE_SPAN, START_SPAN, Span};
 pub use crate::start::Starts;

@@ -41,6 +41,7 @@
 //! tasks run where and as this process does; everything else is passed in.
 #![forbid(unsafe_code)]
 
+mod agent;
 mod approval;
 mod base;
 mod clock;
@@ -53,12 +54,14 @@ mod handle;
 mod launch;
 mod live;
 mod notify;
+mod outcome;
 mod queue;
 mod read;
 mod record;
 mod redact;
 mod request;
 mod retain;
+mod runner;
 mod runtime;
 mod session;
 mod settings;

@@ -3,19 +3,21 @@
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
+use crate::agent::Agents;
 use crate::approval::Approvals;
 use crate::base::{Base, Ear};
 use crate::clock::{Clock, SystemClock};
-use crate::disk::control::Silent;
 use crate::disk::home::Home;
+use crate::disk::task_dir::control::Silent;
 use crate::error::Result;
-use crate::live::{Agents, Live};
+use crate::live::Live;
 use crate::notify::{Hooks, Notifications};
 use crate::read::{Reader, Tasks};
 use crate::record::Lookup;
 use crate::record::database::Database;
 use crate::redact::Redaction;
 use crate::retain::Retention;
+use crate::runner::Runner;
 use crate::session::Sessions;
 use crate::settings::Settings;
 use crate::settle::Settler;
@@ -122,6 +124,12 @@ impl Runtime {
     #[must_use]
     pub const fn settler(&self) -> Settler<'_> {
         Settler::on(&self.base)
+    }
+
+    /// Returns the part for what is due after a task has ended.
+    #[must_use]
+    pub const fn runner(&self) -> Runner<'_> {
+        Runner::on(&self.base)
     }
 
     /// Returns the part for telling owners what happened.

@@ -40,7 +40,7 @@ impl Arguments {
         match id.as_ref().filter(|_| self.ready) {
             Some(id) => runtime.live().watch_readiness(id)?,
             None => {
-                runtime.settler().settle(id.as_ref())?;
+                runtime.runner().settle(id.as_ref())?;
                 hand_spans_over(&runtime, id.as_ref())?;
             }
         }

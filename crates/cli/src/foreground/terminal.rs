@@ -131,7 +131,7 @@ fn describe(runtime: &Runtime, tasks: &[Task], begun: Instant) -> String {
         .unwrap_or_default();
     let text = clean_text(&String::from_utf8_lossy(&tail));
     let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("").trim();
-    let progress = runtime.live().progress(task);
+    let progress = runtime.tasks().progress(task);
     let percent = progress.as_ref().and_then(|progress| progress.percent);
     let bar =
         percent.map(|percent| format!("{} {percent:.0}%  ", mw_ui::bar(percent, 10))).unwrap_or_default();

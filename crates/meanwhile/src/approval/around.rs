@@ -3,10 +3,9 @@
 use mw_model::{DEFAULT_SESSION, TaskId};
 
 use crate::approval::Approvals;
-use crate::disk::agent_sessions::{child_session, kept_agent};
-use crate::disk::lease;
 use crate::disk::platform;
-use crate::session::Sessions;
+use crate::disk::session_dir::agent_sessions::{child_session, kept_agent};
+use crate::disk::session_dir::lease;
 
 impl Approvals<'_> {
     /// Returns the task of this home that this process belongs to, if it does. A supervisor adopts whatever a task
@@ -29,7 +28,7 @@ impl Approvals<'_> {
     #[must_use]
     pub fn may_act_for(&self, session: &str) -> bool {
         self.session_around(Some(session)).as_deref() == Some(session)
-            || !Sessions::on(self.base).knows_session(session)
+            || !self.base.home.session(session).path().exists()
             || self.was_begun_here(session)
     }
 

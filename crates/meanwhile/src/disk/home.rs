@@ -10,10 +10,10 @@ use mw_model::{TaskId, Timestamp};
 
 use super::arrivals::Arrivals;
 use super::look::{look, unseen};
-use super::session_dir::SessionDir;
+use super::session_dir::dir::SessionDir;
+use super::session_dir::vacancy;
 use super::slots::WaitingFlag;
 use super::task_dir::{StartHold, TaskDir};
-use crate::disk::vacancy;
 use crate::error::{Error, HomeProblem, Result};
 use crate::task::Task;
 

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use mw_model::wire::SLOT_HELD;
 use mw_model::{QueueLimits, TaskKind};
 
-use super::session_dir::open_below;
+use super::session_dir::dir::open_below;
 
 /// The kind of slots: agents have their own, because they mostly wait for others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use super::draft::TaskDraft;
 use super::home::Meanwhile;
 use super::notices::Notices;
 use super::task::TaskHandle;
-use crate::disk::lease::Lease;
+use crate::disk::session_dir::lease::Lease;
 use crate::disk::store::Filter;
 use crate::error::Result;
 use crate::notify::notices::DeliveryPolicy;
@@ -31,7 +31,7 @@ impl Drop for Hold {
     fn drop(&mut self) {
         self.lease.give_back();
         // Where this fails, the supervisors find out when the process ends.
-        let _ = self.home.with(|runtime| runtime.sessions().announce_holders(&self.session));
+        let _ = self.home.with(|runtime| runtime.live().announce_holders(&self.session));
     }
 }
 

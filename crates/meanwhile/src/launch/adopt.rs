@@ -12,7 +12,6 @@ use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::launch::Launcher;
 use crate::queue::Queue;
-use crate::read::Reader;
 use crate::record::Records;
 use crate::record::findings::Findings;
 use crate::task::Task;
@@ -37,7 +36,7 @@ impl Launcher<'_> {
             Ok(()) => {
                 self.base.untended.borrow_mut().remove(&task.id);
                 // When its process is gone, the adopter says so at once.
-                if Reader::on(self.base).await_record(&task.id, run, Duration::from_millis(50))? {
+                if self.base.home.task(&task.id).await_record(run, Duration::from_millis(50))? {
                     let record = self.base.home.task(&task.id).result(run)?;
                     Records::on(self.base).record_findings(&task.id, &Findings { record, ..findings })?;
                 }

@@ -20,10 +20,10 @@ use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg}
 
 use super::backend::{Stop, backend_of};
 use super::fork_server;
-use crate::disk::agent_sessions::kept_agent;
 use crate::disk::home::Home;
-use crate::disk::lease;
-use crate::disk::session_dir::SessionDir;
+use crate::disk::session_dir::agent_sessions::kept_agent;
+use crate::disk::session_dir::dir::SessionDir;
+use crate::disk::session_dir::lease;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::redact::Redactor;

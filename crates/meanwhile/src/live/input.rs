@@ -10,7 +10,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 use super::Live;
-use crate::disk::control::Line;
+use crate::disk::task_dir::control::Line;
 use crate::error::{Error, Result};
 use crate::record::Lookup;
 use crate::settle::Settler;

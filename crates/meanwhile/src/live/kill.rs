@@ -9,10 +9,10 @@ use mw_model::{Cause, Process, TaskId, TaskState, asks_to_end, signal_name};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::kill::asked::Asked;
-use crate::disk::control::Line;
+use crate::disk::task_dir::control::Line;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
-use crate::live::{Agents, Live};
+use crate::live::Live;
 use crate::record::{Lookup, Records};
 use crate::redact::Redaction;
 use crate::settle::Settler;
@@ -143,7 +143,7 @@ impl Live<'_> {
     /// Ends the processes that keep the agents of these tasks alive, and adds them to the receipts.
     fn end_keepers(&self, kills: &mut Kills, request: &KillRequest) {
         for mut receipt in std::mem::take(&mut kills.receipts) {
-            let ended = receipt.id.parse().map(|id| (Agents::on(self.base).end_keeper(&id, request), id));
+            let ended = receipt.id.parse().map(|id| (self.end_keeper(&id, request), id));
             match ended {
                 Ok((Ok(ended), _)) => {
                     for kept in ended {
@@ -216,7 +216,7 @@ impl Live<'_> {
             return Ok(Stage::Asked(Asked::on(line)));
         }
         let task = Settler::on(self.base).current(id)?;
-        if let Some(process) = self.out_of_reach(&task)? {
+        if let Some(process) = Settler::on(self.base).out_of_reach(&task)? {
             return Ok(Stage::Vanished(process));
         }
         match &task.state {

@@ -8,8 +8,8 @@ use mw_model::wire::{ControlReply, Operation};
 use mw_model::{TaskId, TaskState};
 use serde::Serialize;
 
-use crate::disk::control::{Line, SILENCE};
 use crate::disk::platform;
+use crate::disk::task_dir::control::{Line, SILENCE};
 use crate::error::Result;
 use crate::live::Live;
 use crate::read::Tasks;
@@ -41,7 +41,7 @@ impl Live<'_> {
     /// Adds the ports that a task's tree listens on, if anything of it lives.
     pub fn add_ports(&self, task: &mut Task) {
         task.ports = self.ports(task);
-        self.add_silence(task);
+        Tasks::on(self.base).add_silence(task);
     }
 
     /// Returns the living processes of a task's tree; nothing when none can be.
@@ -51,7 +51,7 @@ impl Live<'_> {
             TaskState::Ended { .. } => task.survivors > 0,
             TaskState::Pending { .. } | TaskState::Starting { .. } => false,
         };
-        lives.then(|| self.supervisor_status(&task.id)).flatten().and_then(pids_of)
+        lives.then(|| Tasks::on(self.base).supervisor_status(&task.id)).flatten().and_then(pids_of)
     }
 
     /// Returns who listens on a port: tasks in scope, and processes of nobody in it.

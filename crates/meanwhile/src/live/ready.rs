@@ -15,7 +15,7 @@ use mw_model::{ReadyWhen, TaskId};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::ports::ports_of;
-use crate::disk::control::Line;
+use crate::disk::task_dir::control::Line;
 use crate::error::{Error, Result};
 use crate::live::Live;
 use crate::read::output::{LineSearch, compile};
@@ -76,14 +76,6 @@ impl Live<'_> {
                 Ok(_) | Err(_) => return Ok(None),
             }
         }
-    }
-
-    /// Refuses to wait for what nobody looks for.
-    pub(crate) fn check_awaits_ready(&self, id: &TaskId) -> Result<()> {
-        if self.base.home.task(id).spec()?.ready.is_some() {
-            return Ok(());
-        }
-        Err(Error::NeverReady { id: id.to_string() })
     }
 }
 

@@ -8,10 +8,8 @@
 //! counts as its start. Hooks name a task in the dialect it was started through. A task that was started while no hooks were
 //! configured has none.
 
-use std::ffi::OsStr;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -25,14 +23,12 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::base::Base;
-use crate::disk::agent_sessions::kept_agent;
-use crate::disk::bell;
 use crate::disk::platform;
+use crate::disk::session_dir::agent_sessions::kept_agent;
 use crate::disk::store::{EventRow, Store, Transaction};
+use crate::disk::task_dir::log_names;
 use crate::error::{Error, Result};
 use crate::notify::Hooks;
-use crate::read::Reader;
 use crate::redact::Redaction;
 use crate::settings::HookSettings;
 use crate::task::{Scope, Task};
@@ -97,31 +93,6 @@ struct Call {
     hook: Hook,
     payload: Value,
     summary: String,
-}
-
-impl Base {
-    /// Wakes listeners, and starts `mw settle` to run hooks and export spans.
-    pub(crate) fn ring(&self) {
-        bell::ring(&self.home);
-        let to_deliver = self.take_spans_wait() && self.settings.traces.export;
-        if (self.settings.hooks.any() || to_deliver) && !self.settles_itself.get() {
-            // Best effort, as hooks are: the next end handles what was missed.
-            let _ = self.spawn_runner();
-        }
-    }
-
-    /// Starts `mw settle` as a detached process that nobody has to wait for.
-    pub(crate) fn spawn_runner(&self) -> io::Result<()> {
-        let words = self.settings.programs.settle.iter().map(|word| OsStr::from_bytes(word.as_bytes()));
-        let mut shell = Command::new("/bin/sh")
-            .args(["-c", "\"$@\" </dev/null >/dev/null 2>&1 &", "sh"])
-            .args(words)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()?;
-        shell.wait().map(drop)
-    }
 }
 
 impl Hooks<'_> {
@@ -211,7 +182,7 @@ impl Hooks<'_> {
             return None;
         }
         let event = Redaction::on(self.base).events_without_secrets(vec![event.clone()]).pop()?;
-        let log = Reader::on(self.base).log_of(&task).to_string_lossy().into_owned();
+        let log = log_names::log_of(&self.base.home, &task).to_string_lossy().into_owned();
         call_for(&event, &Redaction::on(self.base).without_secrets(task), &log)
     }
 

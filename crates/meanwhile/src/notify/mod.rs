@@ -4,11 +4,12 @@
 //! to the tasks that it waits for, `subscription` streams events, `hooks` runs the user's commands, and `summary` reads
 //! the outcome of a run from its output.
 
+pub(crate) mod background;
 pub(crate) mod delivery;
 pub(crate) mod hooks;
 pub(crate) mod notices;
+pub(crate) mod starters;
 pub(crate) mod subscription;
-pub mod summary;
 pub(crate) mod told;
 
 use crate::base::part;

@@ -16,27 +16,27 @@
 use std::fs;
 use std::sync::Arc;
 
-use mw_model::Lifetime;
 use mw_model::wire::LOG_FILE;
 use mw_model::{AGENT_WAITS, News, Notice, TaskId, TaskKind, Timestamp, Turn};
 
 use super::delivery::{Delivery, mark_told};
+use crate::agent::Agents;
 use crate::base::Base;
-use crate::disk::lease;
-use crate::disk::lease::Lease;
+use crate::disk::session_dir::lease;
+use crate::disk::session_dir::lease::Lease;
 use crate::disk::store::{NoticeRow, Transaction};
+use crate::disk::task_dir::log_names;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
+use crate::live::Live;
 use crate::live::kill::{KillRequest, Kills};
-use crate::live::{Agents, Live};
 use crate::notify::Notifications;
-use crate::notify::summary::summarize;
+use crate::outcome::summarize;
 use crate::read::Reader;
 use crate::read::output::{From, ReadReply, ReadRequest, clean_text};
 use crate::record::Lookup;
 use crate::redact::Redaction;
 use crate::request::check_session_name;
-use crate::session::Sessions;
 use crate::settle::Settler;
 use crate::task::{Scope, Task};
 
@@ -108,7 +108,7 @@ impl<'base> Notifications<'base> {
         check_session_name(session)?;
         let lease = Lease::host(self.base.home.session(session).path());
         let lease = lease.map_err(Error::io("cannot hold the session"))?;
-        Sessions::on(self.base).announce_holders(session)?;
+        Live::on(self.base).announce_holders(session)?;
         Ok(self.opened(session, lease, policy))
     }
 
@@ -256,7 +256,7 @@ impl<'base> Notifications<'base> {
         let task = Lookup::on(self.base).stored(&row.task)?;
         let current = task.state.run() == row.run;
         let earlier = || self.base.home.task(&row.task).earlier_run(row.run).join(LOG_FILE);
-        let log = if current { Reader::on(self.base).log_of(&task) } else { earlier() };
+        let log = if current { log_names::log_of(&self.base.home, &task) } else { earlier() };
         let is_batch = matches!(row.news, News::Batch { .. });
         let outcome = if current && !is_batch { self.outcome(&task) } else { None };
         let is_ending = matches!(row.news, News::Ended { .. });
@@ -340,15 +340,7 @@ impl Host<'_> {
     pub fn leave(self) -> Result<()> {
         let (base, session) = (self.base, self.session.clone());
         drop(self);
-        Sessions::on(base).announce_holders(&session)
-    }
-
-    /// Ends the session's tasks because its host is about to exit. Tasks with [`Lifetime::Kept`] keep running.
-    ///
-    /// # Errors
-    /// As [`Sessions::end_session`](crate::engine::Sessions::end_session).
-    pub fn end_tasks(&self, by: &str) -> Result<Kills> {
-        Sessions::on(self.base).end_tasks_of(&self.session, by, &[Lifetime::Session, Lifetime::Client])
+        Live::on(base).announce_holders(&session)
     }
 
     /// Returns the session.

@@ -1,9 +1,10 @@
 //! Which task runs next.
 //!
-//! A slot is a lock, one for each task that may run. `next` gives a free slot to the first task in the queue, and `waiting`
-//! says what a task waits for.
+//! A slot is a lock, one for each task that may run. `next` gives a free slot to the first task in the queue, `vacancy`
+//! decides what becomes of a queued task when nobody holds its session, and `waiting` says what a task waits for.
 
 pub(crate) mod next;
+pub(crate) mod vacancy;
 pub(crate) mod waiting;
 
 use crate::base::part;

@@ -4,18 +4,17 @@ use std::time::Duration;
 
 use mw_model::{Cause, Event, QueueLimits, Status, TaskId, TaskSpec, TimeLimit, Timestamp};
 
+use super::vacancy::{Fate, end_of_session};
 use crate::disk::home::Home;
-use crate::disk::lease::Held;
+use crate::disk::session_dir::lease::Held;
+use crate::disk::session_dir::vacancy;
 use crate::disk::slots::{Pool, Slots};
 use crate::disk::store::{Change, Transaction};
 use crate::disk::task_dir::StartHold;
-use crate::disk::vacancy;
 use crate::error::{Error, Result, is_lack, is_lack_of_room};
 use crate::queue::Queue;
 use crate::record::Records;
 use crate::record::ending::end_unsupervised;
-use crate::session::Sessions;
-use crate::session::vacancy::{Fate, end_of_session};
 use crate::task::Task;
 
 /// How many queued tasks are read at once.
@@ -93,14 +92,14 @@ impl Queue<'_> {
         if !vacancy::is_noted(self.base.home.session(session).path()) {
             return Ok(());
         }
-        let (now, held) = (self.base.clock.now(), Sessions::on(self.base).held(session));
+        let (now, held) = (self.base.clock.now(), self.held(session));
         for pool in Pool::ALL {
             let mut passed = 0;
             loop {
                 let waiting = transaction.waiting_in((session, pool), &[], passed, BATCH)?;
                 let last = waiting.len() < BATCH as usize;
                 for mut task in waiting {
-                    if Sessions::on(self.base).fate(&task, held, now)? == Fate::Ends {
+                    if self.fate(&task, held, now)? == Fate::Ends {
                         end_unsupervised(&self.base.home, transaction, &mut task, end_of_session(), now)?;
                         picked.any_ended = true;
                     } else {
@@ -123,7 +122,7 @@ impl Queue<'_> {
         picked: &mut Picked,
     ) -> Result<()> {
         let now = self.base.clock.now();
-        let mut search = Search { held: Sessions::on(self.base).held(session), full: Vec::new(), passed: 0 };
+        let mut search = Search { held: self.held(session), full: Vec::new(), passed: 0 };
         if !transaction.any_waiting_in(session, pool)? {
             return Ok(());
         }
@@ -211,7 +210,7 @@ impl Queue<'_> {
         held: Held,
         now: Timestamp,
     ) -> Result<Verdict> {
-        let verdict = match Sessions::on(self.base).fate(task, held, now)? {
+        let verdict = match self.fate(task, held, now)? {
             Fate::GoesOn => verdict(transaction, task, now)?,
             Fate::Waits => Verdict::Wait,
             Fate::Ends => Verdict::End(end_of_session()),

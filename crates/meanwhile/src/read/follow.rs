@@ -6,7 +6,7 @@ use mw_model::wire::Operation;
 use mw_model::{TaskId, TaskState};
 
 use super::Reader;
-use crate::disk::control::Line;
+use crate::disk::task_dir::control::Line;
 use crate::error::Result;
 use crate::record::Lookup;
 use crate::settle::Settler;

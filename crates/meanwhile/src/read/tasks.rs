@@ -6,15 +6,15 @@ use mw_model::wire::{ControlReply, JournalEntry};
 use mw_model::{Resources, TaskId, TaskKind, TaskState};
 
 use super::{Reader, Tasks};
+use crate::agent::Agents;
 use crate::disk::platform;
 use crate::disk::store::{EventRow, Filter, Page};
 use crate::error::Result;
-use crate::live::{Agents, Live};
 use crate::queue::Queue;
 use crate::record::index::DAMAGED;
+use crate::record::retained::Retained;
 use crate::record::{Lookup, Records};
 use crate::redact::{Redaction, Redactor};
-use crate::retain::retained::Retained;
 use crate::settle::Settler;
 use crate::task::{Scope, Task, TaskLimits};
 
@@ -101,20 +101,20 @@ impl Tasks<'_> {
                     Agents::on(self.base).add_agent(task);
                 }
                 if task.agent.is_none() {
-                    task.progress = Live::on(self.base).progress(task);
+                    task.progress = self.progress(task);
                 }
             }
             TaskState::Ended { .. } => {
                 if task.survivors > 0
                     && let Some(ControlReply::Status { tree, output_bytes, dropped_bytes, .. }) =
-                        Live::on(self.base).supervisor_status(&task.id)
+                        self.supervisor_status(&task.id)
                 {
                     task.survivors = tree.len() as u32;
                     (task.output_bytes, task.dropped_bytes) = (output_bytes, dropped_bytes);
                 }
             }
         }
-        Live::on(self.base).add_silence(task);
+        self.add_silence(task);
         Queue::on(self.base).add_waiting(task)
     }
 

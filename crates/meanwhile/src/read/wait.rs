@@ -11,10 +11,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::output::LineSearch;
 use crate::disk::bell::Bell;
-use crate::disk::control::{Line, SILENCE};
-use crate::disk::log_view::last_write_us;
+use crate::disk::task_dir::control::Line;
+use crate::disk::task_dir::log_view::last_write_us;
 use crate::error::{Error, Result};
-use crate::live::Live;
 use crate::read::{Reader, Tasks};
 use crate::record::index;
 use crate::redact::{Redaction, Redactor};
@@ -106,6 +105,14 @@ impl Watched {
 }
 
 impl Reader<'_> {
+    /// Refuses to wait for what nobody looks for.
+    fn check_awaits_ready(&self, id: &TaskId) -> Result<()> {
+        if self.base.home.task(id).spec()?.ready.is_some() {
+            return Ok(());
+        }
+        Err(Error::NeverReady { id: id.to_string() })
+    }
+
     /// Waits until the condition is true of all tasks (or of one), until it can no longer become true, or until the timeout.
     /// The end of a wait never affects a task.
     ///
@@ -131,7 +138,7 @@ impl Reader<'_> {
         for id in &request.tasks {
             let task = self.glance(id)?;
             if matches!(request.condition, Condition::Ready) {
-                Live::on(self.base).check_awaits_ready(id)?;
+                self.check_awaits_ready(id)?;
             }
             watched.push(Watched {
                 task,
@@ -313,45 +320,6 @@ impl Reader<'_> {
             .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
             .collect();
         let _ = poll(&mut fds, Some(&timeout));
-    }
-
-    /// Waits briefly for a run's exit record; returns whether it exists.
-    pub(crate) fn await_record(&self, id: &TaskId, run: u32, patience: Duration) -> Result<bool> {
-        let deadline = Instant::now() + patience;
-        while self.base.home.task(id).result(run)?.is_none() {
-            if Instant::now() > deadline {
-                return Ok(false);
-            }
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        Ok(true)
-    }
-
-    /// Waits until the supervisors of an ended task are gone.
-    pub(crate) fn await_unsupervised(&self, id: &TaskId) -> Result<()> {
-        const LONGEST: Duration = Duration::from_secs(10);
-        let begun = Instant::now();
-        let mut is_told = false;
-        while self.base.home.task(id).is_supervised()? {
-            if begun.elapsed() > LONGEST {
-                return Err(Error::Refused {
-                    id: id.to_string(),
-                    message: format!(
-                        "its supervisor is still running after {} s; it may be stopped",
-                        LONGEST.as_secs()
-                    ),
-                });
-            }
-            if begun.elapsed() > SILENCE && !is_told {
-                is_told = true;
-                (self.base.settings.tell)(&format!(
-                    "waiting up to {} s for the supervisor of {id} to go away",
-                    LONGEST.as_secs()
-                ));
-            }
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        Ok(())
     }
 }
 

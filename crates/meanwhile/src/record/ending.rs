@@ -4,10 +4,10 @@ use mw_model::wire::{ExitRecord, RESULT_FILE};
 use mw_model::{Cause, Exit, Timestamp};
 
 use crate::disk::home::Home;
-use crate::disk::log_names::drop_empty_name;
-use crate::disk::log_view::{LogView, StreamChoice};
 use crate::disk::look::is_absent;
 use crate::disk::store::{Change, Transaction};
+use crate::disk::task_dir::log_names::drop_empty_name;
+use crate::disk::task_dir::log_view::{LogView, StreamChoice};
 use crate::error::{Error, Result, is_lack_of_room};
 use crate::task::{Task, ended_by};
 

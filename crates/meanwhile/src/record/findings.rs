@@ -9,10 +9,10 @@ use mw_model::{Cause, Event, Process, TaskId, TaskState, Timestamp};
 
 use super::Records;
 use super::ending::end_unsupervised;
-use crate::disk::log_view::{LogView, StreamChoice};
 use crate::disk::look;
 use crate::disk::platform;
 use crate::disk::store::{Change, Transaction};
+use crate::disk::task_dir::log_view::{LogView, StreamChoice};
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::task::{Task, ended_by};

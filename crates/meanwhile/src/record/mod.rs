@@ -13,6 +13,7 @@ pub(crate) mod heal;
 pub(crate) mod index;
 pub(crate) mod lookup;
 pub(crate) mod mend;
+pub(crate) mod retained;
 
 use crate::base::part;
 

@@ -4,16 +4,16 @@ use mw_model::{Status, TaskId, TaskState, Timestamp};
 use serde::Serialize;
 
 use crate::disk::store::{Filter, Transaction};
+use crate::disk::task_dir::log_names;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
+use crate::live::Live;
 use crate::live::kill::KillRequest;
-use crate::live::{Agents, Live};
 use crate::notify::Hooks;
 use crate::queue::next;
-use crate::read::Reader;
 use crate::record::Records;
+use crate::record::retained::Retained;
 use crate::retain::Retention;
-use crate::retain::retained::Retained;
 use crate::settle::Settler;
 use crate::task::Task;
 
@@ -69,7 +69,7 @@ impl Retention<'_> {
             // Of what is damaged the lock alone tells, and a supervisor takes a moment to leave.
             for id in &live {
                 if self.base.damage(id)?.is_some() {
-                    Reader::on(self.base).await_unsupervised(id)?;
+                    self.base.home.task(id).await_unsupervised(self.base.settings.tell)?;
                 }
             }
         }
@@ -83,8 +83,8 @@ impl Retention<'_> {
             }
         }
         self.clear_finished(&over, Untold::Goes, &mut report)?;
-        Agents::on(self.base).sweep_child_sessions()?;
-        Reader::on(self.base).sweep_log_names();
+        self.sweep_child_sessions()?;
+        log_names::sweep_log_names(&self.base.home);
         self.give_room_back();
         Ok(report)
     }
@@ -129,7 +129,7 @@ impl Retention<'_> {
         let mut without_room = Vec::new();
         for some in ids.chunks(AT_ONCE) {
             for id in some {
-                Reader::on(self.base).await_unsupervised(id)?;
+                self.base.home.task(id).await_unsupervised(self.base.settings.tell)?;
             }
             fail_point("clear-looked");
             match self.forget_tasks(some, untold, Output::GoesLast, report) {
@@ -199,13 +199,7 @@ impl Retention<'_> {
         fail_point("clear-committed");
         report.kept.extend(kept);
         for id in going {
-            match self
-                .base
-                .home
-                .task(&id)
-                .try_remove()
-                .and_then(|()| Agents::on(self.base).remove_keeper(&id))
-            {
+            match self.base.home.task(&id).try_remove().and_then(|()| self.remove_keeper(&id)) {
                 Ok(()) => report.cleared.push(id),
                 Err(error) => report.kept.push(Retained::because(&id, error)),
             }

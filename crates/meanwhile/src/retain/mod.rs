@@ -4,8 +4,8 @@
 //! has not been notified.
 
 pub(crate) mod clear;
+pub(crate) mod keepers;
 pub(crate) mod purge;
-pub(crate) mod retained;
 
 use crate::base::part;
 

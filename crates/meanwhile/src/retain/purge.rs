@@ -6,11 +6,10 @@ use std::sync::Arc;
 use mw_model::{TaskId, Timestamp};
 
 use super::clear::{AT_ONCE, ClearReport, Untold};
-use super::retained::Retained;
 use crate::disk::store::{Ended, Totals};
+use crate::disk::task_dir::log_names;
 use crate::error::Result;
-use crate::live::Agents;
-use crate::read::Reader;
+use crate::record::retained::Retained;
 use crate::retain::Retention;
 use crate::settings::RetentionSettings;
 use crate::settle::Settler;
@@ -66,9 +65,9 @@ impl Retention<'_> {
             if report.cleared.len() - before < BATCH as usize {
                 self.forget_old_records()?;
                 self.base.sweep_cleared()?;
-                Agents::on(self.base).sweep_keepers()?;
-                Agents::on(self.base).sweep_child_sessions()?;
-                Reader::on(self.base).sweep_log_names();
+                self.sweep_keepers()?;
+                self.sweep_child_sessions()?;
+                log_names::sweep_log_names(&self.base.home);
                 self.give_room_back();
                 return Ok(report);
             }

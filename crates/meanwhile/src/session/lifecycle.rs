@@ -6,14 +6,16 @@ use std::path::PathBuf;
 use mw_model::wire::Operation;
 use mw_model::{Event, Lifetime, TaskId, TaskState};
 
-use crate::disk::control::Line;
-use crate::disk::lease;
 use crate::disk::platform;
+use crate::disk::session_dir::lease;
 use crate::disk::store::{Change, Filter, SessionInfo};
+use crate::disk::task_dir::control::Line;
 use crate::error::Result;
 use crate::launch::hand_over;
+use crate::live::Live;
 use crate::live::kill::{KillRequest, Kills};
-use crate::live::{Agents, Live};
+use crate::notify::notices::Host;
+use crate::queue::Queue;
 use crate::read::Tasks;
 use crate::request::check_session_name;
 use crate::retain::Retention;
@@ -31,6 +33,12 @@ impl Sessions<'_> {
     #[must_use]
     pub fn knows_session(&self, session: &str) -> bool {
         self.base.home.session(session).path().exists()
+    }
+
+    /// Tells whether a host holds a session: its tasks end with that.
+    #[must_use]
+    pub fn is_hosted(&self, session: &str) -> bool {
+        Queue::on(self.base).held(session).hosts
     }
 
     /// Returns the sessions with tasks that are hosted or told their news by a process which the same program
@@ -95,7 +103,7 @@ impl Sessions<'_> {
         let mut tasks: Vec<_> = self.base.store()?.tasks_of(session)?.into_iter().filter(ends).collect();
         tasks.sort_by_key(|task| !matches!(task.state, TaskState::Pending { .. }));
         let mut ids: Vec<_> = tasks.into_iter().map(|task| task.id).collect();
-        ids.extend(Agents::on(self.base).agents_kept_in(session, lifetimes)?);
+        ids.extend(Live::on(self.base).agents_kept_in(session, lifetimes)?);
         let request = KillRequest { by: by.to_owned(), signal: SIGTERM, grace_ms: Some(END_GRACE_MS) };
         let kills = Live::on(self.base).kill_all(&ids, &request);
         Settler::on(self.base).reconcile()?;
@@ -169,17 +177,14 @@ impl Sessions<'_> {
         self.base.ring();
         Ok(tasks.into_iter().map(|task| task.id).collect())
     }
+}
 
-    /// Tells a session's running tasks that who holds it has changed.
-    pub(crate) fn announce_holders(&self, session: &str) -> Result<()> {
-        for task in self.base.store()?.tasks_of(session)? {
-            if let (true, Ok(mut line)) =
-                (task.state.process().is_some(), Line::connect(&self.base.home, &task.id))
-            {
-                // One that cannot be reached is just starting or ending, and looks by itself.
-                let _ = line.ask(Operation::LookForHosts);
-            }
-        }
-        Ok(())
+impl Host<'_> {
+    /// Ends the session's tasks because its host is about to exit. Tasks with [`Lifetime::Kept`] keep running.
+    ///
+    /// # Errors
+    /// As [`Sessions::end_session`](crate::engine::Sessions::end_session).
+    pub fn end_tasks(&self, by: &str) -> Result<Kills> {
+        Sessions::on(self.base).end_tasks_of(&self.session, by, &[Lifetime::Session, Lifetime::Client])
     }
 }

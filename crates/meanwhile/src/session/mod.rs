@@ -1,12 +1,10 @@
-//! Who owns tasks.
+//! A session as a whole.
 //!
-//! A session is a name that a host gives its tasks. While a host lives it holds a lease on the session. `starters` says
-//! which of several servers in one session started a task, `lifecycle` ends a session with its tasks, and `vacancy` says
-//! what happens to queued tasks when nobody holds the session any more.
+//! A session is a name that a host gives its tasks. While a host lives it holds a lease on the session. `lifecycle` lists
+//! sessions, ends one with its tasks and passes tasks on to another, and `children` does so for the session of an agent.
 
+pub(crate) mod children;
 pub(crate) mod lifecycle;
-pub(crate) mod starters;
-pub(crate) mod vacancy;
 
 use crate::base::part;
 

@@ -20,7 +20,6 @@ use mw_model::{Cause, TaskId, TaskState};
 
 use crate::error::{Error, Result};
 use crate::launch::Launcher;
-use crate::live::Live;
 use crate::record::findings::{Findings, nobody};
 use crate::record::{Lookup, Records};
 use crate::settle::Settler;
@@ -127,8 +126,8 @@ impl Settler<'_> {
         if unsupervised && let Some((process, started_at)) = findings.started(task.state.run()) {
             return Launcher::on(self.base).adopt(task, &process, started_at);
         }
-        if let Some(process) = Live::on(self.base).vanished(task, findings)? {
-            return Live::on(self.base).lose(task, process);
+        if let Some(process) = self.vanished(task, findings)? {
+            return self.lose(task, process);
         }
         Records::on(self.base).record_findings(&task.id, findings)
     }

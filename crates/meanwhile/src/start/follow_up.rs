@@ -2,11 +2,11 @@
 
 use mw_model::{RunOrigin, Status, TaskId, TaskState};
 
+use crate::agent::Agents;
 use crate::error::{Error, Invalid, Result};
 use crate::launch::hand_over;
+use crate::live::Live;
 use crate::live::kill::KillRequest;
-use crate::live::{Agents, Live};
-use crate::read::Reader;
 use crate::record::Lookup;
 use crate::settle::Settler;
 use crate::start::Starts;
@@ -40,7 +40,7 @@ impl Starts<'_> {
         }
         // What can no longer run is refused before anything is moved.
         hand_over::spawn_message(&self.base.settings, &spec, task.state.run() + 1)?;
-        Reader::on(self.base).await_unsupervised(&id)?;
+        self.base.home.task(&id).await_unsupervised(self.base.settings.tell)?;
         // Of several who want that at once, one gets it.
         let task = self.requeue(&id, RunOrigin::Resume, Some(message), answered)?;
         Ok(self.start_requeued(task, &spec))

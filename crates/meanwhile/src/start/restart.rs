@@ -16,11 +16,11 @@ use crate::fail_point::fail_point;
 use crate::launch::hand_over;
 use crate::live::Live;
 use crate::live::kill::KillRequest;
-use crate::read::{Reader, Tasks};
+use crate::queue::Queue;
+use crate::read::Tasks;
 use crate::record::{Lookup, Records};
 use crate::redact::Redactor;
 use crate::request::TaskRequest;
-use crate::session::Sessions;
 use crate::settle::Settler;
 use crate::start::Starts;
 use crate::task::{Scope, Task};
@@ -78,7 +78,7 @@ impl Starts<'_> {
             }
         }
         drop(reserve);
-        Reader::on(self.base).await_unsupervised(&id).map_err(ended_only)?;
+        self.base.home.task(&id).await_unsupervised(self.base.settings.tell).map_err(ended_only)?;
         let requeued = self.requeue(&id, RunOrigin::Restart, None, |task| match &task.state {
             TaskState::Ended { .. } if task.survivors == 0 => Ok(()),
             TaskState::Ended { .. } => Err("processes of its last run are still running; kill it first"),
@@ -168,7 +168,7 @@ impl Starts<'_> {
                 return Err(changing.refusal("its supervisor is still running; try again"));
             }
             let run = changing.task().state.run();
-            Sessions::on(self.base).renew_bond(changing.task(), self.base.clock.now())?;
+            Queue::on(self.base).renew_bond(changing.task(), self.base.clock.now())?;
             self.base.home.task(id).prepare_shelf(run)?;
             let noted = self.base.home.task(id).set_follow_up(run + 1, message);
             noted.map_err(Error::io(format!("cannot write the message for run {} of {id}", run + 1)))?;

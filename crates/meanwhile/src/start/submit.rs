@@ -9,12 +9,13 @@ use mw_model::{
 };
 
 use crate::approval::{Approvals, Consent};
-use crate::disk::agent_sessions::kept_agent;
 use crate::disk::platform;
+use crate::disk::session_dir::agent_sessions::kept_agent;
+use crate::disk::session_dir::vacancy;
 use crate::disk::slots::{Pool, Slots};
 use crate::disk::store::{StoreError, new_task};
 use crate::disk::task_dir::StartHold;
-use crate::disk::vacancy;
+use crate::disk::task_dir::log_names;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::launch::Launcher;
@@ -23,7 +24,7 @@ use crate::launch::hand_over::Supervisor;
 use crate::queue::Queue;
 use crate::queue::next;
 use crate::queue::next::Picked;
-use crate::read::{Reader, Tasks};
+use crate::read::Tasks;
 use crate::record::Lookup;
 use crate::redact::{Redaction, Redactor};
 use crate::request::{IfRunning, TaskRequest};
@@ -155,7 +156,7 @@ impl Starts<'_> {
         drop(hold);
         match launched {
             // Its directory shows how far the start came.
-            Err(error @ Error::Unanswered) => Launcher::on(self.base).after_silence(&new.id, error),
+            Err(error @ Error::Unanswered) => Settler::on(self.base).after_silence(&new.id, error),
             other => other,
         }
     }
@@ -174,9 +175,9 @@ impl Starts<'_> {
         fail_point("start-committed");
         let own = picked.to_launch.iter().position(|granted| granted.task.id == *id);
         let own = own.map(|at| picked.to_launch.remove(at));
-        let launched = own.map(|granted| Launcher::on(self.base).launch(granted));
+        let launched = own.map(|granted| Settler::on(self.base).launch(granted));
         drop(hold);
-        if Launcher::on(self.base).launch_all(picked.to_launch) || untended {
+        if Settler::on(self.base).launch_all(picked.to_launch) || untended {
             Settler::on(self.base).pump_queue();
         }
         match launched {
@@ -286,7 +287,7 @@ impl Starts<'_> {
         fail_point("start-spec-written");
         let state = TaskState::Pending { run: 1, origin: RunOrigin::First };
         let task = new_task(&spec, state, &self.base.home.task(&spec.id).log());
-        Reader::on(self.base).link_log(&task);
+        log_names::link_log(&self.base.home, &task);
         Ok((spec, task))
     }
 

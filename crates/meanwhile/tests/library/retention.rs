@@ -43,10 +43,10 @@ fn whoever_settles_a_week_later_removes_what_ended_now() {
     host.drain(meanwhile::engine::Moment::RunStart).unwrap().acknowledge().unwrap();
     let directory = world.runtime().home().task(world.id(0));
     let by_hand = world.by_hand(Arc::new(Ahead(DAY * 8)));
-    by_hand.settler().settle(None).unwrap();
+    by_hand.runner().settle(None).unwrap();
     assert!(directory.exists(), "nothing goes by itself where that is turned off");
     for (days, kept) in [(6, true), (8, false)] {
-        world.at_another_time(Arc::new(Ahead(DAY * days))).settler().settle(None).unwrap();
+        world.at_another_time(Arc::new(Ahead(DAY * days))).runner().settle(None).unwrap();
         assert_eq!(directory.exists(), kept, "after {days} days");
     }
 }
@@ -59,7 +59,7 @@ fn what_a_session_did_itself_is_forgotten_as_tasks_are() {
     let trace = span.as_parent().trace_id.to_string();
     world.runtime().traces().end_span(span, "s", &[], Outcome::default()).unwrap();
     for (days, kept) in [(6, true), (8, false)] {
-        world.at_another_time(Arc::new(Ahead(DAY * days))).settler().settle(None).unwrap();
+        world.at_another_time(Arc::new(Ahead(DAY * days))).runner().settle(None).unwrap();
         assert_eq!(world.runtime().traces().trace(&trace, &Scope::All).is_ok(), kept, "after {days} days");
     }
 }
@@ -115,8 +115,8 @@ fn age_is_counted_from_the_end_and_not_from_the_request() {
     let host = world.runtime().notifications().teller("s").unwrap();
     host.drain(meanwhile::engine::Moment::RunStart).unwrap().acknowledge().unwrap();
     let directory = world.runtime().home().task(&task.id);
-    world.at_another_time(Arc::new(Ahead(DAY))).settler().settle(None).unwrap();
+    world.at_another_time(Arc::new(Ahead(DAY))).runner().settle(None).unwrap();
     assert!(directory.exists(), "it was asked for nine days ago and ended one day ago");
-    world.at_another_time(Arc::new(Ahead(DAY * 8))).settler().settle(None).unwrap();
+    world.at_another_time(Arc::new(Ahead(DAY * 8))).runner().settle(None).unwrap();
     assert!(!directory.exists());
 }

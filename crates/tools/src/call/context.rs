@@ -325,7 +325,7 @@ impl<'a> CallContext<'a> {
     /// do not.
     #[must_use]
     pub fn is_own(&self, task: &Task) -> bool {
-        let own = |teller| self.runtime.sessions().is_of(teller, task);
+        let own = |teller| self.runtime.notifications().is_of(teller, task);
         !is_shared(&self.premises.session) || self.teller.is_none_or(own)
     }
 

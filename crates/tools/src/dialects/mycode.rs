@@ -370,7 +370,7 @@ fn completed(task: &Task, output: &str) -> Panel {
 /// The outcome in one line where a tool is known that prints one; else the last lines, as its source shows them.
 fn summary(output: &str) -> Vec<String> {
     let last = last_lines(output);
-    match meanwhile::engine::summary::summarize(output.as_bytes()) {
+    match meanwhile::engine::summarize(output.as_bytes()) {
         Some(line) if !last.contains(&line) => vec![line],
         Some(_) | None => last,
     }

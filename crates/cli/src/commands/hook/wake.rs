@@ -26,7 +26,7 @@ pub(crate) fn is_interactive(variable: impl Fn(&str) -> Option<String>) -> bool 
 
 /// Waits for news of a session while anything of it lives. Returns the exit code.
 pub(crate) fn wake(runtime: &Runtime, session: &str, call: &HookCall) -> Result<u8, CommandError> {
-    let Some(_only_one) = runtime.sessions().only_waker(session) else { return Ok(0) };
+    let Some(_only_one) = runtime.notifications().only_waker(session) else { return Ok(0) };
     let host = runtime.sessions().program_above(std::process::id());
     let ear = runtime.listen()?;
     while let Some(info) = known(runtime, session)? {

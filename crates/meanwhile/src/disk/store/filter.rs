@@ -5,7 +5,7 @@ use rusqlite::types::ToSql;
 
 use crate::task::{Scope, Task};
 
-/// Whether a row is a task that keeps an agent alive: those of [`keeper_session`](crate::disk::agent_sessions::keeper_session).
+/// Whether a row is a task that keeps an agent alive: those of [`keeper_session`](crate::disk::session_dir::agent_sessions::keeper_session).
 pub(super) const IS_KEEPER: &str = "session GLOB 'agent-????????:keeper'";
 
 /// Which tasks to list.
@@ -156,8 +156,8 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::disk::agent_sessions::keeper_session;
-    use crate::disk::agent_sessions::kept_agent;
+    use crate::disk::session_dir::agent_sessions::keeper_session;
+    use crate::disk::session_dir::agent_sessions::kept_agent;
     use crate::disk::store::{Opened, Store};
 
     #[test]

@@ -9,7 +9,7 @@ use rusqlite::{Row, params};
 use super::connection::Store;
 use super::error::StoreError;
 use super::write::{Transaction, json};
-use crate::disk::agent_sessions::kept_agent;
+use crate::disk::session_dir::agent_sessions::kept_agent;
 use crate::disk::task_dir::ToldNews;
 use crate::task::Task;
 

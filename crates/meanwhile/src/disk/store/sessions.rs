@@ -54,7 +54,10 @@ impl Store {
         let mut query = self.connection.prepare(&sql)?;
         let sessions = query.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?;
         let mut gone = Vec::new();
-        for agent in sessions.iter().filter_map(|session| crate::disk::agent_sessions::kept_agent(session)) {
+        for agent in sessions
+            .iter()
+            .filter_map(|session| crate::disk::session_dir::agent_sessions::kept_agent(session))
+        {
             if self.task(&agent)?.is_none() {
                 gone.push(agent);
             }

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use mw_model::wire::{ExitRecord, JOURNAL_FILE, JournalLine, LOG_FILE, RESULT_FILE, RUNS_DIR};
 
@@ -29,6 +30,18 @@ impl TaskDir<'_> {
     /// Reads the exit record of a run, if there is one.
     pub(crate) fn result(&self, run: u32) -> Result<Option<ExitRecord>> {
         read_result(&self.path, run)
+    }
+
+    /// Waits briefly for a run's exit record; returns whether it exists.
+    pub(crate) fn await_record(&self, run: u32, patience: Duration) -> Result<bool> {
+        let deadline = Instant::now() + patience;
+        while self.result(run)?.is_none() {
+            if Instant::now() > deadline {
+                return Ok(false);
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(true)
     }
 
     /// Reads the exit record of a run that others came after.

@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 use mw_model::wire::{JOURNAL_FILE, SPEC_FILE};
 
 use super::TaskDir;
+use super::control::SILENCE;
 use crate::disk::look::{look, unseen};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// A task directory, locked by the process that starts the task.
 pub(crate) struct StartHold {
@@ -61,6 +62,34 @@ impl TaskDir<'_> {
     /// Tells whether a supervisor of this task lives: it holds a lock.
     pub(crate) fn is_supervised(&self) -> Result<bool> {
         is_locked(&self.path.join(JOURNAL_FILE))
+    }
+
+    /// Waits until the supervisors of an ended task are gone; says so where that takes long.
+    pub(crate) fn await_unsupervised(&self, tell: fn(&str)) -> Result<()> {
+        const LONGEST: Duration = Duration::from_secs(10);
+        let begun = Instant::now();
+        let mut is_told = false;
+        while self.is_supervised()? {
+            if begun.elapsed() > LONGEST {
+                return Err(Error::Refused {
+                    id: self.id.to_string(),
+                    message: format!(
+                        "its supervisor is still running after {} s; it may be stopped",
+                        LONGEST.as_secs()
+                    ),
+                });
+            }
+            if begun.elapsed() > SILENCE && !is_told {
+                is_told = true;
+                tell(&format!(
+                    "waiting up to {} s for the supervisor of {} to go away",
+                    LONGEST.as_secs(),
+                    self.id
+                ));
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(())
     }
 }
 

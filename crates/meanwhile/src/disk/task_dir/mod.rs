@@ -1,11 +1,16 @@
 //! One task's files.
 //!
-//! `spec` is what the task was asked to be, `contents` what its directory shows, `locks` who is at work on it. `runs` keeps
-//! the files of earlier runs, `told` what its owner was told, and `metadata` the view of another tool's format. `removal`
-//! removes it, and refuses what is not a task of ours.
+//! `dir` is the directory itself. `spec` is what the task was asked to be, `contents` what the directory shows of its runs,
+//! `locks` who is at work on it, and `control` talks to its supervisor. `log_view` opens its log, and `log_names` gives that
+//! a second name. `runs` keeps the files of earlier runs, `told` what the owner was told, `metadata` the view that another
+//! tool reads. `removal` removes the directory, and refuses what is not a task of ours.
 
 mod contents;
+pub(crate) mod control;
+mod dir;
 mod locks;
+pub(crate) mod log_names;
+pub(crate) mod log_view;
 mod metadata;
 mod removal;
 mod runs;
@@ -14,79 +19,6 @@ mod spec;
 mod tests;
 mod told;
 
+pub use dir::TaskDir;
 pub(crate) use locks::StartHold;
 pub(crate) use told::ToldNews;
-
-use std::fs::File;
-use std::io::{self, Write};
-use std::ops::Deref;
-use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
-
-use mw_model::TaskId;
-use mw_model::wire::{LOG_FILE, RUNS_DIR};
-use rustix::fs::{CWD, Mode, OFlags, openat, renameat};
-
-use crate::error::{Error, Result};
-
-/// A task's directory, whether or not there is one.
-#[derive(Clone, Debug)]
-pub struct TaskDir<'id> {
-    id: &'id TaskId,
-    path: PathBuf,
-}
-
-impl Deref for TaskDir<'_> {
-    type Target = Path;
-
-    fn deref(&self) -> &Path {
-        &self.path
-    }
-}
-
-impl<'id> TaskDir<'id> {
-    pub(super) fn new(tasks: &Path, id: &'id TaskId) -> Self {
-        Self { id, path: tasks.join(id.as_str()) }
-    }
-
-    /// Returns the log of the current or last run.
-    #[must_use]
-    pub fn log(&self) -> PathBuf {
-        self.path.join(LOG_FILE)
-    }
-
-    /// Returns the directory with the files of an earlier run.
-    #[must_use]
-    pub fn earlier_run(&self, run: u32) -> PathBuf {
-        self.path.join(RUNS_DIR).join(run.to_string())
-    }
-
-    /// Opens a task's directory itself, never what a link leads to.
-    pub(crate) fn open(&self) -> io::Result<OwnedFd> {
-        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::RDONLY | OFlags::CLOEXEC;
-        Ok(openat(CWD, &self.path, flags, Mode::empty())?)
-    }
-
-    /// Opens a file in a task's directory for writing, making it where it is absent.
-    pub(crate) fn open_file(&self, name: &str, how: OFlags) -> io::Result<File> {
-        open_file(&self.open()?, name, how)
-    }
-
-    /// Replaces a file in a task's directory whole.
-    pub(crate) fn replace(&self, name: &str, text: &[u8]) -> io::Result<()> {
-        let beside = format!(".{name}.{}", std::process::id());
-        let task = self.open()?;
-        open_file(&task, &beside, OFlags::TRUNC)?.write_all(text)?;
-        Ok(renameat(&task, beside, &task, name)?)
-    }
-
-    /// Opens a task's directory.
-    pub(crate) fn open_as_file(&self) -> Result<File> {
-        self.open().map(File::from).map_err(Error::io("cannot open the task directory"))
-    }
-}
-
-fn open_file(directory: &OwnedFd, name: &str, how: OFlags) -> io::Result<File> {
-    let flags = how | OFlags::CREATE | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    Ok(openat(directory, name, flags, Mode::RUSR | Mode::WUSR)?.into())
-}

@@ -22,7 +22,8 @@ use mw_model::wire::{FOLLOW_UPS_DIR, INDEX_FILE, LOG_FILE, RESULT_FILE, RUNS_DIR
 use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, openat, renameat, statat, unlinkat};
 use rustix::io::Errno;
 
-use super::{TaskDir, open_file};
+use super::TaskDir;
+use super::dir::open_file;
 use crate::disk::look::{look, read, unseen};
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;

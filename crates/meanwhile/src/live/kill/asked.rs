@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use mw_model::wire::{ControlReply, Operation};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::disk::control::Line;
 use crate::disk::platform;
+use crate::disk::task_dir::control::Line;
 
 /// How long an answer may take before the supervisor is asked whether it is there at all. Its grace period may be long.
 const PATIENCE: Duration = Duration::from_secs(1);

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::clean::clean_text;
 use super::read::check_run;
 use super::shown::before;
-use crate::disk::log_view::StreamChoice;
+use crate::disk::task_dir::log_view::StreamChoice;
 use crate::error::{Error, Result};
 use crate::read::Reader;
 use crate::record::Lookup;

@@ -5,7 +5,7 @@ use mw_model::wire::{EntryKind, LOG_FILE, drop_marker};
 
 use super::tail::{next_character, tail_start, window_start};
 use super::take::{Taken, take};
-use crate::disk::log_view::{LogView, StreamChoice};
+use crate::disk::task_dir::log_view::{LogView, StreamChoice};
 use crate::error::{Error, Invalid, Result};
 use crate::read::Reader;
 use crate::record::{Lookup, Records};

@@ -12,7 +12,7 @@ use mw_model::Edge;
 use mw_model::wire::EntryKind;
 
 use super::read::{Piece, ReadReply, ReadRequest};
-use crate::disk::log_view::{LogView, StreamChoice};
+use crate::disk::task_dir::log_view::{LogView, StreamChoice};
 use crate::error::{Error, Result};
 use crate::read::Reader;
 use crate::record::Lookup;

@@ -4,7 +4,7 @@ use std::io;
 
 use mw_model::wire::{EntryKind, Segment};
 
-use crate::disk::log_view::{LogView, StreamChoice};
+use crate::disk::task_dir::log_view::{LogView, StreamChoice};
 
 /// Bytes looked at in one go.
 const STEP: usize = 64 << 10;

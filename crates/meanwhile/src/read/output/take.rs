@@ -3,7 +3,7 @@
 use mw_model::wire::EntryKind;
 
 use super::read::{Piece, ReadRequest};
-use crate::disk::log_view::{LogView, StreamChoice};
+use crate::disk::task_dir::log_view::{LogView, StreamChoice};
 
 /// What was taken.
 pub(super) struct Taken {

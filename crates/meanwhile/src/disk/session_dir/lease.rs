@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use mw_model::Lifetime;
 use mw_model::wire::{HOST_PREFIX, NO_HOST_FILE, NO_SERVER_FILE, SERVER_PREFIX};
 
-use super::platform;
-use super::session_dir::open_below;
-use crate::disk::vacancy;
+use super::dir::open_below;
+use super::vacancy;
+use crate::disk::platform;
 
 /// What those who are told, and do not host, begin their files' names with.
 const TELLER_PREFIX: &str = "teller-";

@@ -4,21 +4,14 @@ use std::fs;
 use std::io;
 use std::os::unix::net::{UnixListener, UnixStream};
 
-use mw_model::wire::{ACTIVITY_FILE, AGENT_FILE, AGENT_SOCKET, DIFF_FILE, KillReceipt, TRANSCRIPT_FILE};
-use mw_model::{Activity, AgentRecord, Cause, Lifetime, RunOrigin, TaskId, TaskKind, TaskSpec, TaskState};
+use mw_model::wire::{ACTIVITY_FILE, AGENT_FILE, AGENT_SOCKET, DIFF_FILE, TRANSCRIPT_FILE};
+use mw_model::{Activity, AgentRecord, RunOrigin, TaskId, TaskKind, TaskSpec};
 
-use super::kill::KillRequest;
-use crate::disk::agent_sessions::{child_session, is_of_agent, keeper_session, kept_agent};
+use crate::agent::Agents;
 use crate::disk::bell::short;
-use crate::disk::lease;
-use crate::disk::store::Filter;
 use crate::error::{Error, Result};
-use crate::live::{Agents, Live};
 use crate::redact::Redaction;
-use crate::retain::Retention;
-use crate::retain::clear::{ClearReport, Untold};
-use crate::session::Sessions;
-use crate::task::{AgentView, Scope, Task};
+use crate::task::{AgentView, Task};
 
 /// What an agent is to be asked in a run.
 #[derive(Clone, Debug)]
@@ -146,112 +139,5 @@ impl Agents<'_> {
     pub fn agent_result(&self, id: &TaskId, run: u32) -> Option<String> {
         let result = self.agent_record(id).result_of(run)?;
         Some(Redaction::on(self.base).redactor(id).text(&result).into_owned())
-    }
-
-    /// Passes on what an agent that has ended leaves behind in the session of its own: to whoever asked it, or to
-    /// its end if the agent was to end.
-    ///
-    /// # Errors
-    /// When the database fails, or a task cannot be reached.
-    pub fn release_children(&self, task: &Task) -> Result<Vec<TaskId>> {
-        let child = child_session(&task.id);
-        if task.kind != TaskKind::Agent || !Sessions::on(self.base).knows_session(&child) {
-            return Ok(Vec::new());
-        }
-        match task.cause_value() {
-            Some(Cause::Cancelled { .. } | Cause::TimedOut { .. } | Cause::LimitReached { .. }) => {
-                let _ = Sessions::on(self.base).end_session(&child, "the end of its agent")?.all_done()?;
-                Ok(Vec::new())
-            }
-            Some(
-                Cause::Exited { .. }
-                | Cause::Signaled { .. }
-                | Cause::SpawnFailed { .. }
-                | Cause::Lost { .. }
-                | Cause::Skipped { .. },
-            )
-            | None => Sessions::on(self.base).reassign(&child, &task.session, "its agent has ended"),
-        }
-    }
-
-    /// Ends what keeps the agent of a task alive, if anything does.
-    pub(crate) fn end_keeper(&self, id: &TaskId, request: &KillRequest) -> Result<Vec<KillReceipt>> {
-        if !self.has_keeper(id) {
-            return Ok(Vec::new());
-        }
-        let tasks = self.base.store()?.tasks_of(&keeper_session(id))?;
-        let ids: Vec<_> = tasks.into_iter().map(|task| task.id).collect();
-        Live::on(self.base).kill_all(&ids, request).all_done()
-    }
-
-    /// Returns the agents that have answered, are kept alive for a follow-up, and end with their session.
-    pub(crate) fn agents_kept_in(&self, session: &str, lifetimes: &[Lifetime]) -> Result<Vec<TaskId>> {
-        let mut kept = Vec::new();
-        let store = self.base.store()?;
-        for task in store.unsettled()? {
-            let Some(agent) = kept_agent(&task.session) else { continue };
-            let agent = store.task(&agent)?;
-            let ends = |agent: &Task| {
-                agent.session == session
-                    && lifetimes.iter().any(|lifetime| lifetime.word() == agent.lifetime)
-                    && matches!(agent.state, TaskState::Ended { .. })
-            };
-            kept.extend(agent.filter(ends).map(|agent| agent.id));
-        }
-        Ok(kept)
-    }
-
-    /// Tells without the database whether anything may have kept a task's agent alive.
-    fn has_keeper(&self, id: &TaskId) -> bool {
-        is_of_agent(id) && Sessions::on(self.base).knows_session(&keeper_session(id))
-    }
-
-    /// Removes what kept the agent of a removed task alive, with its session.
-    pub(crate) fn remove_keeper(&self, id: &TaskId) -> Result<()> {
-        if self.has_keeper(id) { self.remove_keeper_session(id) } else { Ok(()) }
-    }
-
-    /// Removes what kept agents of tasks that are gone: whoever removed those may have been killed before this.
-    pub(crate) fn sweep_keepers(&self) -> Result<()> {
-        for id in self.base.store()?.gone_with_keepers()? {
-            // The agent's task is only unreadable while it has a directory.
-            if !self.base.home.task(&id).is_present()? {
-                self.remove_keeper_session(&id)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Removes the sessions of agents whose tasks are gone, once none of their own tasks is left.
-    pub(crate) fn sweep_child_sessions(&self) -> Result<()> {
-        for entry in fs::read_dir(self.base.home.sessions()).into_iter().flatten().flatten() {
-            let name = entry.file_name();
-            let agent = name.to_str().and_then(|name| name.parse::<TaskId>().ok()).filter(is_of_agent);
-            let Some(agent) = agent else { continue };
-            let session = child_session(&agent);
-            let any = Filter { limit: 1, internal: true, ..Filter::new(Scope::Session(session.clone())) };
-            let is_used = self.base.home.task(&agent).is_present()?
-                || !lease::holders(&entry.path()).is_empty()
-                || self.base.store()?.list(&any)?.total > 0;
-            if !is_used {
-                self.base.transact(|transaction| Ok(transaction.forget_session(&session)?))?;
-                let _ = fs::remove_dir_all(entry.path());
-            }
-        }
-        Ok(())
-    }
-
-    fn remove_keeper_session(&self, id: &TaskId) -> Result<()> {
-        let session = keeper_session(id);
-        let all = Filter { limit: u32::MAX, ..Filter::new(Scope::Session(session.clone())) };
-        let tasks = self.base.store()?.list(&all)?.tasks;
-        let ids: Vec<_> = tasks.into_iter().map(|task| task.id).collect();
-        Live::on(self.base)
-            .kill_all(&ids, &KillRequest::term("the removal of its agent".to_owned()))
-            .all_done()?;
-        Retention::on(self.base).clear_finished(&ids, Untold::Goes, &mut ClearReport::default())?;
-        self.base.transact(|transaction| Ok(transaction.forget_session(&session)?))?;
-        let _ = fs::remove_dir_all(self.base.home.session(&session).path());
-        Ok(())
     }
 }

@@ -7,10 +7,10 @@ use std::fs::{File, OpenOptions};
 
 use mw_model::TaskId;
 
-use crate::disk::lease;
+use super::notices::{Host, Teller};
 use crate::disk::platform;
-use crate::notify::notices::{Host, Teller};
-use crate::session::Sessions;
+use crate::disk::session_dir::lease;
+use crate::notify::Notifications;
 use crate::task::Task;
 
 /// What the name of a session begins with that belongs to a project, because its host names none.
@@ -25,7 +25,7 @@ pub fn is_shared(session: &str) -> bool {
 /// The lock of a session's one waker.
 const WAKER_FILE: &str = "waker";
 
-impl Sessions<'_> {
+impl Notifications<'_> {
     /// Returns the living server of a session that started a task; nothing where it is dead, or there was none.
     fn starter_of(&self, task: &TaskId, session: &str) -> Option<String> {
         let starter = self.base.home.task(task).spec().ok()?.starter?;
@@ -73,7 +73,7 @@ impl Host<'_> {
     /// Tells whether this one passes on what happens to a task.
     pub(crate) fn tells_of(&self, task: &TaskId) -> bool {
         let Some(starters) = &self.starters else { return true };
-        Sessions::on(self.base)
+        Notifications::on(self.base)
             .starter_of(task, &self.session)
             .is_none_or(|starter| starters.contains(&starter))
     }

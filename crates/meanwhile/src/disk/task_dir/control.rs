@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use mw_model::TaskId;
 use mw_model::wire::{CONTROL_SOCKET, CONTROL_VERSION, ControlReply, ControlRequest, Operation};
 
-use super::bell::short;
-use super::home::Home;
-use super::look::is_absent;
-use super::platform;
+use crate::disk::bell::short;
+use crate::disk::home::Home;
+use crate::disk::look::is_absent;
+use crate::disk::platform;
 use crate::error::{Error, Result};
 
 /// How long a supervisor may take to answer a question that can do without an answer.

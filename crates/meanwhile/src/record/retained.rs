@@ -35,11 +35,11 @@ pub enum KeepCause {
 }
 
 impl Retained {
-    pub(super) fn live(id: &TaskId, reason: String) -> Self {
+    pub(crate) fn live(id: &TaskId, reason: String) -> Self {
         Self { id: id.clone(), reason, hint: "end it first".to_owned(), cause: KeepCause::Live }
     }
 
-    pub(super) fn undelivered(id: &TaskId) -> Self {
+    pub(crate) fn undelivered(id: &TaskId) -> Self {
         Self {
             id: id.clone(),
             reason: "its owner has not been notified of its end".to_owned(),
@@ -48,7 +48,7 @@ impl Retained {
         }
     }
 
-    pub(super) fn without_room(id: TaskId) -> Self {
+    pub(crate) fn without_room(id: TaskId) -> Self {
         Self {
             id,
             reason: "its output was removed, but the disk is too full to update the database".to_owned(),

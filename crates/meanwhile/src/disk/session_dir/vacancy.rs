@@ -7,9 +7,9 @@ use std::path::Path;
 use mw_model::wire::{NO_HOST_FILE, NO_SERVER_FILE};
 use mw_model::{DEFAULT_SESSION, Lifetime, SessionBond, Timestamp};
 
+use super::dir::open_below;
+use super::lease;
 use crate::disk::home::Home;
-use crate::disk::lease;
-use crate::disk::session_dir::open_below;
 
 /// Returns the file that says since when a task's session has had nobody on whom such a task hangs; nothing where nobody's
 /// leaving ends it.

@@ -6,11 +6,11 @@
 
 use mw_model::{Cause, DEFAULT_SESSION, Lifetime, Timestamp};
 
-use crate::disk::lease;
-use crate::disk::lease::Held;
-use crate::disk::vacancy::{bond, file_for, note, since};
+use crate::disk::session_dir::lease;
+use crate::disk::session_dir::lease::Held;
+use crate::disk::session_dir::vacancy::{bond, file_for, note, since};
 use crate::error::{Error, Result};
-use crate::session::Sessions;
+use crate::queue::Queue;
 use crate::task::Task;
 
 /// The cause of an end that nobody asked for by name.
@@ -32,7 +32,7 @@ pub(crate) fn end_of_session() -> Cause {
     Cause::Cancelled { by: BY.to_owned(), exit: None }
 }
 
-impl Sessions<'_> {
+impl Queue<'_> {
     /// Returns who holds the session of a task that waits; nobody is asked for where it does not matter.
     pub(crate) fn held(&self, session: &str) -> Held {
         if session == DEFAULT_SESSION {
@@ -79,11 +79,5 @@ impl Sessions<'_> {
             return Ok(());
         }
         self.base.home.task(&task.id).change_bond(new)
-    }
-
-    /// Tells whether a host holds a session: its tasks end with that.
-    #[must_use]
-    pub fn is_hosted(&self, session: &str) -> bool {
-        self.held(session).hosts
     }
 }

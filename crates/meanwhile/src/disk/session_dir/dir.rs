@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use mw_model::QueueLimits;
 
-use super::slots::{Pool, Slots};
+use crate::disk::slots::{Pool, Slots};
 use crate::error::{Error, Result};
 
 /// What the counts of contexts begin their files' names with.

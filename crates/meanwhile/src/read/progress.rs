@@ -3,16 +3,16 @@
 use mw_model::Progress;
 use mw_model::wire::{ControlReply, PROGRESS_FIFO};
 
-use crate::live::Live;
-use crate::read::Reader;
-use crate::read::output::{From, ReadRequest, clean_text};
+use super::Reader;
+use super::output::{From, ReadRequest, clean_text};
+use crate::read::Tasks;
 use crate::redact::Redaction;
 use crate::task::Task;
 
 /// How much of the end of a log is looked at.
 const TAIL: u64 = 1024;
 
-impl Live<'_> {
+impl Tasks<'_> {
     /// Returns how far a running task has come, as far as it says so.
     #[must_use]
     pub fn progress(&self, task: &Task) -> Option<Progress> {

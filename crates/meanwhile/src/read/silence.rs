@@ -3,11 +3,11 @@
 use mw_model::TaskId;
 use mw_model::wire::{ControlReply, Operation};
 
-use super::Live;
-use crate::disk::control::Line;
+use crate::disk::task_dir::control::Line;
+use crate::read::Tasks;
 use crate::task::Task;
 
-impl Live<'_> {
+impl Tasks<'_> {
     /// Asks a supervisor how its task stands, for a look that can do without: nothing when it does not answer soon.
     pub(crate) fn supervisor_status(&self, id: &TaskId) -> Option<ControlReply> {
         if self.base.silent.has(id) {

@@ -1,0 +1,160 @@
+//! The name that some dialects give a task, or its log, beside its directory.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::fs::{DirBuilderExt, symlink};
+use std::path::{Path, PathBuf};
+
+use mw_model::wire::{AGENT_FILE, LOG_FILE};
+use mw_model::{Dialect, TaskId, TaskKind, short_handle, task_log_name};
+
+use crate::disk::home::Home;
+use crate::error::{Error, Result};
+use crate::task::Task;
+
+/// The directory of a session that has the second names of its logs.
+const LOGS: &str = "tasks";
+
+/// Takes away the name that a task has beside its directory where it leads to nothing: what never ran has no log. A further
+/// run gets it again.
+pub(crate) fn drop_empty_name(home: &Home, task: &Task) {
+    let link = name_beside(task).map(|(name, _)| home.tasks().join(name));
+    if let Some(link) = link.filter(|link| link.is_symlink() && !link.exists()) {
+        let _ = fs::remove_file(link);
+    }
+}
+
+/// Returns the name that a task has beside its directory where its dialect has one, and for which of its files; none is
+/// the directory itself.
+pub(crate) fn name_beside(task: &Task) -> Option<(String, Option<&'static str>)> {
+    match (task.dialect, task.kind) {
+        (Dialect::Mycode, TaskKind::Agent) => Some((format!("{}.json", task.id), Some(AGENT_FILE))),
+        (Dialect::Mycode, TaskKind::Shell | TaskKind::Remote) => {
+            Some((format!("{}.log", task.id), Some(LOG_FILE)))
+        }
+        (Dialect::CoCli, _) => Some((task.handle(), None)),
+        (Dialect::Canonical | Dialect::Zidane | Dialect::BackgroundTask | Dialect::Opta, _) => None,
+    }
+}
+
+/// Gives the log of a task a second name, where its dialect has one: beside its directory, or, of a task that is
+/// counted in a context, in its session's directory: its short handle and when the context began. No two tasks
+/// share one. Where that cannot be, the log keeps the name it has.
+pub(crate) fn link_log(home: &Home, task: &Task) {
+    link_name(home, task);
+    let Some((handle, context)) = task.handle_number.zip(task.context.as_deref()) else { return };
+    let handle = short_handle(task.kind, handle);
+    let directory = home.session(&task.session).path().join(LOGS);
+    let _ = fs::DirBuilder::new().recursive(true).mode(0o700).create(&directory);
+    let log = home.task(&task.id).log();
+    for clashes in 0.. {
+        let link = directory.join(task_log_name(&handle, context, clashes));
+        match symlink(&log, &link) {
+            Err(error)
+                if error.kind() == ErrorKind::AlreadyExists
+                    && fs::read_link(&link).is_ok_and(|linked| linked != log) => {}
+            _ => return,
+        }
+    }
+}
+
+/// Gives a task the name that it has beside its directory in its dialect, if any.
+pub(crate) fn link_name(home: &Home, task: &Task) {
+    // What somebody waits for in the foreground is gone before anybody needs a name of it.
+    if let Some((name, file)) = name_beside(task).filter(|_| task.handle_number.is_some()) {
+        let _ = link_beside(home, task, &name, file);
+    }
+}
+
+/// Gives a task, or one of its files, a second name beside its directory: where a source of ours has it. Returns that
+/// name.
+///
+/// # Errors
+/// When something else has the name, or the link cannot be made.
+pub(crate) fn link_beside(home: &Home, task: &Task, name: &str, file: Option<&str>) -> Result<PathBuf> {
+    let failed = |error| Error::io(format!("cannot give {} the name {name}", task.id))(error);
+    let target = file.map_or_else(|| task.id.to_string(), |file| format!("{}/{file}", task.id));
+    let link = home.tasks().join(name);
+    match symlink(&target, &link) {
+        Ok(()) => Ok(link),
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(failed(error)),
+        Err(error) => match fs::read_link(&link) {
+            Ok(known) if known == Path::new(&target) => Ok(link),
+            Ok(_) | Err(_) => Err(failed(error)),
+        },
+    }
+}
+
+/// Returns where the output of a task's present run is, by the name that it has or will have in the background: what
+/// somebody waits for in the foreground gets that name here.
+#[must_use]
+pub(crate) fn name_log(home: &Home, task: &Task) -> PathBuf {
+    if let Some((name, file)) = name_beside(task).filter(|_| task.started_at.is_some()) {
+        let _ = link_beside(home, task, &name, file);
+    }
+    log_of(home, task)
+}
+
+/// Returns where the output of a task's present run is, by the name under which its start told it.
+#[must_use]
+pub(crate) fn log_of(home: &Home, task: &Task) -> PathBuf {
+    let log = home.task(&task.id).log();
+    if let Some((name, file)) = name_beside(task) {
+        let link = home.tasks().join(name);
+        let is_there = link.is_symlink();
+        return match file {
+            Some(_) if is_there => link,
+            None if is_there => link.join(LOG_FILE),
+            Some(_) | None => log,
+        };
+    }
+    let Some((number, context)) = task.handle_number.zip(task.context.as_deref()) else { return log };
+    let handle = short_handle(task.kind, number);
+    let linked_in = |session: PathBuf| {
+        let names = (0..).map(|clashes| session.join(LOGS).join(task_log_name(&handle, context, clashes)));
+        let mut links = names.map_while(|link| Some((fs::read_link(&link).ok()?, link)));
+        links.find(|(linked, _)| *linked == log).map(|(_, link)| link)
+    };
+    let own = linked_in(home.session(&task.session).path().to_owned());
+    // One that was passed on has its name where it was started.
+    let elsewhere = || {
+        let sessions = fs::read_dir(home.sessions()).into_iter().flatten().flatten();
+        sessions.map(|session| session.path()).find_map(linked_in)
+    };
+    own.or_else(elsewhere).unwrap_or(log)
+}
+
+/// Takes away the second names of logs whose tasks were removed, wherever the tasks belonged when they got
+/// them. What cannot be taken away is a link to nothing, and is tried again with the next removal.
+pub(crate) fn sweep_log_names(home: &Home) {
+    // A link in place of a directory leads to what is not ours.
+    let entries = |directory: &Path| {
+        let is_ours = fs::symlink_metadata(directory).is_ok_and(|found| found.is_dir());
+        let entries = is_ours.then(|| fs::read_dir(directory).ok()).flatten();
+        entries.into_iter().flatten().flatten()
+    };
+    // A task that waits has a directory and no log yet.
+    let is_gone = |task: &Path| {
+        let is_task = || fs::canonicalize(task.parent()?).ok().zip(fs::canonicalize(home.tasks()).ok());
+        fs::symlink_metadata(task).is_err() && is_task().is_some_and(|(one, other)| one == other)
+    };
+    for session in entries(&home.sessions()) {
+        for name in entries(&session.path()).filter(|entry| entry.file_name() == LOGS) {
+            for name in entries(&name.path()) {
+                if fs::read_link(name.path()).is_ok_and(|log| log.parent().is_some_and(is_gone)) {
+                    let _ = fs::remove_file(name.path());
+                }
+            }
+        }
+    }
+    let tasks = home.tasks();
+    // The directory itself tells what is a link; most of what is there is none.
+    for name in entries(&tasks).filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink())) {
+        let target = fs::read_link(name.path()).ok();
+        let task = target.as_deref().and_then(|target| target.components().next()?.as_os_str().to_str());
+        let task = task.and_then(|task| task.parse::<TaskId>().ok());
+        if task.is_some_and(|task| !home.task(&task).exists()) {
+            let _ = fs::remove_file(name.path());
+        }
+    }
+}

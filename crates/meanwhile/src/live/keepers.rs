@@ -1,0 +1,39 @@
+//! Processes that keep an agent alive between two messages.
+
+use mw_model::wire::KillReceipt;
+use mw_model::{Lifetime, TaskId, TaskState};
+
+use super::kill::KillRequest;
+use crate::disk::session_dir::agent_sessions::{has_keeper, keeper_session, kept_agent};
+use crate::error::Result;
+use crate::live::Live;
+use crate::task::Task;
+
+impl Live<'_> {
+    /// Ends what keeps the agent of a task alive, if anything does.
+    pub(crate) fn end_keeper(&self, id: &TaskId, request: &KillRequest) -> Result<Vec<KillReceipt>> {
+        if !has_keeper(&self.base.home, id) {
+            return Ok(Vec::new());
+        }
+        let tasks = self.base.store()?.tasks_of(&keeper_session(id))?;
+        let ids: Vec<_> = tasks.into_iter().map(|task| task.id).collect();
+        self.kill_all(&ids, request).all_done()
+    }
+
+    /// Returns the agents that have answered, are kept alive for a follow-up, and end with their session.
+    pub(crate) fn agents_kept_in(&self, session: &str, lifetimes: &[Lifetime]) -> Result<Vec<TaskId>> {
+        let mut kept = Vec::new();
+        let store = self.base.store()?;
+        for task in store.unsettled()? {
+            let Some(agent) = kept_agent(&task.session) else { continue };
+            let agent = store.task(&agent)?;
+            let ends = |agent: &Task| {
+                agent.session == session
+                    && lifetimes.iter().any(|lifetime| lifetime.word() == agent.lifetime)
+                    && matches!(agent.state, TaskState::Ended { .. })
+            };
+            kept.extend(agent.filter(ends).map(|agent| agent.id));
+        }
+        Ok(kept)
+    }
+}

@@ -1,0 +1,66 @@
+//! Removing what kept agents alive, together with their tasks.
+
+use std::fs;
+
+use mw_model::TaskId;
+
+use super::clear::{ClearReport, Untold};
+use crate::disk::session_dir::agent_sessions::{child_session, has_keeper, is_of_agent, keeper_session};
+use crate::disk::session_dir::lease;
+use crate::disk::store::Filter;
+use crate::error::Result;
+use crate::live::Live;
+use crate::live::kill::KillRequest;
+use crate::retain::Retention;
+use crate::task::Scope;
+
+impl Retention<'_> {
+    /// Removes what kept the agent of a removed task alive, with its session.
+    pub(crate) fn remove_keeper(&self, id: &TaskId) -> Result<()> {
+        if has_keeper(&self.base.home, id) { self.remove_keeper_session(id) } else { Ok(()) }
+    }
+
+    /// Removes what kept agents of tasks that are gone: whoever removed those may have been killed before this.
+    pub(crate) fn sweep_keepers(&self) -> Result<()> {
+        for id in self.base.store()?.gone_with_keepers()? {
+            // The agent's task is only unreadable while it has a directory.
+            if !self.base.home.task(&id).is_present()? {
+                self.remove_keeper_session(&id)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes the sessions of agents whose tasks are gone, once none of their own tasks is left.
+    pub(crate) fn sweep_child_sessions(&self) -> Result<()> {
+        for entry in fs::read_dir(self.base.home.sessions()).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let agent = name.to_str().and_then(|name| name.parse::<TaskId>().ok()).filter(is_of_agent);
+            let Some(agent) = agent else { continue };
+            let session = child_session(&agent);
+            let any = Filter { limit: 1, internal: true, ..Filter::new(Scope::Session(session.clone())) };
+            let is_used = self.base.home.task(&agent).is_present()?
+                || !lease::holders(&entry.path()).is_empty()
+                || self.base.store()?.list(&any)?.total > 0;
+            if !is_used {
+                self.base.transact(|transaction| Ok(transaction.forget_session(&session)?))?;
+                let _ = fs::remove_dir_all(entry.path());
+            }
+        }
+        Ok(())
+    }
+
+    fn remove_keeper_session(&self, id: &TaskId) -> Result<()> {
+        let session = keeper_session(id);
+        let all = Filter { limit: u32::MAX, ..Filter::new(Scope::Session(session.clone())) };
+        let tasks = self.base.store()?.list(&all)?.tasks;
+        let ids: Vec<_> = tasks.into_iter().map(|task| task.id).collect();
+        Live::on(self.base)
+            .kill_all(&ids, &KillRequest::term("the removal of its agent".to_owned()))
+            .all_done()?;
+        self.clear_finished(&ids, Untold::Goes, &mut ClearReport::default())?;
+        self.base.transact(|transaction| Ok(transaction.forget_session(&session)?))?;
+        let _ = fs::remove_dir_all(self.base.home.session(&session).path());
+        Ok(())
+    }
+}

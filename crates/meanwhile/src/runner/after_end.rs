@@ -1,0 +1,43 @@
+//! What there is to do when a task has ended.
+
+use mw_model::{TaskId, TaskKind};
+
+use crate::error::Result;
+use crate::fail_point::fail_point;
+use crate::notify::Hooks;
+use crate::record::Lookup;
+use crate::retain::Retention;
+use crate::runner::Runner;
+use crate::session::Sessions;
+use crate::settle::Settler;
+
+impl Runner<'_> {
+    /// What a supervisor does as its last act: records the ending, starts the next, runs hooks, and removes now and
+    /// then what nobody needs any more. Without a task, it does so for all.
+    ///
+    /// # Errors
+    /// When the database fails; the next command does the same work.
+    pub fn settle(&self, id: Option<&TaskId>) -> Result<()> {
+        fail_point("settle-begun");
+        self.base.settles_itself.set(true);
+        match id {
+            Some(id) => {
+                Settler::on(self.base).reconcile_task(id)?;
+                if id.as_str().starts_with(TaskKind::Agent.prefix()) {
+                    let task = Lookup::on(self.base).stored(id)?;
+                    if task.status.is_terminal() {
+                        Sessions::on(self.base).release_children(&task)?;
+                    }
+                }
+            }
+            None => Settler::on(self.base).reconcile()?,
+        }
+        // A flag that nobody waits behind is taken away there.
+        if self.base.home.waiting_flag().is_set() || self.base.store()?.any_waiting()? {
+            Settler::on(self.base).reconcile_unsettled()?;
+            Settler::on(self.base).pump_queue();
+        }
+        Hooks::on(self.base).fire_hooks()?;
+        Retention::on(self.base).purge_if_due()
+    }
+}

@@ -1,0 +1,37 @@
+//! Starting whatever may start.
+
+use super::Settler;
+use crate::error::Result;
+use crate::queue::Queue;
+use crate::queue::next;
+
+impl Settler<'_> {
+    /// Starts whatever may start. Failures are recorded with their tasks.
+    pub(crate) fn pump_queue(&self) {
+        // Whoever lives on without supervisors comes before those who wait, once: what cannot be adopted now is left.
+        if self.pump_once() && self.reconcile_unsettled().is_ok() {
+            let _ = self.pump_once();
+        }
+    }
+
+    /// Does it once; tells whether tasks went on waiting because one may live on in a slot that looks free.
+    fn pump_once(&self) -> bool {
+        let picked = (|| -> Result<_> {
+            let store = self.base.durable()?;
+            let transaction = store.begin()?;
+            self.base.home.note_waiting()?;
+            let picked = Queue::on(self.base).pick_everywhere(&transaction)?;
+            next::commit(&self.base.home, transaction)?;
+            Ok(picked)
+        })();
+        let Ok(picked) = picked else { return false };
+        let (again, untended) = (picked.any_ended, picked.any_untended);
+        let changed = again || !picked.to_launch.is_empty();
+        let freed = self.launch_all(picked.to_launch);
+        if changed {
+            self.base.ring();
+        }
+        // A skipped task may free those that come after it.
+        if freed || again { self.pump_once() } else { untended }
+    }
+}

@@ -1,0 +1,67 @@
+//! Tasks that nobody looks after: those whose files somebody removed while they ran, and those that could not be adopted
+//! after their supervisors were killed.
+
+use mw_model::{Cause, Process, TaskState};
+
+use crate::disk::platform;
+use crate::disk::task_dir::control::Line;
+use crate::error::{Error, Result};
+use crate::record::Records;
+use crate::record::findings::Findings;
+use crate::settle::Settler;
+use crate::task::Task;
+
+impl Settler<'_> {
+    /// Returns the first process of a task that runs and of which its directory says nothing any more.
+    pub(crate) fn vanished<'task>(
+        &self,
+        task: &'task Task,
+        findings: &Findings,
+    ) -> Result<Option<&'task Process>> {
+        let process = match &task.state {
+            TaskState::Running { process, .. } | TaskState::Cancelling { process, .. } => process,
+            TaskState::Pending { .. } | TaskState::Starting { .. } | TaskState::Ended { .. } => {
+                return Ok(None);
+            }
+        };
+        let run = task.state.run();
+        let told = findings.supervised
+            || findings.being_started
+            || findings.record.is_some()
+            || findings.journal.iter().any(|line| line.run == run);
+        // Without a journal there is no lock, but its supervisor may still answer. It writes its record first.
+        let answers = || {
+            Ok::<_, Error>(
+                Line::answers(&self.base.home, &task.id)?
+                    || self.base.home.task(&task.id).result(run)?.is_some(),
+            )
+        };
+        Ok((!told && !answers()?).then_some(process))
+    }
+
+    /// Returns the first process of a task that may live and that nobody can be asked to end. To be asked after it was
+    /// reconciled, which would have sent an adopter.
+    pub(crate) fn out_of_reach(&self, task: &Task) -> Result<Option<Process>> {
+        let findings = Records::on(self.base).look_at(task)?;
+        if let Some(process) = self.vanished(task, &findings)? {
+            return Ok(Some(process.clone()));
+        }
+        let run = task.state.run();
+        let failed = self.base.untended.borrow().contains_key(&task.id) && !findings.being_started;
+        let is_alone = failed && (findings.left || findings.is_untended(run));
+        let written_down = || findings.record.as_ref().and_then(|record| record.process.clone());
+        Ok(is_alone
+            .then(|| findings.started(run).map(|(process, _)| process).or_else(written_down))
+            .flatten())
+    }
+
+    /// Records such a task as lost once its process is gone. As long as that lives, it runs.
+    pub(crate) fn lose(&self, task: &Task, process: &Process) -> Result<bool> {
+        if platform::runs(process).map_err(Error::io(format!("cannot inspect process {}", process.pid)))? {
+            return Ok(false);
+        }
+        let what = if self.base.home.task(&task.id).is_present()? { "journal" } else { "directory" };
+        let reason = format!("its {what} was removed while it ran");
+        Records::on(self.base).record_unsupervised(&task.id, task.state.run(), Cause::Lost { reason })
+    }
+}
