@@ -23,7 +23,7 @@ pub use crate::live::kill::{KillFailure, KillRequest, Kills};
 pub use crate::live::ports::{PortHolder, PortHolders};
 pub use crate::live::usage::Usage;
 pub use crate::notify::delivery::Delivery;
-pub use crate::notify::notices::{DeliveryPolicy, Host, Moment, Teller};
+pub use crate::notify::host::{DeliveryPolicy, Host, Moment, Teller};
 pub use crate::notify::starters::{PROJECT_SESSION, is_shared};
 pub use crate::notify::subscription::Subscription;
 pub use crate::notify::told::{TaskNews, Told};

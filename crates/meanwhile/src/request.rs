@@ -11,7 +11,7 @@ use crate::approval::Approval;
 use crate::error::{Error, Invalid, Result};
 use crate::launch::backend::backend_for;
 use crate::live::ready;
-use crate::notify::notices::Teller;
+use crate::notify::host::Teller;
 use crate::settings::AtCapacity;
 
 /// The last year that times in records can tell.

@@ -260,12 +260,9 @@ impl Approvals<'_> {
     /// Records an approval request, or finds the same one that is still open or approved.
     fn ask_or_join(&self, proposal: &Proposal, policy: &Policy) -> Result<Proposal> {
         self.lapse_approvals(policy.patience.keep)?;
-        let store = self.base.durable()?;
-        let transaction = store.begin()?;
-        if let Some(ApprovalEntry { proposal: found, state, .. }) =
-            transaction.proposed(&proposal.session, &proposal.digest)?
-        {
-            let stands = match &state {
+        let joined = self.base.transact(|transaction| {
+            let known = transaction.proposed(&proposal.session, &proposal.digest)?;
+            let stands = known.filter(|entry| match &entry.state {
                 ApprovalState::Open | ApprovalState::Approved { .. } => true,
                 // A denial stays valid for a while, so that a person is not asked again at once.
                 ApprovalState::Denied { at, by, .. } => {
@@ -273,13 +270,15 @@ impl Approvals<'_> {
                     by != BY_POLICY && age < policy.patience.keep
                 }
                 ApprovalState::Used { .. } | ApprovalState::Lapsed { .. } => false,
-            };
-            if stands {
-                return Ok(found);
+            });
+            if stands.is_none() {
+                transaction.propose(proposal, &ApprovalState::Open)?;
             }
+            Ok(stands)
+        })?;
+        if let Some(entry) = joined {
+            return Ok(entry.proposal);
         }
-        transaction.propose(proposal, &ApprovalState::Open)?;
-        transaction.commit()?;
         self.base.ring();
         Ok(proposal.clone())
     }

@@ -7,7 +7,7 @@ use mw_model::Notice;
 use super::session::Session;
 use crate::error::Result;
 use crate::notify::delivery::{acknowledge_one, give_back_one};
-use crate::notify::notices::{DeliveryPolicy, Moment};
+use crate::notify::host::{DeliveryPolicy, Moment};
 
 /// Notices on their way to the owner, oldest first. Those that are not acknowledged are told again.
 pub struct Notices {

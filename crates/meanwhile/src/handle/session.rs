@@ -9,7 +9,7 @@ use super::task::TaskHandle;
 use crate::disk::session_dir::lease::Lease;
 use crate::disk::store::Filter;
 use crate::error::Result;
-use crate::notify::notices::DeliveryPolicy;
+use crate::notify::host::DeliveryPolicy;
 use crate::task::{Scope, Task};
 
 /// A session that is held. Clones share the hold; it is given back with the last of them, or by the death of the process.

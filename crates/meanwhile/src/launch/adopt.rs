@@ -27,7 +27,7 @@ impl Launcher<'_> {
             // Somebody else was faster.
             return Records::on(self.base).record_findings(&task.id, &findings);
         }
-        let findings = Findings { supervised: true, ..findings };
+        let findings = findings.with_supervisor();
         Records::on(self.base).record_findings(&task.id, &findings)?;
         fail_point("adopt-recorded");
         let adopted = self.send_adopter(task, &findings, process, started_at);
@@ -38,7 +38,7 @@ impl Launcher<'_> {
                 // When its process is gone, the adopter says so at once.
                 if self.base.home.task(&task.id).await_record(run, Duration::from_millis(50))? {
                     let record = self.base.home.task(&task.id).result(run)?;
-                    Records::on(self.base).record_findings(&task.id, &Findings { record, ..findings })?;
+                    Records::on(self.base).record_findings(&task.id, &findings.with_record(record))?;
                 }
                 Ok(true)
             }

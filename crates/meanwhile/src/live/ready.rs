@@ -19,7 +19,7 @@ use crate::disk::task_dir::control::Line;
 use crate::error::{Error, Result};
 use crate::live::Live;
 use crate::read::output::{LineSearch, compile};
-use crate::record::index;
+use crate::record::on_disk;
 use crate::task::Task;
 
 /// How often ports are looked at: no kernel tells when one opens. At first so often, then in steps of this part
@@ -46,7 +46,7 @@ impl Live<'_> {
     pub fn watch_readiness(&self, id: &TaskId) -> Result<()> {
         let Some(ready) = self.base.home.task(id).spec()?.ready else { return Ok(()) };
         let (Ok(mut line), Some(task)) =
-            (Line::connect(&self.base.home, id), index::running_task(&self.base.home, id)?)
+            (Line::connect(&self.base.home, id), on_disk::running_task(&self.base.home, id)?)
         else {
             return Ok(());
         };

@@ -4,7 +4,7 @@ use std::fs;
 
 use mw_model::{Event, TaskId, TaskState};
 
-use crate::disk::store::Change;
+use crate::disk::store::{Change, Transaction};
 use crate::disk::task_dir::log_names;
 use crate::error::{Error, Result};
 use crate::notify::Notifications;
@@ -36,9 +36,14 @@ impl Notifications<'_> {
     /// When the task is unknown, or the database or the task's files cannot be written.
     pub fn go_on_in_background(&self, id: &TaskId) -> Result<Task> {
         Settler::on(self.base).reconcile_task(id)?;
-        let store = self.base.durable()?;
-        let transaction = store.begin()?;
-        let Some(mut task) = transaction.task(id)? else { return Err(Error::NotFound(id.to_string())) };
+        let task = self.base.transact(|transaction| self.make_background(transaction, id))?;
+        log_names::link_log(&self.base.home, &task);
+        self.base.ring();
+        Ok(Redaction::on(self.base).without_secrets(task))
+    }
+
+    fn make_background(&self, transaction: &Transaction<'_>, id: &TaskId) -> Result<Task> {
+        let mut task = transaction.task(id)?.ok_or_else(|| Error::NotFound(id.to_string()))?;
         let is_over = matches!(task.state, TaskState::Ended { .. });
         if task.handle_number.is_none() && !is_over {
             let context = task.context.as_deref();
@@ -57,10 +62,7 @@ impl Notifications<'_> {
             // Before the commit: a database that is rebuilt finds the number in the directory.
             self.base.home.rename_task(&task, self.base.settings.session_grace_ms, now)?;
         }
-        transaction.commit()?;
-        log_names::link_log(&self.base.home, &task);
-        self.base.ring();
-        Ok(Redaction::on(self.base).without_secrets(task))
+        Ok(task)
     }
 
     /// Tells whether somebody asked for that.

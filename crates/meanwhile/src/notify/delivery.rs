@@ -2,7 +2,7 @@
 
 use mw_model::{News, Notice, TaskId, Timestamp, Turn};
 
-use super::notices::Host;
+use super::host::Host;
 use crate::base::Base;
 use crate::disk::store::ordinal;
 use crate::disk::task_dir::ToldNews;

@@ -128,7 +128,10 @@ impl Hooks<'_> {
     /// Reads the next events, advances the position, and returns the hooks to run; nothing when there are no more events.
     fn take_calls(&self) -> Result<Option<Vec<Call>>> {
         let store = self.base.durable()?;
-        let transaction = store.begin()?;
+        self.base.transact(|transaction| self.take_calls_in(store, transaction))
+    }
+
+    fn take_calls_in(&self, store: &Store, transaction: &Transaction<'_>) -> Result<Option<Vec<Call>>> {
         let events = store.all_events_after(store.mark(MARK)?, BATCH)?;
         let kept = transaction.take_hook_calls()?;
         let Some(last) = events.last().map(|event| event.seq).or(kept.last().map(|(seq, _)| *seq)) else {
@@ -145,7 +148,6 @@ impl Hooks<'_> {
             }
         }
         transaction.set_mark(MARK, last)?;
-        transaction.commit()?;
         calls.sort_by_key(|(seq, _)| *seq);
         Ok(Some(calls.into_iter().map(|(_, call)| call).collect()))
     }

@@ -1,13 +1,17 @@
 //! Telling owners what happened, exactly once.
 //!
-//! `notices` hands out notifications, and `delivery` closes them once they have arrived. `told` tells a call what happened
-//! to the tasks that it waits for, `subscription` streams events, `hooks` runs the user's commands, and `summary` reads
-//! the outcome of a run from its output.
+//! A `host` is handed the notifications of its session. `ledger` says how far each has come, `notice` what it says, and
+//! `delivery` closes it once it has arrived. `owner` notes what an owner learns by itself, `told` shows what it knows, and
+//! `starters` decides which of several servers tells. `background` moves a command to the background, `subscription`
+//! streams events, and `hooks` runs the user's commands.
 
 pub(crate) mod background;
 pub(crate) mod delivery;
 pub(crate) mod hooks;
-pub(crate) mod notices;
+pub(crate) mod host;
+mod ledger;
+mod notice;
+mod owner;
 pub(crate) mod starters;
 pub(crate) mod subscription;
 pub(crate) mod told;

@@ -7,7 +7,7 @@ use std::fs::{File, OpenOptions};
 
 use mw_model::TaskId;
 
-use super::notices::{Host, Teller};
+use super::host::{Host, Teller};
 use crate::disk::platform;
 use crate::disk::session_dir::lease;
 use crate::notify::Notifications;

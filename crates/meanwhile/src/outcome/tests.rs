@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::summarize;
 
-const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/notify/summary/fixtures");
+const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/outcome/fixtures");
 
 /// Every fixture with its summary, one in a line.
 const EXPECTED: &str = include_str!("fixtures/summaries.tsv");

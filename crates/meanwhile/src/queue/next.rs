@@ -41,6 +41,25 @@ pub(crate) struct Granted {
 }
 
 impl Queue<'_> {
+    /// Changes the queue in one transaction, and sets the flag for queued tasks to match what is committed.
+    pub(crate) fn change<T>(&self, deed: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T> {
+        let flag = self.base.home.waiting_flag();
+        let mut is_cleared = false;
+        let done = self.base.transact(|transaction| {
+            let done = deed(transaction)?;
+            if !transaction.any_waiting()? {
+                // Inside the transaction, so that no task can be queued between the check and this.
+                flag.clear();
+                is_cleared = true;
+            }
+            Ok(done)
+        });
+        if done.is_err() && is_cleared {
+            let _ = flag.set();
+        }
+        done
+    }
+
     /// Takes the slots for one more task of a session.
     pub(crate) fn take_slots(&self, session: &str, pool: Pool, limits: QueueLimits) -> Result<Option<Slots>> {
         self.base.home.session(session).take_slots(&self.base.home.common_slots(), limits, pool)
@@ -252,22 +271,6 @@ pub(crate) fn release_followers(home: &Home, transaction: &Transaction<'_>, id: 
         // A spec that cannot be written matters only to a rebuilt database.
         let _ = home.task(&follower.id).change_after(&follower.after);
         transaction.set_after(&follower.id, &follower.after)?;
-    }
-    Ok(())
-}
-
-/// Commits, and sets the flag for queued tasks to match what is committed.
-pub(crate) fn commit(home: &Home, transaction: Transaction<'_>) -> Result<()> {
-    let flag = home.waiting_flag();
-    if transaction.any_waiting()? {
-        transaction.commit()?;
-        return Ok(());
-    }
-    // Inside the transaction, so that no task can be queued between the check and this.
-    flag.clear();
-    if let Err(error) = transaction.commit() {
-        let _ = flag.set();
-        return Err(error.into());
     }
     Ok(())
 }

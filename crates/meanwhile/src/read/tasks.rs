@@ -11,7 +11,7 @@ use crate::disk::platform;
 use crate::disk::store::{EventRow, Filter, Page};
 use crate::error::Result;
 use crate::queue::Queue;
-use crate::record::index::DAMAGED;
+use crate::record::arrivals::DAMAGED;
 use crate::record::retained::Retained;
 use crate::record::{Lookup, Records};
 use crate::redact::{Redaction, Redactor};

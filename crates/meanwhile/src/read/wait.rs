@@ -15,7 +15,7 @@ use crate::disk::task_dir::control::Line;
 use crate::disk::task_dir::log_view::last_write_us;
 use crate::error::{Error, Result};
 use crate::read::{Reader, Tasks};
-use crate::record::index;
+use crate::record::on_disk;
 use crate::redact::{Redaction, Redactor};
 use crate::settle::Settler;
 use crate::task::Task;
@@ -260,7 +260,7 @@ impl Reader<'_> {
 
     /// Returns the current state of a task: from its directory alone if it runs, else from the database.
     fn glance(&self, id: &TaskId) -> Result<Task> {
-        match index::running_task(&self.base.home, id)? {
+        match on_disk::running_task(&self.base.home, id)? {
             Some(task) => Ok(task),
             None => Settler::on(self.base).current(id),
         }

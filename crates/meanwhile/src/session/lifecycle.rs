@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::launch::hand_over;
 use crate::live::Live;
 use crate::live::kill::{KillRequest, Kills};
-use crate::notify::notices::Host;
+use crate::notify::host::Host;
 use crate::queue::Queue;
 use crate::read::Tasks;
 use crate::request::check_session_name;

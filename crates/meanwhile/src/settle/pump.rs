@@ -1,9 +1,7 @@
 //! Starting whatever may start.
 
 use super::Settler;
-use crate::error::Result;
 use crate::queue::Queue;
-use crate::queue::next;
 
 impl Settler<'_> {
     /// Starts whatever may start. Failures are recorded with their tasks.
@@ -16,14 +14,11 @@ impl Settler<'_> {
 
     /// Does it once; tells whether tasks went on waiting because one may live on in a slot that looks free.
     fn pump_once(&self) -> bool {
-        let picked = (|| -> Result<_> {
-            let store = self.base.durable()?;
-            let transaction = store.begin()?;
+        let queue = Queue::on(self.base);
+        let picked = queue.change(|transaction| {
             self.base.home.note_waiting()?;
-            let picked = Queue::on(self.base).pick_everywhere(&transaction)?;
-            next::commit(&self.base.home, transaction)?;
-            Ok(picked)
-        })();
+            queue.pick_everywhere(transaction)
+        });
         let Ok(picked) = picked else { return false };
         let (again, untended) = (picked.any_ended, picked.any_untended);
         let changed = again || !picked.to_launch.is_empty();

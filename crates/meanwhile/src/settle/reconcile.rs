@@ -20,7 +20,7 @@ use mw_model::{Cause, TaskId, TaskState};
 
 use crate::error::{Error, Result};
 use crate::launch::Launcher;
-use crate::record::findings::{Findings, nobody};
+use crate::record::findings::{Findings, Situation};
 use crate::record::{Lookup, Records};
 use crate::settle::Settler;
 use crate::task::Task;
@@ -66,8 +66,7 @@ impl Settler<'_> {
         let Some(task) = self.base.store()?.task(id)? else {
             return Ok(false);
         };
-        let findings =
-            Findings { being_started: false, given_up: true, ..Records::on(self.base).look_at(&task)? };
+        let findings = Records::on(self.base).look_at_own_start(&task)?;
         self.act_on(&task, &findings)
     }
 
@@ -97,39 +96,24 @@ impl Settler<'_> {
     }
 
     fn act_on(&self, task: &Task, findings: &Findings) -> Result<bool> {
-        if findings.being_started && findings.is_untended(task.state.run()) {
-            return self.await_starter(task);
-        }
-        if findings.left {
-            let begun = findings.begun(task.state.run());
-            let begun = begun.or_else(|| {
-                let record = findings.record.as_ref()?;
-                Some((record.process.clone()?, record.started_at?))
-            });
-            let (process, started_at) = begun.unwrap_or_else(|| (nobody(), task.created_at));
-            return Launcher::on(self.base).adopt(task, &process, started_at);
-        }
-        if let TaskState::Starting { run, since, .. } = &task.state
-            && *since < Records::on(self.base).boot_time()
-            && findings.journal.iter().all(|line| line.run != *run)
-            && findings.record.is_none()
-        {
-            // A journal may not have reached the disk: whether the command ran is not known.
-            let reason = "the machine rebooted during its start".to_owned();
-            return Records::on(self.base).record_unsupervised(&task.id, *run, Cause::Lost { reason });
-        }
-        let unsupervised = !findings.supervised && findings.record.is_none() && !findings.being_started;
-        if unsupervised && let Some(message) = findings.not_executed(task.state.run()) {
-            let cause = Cause::SpawnFailed { message: message.to_owned() };
-            return Records::on(self.base).record_unsupervised(&task.id, task.state.run(), cause);
-        }
-        if unsupervised && let Some((process, started_at)) = findings.started(task.state.run()) {
-            return Launcher::on(self.base).adopt(task, &process, started_at);
-        }
-        if let Some(process) = self.vanished(task, findings)? {
-            return self.lose(task, process);
-        }
-        Records::on(self.base).record_findings(&task.id, findings)
+        let (records, run) = (Records::on(self.base), task.state.run());
+        let cause = match findings.situation(task, records.boot_time()) {
+            Situation::StarterAtWork => return self.await_starter(task),
+            Situation::LeftChildren(process, started_at) | Situation::Unsupervised(process, started_at) => {
+                return Launcher::on(self.base).adopt(task, &process, started_at);
+            }
+            Situation::CutByReboot => {
+                Cause::Lost { reason: "the machine rebooted during its start".to_owned() }
+            }
+            Situation::NotExecuted(message) => Cause::SpawnFailed { message: message.to_owned() },
+            Situation::Recordable => {
+                return match self.vanished(task, findings)? {
+                    Some(process) => self.lose(task, process),
+                    None => records.record_findings(&task.id, findings),
+                };
+            }
+        };
+        records.record_unsupervised(&task.id, run, cause)
     }
 
     /// Both supervisors were killed while the starter is still at it, which knows more than anybody else and sends an
@@ -139,7 +123,7 @@ impl Settler<'_> {
         let deadline = Instant::now() + PATIENCE;
         loop {
             let findings = Records::on(self.base).look_at(task)?;
-            if !(findings.being_started && findings.is_untended(task.state.run())) {
+            if !findings.awaits_starter() {
                 return self.act_on(task, &findings);
             }
             if Instant::now() > deadline {

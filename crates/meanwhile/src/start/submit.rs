@@ -22,7 +22,6 @@ use crate::launch::Launcher;
 use crate::launch::hand_over;
 use crate::launch::hand_over::Supervisor;
 use crate::queue::Queue;
-use crate::queue::next;
 use crate::queue::next::Picked;
 use crate::read::Tasks;
 use crate::record::Lookup;
@@ -120,10 +119,9 @@ impl Starts<'_> {
             Queue::on(self.base).take_slots(&request.session, pool, self.base.settings.queue.limits())?;
         if slots.is_none() && request.at_capacity == AtCapacity::Reject {
             // Another process may hold the slot just to test it, which happens only inside a transaction.
-            let store = self.base.durable()?;
-            let _quiet = store.begin()?;
+            let limits = self.base.settings.queue.limits();
             slots =
-                Queue::on(self.base).take_slots(&request.session, pool, self.base.settings.queue.limits())?;
+                self.base.transact(|_| Queue::on(self.base).take_slots(&request.session, pool, limits))?;
             if slots.is_none() {
                 return Err(Error::AtCapacity { limit: pool.limit(self.base.settings.queue.limits()) });
             }
@@ -193,32 +191,31 @@ impl Starts<'_> {
     /// Writes a task's row and decides which tasks start. Durable when it returns.
     fn enqueue(&self, request: &TaskRequest, mut task: Task) -> Result<Picked> {
         let limits = self.base.settings.queue;
-        let store = self.base.durable()?;
-        let transaction = store.begin()?;
-        if let Some(name) = &request.name
-            && let Some(other) = transaction.live_named(&request.session, name)?
-        {
-            let status = transaction.task(&other)?.map_or(Status::Pending, |task| task.status);
-            return Err(Error::NameLive { name: name.clone(), id: other.to_string(), status });
-        }
-        for before in &request.after {
-            if transaction.task(before)?.is_none() {
-                return Err(Error::NotFound(before.to_string()));
+        Queue::on(self.base).change(|transaction| {
+            if let Some(name) = &request.name
+                && let Some(other) = transaction.live_named(&request.session, name)?
+            {
+                let status = transaction.task(&other)?.map_or(Status::Pending, |task| task.status);
+                return Err(Error::NameLive { name: name.clone(), id: other.to_string(), status });
             }
-        }
-        task.number = transaction.take_number(&task.session, task.number)?;
-        transaction.insert(&task)?;
-        if let Some(teller) = &request.teller {
-            transaction.promise_end(&task, &teller.0)?;
-        }
-        self.base.home.note_waiting()?;
-        let picked = Queue::on(self.base).pick(&transaction, &request.session)?;
-        let waits = !picked.to_launch.iter().any(|granted| granted.task.id == task.id);
-        if waits && request.after.is_empty() && request.at_capacity == AtCapacity::Reject {
-            return Err(Error::AtCapacity { limit: Pool::of(request.kind).limit(limits.limits()) });
-        }
-        next::commit(&self.base.home, transaction)?;
-        Ok(picked)
+            for before in &request.after {
+                if transaction.task(before)?.is_none() {
+                    return Err(Error::NotFound(before.to_string()));
+                }
+            }
+            task.number = transaction.take_number(&task.session, task.number)?;
+            transaction.insert(&task)?;
+            if let Some(teller) = &request.teller {
+                transaction.promise_end(&task, &teller.0)?;
+            }
+            self.base.home.note_waiting()?;
+            let picked = Queue::on(self.base).pick(transaction, &request.session)?;
+            let waits = !picked.to_launch.iter().any(|granted| granted.task.id == task.id);
+            if waits && request.after.is_empty() && request.at_capacity == AtCapacity::Reject {
+                return Err(Error::AtCapacity { limit: Pool::of(request.kind).limit(limits.limits()) });
+            }
+            Ok(picked)
+        })
     }
 
     fn live_named(&self, session: &str, name: &str) -> Result<Option<Task>> {

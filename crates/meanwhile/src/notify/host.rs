@@ -1,0 +1,146 @@
+//! Hosts of a session: who is handed its notifications, and when.
+
+use std::sync::Arc;
+
+use mw_model::Turn;
+
+use crate::base::Base;
+use crate::disk::session_dir::lease::Lease;
+use crate::error::{Error, Result};
+use crate::live::Live;
+use crate::notify::Notifications;
+use crate::request::check_session_name;
+use crate::settle::Settler;
+
+/// When a host wants its notifications.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DeliveryPolicy {
+    /// At the start of a run.
+    #[default]
+    NextRun,
+    /// Between two batches of tool calls, too.
+    BetweenBatches,
+    /// Whenever it asks.
+    Immediate,
+}
+
+/// What a host is doing when it asks for notifications.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// A run is about to start.
+    RunStart,
+    /// Tool calls have been answered, the model has not been asked again.
+    BetweenBatches,
+    /// The host is idle.
+    Idle,
+}
+
+impl DeliveryPolicy {
+    pub(super) const fn allows(self, moment: Moment) -> bool {
+        match (self, moment) {
+            (_, Moment::RunStart) | (Self::BetweenBatches, Moment::BetweenBatches) | (Self::Immediate, _) => {
+                true
+            }
+            (Self::NextRun, Moment::BetweenBatches | Moment::Idle) | (Self::BetweenBatches, Moment::Idle) => {
+                false
+            }
+        }
+    }
+}
+
+/// Which process delivers a session's notifications; see [`TaskRequest::teller`](crate::engine::TaskRequest::teller).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Teller(pub(crate) String);
+
+/// A host of a session. While it lives, notifications that were handed to it are not handed to others.
+pub struct Host<'base> {
+    pub(crate) base: &'base Base,
+    pub(crate) session: String,
+    pub(crate) lease: Arc<Lease>,
+    pub(super) policy: DeliveryPolicy,
+    /// Only tasks of these starters are reported while the starters live; absent = all tasks.
+    pub(crate) starters: Option<Vec<String>>,
+}
+
+impl<'base> Notifications<'base> {
+    /// Opens a session for its host. The session's tasks end some time after its last host died.
+    ///
+    /// # Errors
+    /// When the session's directory cannot be written.
+    pub fn host(&self, session: &str, policy: DeliveryPolicy) -> Result<Host<'base>> {
+        check_session_name(session)?;
+        let lease = Lease::host(self.base.home.session(session).path());
+        let lease = lease.map_err(Error::io("cannot hold the session"))?;
+        Live::on(self.base).announce_holders(session)?;
+        Ok(self.opened(session, lease, policy))
+    }
+
+    /// Opens a session for a tool server, which passes notifications on. Tasks that end with their client end some time after
+    /// the last server and host have exited; other tasks are not affected.
+    ///
+    /// # Errors
+    /// When the session's directory cannot be written.
+    pub fn server(&self, session: &str) -> Result<Host<'base>> {
+        check_session_name(session)?;
+        let lease = Lease::server(self.base.home.session(session).path());
+        let lease = lease.map_err(Error::io("cannot hold the session"))?;
+        Ok(self.opened(session, lease, DeliveryPolicy::Immediate))
+    }
+
+    /// Like the above, with a lease that is already held.
+    pub(crate) fn host_with(&self, session: &str, lease: &Arc<Lease>, policy: DeliveryPolicy) -> Host<'base> {
+        let lease = Arc::clone(lease);
+        Host { base: self.base, session: session.to_owned(), lease, policy, starters: None }
+    }
+
+    /// Opens a session for a process that only passes notifications on; its tasks are not affected.
+    ///
+    /// # Errors
+    /// When the session's directory cannot be written.
+    pub fn teller(&self, session: &str) -> Result<Host<'base>> {
+        check_session_name(session)?;
+        let lease = Lease::teller(self.base.home.session(session).path());
+        let lease = lease.map_err(Error::io("cannot hold the session"))?;
+        Ok(self.opened(session, lease, DeliveryPolicy::Immediate))
+    }
+
+    fn opened(&self, session: &str, lease: Lease, policy: DeliveryPolicy) -> Host<'base> {
+        // Tasks that waited for a host of the session may start now.
+        if lease.ended_vacancy() && self.base.home.waiting_flag().is_set() {
+            Settler::on(self.base).pump_queue();
+        }
+        self.host_with(session, &Arc::new(lease), policy)
+    }
+}
+
+impl Host<'_> {
+    /// Releases the session while this process keeps running; its tasks are notified.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn leave(self) -> Result<()> {
+        let (base, session) = (self.base, self.session.clone());
+        drop(self);
+        Live::on(base).announce_holders(&session)
+    }
+
+    /// Returns the session.
+    #[must_use]
+    pub fn session(&self) -> &str {
+        &self.session
+    }
+
+    /// Returns the name under which it receives the session's notifications.
+    #[must_use]
+    pub fn teller(&self) -> Teller {
+        Teller(self.lease.token().to_owned())
+    }
+
+    /// Returns the messages that were stored in this session, oldest first.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn turns(&self) -> Result<Vec<Turn>> {
+        Ok(self.base.store()?.turns(&self.session)?)
+    }
+}

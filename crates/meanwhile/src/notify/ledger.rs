@@ -1,0 +1,124 @@
+//! Notifies owners of every end and every stall exactly once, even if processes are killed in between.
+//!
+//! ```text
+//!            event                 drain               acknowledge
+//!  nothing ────────▶ waiting ────────────▶ handed over ────────────▶ closed
+//!     │                 ▲ │                    │
+//!     │ latch           │ │ latch              │ host dies, or drops the delivery
+//!     ▼                 │ ▼                    ▼
+//!   known (never told)  └─────────────────── waiting
+//! ```
+//!
+//! A notification is handed over again until it is acknowledged. [`Delivery::store`] acknowledges it in the transaction that
+//! stores the message with its text, so both happen or neither does. A host that keeps its messages elsewhere acknowledges
+//! after it has stored them, and recognises a repetition by its number.
+
+use mw_model::{AGENT_WAITS, News, TaskId};
+
+use super::delivery::{Delivery, mark_told};
+use super::host::{Host, Moment};
+use crate::disk::session_dir::lease;
+use crate::disk::store::{NoticeRow, Transaction};
+use crate::error::{Error, Result};
+use crate::fail_point::fail_point;
+use crate::notify::Notifications;
+use crate::settle::Settler;
+use crate::task::Task;
+
+/// How many notifications one delivery holds; the rest comes with the next.
+const MOST: usize = 100;
+
+impl Host<'_> {
+    /// Promises to tell how these tasks end, as far as nobody else does: no other holder is handed that. Ended by
+    /// [`Notifications::keep_promise`] or [`Notifications::leave_promise`], or with this host.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn claim_ends(&self, tasks: &[TaskId]) -> Result<()> {
+        self.base.transact(|transaction| {
+            for id in tasks {
+                if let Some(task) = transaction.task(id)?.filter(|task| task.session == self.session) {
+                    transaction.claim_end(&task, self.lease.token(), self.base.clock.now())?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Takes the pending notifications, oldest first; none at a moment that the policy leaves out.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn drain(&self, moment: Moment) -> Result<Delivery<'_>> {
+        self.drain_but(moment, |_| false)
+    }
+
+    /// Like the above, without ends that another reply reports.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn drain_but(&self, moment: Moment, is_told: impl Fn(&TaskId) -> bool) -> Result<Delivery<'_>> {
+        let rows = if self.policy.allows(moment) { self.take(is_told)? } else { Vec::new() };
+        fail_point("notices-handed-over");
+        let numbers: Vec<_> = rows.iter().map(|row| row.number).collect();
+        let notices = rows.into_iter().map(|row| Notifications::on(self.base).notice(row));
+        // Nobody expects a notification of a task that was just cleared.
+        let notices = notices.filter(|notice| !matches!(notice, Err(Error::NotFound(_)))).collect();
+        match notices {
+            Ok(notices) => Ok(Delivery::new(self, notices)),
+            Err(error) => {
+                let _ = self.take_back(&numbers);
+                Err(error)
+            }
+        }
+    }
+
+    pub(super) fn take_back(&self, numbers: &[i64]) -> Result<()> {
+        self.base.transact(|transaction| Ok(transaction.take_back(numbers, self.lease.token())?))
+    }
+
+    fn take(&self, is_told: impl Fn(&TaskId) -> bool) -> Result<Vec<NoticeRow>> {
+        // Ends that only the task directories show become notifications here at the latest.
+        Settler::on(self.base).reconcile()?;
+        if !self.base.store()?.any_notices(&self.session)? {
+            return Ok(Vec::new());
+        }
+        let directory = self.base.home.session(&self.session);
+        let taken = self.base.transact(|transaction| {
+            // Filter before the limit, so that notifications for others do not take up places.
+            let mut living = transaction.notice_holders(&self.session)?;
+            living.retain(|holder| lease::is_held(directory.path(), holder));
+            let is_wanted = |row: &NoticeRow| {
+                !(matches!(row.news, News::Ended { .. }) && is_told(&row.task)) && self.tells_of(&row.task)
+            };
+            let rows = transaction.open_notices(&self.session, &living, is_wanted, MOST)?;
+            let numbers: Vec<_> = rows.iter().map(|row| row.number).collect();
+            transaction.hand_over(&numbers, self.lease.token())?;
+            let (mut current, mut overtaken) = (Vec::new(), Vec::new());
+            for row in rows {
+                let to = if is_overtaken(&row, transaction)? { &mut overtaken } else { &mut current };
+                to.push(row);
+            }
+            let numbers: Vec<_> = overtaken.iter().map(|row| row.number).collect();
+            transaction.acknowledge(&numbers, self.lease.token())?;
+            Ok((current, overtaken))
+        });
+        let taken = taken.map(|(current, overtaken)| {
+            overtaken.iter().for_each(|row| mark_told(self.base, &row.task, row.run, &row.news, row.at));
+            current
+        });
+        match taken {
+            // If the disk is too full to record the delivery, deliver later: once, not twice.
+            Err(Error::Store(error)) if error.is_lack_of_room() => Ok(Vec::new()),
+            other => other,
+        }
+    }
+}
+
+/// Tells whether a notification is obsolete: an agent no longer waits for an answer once its run has ended, and the end is
+/// reported.
+fn is_overtaken(row: &NoticeRow, transaction: &Transaction<'_>) -> Result<bool> {
+    let waits = matches!(&row.news, News::Stalled { prompt } if prompt.starts_with(AGENT_WAITS));
+    let is_over = |task: Task| task.status.is_terminal() || task.state.run() != row.run;
+    Ok(waits && transaction.task(&row.task)?.is_some_and(is_over))
+}

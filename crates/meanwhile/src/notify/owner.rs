@@ -1,0 +1,120 @@
+//! What an owner knows by itself: it is not told what it has read, or ended with a receipt.
+
+use mw_model::{TaskId, Timestamp};
+
+use super::host::Teller;
+use crate::disk::store::Transaction;
+use crate::error::{Error, Result};
+use crate::live::Live;
+use crate::live::kill::{KillRequest, Kills};
+use crate::notify::Notifications;
+use crate::read::Reader;
+use crate::read::output::{ReadReply, ReadRequest};
+use crate::record::Lookup;
+use crate::settle::Settler;
+use crate::task::{Scope, Task};
+
+impl Notifications<'_> {
+    /// Ends tasks at the request of their owner. The owner gets the receipts, so these ends make no notification. Tasks that
+    /// could not be ended, or got a signal that does not ask for an end, are still reported.
+    ///
+    /// # Errors
+    /// When a task is unknown, or the database fails.
+    pub fn kill_as_owner(&self, handles: &[&str], session: &str, request: &KillRequest) -> Result<Kills> {
+        let scope = Scope::Session(session.to_owned());
+        let ids = handles
+            .iter()
+            .map(|handle| Lookup::on(self.base).resolve_exact(handle, &scope))
+            .collect::<Result<Vec<_>>>()?;
+        if !request.ends() {
+            return Ok(Live::on(self.base).kill_all(&ids, request));
+        }
+        // Before the kill: an end that comes from it must find the latch.
+        for id in &ids {
+            self.note_told(id)?;
+        }
+        let kills = Live::on(self.base).kill_all(&ids, request);
+        for failure in &kills.failures {
+            self.change_latch(&failure.id, |transaction, task, _| Ok(transaction.unlatch(task)?))?;
+        }
+        Ok(kills)
+    }
+
+    /// Reads output for a task's owner. An owner that has read the output of an ended task to its end is not notified of it.
+    ///
+    /// # Errors
+    /// As [`Reader::read`](crate::engine::Reader::read).
+    pub fn read_as_owner(&self, handle: &str, session: &str, request: &ReadRequest) -> Result<ReadReply> {
+        let scope = Scope::Session(session.to_owned());
+        let id = Lookup::on(self.base).resolve_exact(handle, &scope)?;
+        let ended = Settler::on(self.base).current(&id)?.status.is_terminal();
+        let reply = Reader::on(self.base).read(id.as_str(), &scope, request)?;
+        if ended && reply.eof {
+            self.note_told(&id)?;
+        }
+        Ok(reply)
+    }
+
+    /// Records that the owner already knows the end of the task's current run, or will.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn note_told(&self, id: &TaskId) -> Result<()> {
+        self.change_latch(id, |transaction, task, now| {
+            transaction.latch(task, now)?;
+            self.mark_told(task);
+            Ok(())
+        })
+    }
+
+    /// Records that a process has reported the end of a task, as [`TaskRequest::teller`] promised; false when there is no such
+    /// promise any more.
+    ///
+    /// # Errors
+    /// When the database fails; the end is then reported once more.
+    ///
+    /// [`TaskRequest::teller`]: crate::engine::TaskRequest::teller
+    pub fn keep_promise(&self, id: &TaskId, teller: &Teller) -> Result<bool> {
+        let mut kept = false;
+        self.change_latch(id, |transaction, task, _| {
+            kept = transaction.end_promise(id, &teller.0, true)?;
+            self.mark_told(task);
+            Ok(())
+        })?;
+        Ok(kept)
+    }
+
+    /// Gives up the promise to report a task's end; the next delivery of its session reports it.
+    ///
+    /// # Errors
+    /// When the database fails; the promise then lasts until this process exits.
+    pub fn leave_promise(&self, id: &TaskId, teller: &Teller) -> Result<()> {
+        self.change_latch(id, |transaction, _, _| {
+            Ok(transaction.end_promise(id, &teller.0, false).map(drop)?)
+        })
+    }
+
+    /// Records the delivered end in the task's directory as well, in case the database is removed.
+    fn mark_told(&self, task: &Task) {
+        if task.status.is_terminal() {
+            self.base.home.task(&task.id).mark_told(task.state.run());
+        }
+    }
+
+    /// Changes what an owner knows. If the disk is full, reading or ending a task still works, and the owner is notified once
+    /// more.
+    fn change_latch(
+        &self,
+        id: &TaskId,
+        change: impl FnOnce(&Transaction<'_>, &Task, Timestamp) -> Result<()>,
+    ) -> Result<()> {
+        let changed = self.base.transact(|transaction| match transaction.task(id)? {
+            Some(task) => change(transaction, &task, self.base.clock.now()),
+            None => Ok(()),
+        });
+        match changed {
+            Err(Error::Store(error)) if error.is_lack_of_room() => Ok(()),
+            other => other,
+        }
+    }
+}

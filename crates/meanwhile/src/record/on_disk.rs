@@ -1,0 +1,159 @@
+//! A task as its directory has it.
+
+use mw_model::wire::{ExitRecord, JournalEntry, JournalLine};
+use mw_model::{Event, RunOrigin, TaskId, TaskSpec, TaskState, TaskTrace, Timestamp, next_state};
+
+use crate::disk::home::Home;
+use crate::disk::store::{Transaction, new_task};
+use crate::disk::task_dir::ToldNews;
+use crate::error::Result;
+use crate::span;
+use crate::span::RunFacts;
+use crate::task::Task;
+
+/// Reads a task that runs under a supervisor; nothing if it does not, or if that is uncertain.
+pub(crate) fn running_task(home: &Home, id: &TaskId) -> Result<Option<Task>> {
+    let supervised = home.task(id).is_supervised()?;
+    let Ok(spec) = home.task(id).spec() else { return Ok(None) };
+    let (task, journal) = not_begun(home, &spec)?;
+    let run = task.state.run();
+    if !supervised || home.task(id).result(run)?.is_some() {
+        return Ok(None);
+    }
+    Ok(begun(task, journal.into_iter().filter(|line| line.run == run)))
+}
+
+/// Applies the journal of a run to its task; nothing unless the task is running afterwards.
+fn begun(mut task: Task, journal: impl Iterator<Item = JournalLine>) -> Option<Task> {
+    let mut apply = |event: &Event| next_state(&task.state, event).map(|state| task.set_state(state)).ok();
+    apply(&Event::Reserved { since: Timestamp::default() })?;
+    for line in journal {
+        match line.entry {
+            JournalEntry::Started { process, started_at } => apply(&Event::Started { process, started_at })?,
+            JournalEntry::KillRequested { by, signal, .. } => apply(&Event::KillRequested { by, signal })?,
+            // A repeated entry changes nothing.
+            JournalEntry::Ready { what } => _ = apply(&Event::Ready { what, ready_at: line.at }),
+            JournalEntry::Spawning { .. }
+            | JournalEntry::NotExecuted { .. }
+            | JournalEntry::LimitReached { .. }
+            | JournalEntry::ResourceLimitReached { .. }
+            | JournalEntry::Stalled { .. }
+            | JournalEntry::Progress { .. }
+            | JournalEntry::Hosted
+            | JournalEntry::Belongs { .. }
+            | JournalEntry::TakenOver { .. }
+            | JournalEntry::TreeEmpty { .. } => {}
+        }
+    }
+    task.state.process().is_some().then_some(task)
+}
+
+/// Reads a task as it was before its current run, and its journal.
+fn not_begun(home: &Home, spec: &TaskSpec) -> Result<(Task, Vec<JournalLine>)> {
+    let journal = home.task(&spec.id).journal()?;
+    let shelved = home.task(&spec.id).last_shelved()?;
+    let run = journal.iter().map(|line| line.run).max().unwrap_or(1).max(shelved + 1);
+    let origin = match run {
+        1 => RunOrigin::First,
+        run if spec.agent.is_some() && home.task(&spec.id).follow_up(run)?.is_some() => RunOrigin::Resume,
+        _ => RunOrigin::Restart,
+    };
+    let mut task = new_task(spec, TaskState::Pending { run, origin }, &home.task(&spec.id).log());
+    if spec.agent.is_some() {
+        task.resume_count = home.task(&spec.id).follow_ups(run)?;
+    }
+    Ok((task, journal))
+}
+
+/// All that a task's directory says about it, read before any of it is written elsewhere.
+pub(super) struct OnDisk {
+    pub(super) spec: TaskSpec,
+    /// The task before its current run.
+    pub(super) task: Task,
+    journal: Vec<JournalLine>,
+    begun: bool,
+    /// The last run whose end was delivered to the owner.
+    told: Option<u32>,
+    told_news: Vec<ToldNews>,
+    /// The exit records of earlier runs, as far as they exist.
+    earlier: Vec<ExitRecord>,
+}
+
+impl OnDisk {
+    pub(super) fn read(home: &Home, spec: TaskSpec) -> Result<Self> {
+        let (task, journal) = not_begun(home, &spec)?;
+        let run = task.state.run();
+        let mut earlier = Vec::new();
+        for run in 1..run {
+            // The process that was moving its files may have been killed.
+            let record = home.task(&spec.id).earlier_result(run)?;
+            earlier.extend(if record.is_some() { record } else { home.task(&spec.id).result(run)? });
+        }
+        Ok(Self {
+            begun: journal.iter().any(|line| line.run == run) || home.task(&spec.id).result(run)?.is_some(),
+            told: home.task(&spec.id).told()?,
+            told_news: home.task(&spec.id).told_news()?,
+            spec,
+            task,
+            journal,
+            earlier,
+        })
+    }
+
+    /// Adds the task. A task that was being started gets the state from which reconciling continues.
+    pub(super) fn insert(&self, home: &Home, transaction: &Transaction<'_>) -> Result<Task> {
+        let spec = &self.spec;
+        let mut task = self.task.clone();
+        task.number = transaction.take_number(&spec.session, spec.number)?;
+        if self.begun {
+            transaction.insert_reserved(&mut task, spec.created_at)?;
+        } else {
+            transaction.insert(&task)?;
+            // If the disk is full, the next command does it.
+            let _ = home.note_waiting();
+        }
+        if let Some(trace) = &spec.trace {
+            self.enter_earlier_spans(transaction, &task, trace)?;
+        }
+        for record in self.earlier.iter().filter(|record| self.told.is_none_or(|told| told < record.run)) {
+            transaction.tell_earlier_end(&task, record)?;
+        }
+        if self.told == Some(task.state.run()) {
+            transaction.latch(&task, spec.created_at)?;
+        } else if let Some(teller) = spec.teller.as_ref().filter(|_| task.state.run() == 1) {
+            transaction.promise_end(&task, teller)?;
+        }
+        for told in &self.told_news {
+            transaction.latch_news(&task, told, spec.created_at)?;
+        }
+        Ok(task)
+    }
+
+    /// Adds the spans of earlier runs. The end of a run without a record is unknown.
+    fn enter_earlier_spans(
+        &self,
+        transaction: &Transaction<'_>,
+        task: &Task,
+        trace: &TaskTrace,
+    ) -> Result<()> {
+        for record in &self.earlier {
+            let run = record.run;
+            let mut of_run = self.journal.iter().filter(|line| line.run == run);
+            let started = of_run.find_map(|line| match &line.entry {
+                JournalEntry::Started { process, started_at } => Some((process.pid, *started_at)),
+                _ => None,
+            });
+            let cause = record.cause();
+            let facts = RunFacts {
+                run,
+                pid: started.map(|(pid, _)| pid),
+                started_at: started.map(|(_, at)| at),
+                ended: Some((record.completed_at, &cause)),
+            };
+            for span in span::of_earlier_run(task, trace, &facts) {
+                transaction.enter_span(&span, trace)?;
+            }
+        }
+        Ok(())
+    }
+}
