@@ -29,11 +29,11 @@ pub use crate::notify::subscription::Subscription;
 pub use crate::notify::told::{TaskNews, Told};
 pub use crate::notify::{Hooks, Notifications};
 pub use crate::outcome::summarize;
+pub use crate::read::condition::{Condition, WaitReply, WaitRequest};
 pub use crate::read::output::{
     From, GrepMatch, GrepReply, GrepRequest, Piece, ReadReply, ReadRequest, clean_text, render_screen,
 };
 pub use crate::read::runs::Run;
-pub use crate::read::wait::{Condition, WaitReply, WaitRequest};
 pub use crate::read::{Reader, Tasks};
 pub use crate::record::Lookup;
 pub use crate::record::retained::{KeepCause, Retained};

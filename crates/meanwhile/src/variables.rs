@@ -3,7 +3,7 @@
 use mw_model::{EnvVar, PROGRESS_VARIABLE, TRACEPARENT_VARIABLE, TRACESTATE_VARIABLE};
 
 use crate::error::{Error, Result};
-use crate::notify::hooks::HOOK_RUN_VARIABLE;
+use crate::notify::hook_run::HOOK_RUN_VARIABLE;
 
 /// Names the task to its command.
 pub(crate) const TASK_VARIABLE: &str = "MEANWHILE_TASK_ID";

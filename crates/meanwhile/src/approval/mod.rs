@@ -21,6 +21,7 @@ mod gate;
 mod house;
 mod local_files;
 mod policy;
+mod question;
 
 pub use asker::{Asked, Asker, Nobody};
 pub use consent::Approval;

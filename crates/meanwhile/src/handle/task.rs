@@ -8,8 +8,8 @@ use mw_model::wire::KillReceipt;
 use super::session::Session;
 use crate::error::{Error, Result};
 use crate::live::kill::KillRequest;
+use crate::read::condition::{Condition, WaitRequest};
 use crate::read::output::{From, ReadRequest};
-use crate::read::wait::{Condition, WaitRequest};
 use crate::task::Task;
 
 /// What to wait for.

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::io;
 use std::time::{Duration, Instant};
 
-use mw_model::wire::{ControlReply, KillReceipt, Operation};
-use mw_model::{Cause, Process, TaskId, TaskState, asks_to_end, signal_name};
+use mw_model::wire::{ControlReply, KillReceipt};
+use mw_model::{Cause, Process, TaskId, TaskState, signal_name};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::kill::asked::Asked;
@@ -19,6 +19,9 @@ use crate::settle::Settler;
 use crate::task::Scope;
 
 mod asked;
+mod request;
+
+pub use request::{KillFailure, KillRequest, Kills};
 
 /// How long a start that is under way may take before a kill gives up on it.
 const START_PATIENCE: Duration = Duration::from_secs(10);
@@ -28,73 +31,6 @@ const RETRY: Duration = Duration::from_millis(2);
 const LOOK: Duration = Duration::from_millis(100);
 /// How often the request is repeated because the supervisor was killed.
 const MOST_TRIES: u32 = 5;
-
-/// How to end or signal a task.
-#[derive(Clone, Debug)]
-pub struct KillRequest {
-    /// Who asks.
-    pub by: String,
-    /// First signal. One that does not ask for an end (see [`asks_to_end`]) is only sent, unless a grace period is given.
-    pub signal: i32,
-    /// Time until SIGKILL; absent = the task's own.
-    pub grace_ms: Option<u64>,
-}
-
-impl KillRequest {
-    /// Returns a request that sends SIGTERM first, with the grace period of the task.
-    #[must_use]
-    pub const fn term(by: String) -> Self {
-        const SIGTERM: i32 = 15;
-        Self { by, signal: SIGTERM, grace_ms: None }
-    }
-
-    /// Tells whether the tasks are to end, or only to get a signal.
-    #[must_use]
-    pub const fn ends(&self) -> bool {
-        asks_to_end(self.signal) || self.grace_ms.is_some()
-    }
-
-    fn operation(&self) -> Operation {
-        let by = self.by.clone();
-        if self.ends() {
-            Operation::Kill { by, signal: self.signal, grace_ms: self.grace_ms }
-        } else {
-            Operation::Signal { by, signal: self.signal }
-        }
-    }
-}
-
-/// The result of ending several tasks: each task is in one of the two lists, in the order of the request.
-#[derive(Debug, Default)]
-#[must_use]
-pub struct Kills {
-    /// Receipts of the tasks that were ended or signalled.
-    pub receipts: Vec<KillReceipt>,
-    /// Tasks that may not have ended, and why.
-    pub failures: Vec<KillFailure>,
-}
-
-/// A task that could not be ended, or whose end was not confirmed.
-#[derive(Debug)]
-pub struct KillFailure {
-    /// Which.
-    pub id: TaskId,
-    /// Why.
-    pub error: Error,
-}
-
-impl Kills {
-    /// Returns the receipts, or the first failure.
-    ///
-    /// # Errors
-    /// When a task could not be ended.
-    pub fn all_done(self) -> Result<Vec<KillReceipt>> {
-        match self.failures.into_iter().next() {
-            Some(failure) => Err(failure.error),
-            None => Ok(self.receipts),
-        }
-    }
-}
 
 /// A task that is being ended.
 struct Target {

@@ -1,17 +1,14 @@
 //! Decides which queued task runs next. Slots are taken in the same transaction; see `slots`.
 
-use std::time::Duration;
-
-use mw_model::{Cause, Event, QueueLimits, Status, TaskId, TaskSpec, TimeLimit, Timestamp};
+use mw_model::{Cause, Event, QueueLimits, Status, TimeLimit, Timestamp};
 
 use super::vacancy::{Fate, end_of_session};
-use crate::disk::home::Home;
 use crate::disk::session_dir::lease::Held;
 use crate::disk::session_dir::vacancy;
 use crate::disk::slots::{Pool, Slots};
 use crate::disk::store::{Change, Transaction};
 use crate::disk::task_dir::StartHold;
-use crate::error::{Error, Result, is_lack, is_lack_of_room};
+use crate::error::{Result, is_lack, is_lack_of_room};
 use crate::queue::Queue;
 use crate::record::Records;
 use crate::record::ending::end_unsupervised;
@@ -58,36 +55,6 @@ impl Queue<'_> {
             let _ = flag.set();
         }
         done
-    }
-
-    /// Takes the slots for one more task of a session.
-    pub(crate) fn take_slots(&self, session: &str, pool: Pool, limits: QueueLimits) -> Result<Option<Slots>> {
-        self.base.home.session(session).take_slots(&self.base.home.common_slots(), limits, pool)
-    }
-
-    /// Like the above, for a task that runs already: waits for processes that only test a slot.
-    pub(crate) fn take_slots_patiently(&self, spec: &TaskSpec) -> Result<Option<Slots>> {
-        let limits = spec.queue.unwrap_or_else(|| self.base.settings.queue.limits());
-        for _ in 0..20 {
-            if let Some(slots) = self.take_slots(&spec.session, Pool::of(spec.kind), limits)? {
-                return Ok(Some(slots));
-            }
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        Ok(None)
-    }
-
-    /// Returns the limits of a queued task: those it was started with, whichever process asks now.
-    fn limits_of_waiting(&self, task: &Task) -> Result<QueueLimits> {
-        if let Some(limits) = task.queue {
-            return Ok(limits);
-        }
-        match self.base.home.task(&task.id).spec() {
-            Ok(spec) => Ok(spec.queue.unwrap_or_else(|| self.base.settings.queue.limits())),
-            // Its launch reports what is wrong with it.
-            Err(Error::Damaged { .. } | Error::NotFound(_)) => Ok(self.base.settings.queue.limits()),
-            Err(error) => Err(error),
-        }
     }
 
     /// Gives slots to a session's queued tasks, by priority, then in order.
@@ -255,24 +222,6 @@ impl Queue<'_> {
         }
         Ok(all)
     }
-}
-
-/// Removes a completed task from what other tasks wait for, because the task is being removed. The specs change first, because
-/// a lost database is rebuilt from them.
-pub(crate) fn release_followers(home: &Home, transaction: &Transaction<'_>, id: &TaskId) -> Result<()> {
-    let Some(before) = transaction.task(id)? else { return Ok(()) };
-    let record = home.task(id).result(before.state.run())?;
-    let on_record = record.is_some_and(|it| it.cause().status() == Status::Completed);
-    if before.status != Status::Completed && !on_record {
-        return Ok(());
-    }
-    for mut follower in transaction.waiting_after(id)? {
-        follower.after.retain(|other| other != id);
-        // A spec that cannot be written matters only to a rebuilt database.
-        let _ = home.task(&follower.id).change_after(&follower.after);
-        transaction.set_after(&follower.id, &follower.after)?;
-    }
-    Ok(())
 }
 
 /// The state of the search for the next task.

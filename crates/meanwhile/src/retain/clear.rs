@@ -10,7 +10,7 @@ use crate::fail_point::fail_point;
 use crate::live::Live;
 use crate::live::kill::KillRequest;
 use crate::notify::Hooks;
-use crate::queue::next;
+use crate::queue::followers;
 use crate::record::Records;
 use crate::record::retained::Retained;
 use crate::retain::Retention;
@@ -182,7 +182,7 @@ impl Retention<'_> {
         }
         for (database, change) in databases.iter().zip(&changes) {
             for id in &going {
-                next::release_followers(&self.base.home, change, id)?;
+                followers::release_followers(&self.base.home, change, id)?;
                 Hooks::on(self.base).keep_hook_calls(database, change, id)?;
             }
             change.delete_all(&going)?;

@@ -1,21 +1,13 @@
 //! Submits a request: the task is started, queued, or refused without leaving anything behind.
 
-use std::os::unix::ffi::OsStrExt;
-
 use mw_model::wire::Metadata;
-use mw_model::{
-    EnvVar, Event, PROGRESS_FD, PROGRESS_VARIABLE, RawText, RunOrigin, SPEC_VERSION, Status,
-    TRACEPARENT_VARIABLE, TaskId, TaskSpec, TaskState, TaskTrace, Timestamp, next_state,
-};
+use mw_model::{Event, Status, TaskId, next_state};
 
-use crate::approval::{Approvals, Consent};
-use crate::disk::platform;
-use crate::disk::session_dir::agent_sessions::kept_agent;
-use crate::disk::session_dir::vacancy;
+use super::write_down::NewTask;
+use crate::approval::Approvals;
 use crate::disk::slots::{Pool, Slots};
-use crate::disk::store::{StoreError, new_task};
+use crate::disk::store::StoreError;
 use crate::disk::task_dir::StartHold;
-use crate::disk::task_dir::log_names;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::launch::Launcher;
@@ -31,7 +23,6 @@ use crate::settings::AtCapacity;
 use crate::settle::Settler;
 use crate::start::Starts;
 use crate::task::{Scope, Task};
-use crate::variables::{SESSION_VARIABLE, TASK_VARIABLE, is_reserved};
 
 /// The answer to a start.
 #[derive(Clone, Debug)]
@@ -40,16 +31,6 @@ pub struct Started {
     pub task: Task,
     /// Whether it was already running under that name.
     pub existed: bool,
-}
-
-/// What is chosen for a task before anything is written.
-struct NewTask {
-    id: TaskId,
-    trace: TaskTrace,
-}
-
-fn variable<'env>(env: &'env [EnvVar], name: &str) -> Option<&'env RawText> {
-    env.iter().rev().find(|var| var.name.as_bytes() == name.as_bytes()).map(|var| &var.value)
 }
 
 impl Starts<'_> {
@@ -245,110 +226,6 @@ impl Starts<'_> {
                 let task = self.restart(existing.id.as_str(), &Scope::Session(request.session.clone()))?;
                 Ok(Started { task, existed: true })
             }
-        }
-    }
-
-    fn new_directory(&self, request: &TaskRequest) -> Result<(NewTask, StartHold)> {
-        loop {
-            let random: [u8; 40] = platform::random_bytes().map_err(Error::io("no random numbers"))?;
-            let (for_id, for_trace) = random.split_at(8);
-            let number = for_id.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
-            let id = TaskId::from_random(request.kind, number);
-            let made = self.base.home.make_task(&id).map_err(Error::io("cannot make the task directory"))?;
-            if let Some(hold) = made {
-                fail_point("start-directory-made");
-                let trace = self.new_trace(request, for_trace);
-                return Ok((NewTask { id, trace }, hold));
-            }
-        }
-    }
-
-    /// Chooses the task's place in the trace of the caller. An invalid `TRACEPARENT` is ignored.
-    fn new_trace(&self, request: &TaskRequest, random: &[u8]) -> TaskTrace {
-        let mut bytes = [0; 32];
-        bytes.copy_from_slice(random);
-        let host = variable(&request.env, TRACEPARENT_VARIABLE)
-            .and_then(|value| std::str::from_utf8(value.as_bytes()).ok()?.parse().ok());
-        self.base.settings.traces.place(bytes, host)
-    }
-
-    /// Writes what to run into the task's directory. From here on the task survives this process.
-    fn write_down(&self, request: &TaskRequest, new: &NewTask) -> Result<(TaskSpec, Task)> {
-        let session = self.base.home.session(&request.session);
-        let number = session.take_number(|| Ok(self.base.store()?.last_number(&request.session)?))?;
-        let mut spec = self.spec_of(request, new, number, self.base.clock.now());
-        if !request.foreground {
-            spec.handle_number = Some(self.next_handle_number(&request.session, request.context.as_deref())?);
-        }
-        self.base.home.task(&spec.id).write_spec(&spec)?;
-        fail_point("start-spec-written");
-        let state = TaskState::Pending { run: 1, origin: RunOrigin::First };
-        let task = new_task(&spec, state, &self.base.home.task(&spec.id).log());
-        log_names::link_log(&self.base.home, &task);
-        Ok((spec, task))
-    }
-
-    /// Returns the number of the next short handle in a context, or else in a session.
-    pub(crate) fn next_handle_number(&self, session: &str, context: Option<&str>) -> Result<u64> {
-        let last = || Ok(self.base.store()?.last_handle_number(session, context)?);
-        self.base.home.session(session).take_handle_number(context, last)
-    }
-
-    fn spec_of(&self, request: &TaskRequest, new: &NewTask, number: u64, now: Timestamp) -> TaskSpec {
-        let NewTask { id, trace } = new;
-        let mark = |name: &str, value: &str| EnvVar { name: name.into(), value: value.into() };
-        let mut env: Vec<_> = request.env.iter().filter(|var| !is_reserved(var)).cloned().collect();
-        env.push(mark(TASK_VARIABLE, id.as_str()));
-        env.push(mark(SESSION_VARIABLE, &request.session));
-        if request.progress_fd {
-            env.push(mark(PROGRESS_VARIABLE, &PROGRESS_FD.to_string()));
-        }
-        TaskSpec {
-            version: SPEC_VERSION,
-            id: id.clone(),
-            kind: request.kind,
-            session: request.session.clone(),
-            number,
-            dialect: request.dialect,
-            context: request.context.clone(),
-            handle_number: None,
-            foreground: request.foreground,
-            name: request.name.clone(),
-            description: request.description.clone(),
-            command: request.command.clone(),
-            place: request.place,
-            cwd: request.cwd.as_os_str().as_bytes().into(),
-            env,
-            umask: request.umask,
-            io: request.io,
-            limits: request.limits.clone(),
-            lifetime: request.lifetime,
-            bond: vacancy::bond(
-                &self.base.home,
-                &request.session,
-                request.lifetime,
-                self.base.settings.session_grace_ms,
-                now,
-            ),
-            batch: request.batch.clone(),
-            after: request.after.clone(),
-            priority: request.priority,
-            queue: Some(self.base.settings.queue.limits()),
-            log_header: self.base.settings.log_header,
-            hooks: Some(self.base.settings.hooks.any()),
-            ready: request.ready.clone(),
-            progress_fd: request.progress_fd,
-            parent_session: request.parent_session.clone(),
-            parent_message: request.parent_message.clone(),
-            teller: request.teller.as_ref().map(|teller| teller.0.clone()),
-            starter: request.starter.as_ref().map(|starter| starter.0.clone()),
-            created_at: now,
-            agent: request.agent.clone(),
-            approved_by: request.approval.by().to_owned(),
-            approved_at: request.approval.granted().map_or(now, |granted| granted.at),
-            approval: request.approval.granted().map(Consent::on_record),
-            // The processes of an agent that is kept alive are in the trace of the agent's own task.
-            trace: kept_agent(&request.session).is_none().then_some(*trace),
         }
     }
 

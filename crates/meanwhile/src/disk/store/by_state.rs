@@ -6,7 +6,7 @@ use rusqlite::types::ToSql;
 use super::connection::Store;
 use super::error::StoreError;
 use super::filter::{Filter, conditions};
-use super::read::{Rows, Stretch, Walk};
+use super::list::{Rows, Stretch, Walk};
 use super::rows;
 use crate::task::Task;
 

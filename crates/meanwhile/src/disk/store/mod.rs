@@ -12,6 +12,8 @@ mod error;
 mod events;
 mod filter;
 mod inspect;
+mod latches;
+mod list;
 mod migrations;
 mod notices;
 mod queue;

@@ -10,7 +10,6 @@ use super::connection::Store;
 use super::error::StoreError;
 use super::write::{Transaction, json};
 use crate::disk::session_dir::agent_sessions::kept_agent;
-use crate::disk::task_dir::ToldNews;
 use crate::task::Task;
 
 /// Where a notice stands. The numbers are in the database.
@@ -114,89 +113,6 @@ impl Transaction<'_> {
         });
         earlier.duration_ms = Some((record.duration_seconds * 1000.0) as u64);
         self.enter_notice(&earlier, &News::Ended { cause: record.cause() }, record.completed_at)
-    }
-
-    /// Notes that the owner knows how a run ends, or will know from its own request. False when it has been
-    /// told already.
-    pub(crate) fn latch(&self, task: &Task, at: Timestamp) -> Result<bool, StoreError> {
-        let mut latch = self.inner.prepare_cached(
-            "INSERT INTO notices (session, task, run, kind, ordinal, at, stage) VALUES (?1, ?2, ?3, 'ended', 0, ?4, ?5) \
-             ON CONFLICT DO UPDATE SET stage = ?5 WHERE stage = ?6",
-        )?;
-        let (session, id, run) = (&task.session, task.id.as_str(), task.state.run());
-        let latched =
-            latch.execute(params![session, id, run, at.as_micros(), Stage::Known, Stage::Waiting])?;
-        Ok(latched > 0)
-    }
-
-    /// Enters that a holder will tell how a run ends: whatever comes is handed to it from the start.
-    pub(crate) fn promise_end(&self, task: &Task, holder: &str) -> Result<(), StoreError> {
-        let sql = "INSERT INTO notices (session, task, run, kind, ordinal, at, stage, holder) \
-                   VALUES (?1, ?2, ?3, 'ended', 0, ?4, ?5, ?6) ON CONFLICT DO NOTHING";
-        let (session, id, run) = (&task.session, task.id.as_str(), task.state.run());
-        let at = task.created_at.as_micros();
-        self.inner.execute(sql, params![session, id, run, at, Stage::Promised, holder])?;
-        Ok(())
-    }
-
-    /// The same for a run that may be over: what nobody has been handed is this holder's to tell.
-    pub(crate) fn claim_end(&self, task: &Task, holder: &str, at: Timestamp) -> Result<(), StoreError> {
-        let mut claim = self.inner.prepare_cached(
-            "INSERT INTO notices (session, task, run, kind, ordinal, at, stage, holder) \
-             VALUES (?1, ?2, ?3, 'ended', 0, ?4, ?5, ?6) \
-             ON CONFLICT DO UPDATE SET stage = ?5, holder = ?6 WHERE stage = ?7",
-        )?;
-        let (session, id, run) = (&task.session, task.id.as_str(), task.state.run());
-        claim.execute(params![session, id, run, at.as_micros(), Stage::Promised, holder, Stage::Waiting])?;
-        Ok(())
-    }
-
-    /// Ends such a promise: kept, or left to whoever tells the session next. False when there is none.
-    pub(crate) fn end_promise(&self, task: &TaskId, holder: &str, kept: bool) -> Result<bool, StoreError> {
-        let sql = "UPDATE notices SET stage = ?3, holder = NULL \
-                   WHERE task = ?1 AND kind = 'ended' AND stage = ?4 AND holder = ?2";
-        let next = if kept { Stage::Closed } else { Stage::Waiting };
-        Ok(self.inner.execute(sql, params![task.as_str(), holder, next, Stage::Promised])? > 0)
-    }
-
-    /// Notes what else the owner was told of, for a database that is rebuilt.
-    pub(crate) fn latch_news(&self, task: &Task, told: &ToldNews, at: Timestamp) -> Result<(), StoreError> {
-        let mut latch = self.inner.prepare_cached(
-            "INSERT INTO notices (session, task, run, kind, ordinal, at, stage) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) \
-             ON CONFLICT DO NOTHING",
-        )?;
-        let ToldNews { kind, run, ordinal } = told;
-        let (id, ordinal, at) = (task.id.as_str(), *ordinal as i64, at.as_micros());
-        latch.execute(params![task.session, id, run, kind, ordinal, at, Stage::Known])?;
-        Ok(())
-    }
-
-    /// Closes the ends of a task's runs up to this one: the owner was told of them.
-    pub(crate) fn close_ends(&self, task: &TaskId, run: u32) -> Result<(), StoreError> {
-        let sql = format!(
-            "UPDATE notices SET stage = ?3, holder = NULL \
-             WHERE task = ?1 AND kind = 'ended' AND run <= ?2 AND {IS_OPEN}"
-        );
-        self.inner.execute(&sql, params![task.as_str(), run, Stage::Closed])?;
-        Ok(())
-    }
-
-    /// Closes something else that the owner was told of.
-    pub(crate) fn close_news(&self, task: &TaskId, told: &ToldNews) -> Result<(), StoreError> {
-        let sql = format!(
-            "UPDATE notices SET stage = ?5, holder = NULL \
-             WHERE task = ?1 AND kind = ?2 AND run = ?3 AND ordinal = ?4 AND {IS_OPEN}"
-        );
-        let (id, ordinal) = (task.as_str(), told.ordinal as i64);
-        self.inner.execute(&sql, params![id, told.kind, told.run, ordinal, Stage::Closed])?;
-        Ok(())
-    }
-
-    /// Takes a latch back that came before any news.
-    pub(crate) fn unlatch(&self, task: &Task) -> Result<(), StoreError> {
-        let sql = "DELETE FROM notices WHERE task = ?1 AND run = ?2 AND kind = 'ended' AND stage = ?3 AND news IS NULL";
-        self.inner.execute(sql, params![task.id.as_str(), task.state.run(), Stage::Known])?;
-        Ok(())
     }
 
     /// Returns who holds notices of a session that nobody has acknowledged.

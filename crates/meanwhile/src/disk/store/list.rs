@@ -1,0 +1,271 @@
+//! Listing tasks, page by page, by index only.
+
+use std::cmp::Reverse;
+
+use mw_model::{Status, TaskId};
+use rusqlite::types::ToSql;
+use rusqlite::{OptionalExtension, TransactionBehavior};
+
+use super::by_state::by_state_sql;
+use super::connection::Store;
+use super::error::StoreError;
+use super::filter::{Filter, IS_KEEPER, Order, Page, conditions, order_sql, title};
+use super::rows;
+use crate::task::{Scope, Task};
+
+/// A way through the tasks that follows an index, so that its cost does not grow with their number.
+pub(super) enum Walk {
+    HoldingSlots,
+    Waiting,
+    Newest,
+    NewestOfSession,
+    InStatus(Status),
+}
+
+impl Walk {
+    /// Returns the index to use, the condition and the order.
+    fn sql(&self) -> (&'static str, String, &'static str) {
+        match self {
+            Self::HoldingSlots => ("INDEXED BY tasks_live", "phase = 1".to_owned(), "seq"),
+            Self::Waiting => ("INDEXED BY tasks_waiting", "phase = 0".to_owned(), "seq"),
+            Self::Newest => ("NOT INDEXED", "phase = 2".to_owned(), "seq"),
+            Self::NewestOfSession => ("INDEXED BY tasks_by_session", "phase = 2".to_owned(), "number"),
+            Self::InStatus(status) => {
+                ("INDEXED BY tasks_by_status", format!("status = '{}'", status.word()), "seq")
+            }
+        }
+    }
+}
+
+/// Returns the query of one way; the values of the filter are bound to it.
+fn walk_sql(filter: &Filter, way: &Walk, Rows { most, skip, except }: Rows<'_>) -> String {
+    let (index, condition, by_age) = way.sql();
+    let (mut clause, _) = conditions(filter);
+    if !except.is_empty() {
+        let except = except.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+        clause.push_str(&format!(" AND seq NOT IN ({except})"));
+    }
+    let order = order_sql(filter.order, by_age);
+    format!(
+        "SELECT {}, seq FROM tasks {index} WHERE {condition}{clause} ORDER BY {order} LIMIT {most} OFFSET {skip}",
+        rows::COLUMNS
+    )
+}
+
+fn count_sql(filter: &Filter, condition: &str) -> String {
+    format!("SELECT count(*) FROM tasks WHERE {condition}{}", conditions(filter).0)
+}
+
+/// Which part of what a walk finds is wanted.
+#[derive(Clone, Copy)]
+pub(super) struct Stretch<'a> {
+    pub(super) skip: u32,
+    pub(super) most: u32,
+    /// Those that stand elsewhere in the list, by their place in the table.
+    pub(super) except: &'a [i64],
+}
+
+/// Which rows of each way are read.
+#[derive(Clone, Copy)]
+pub(super) struct Rows<'a> {
+    pub(super) most: u64,
+    pub(super) skip: u32,
+    pub(super) except: &'a [i64],
+}
+
+impl Store {
+    /// Lists live tasks first, then ended ones, each part in the order asked for.
+    pub(crate) fn list(&self, filter: &Filter) -> Result<Page, StoreError> {
+        // One view for all parts: tasks move from one to the next meanwhile.
+        let _view = rusqlite::Transaction::new_unchecked(&self.connection, TransactionBehavior::Deferred)?;
+        let (waiting, running) = (self.count(filter, "phase = 0")?, self.count(filter, "phase = 1")?);
+        let live = waiting + running;
+        if let Order::ByState { failed_since } = filter.order {
+            let tasks = self.list_by_state(filter, failed_since, (running, waiting))?;
+            let total = self.count(filter, "1")?;
+            return Ok(Page { tasks, total, live });
+        }
+        let stretch = Stretch { skip: filter.offset, most: filter.limit, except: &[] };
+        let mut tasks = self.walk(filter, &[Walk::HoldingSlots, Walk::Waiting], stretch)?;
+        let left = Stretch {
+            skip: u32::try_from(u64::from(filter.offset).saturating_sub(live)).unwrap_or(u32::MAX),
+            most: filter.limit - tasks.len() as u32,
+            except: &[],
+        };
+        if left.most > 0 {
+            tasks.extend(self.ended_walk(filter, left)?);
+        }
+        let total = self.count(filter, "1")?;
+        Ok(Page { tasks, total, live })
+    }
+
+    pub(super) fn ended_walk(&self, filter: &Filter, stretch: Stretch<'_>) -> Result<Vec<Task>, StoreError> {
+        let terminal: Vec<_> = filter
+            .statuses
+            .iter()
+            .filter(|status| status.is_terminal())
+            .map(|s| Walk::InStatus(*s))
+            .collect();
+        match (&*filter.statuses, &filter.scope) {
+            ([], Scope::All) => self.walk(filter, &[Walk::Newest], stretch),
+            ([], Scope::Session(_)) => self.walk(filter, &[Walk::NewestOfSession], stretch),
+            _ => self.walk(filter, &terminal, stretch),
+        }
+    }
+
+    /// Follows each way, merges what they find, and keeps the stretch asked for.
+    pub(super) fn walk(
+        &self,
+        filter: &Filter,
+        ways: &[Walk],
+        stretch: Stretch<'_>,
+    ) -> Result<Vec<Task>, StoreError> {
+        // Ways are merged, so each must be followed from its beginning; a single one need not be.
+        let (skip_there, skip_here) = if ways.len() == 1 { (stretch.skip, 0) } else { (0, stretch.skip) };
+        let most = u64::from(skip_here) + u64::from(stretch.most);
+        let rows = Rows { most, skip: skip_there, except: stretch.except };
+        let mut found = self.walk_numbered(filter, ways, rows)?;
+        match filter.order {
+            Order::Newest | Order::ByState { .. } => found.sort_by_key(|(seq, _)| Reverse(*seq)),
+            Order::Oldest => found.sort_by_key(|(seq, _)| *seq),
+            Order::Longest => found.sort_by_key(|(seq, task)| (Reverse(task.duration_ms), *seq)),
+            Order::Shortest => found.sort_by_key(|(seq, task)| (task.duration_ms, Reverse(*seq))),
+            Order::Name => found.sort_by_cached_key(|(seq, task)| (title(task), Reverse(*seq))),
+            Order::NameDown => found.sort_by_cached_key(|(seq, task)| (Reverse(title(task)), *seq)),
+        }
+        let kept = found.into_iter().skip(skip_here as usize).take(stretch.most as usize);
+        Ok(kept.map(|(_, task)| task).collect())
+    }
+
+    /// Follows each way from its beginning or past some of it, and returns what they find with its place in the table.
+    pub(super) fn walk_numbered(
+        &self,
+        filter: &Filter,
+        ways: &[Walk],
+        rows: Rows<'_>,
+    ) -> Result<Vec<(i64, Task)>, StoreError> {
+        let mut found = Vec::new();
+        for way in ways {
+            let (_, values) = conditions(filter);
+            let mut query = self.connection.prepare_cached(&walk_sql(filter, way, rows))?;
+            let values: Vec<&dyn ToSql> = values.iter().map(AsRef::as_ref).collect();
+            let read =
+                |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>("seq")?, rows::task(row, &self.tasks_dir)?));
+            for row in query.query_map(&*values, read)? {
+                found.push(row?);
+            }
+        }
+        Ok(found)
+    }
+
+    pub(super) fn count(&self, filter: &Filter, condition: &str) -> Result<u64, StoreError> {
+        if filter.hides_keepers() {
+            // Keepers are few and counted by index; a look at the session of every task would take longer.
+            let all = Filter { internal: true, ..filter.clone() };
+            let keepers = self.count(&all, &format!("{condition} AND {IS_KEEPER}"))?;
+            return Ok(self.count(&all, condition)?.saturating_sub(keepers));
+        }
+        let (_, values) = conditions(filter);
+        let sql = count_sql(filter, condition);
+        let values: Vec<&dyn ToSql> = values.iter().map(AsRef::as_ref).collect();
+        let count: i64 = self.connection.prepare_cached(&sql)?.query_row(&*values, |row| row.get(0))?;
+        Ok(count as u64)
+    }
+
+    /// Returns how many come before a task in a list, if it is listed. Reads all that fit.
+    pub(crate) fn place(&self, filter: &Filter, id: &TaskId) -> Result<Option<u64>, StoreError> {
+        let (clause, mut values) = conditions(filter);
+        values.push(Box::new(id.as_str().to_owned()));
+        let last = values.len();
+        let order = match filter.order {
+            Order::ByState { failed_since } => by_state_sql(&self.failed_lately(filter, failed_since)?),
+            order => format!("phase = 2, {}", order_sql(order, "seq")),
+        };
+        let sql = format!(
+            "SELECT place FROM (SELECT id, row_number() OVER (ORDER BY {order}) - 1 AS place \
+             FROM tasks WHERE 1{clause}) WHERE id = ?{last}"
+        );
+        let values: Vec<&dyn ToSql> = values.iter().map(AsRef::as_ref).collect();
+        let place = self.connection.prepare_cached(&sql)?.query_row(&*values, |row| row.get::<_, i64>(0));
+        Ok(place.optional()?.map(|place| place as u64))
+    }
+
+    /// Returns ids of ended tasks that fit, oldest first.
+    pub(crate) fn ended(
+        &self,
+        filter: &Filter,
+        ended_before_us: Option<i64>,
+    ) -> Result<Vec<Task>, StoreError> {
+        let all = Filter { limit: u32::MAX, offset: 0, ..filter.clone() };
+        let all_of_them = Stretch { skip: 0, most: u32::MAX, except: &[] };
+        let mut tasks = self.ended_walk(&all, all_of_them)?;
+        tasks.retain(|task| {
+            ended_before_us.is_none_or(|before| task.ended_at.is_some_and(|ended| ended.as_micros() < before))
+        });
+        tasks.reverse();
+        Ok(tasks)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::store::Opened;
+    use crate::disk::store::by_state::queue_sql;
+    use crate::disk::store::read::{ANY_WAITING, QUEUE_POSITION, task_sql, unsettled_sql};
+
+    /// Returns what the database is going to do, a line a step.
+    fn plan(store: &Store, sql: &str) -> Vec<String> {
+        let mut query = store.connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+        let rows = query.raw_query().mapped(|row| row.get("detail"));
+        rows.map(Result::unwrap).collect()
+    }
+
+    const FIRST: Rows<'_> = Rows { most: 50, skip: 0, except: &[] };
+
+    fn filters() -> Vec<Filter> {
+        let mut all = Vec::new();
+        for scope in [Scope::All, Scope::Session("one".to_owned())] {
+            for statuses in [vec![], vec![Status::Failed], vec![Status::Running, Status::Completed]] {
+                for order in [Order::Newest, Order::Oldest] {
+                    all.push(Filter { statuses: statuses.clone(), order, ..Filter::new(scope.clone()) });
+                }
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn tasks_are_listed_and_looked_up_by_index() {
+        let home = tempfile::tempdir().unwrap();
+        let Ok(Opened::Behind(mut store)) = Store::open(&home.path().join("meanwhile.db")) else {
+            panic!("a new database is behind")
+        };
+        store.bring_up_to_date(|_| Ok(())).unwrap();
+        let mut queries =
+            vec![task_sql(), unsettled_sql(), ANY_WAITING.to_owned(), QUEUE_POSITION.to_owned()];
+        for filter in filters() {
+            let counted = Filter { internal: true, ..filter.clone() };
+            for condition in ["phase = 0", "phase = 1", "1"] {
+                queries.push(count_sql(&counted, condition));
+                queries.push(count_sql(&counted, &format!("{condition} AND {IS_KEEPER}")));
+            }
+            let mut ways = vec![Walk::HoldingSlots, Walk::Waiting, Walk::InStatus(Status::Failed)];
+            if let Scope::Session(_) = filter.scope {
+                ways.push(Walk::NewestOfSession);
+            }
+            queries.extend(ways.iter().map(|way| walk_sql(&filter, way, FIRST)));
+            queries.push(queue_sql(&filter, 0, 50));
+            // This one follows the table itself, which is in the order asked for, and stops early.
+            let newest = plan(&store, &walk_sql(&filter, &Walk::Newest, FIRST));
+            assert_eq!(newest, ["SCAN tasks"], "nothing is sorted");
+        }
+        for sql in queries {
+            let steps = plan(&store, &sql);
+            let is_indexed = |step: &String| step.contains(" USING ");
+            let of_tasks = steps.iter().filter(|step| step.contains(" tasks"));
+            let unindexed: Vec<_> = of_tasks.filter(|step| !is_indexed(step)).collect();
+            assert!(unindexed.is_empty(), "{unindexed:?}: {sql}");
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! How many tasks run at once.
+
+use std::time::Duration;
+
+use mw_model::{QueueLimits, TaskSpec};
+
+use crate::disk::slots::{Pool, Slots};
+use crate::error::{Error, Result};
+use crate::queue::Queue;
+use crate::task::Task;
+
+impl Queue<'_> {
+    /// Takes the slots for one more task of a session.
+    pub(crate) fn take_slots(&self, session: &str, pool: Pool, limits: QueueLimits) -> Result<Option<Slots>> {
+        self.base.home.session(session).take_slots(&self.base.home.common_slots(), limits, pool)
+    }
+
+    /// Like the above, for a task that runs already: waits for processes that only test a slot.
+    pub(crate) fn take_slots_patiently(&self, spec: &TaskSpec) -> Result<Option<Slots>> {
+        let limits = spec.queue.unwrap_or_else(|| self.base.settings.queue.limits());
+        for _ in 0..20 {
+            if let Some(slots) = self.take_slots(&spec.session, Pool::of(spec.kind), limits)? {
+                return Ok(Some(slots));
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(None)
+    }
+
+    /// Returns the limits of a queued task: those it was started with, whichever process asks now.
+    pub(super) fn limits_of_waiting(&self, task: &Task) -> Result<QueueLimits> {
+        if let Some(limits) = task.queue {
+            return Ok(limits);
+        }
+        match self.base.home.task(&task.id).spec() {
+            Ok(spec) => Ok(spec.queue.unwrap_or_else(|| self.base.settings.queue.limits())),
+            // Its launch reports what is wrong with it.
+            Err(Error::Damaged { .. } | Error::NotFound(_)) => Ok(self.base.settings.queue.limits()),
+            Err(error) => Err(error),
+        }
+    }
+}
