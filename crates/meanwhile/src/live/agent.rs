@@ -196,7 +196,7 @@ impl Agents<'_> {
             let agent = store.task(&agent, &self.base.home.tasks())?;
             let ends = |agent: &Task| {
                 agent.session == session
-                    && lifetimes.iter().any(|lifetime| lifetime.word() == agent.lifetime)
+                    && lifetimes.contains(&agent.lifetime)
                     && matches!(agent.state, TaskState::Ended { .. })
             };
             kept.extend(agent.filter(ends).map(|agent| agent.id));
