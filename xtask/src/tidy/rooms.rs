@@ -25,7 +25,7 @@ const ROOMS: [(&str, &[&str]); 15] = [
         "start",
         &["approval", "disk", "launch", "live", "queue", "read", "record", "redact", "session", "settle"],
     ),
-    ("handle", &["disk", "launch", "live", "notify", "read"]),
+    ("handle", &["approval", "disk", "launch", "live", "notify", "read"]),
 ];
 
 /// Reports the rooms that a file of the library uses and that its own room does not name.
