@@ -152,13 +152,13 @@ fn exit_of(error: &Error) -> u8 {
             RefusalCode::Directory => exit_code::USAGE,
             _ => exit_code::FAILURE,
         },
-        Error::Supervisor { .. } | Error::Unanswered => exit_code::FAILURE,
         Error::EndedOnly { source, .. } => exit_of(source),
         Error::Home(_)
         | Error::Damaged { .. }
         | Error::Foreign { .. }
         | Error::Store(_)
         | Error::Io { .. } => exit_code::STORE,
+        _ => exit_code::FAILURE,
     }
 }
 

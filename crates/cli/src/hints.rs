@@ -70,9 +70,7 @@ pub(crate) fn hint(error: &Error) -> String {
             format!("{}; {more}", error.hint())
         }
         Error::Denied(_) | Error::NoConsent { .. } | Error::NeedsApproval { .. } => next_step(error),
-        Error::Ambiguous { .. } | Error::Spawn { .. } | Error::Supervisor { .. } | Error::Io { .. } => {
-            error.hint()
-        }
+        _ => error.hint(),
     }
 }
 

@@ -1,39 +1,32 @@
-//! A host in forty lines: it starts what it is asked to, goes on, and is told of every ending once.
+//! A host that may be killed at any moment: every end is in exactly one of its messages.
 //!
-//! `cargo run --example host -- HOME BIN_DIR SESSION [SCRIPT…]` starts each script in the background and then
-//! waits for news until all of them are told. `HOME` is kept, so kill it with `kill -9` and run it again with
-//! no script: what was not told yet is told then, and nothing is told twice.
-use std::path::PathBuf;
+//! `cargo run --example host -- HOME SESSION [SCRIPT…]` starts each script and prints a message for its model whenever
+//! something has happened, until all scripts have ended. Kill it with `kill -9` and run it again without scripts: what no
+//! stored message has yet is in the next one, and nothing is there twice.
 use std::time::Duration;
 
-use meanwhile::engine::{DeliveryPolicy, Moment, Runtime, TaskRequest};
-use meanwhile::model::{CommandSpec, EnvVar, RawText};
-use meanwhile::{Programs, Result, Settings};
+use meanwhile::{Filter, Meanwhile, Result, Scope};
 
 fn main() -> Result<()> {
     let mut words = std::env::args().skip(1);
-    let mut next = || words.next().unwrap_or_default();
-    let (home, bin, session) = (PathBuf::from(next()), PathBuf::from(next()), next());
-    let text = |path: PathBuf| RawText::from(path.to_string_lossy().as_ref());
-    let settle = vec![text(bin.join("mw")), "settle".into(), "--home".into(), text(home.clone())];
-    let programs = Programs { supervisor: bin.join("mw-supervisor"), settle, starter_exits: false };
-    let runtime = Runtime::open(Settings::new(home, programs))?;
-    let host = runtime.notifications().host(&session, DeliveryPolicy::NextRun)?;
-    let ear = runtime.listen()?;
+    let (Some(home), Some(name)) = (words.next(), words.next()) else {
+        panic!("usage: host HOME SESSION [SCRIPT…]")
+    };
+    let mw = Meanwhile::open_at(home)?;
+    let session = mw.host(&name)?;
     for script in words {
-        let command = CommandSpec::Shell { program: "/bin/sh".into(), script: script.as_str().into() };
-        let path = EnvVar { name: "PATH".into(), value: "/usr/local/bin:/usr/bin:/bin".into() };
-        let started = runtime.starts().start(&TaskRequest::new(&session, command, "/".into(), vec![path]))?;
-        println!("started {}", started.task.id);
+        println!("started {}", session.start(script)?.id());
     }
-    while runtime.sessions().list()?.iter().any(|s| s.id == session && (s.live > 0 || s.notices > 0)) {
-        // The start of a turn: what there is to tell goes in front of it and is stored with it, or not at all.
-        let delivery = host.drain(Moment::RunStart)?;
-        if delivery.notices().is_empty() {
-            ear.wait(Duration::from_secs(1));
-            continue;
+    let count = Filter { limit: 0, ..Filter::new(Scope::Session(name)) };
+    loop {
+        let is_over = mw.tasks(&count)?.live == 0;
+        let notices =
+            session.wait_for_notices(if is_over { Duration::ZERO } else { Duration::from_secs(1) })?;
+        if notices.len() > 0 {
+            // A new turn of the model: the message and the acknowledgement are stored together, or not at all.
+            println!("{}", notices.into_message("go on")?.to_text());
+        } else if is_over {
+            return Ok(());
         }
-        println!("{}", delivery.store("go on")?.to_text());
     }
-    Ok(())
 }

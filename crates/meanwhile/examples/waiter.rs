@@ -1,23 +1,23 @@
-//! The smallest host: it starts a script, goes on, and is told once how the script ended.
+//! The smallest host: it starts a script, continues, and is told once how the script ended.
 //!
-//! `cargo run --example waiter -- SESSION SCRIPT` uses the home that `mw` uses.
+//! `cargo run --example waiter -- SESSION SCRIPT` uses the home of this user.
 use std::time::Duration;
 
-use meanwhile::{Meanwhile, Result, Shell, Until};
+use meanwhile::{Meanwhile, Result};
 
 fn main() -> Result<()> {
-    let mut words = std::env::args().skip(1);
-    let mut next = || words.next().unwrap_or_default();
-    let session = Meanwhile::open_default()?.host(&next())?;
-    let task = session.start(Shell::new(next()))?;
+    let words: Vec<_> = std::env::args().skip(1).collect();
+    let [name, script] = &words[..] else { panic!("usage: waiter SESSION SCRIPT") };
+    let session = Meanwhile::open_default()?.host(name)?;
+    let task = session.start(script.as_str())?;
     println!("started {}", task.id());
-    let (task, is_over) = task.wait(Until::Exit, Duration::from_secs(600))?;
-    if !is_over {
-        println!("{} goes on", task.id);
-    }
-    for notice in session.notices()? {
+    while let Some(notice) = session.next_notice(Duration::from_secs(600))? {
         println!("{}", notice.summary());
+        let is_over = notice.notice().is_ending();
         notice.acknowledge()?;
+        if is_over {
+            break;
+        }
     }
     Ok(())
 }

@@ -21,6 +21,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// Why an operation was not done. Nothing was changed unless the text says so.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// The request itself is bad.
     #[error(transparent)]

@@ -1,5 +1,5 @@
 //! Runs the long work of coding agents in the background: starts it at once, keeps every byte, kills
-//! the whole tree, and knows how it ended.
+//! the whole process tree, and knows how it ended.
 //!
 //! ```no_run
 //! use std::time::Duration;
@@ -20,9 +20,107 @@
 //! # }
 //! ```
 //!
-//! There is no daemon. Each running task has a supervisor process of its own; the truth is files in
-//! its directory and one SQLite database over all of them; every program that opens a home is an
-//! equal client.
+//! `mw` and `mw-supervisor` must be installed, next to the program or on the `PATH`. There is no daemon. Each running task
+//! has a supervisor process of its own. The truth is files in the task's directory, with one SQLite database over all of
+//! them. Every program that opens a home is an equal client, so `mw top` and `mw list` show these tasks, too.
+//!
+//! # Waiting for notifications
+//!
+//! The end of a task, a stall and readiness make a notification for the session. It is delivered again until it is
+//! acknowledged, also if the host is killed in between.
+//!
+//! ```no_run
+//! # use std::time::Duration;
+//! # fn example(session: &meanwhile::Session) -> meanwhile::Result<()> {
+//! while let Some(notice) = session.next_notice(Duration::from_secs(3600))? {
+//!     println!("{}", notice.to_block()); // what a model reads
+//!     notice.acknowledge()?;
+//! }
+//! // Or: the next message to the model, with everything that happened in front of it, stored exactly once.
+//! let turn = session.message("go on")?;
+//! println!("{}", turn.to_text());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Several tasks
+//!
+//! ```no_run
+//! # use std::time::Duration;
+//! # use meanwhile::{Program, Shell, Until};
+//! # fn example(session: &meanwhile::Session) -> meanwhile::Result<()> {
+//! let build = session.start(Program::new("cargo").arg("build").timeout(Duration::from_secs(600)))?;
+//! let tests = session.start(Shell::new("cargo test 2>&1 | tail -50").after(&build).memory(4 << 30))?;
+//! for waited in session.wait_all([&build, &tests], Until::Exit, Duration::from_secs(60))? {
+//!     println!("{}: {}", waited.task().id, waited.task().status.word());
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Output
+//!
+//! ```no_run
+//! # use std::time::Duration;
+//! # fn example(task: &meanwhile::TaskHandle) -> meanwhile::Result<()> {
+//! let mut offset = 0;
+//! loop {
+//!     let output = task.output_since(offset, Duration::from_secs(60))?; // waits for more
+//!     print!("{}", output.text());
+//!     offset = output.next;
+//!     if output.is_end {
+//!         break;
+//!     }
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Policy
+//!
+//! [`Session::start`] asks nobody. A command that a model chose goes through a policy, which allows it, refuses it, or asks
+//! a person.
+//!
+//! ```no_run
+//! use meanwhile::model::approval::{Answer, Proposal, Remember};
+//! use meanwhile::policy::{Asked, Asker, Policy};
+//!
+//! struct Terminal;
+//!
+//! impl Asker for Terminal {
+//!     fn ask(&self, proposal: &Proposal, _answered: &mut dyn FnMut() -> bool) -> Asked {
+//!         println!("{}", proposal.question());
+//!         let mut line = String::new();
+//!         let is_yes = std::io::stdin().read_line(&mut line).is_ok() && line.trim() == "y";
+//!         let no = || Answer::Deny("the user said no".to_owned());
+//!         let answer = if is_yes { Answer::Approve(Remember::Once) } else { no() };
+//!         Asked::Answered { answer, by: "terminal" }
+//!     }
+//! }
+//!
+//! # fn example(session: &meanwhile::Session) -> meanwhile::Result<()> {
+//! session.start_checked("rm -rf target", &Policy::default(), &Terminal)?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Async
+//!
+//! The library blocks. [`aio`] has the calls that wait as futures, for every executor.
+//!
+//! ```no_run
+//! # use std::time::Duration;
+//! # use meanwhile::{Until, aio};
+//! # async fn example(session: meanwhile::Session) -> meanwhile::Result<()> {
+//! let task = aio::start(&session, "cargo test").await?;
+//! let waited = aio::wait(&task, Until::Exit, Duration::from_secs(60)).await?;
+//! let text = aio::call(move || task.tail(2000)).await?;
+//! println!("{:?}\n{text}", waited.task().exit_code);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # How it is built
 //!
 //! ```text
 //! handle · session                                   what a host holds
@@ -34,11 +132,9 @@
 //!                      disk                                    files, SQL, platform
 //! ```
 //!
-//! [`Meanwhile`], [`Session`] and [`TaskHandle`] are the library that a program uses. The module `engine` below them is for
-//! the front ends of this workspace: it has every operation, and changes with them.
-//!
-//! The library never prints or exits. It reads the environment only for [`Meanwhile::open_default`] and for drafts, whose
-//! tasks run where and as this process does; everything else is passed in.
+//! The library never prints or exits. It reads the environment only for [`Meanwhile::open_default`], [`Settings::at`] and
+//! drafts, whose tasks run where and as this process does; everything else is passed in. The hidden module `engine` has
+//! every operation, for the front ends of this workspace, and changes with them.
 #![forbid(unsafe_code)]
 
 mod agent;
@@ -72,15 +168,31 @@ mod task;
 mod trace;
 mod variables;
 
-pub use disk::store::{Filter, Order, Page};
+pub use disk::store::{EventRow as TaskEvent, Filter, Order, Page};
 pub use error::{Error, Result};
-pub use handle::{Meanwhile, Notices, PendingNotice, Program, Session, Shell, TaskDraft, TaskHandle, Until};
+pub use handle::{
+    Meanwhile, Notices, Output, PendingNotice, Program, Session, Shell, TaskDraft, TaskHandle, Until, Waited,
+    aio,
+};
+pub use live::kill::{KillFailure, Kills};
 pub use mw_model as model;
-pub use mw_model::Progress;
-pub use mw_policy as policy;
+pub use mw_model::wire::KillReceipt;
 pub use redact::SecretPattern;
+pub use request::IfRunning;
 pub use settings::{
     AtCapacity, HookSettings, Programs, QueueSettings, RedactSettings, RetentionSettings, Settings,
     TraceSettings,
 };
 pub use task::{AgentView, Scope, Task, TaskLimits};
+
+/// What may run: modes, rules, and who is asked. [`Session::start_checked`](crate::Session::start_checked) uses it.
+pub mod policy {
+    pub use mw_policy::*;
+
+    pub use crate::approval::{Asked, Asker, Nobody, Patience, Policy};
+}
+
+/// Compiles the examples of the page.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/library.md")]
+pub struct LibraryPage;

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use mw_model::approval::ProposalId;
 use mw_model::wire::ExitRecord;
 use mw_model::{
-    Activity, Cause, Dialect, Enforcement, Event, Named, Place, Progress, QueueLimits, Resources, SpanId,
-    Status, TaskId, TaskKind, TaskState, TaskTrace, Timestamp, TraceId, next_state,
+    Activity, Cause, Dialect, Enforcement, Event, Lifetime, Named, Place, Progress, QueueLimits, Resources,
+    SpanId, Status, TaskId, TaskKind, TaskState, TaskTrace, Timestamp, TraceId, next_state,
 };
 use serde::Serialize;
 
@@ -21,6 +21,7 @@ pub enum Scope {
 
 /// What a task shows of its agent.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct AgentView {
     /// Its name in the registry.
     pub name: String,
@@ -46,6 +47,7 @@ pub struct AgentView {
 
 /// A task. Serialised, this is the schema of `mw list --json` and `mw status --json`.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Task {
     /// The canonical id.
     pub id: TaskId,
@@ -121,7 +123,7 @@ pub struct Task {
     /// Since when it waits for input, if it does.
     pub stalled: Option<Timestamp>,
     /// Whether it ends with its session.
-    pub lifetime: String,
+    pub lifetime: Lifetime,
     /// When it ends at the latest.
     pub deadline: Option<Timestamp>,
     /// When the current or last run became ready, if it did.
@@ -179,6 +181,7 @@ pub struct Task {
 
 /// What a task's tree may use.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct TaskLimits {
     /// Bytes of memory.
     pub memory: Option<u64>,

@@ -103,6 +103,7 @@ pub enum RuleError {
     },
 }
 
+#[derive(Debug)]
 struct Loaded {
     rule: Rule,
     origin: RuleOrigin,
@@ -111,7 +112,7 @@ struct Loaded {
 }
 
 /// Rules that were checked.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Rules(Vec<Loaded>);
 
 /// Where a rule is to hold.

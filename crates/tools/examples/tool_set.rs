@@ -1,9 +1,9 @@
-//! An agent loop with tools of its own beside ours: no async, no protocol.
+//! An agent loop that offers a model our tools and one of its own, without async and without a protocol.
 //!
 //! `cargo run -p mw-tools --example tool_set -- SESSION` reads the calls of a model from standard input, one a line:
 //! `bash {"command": "make"}`. It prints what the model reads: notifications of tasks that have ended, then the reply.
 use meanwhile::model::EnvVar;
-use meanwhile::{Meanwhile, Session, Shell, Task};
+use meanwhile::{IfRunning, Meanwhile, Session, Shell};
 use mw_tools::call::{CallContext, Effect, Patient, Premises, Reply};
 use mw_tools::{CustomTool, Dialect, ToolSpec, Toolset};
 use serde_json::json;
@@ -20,11 +20,8 @@ fn verify(session: Session) -> CustomTool {
         effect: Some(Effect::Runs),
     };
     let start = move || -> meanwhile::Result<String> {
-        let is_running = |task: &Task| task.name.as_deref() == Some("verify") && !task.status.is_terminal();
-        if let Some(task) = session.tasks()?.into_iter().find(is_running) {
-            return Ok(format!("The checks run already as {}.", task.id));
-        }
-        let task = session.start(Shell::new("./verify.sh").name("verify"))?;
+        let checks = Shell::new("./verify.sh").name("verify").if_running(IfRunning::Return);
+        let task = session.start(checks)?;
         Ok(format!("The checks run as {}.", task.id()))
     };
     let failure = |error: meanwhile::Error| Reply::failure(error.to_string(), json!({}));
@@ -34,8 +31,8 @@ fn verify(session: Session) -> CustomTool {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mw = Meanwhile::open_default()?;
-    let session = mw.host(&std::env::args().nth(1).unwrap_or_default())?;
+    let name = std::env::args().nth(1).ok_or("usage: tool_set SESSION")?;
+    let session = Meanwhile::open_default()?.host(&name)?;
     // Our tools without one, a second name for the shell, and a tool of this agent's own.
     let tools = Toolset::of(Dialect::Canonical).without("task_clear")?.with_alias("bash", "shell")?;
     let tools = tools.with(verify(session.clone()))?;
@@ -49,14 +46,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         let (name, given) = line.split_once(' ').unwrap_or((&line, "{}"));
         let given = serde_json::from_str(given)?;
-        mw.with(|runtime| {
-            let unknown = || Reply::failure(format!("There is no tool {name}."), json!({}));
-            let cx = CallContext::new(runtime, &premises, &Patient);
-            let reply = tools.call(name, &given, &cx).unwrap_or_else(unknown);
-            println!("{}", reply.text);
-            // No notification repeats what the reply tells.
-            reply.told.iter().try_for_each(|id| runtime.notifications().note_told(id))
-        })?;
+        match tools.call_in(&session, &premises, &Patient, name, &given)? {
+            Some(reply) => {
+                println!("{}", reply.text);
+                // No notification repeats what the reply reports.
+                session.acknowledge_ends(&reply.told)?;
+            }
+            None => println!("There is no tool {name}."),
+        }
     }
     Ok(())
 }

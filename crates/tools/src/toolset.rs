@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use meanwhile::Error;
+use meanwhile::{Error, Session};
 use serde_json::{Map, Value, json};
 
-use crate::call::{Background, CallContext, Effect, Refusal, Reply, Tool, next_step};
+use crate::call::{Background, CallContext, Caller, Effect, Premises, Refusal, Reply, Tool, next_step};
 use crate::dialects::{Dialect, Speaks};
 
 /// The function of a host's own tool.
@@ -210,6 +210,24 @@ impl Toolset {
         let entry = self.find(name).or_else(|| self.find(self.aliases.get(name)?));
         let waits = ["task_wait", "task_output", "TaskOutput", "background_block"];
         matches!(entry, Some(Entry::Own { tool, .. }) if waits.contains(&tool.name))
+    }
+
+    /// Runs a call for a session that this process holds. Returns `None` if there is no such tool. When the
+    /// reply has been sent, acknowledge the ends that it reports ([`Reply::told`]) with [`Session::acknowledge_ends`].
+    ///
+    /// # Errors
+    /// When the home cannot be used. What goes wrong in a call is in its reply.
+    pub fn call_in(
+        &self,
+        session: &Session,
+        premises: &Premises,
+        caller: &dyn Caller,
+        name: &str,
+        given: &Map<String, Value>,
+    ) -> Result<Option<Reply>, Error> {
+        session
+            .home()
+            .with(|runtime| Ok(self.call(name, given, &CallContext::new(runtime, premises, caller))))
     }
 
     /// Runs a call. Returns `None` if there is no such tool.

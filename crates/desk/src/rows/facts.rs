@@ -1,8 +1,8 @@
 //! All facts about a task, line by line.
 
+use meanwhile::Task;
 use meanwhile::engine::{TaskNews, Told};
-use meanwhile::model::Status;
-use meanwhile::{Progress, Task};
+use meanwhile::model::{Progress, Status};
 
 use super::state::{state_words, waits};
 use crate::text::{bytes, duration};

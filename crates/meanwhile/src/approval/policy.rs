@@ -27,7 +27,7 @@ impl Default for Patience {
 }
 
 /// What is decided by.
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Policy {
     /// How much is asked about.
     pub mode: Mode,

@@ -1,17 +1,21 @@
 //! An open home, for any number of threads.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use mw_model::DEFAULT_SESSION;
 
 use super::session::Session;
 use super::surroundings;
-use crate::error::Result;
+use crate::disk::store::{Filter, Page};
+use crate::error::{Error, Result};
 use crate::runtime::Runtime;
 use crate::settings::Settings;
 
 /// How many connections are kept for the next call.
 const MOST_IDLE: usize = 4;
 
-/// A home that is open. Clones share it, and any thread may use them.
+/// An open home. Clones share it, and any thread may use them.
 #[derive(Clone)]
 pub struct Meanwhile {
     shared: Arc<Shared>,
@@ -24,13 +28,25 @@ struct Shared {
 }
 
 impl Meanwhile {
-    /// Opens the home of this user, where `mw` has it too: `$MEANWHILE_HOME`, else `$XDG_STATE_HOME/meanwhile`, else
-    /// `~/.local/state/meanwhile`. `mw` and `mw-supervisor` are looked for beside this program and on the `PATH`.
+    /// Opens the home of this user: `$MEANWHILE_HOME`, else `$XDG_STATE_HOME/meanwhile`, else
+    /// `~/.local/state/meanwhile`. It is also the home of `mw`, unless `mw` runs with a profile or a configuration that
+    /// names another.
+    ///
+    /// Nothing else is read: no configuration file, and no other variable of meanwhile. See [`Settings::at`] for the
+    /// settings.
     ///
     /// # Errors
     /// When the home cannot be used, or the executables are not found.
     pub fn open_default() -> Result<Self> {
-        Self::open(surroundings::default_settings()?)
+        Self::open_at(surroundings::default_home()?)
+    }
+
+    /// Opens the home in a directory, with the settings of [`Settings::at`]. The directory is created if it is absent.
+    ///
+    /// # Errors
+    /// When the home cannot be used, or the executables are not found.
+    pub fn open_at(directory: impl Into<PathBuf>) -> Result<Self> {
+        Self::open(Settings::at(directory)?)
     }
 
     /// Opens a home with settings of the caller's own.
@@ -43,18 +59,32 @@ impl Meanwhile {
         Ok(home)
     }
 
-    /// The same, but the home is opened by the first call that needs it.
+    /// The same, but the first call that needs the home opens it.
     #[must_use]
     pub fn open_later(settings: Settings) -> Self {
         Self { shared: Arc::new(Shared { settings, idle: Mutex::default() }) }
     }
 
-    /// Holds a session. Its tasks end some time after the last guard of it is gone, unless they are detached.
+    /// Holds a session. When its last holder is gone, its tasks end after [`Settings::session_grace_ms`], unless they are
+    /// detached. The same name gives the same session again, in this process and in any other.
     ///
     /// # Errors
-    /// When the session's directory cannot be written.
+    /// When the name is empty, longer than 200 bytes, has control characters, or is `default`, which is the session of
+    /// the user's own commands; or when the directory of the session cannot be written.
     pub fn host(&self, session: &str) -> Result<Session> {
+        if session == DEFAULT_SESSION {
+            let message = format!("{session:?} is the session of the user's own commands");
+            return Err(Error::invalid(message, "choose another name for the session"));
+        }
         Session::hold(self.clone(), session)
+    }
+
+    /// Lists tasks of any session. [`Session::tasks`] returns all tasks of one session.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn tasks(&self, filter: &Filter) -> Result<Page> {
+        self.with(|runtime| runtime.tasks().list(filter))
     }
 
     /// Returns the settings it was opened with.
@@ -63,20 +93,24 @@ impl Meanwhile {
         &self.shared.settings
     }
 
-    /// Calls the engine, for whatever has no method here. After a failure the home is opened anew: what was wrong with it
-    /// may be over.
+    /// Calls the engine, for the front ends of this workspace. After a failure of the database or of the disk the home is
+    /// opened anew, because the cause may be gone by then.
     ///
     /// # Errors
     /// Those of the work, and those of opening a further connection.
+    #[doc(hidden)]
     pub fn with<T>(&self, work: impl FnOnce(&Runtime) -> Result<T>) -> Result<T> {
         let idle = self.idle().pop();
         let runtime = idle.map_or_else(|| Runtime::open(self.shared.settings.clone()), Ok)?;
-        let done = work(&runtime).inspect_err(|error| _ = runtime.base.heal_after(error))?;
+        let done = work(&runtime).inspect_err(|error| _ = runtime.base.heal_after(error));
+        if matches!(done, Err(Error::Store(_) | Error::Io { .. } | Error::EndedOnly { .. })) {
+            return done;
+        }
         let mut idle = self.idle();
         if idle.len() < MOST_IDLE {
             idle.push(runtime);
         }
-        Ok(done)
+        done
     }
 
     fn idle(&self) -> MutexGuard<'_, Vec<Runtime>> {

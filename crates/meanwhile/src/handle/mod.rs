@@ -1,19 +1,23 @@
-//! The public face: a home to share, a session to hold, a task to talk to.
+//! The public library: a home to share, a session to hold, a task to talk to.
 //!
-//! A [`Meanwhile`] opens a home and can be cloned into any thread. [`Meanwhile::host`] holds a session for as long as the
-//! guard lives. [`Session::start`] takes a draft ([`Shell`] or [`Program`]) and returns a [`TaskHandle`];
-//! [`Session::notices`] returns what there is to tell, each until it is acknowledged.
-//! Everything below is one call of the engine.
+//! A [`Meanwhile`] is an open home. [`Meanwhile::host`] holds a session for as long as the [`Session`] lives.
+//! [`Session::start`] takes a draft ([`Shell`], [`Program`] or a script as text) and returns a [`TaskHandle`].
+//! [`Session::notices`] and [`Session::next_notice`] return what happened, [`Session::message`] puts it in front of a text.
+//! [`aio`] has the calls that wait as futures. Everything is a few calls of the engine.
 
+pub mod aio;
 mod draft;
 mod home;
 mod notices;
+mod own_limits;
 mod session;
 mod surroundings;
 mod task;
+mod wait;
 
 pub use draft::{Program, Shell, TaskDraft};
 pub use home::Meanwhile;
 pub use notices::{Notices, PendingNotice};
 pub use session::Session;
-pub use task::{TaskHandle, Until};
+pub use task::{Output, TaskHandle};
+pub use wait::{Until, Waited};

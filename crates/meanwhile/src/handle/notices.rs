@@ -1,28 +1,56 @@
-//! What there is to tell a session, one by one.
+//! The notifications of a session, each until it is acknowledged.
 
-use std::vec;
+use std::time::{Duration, Instant};
+use std::{fmt, vec};
 
-use mw_model::Notice;
+use mw_model::{Notice, Turn};
 
 use super::session::Session;
 use crate::error::Result;
-use crate::notify::delivery::{acknowledge_one, give_back_one};
-use crate::notify::host::{DeliveryPolicy, Moment};
+use crate::notify::delivery::Delivery;
+use crate::notify::host::Moment;
 
-/// Notices on their way to the owner, oldest first. Those that are not acknowledged are told again.
+/// Notifications that were taken for delivery, oldest first, at most a hundred. Those that are neither acknowledged nor
+/// stored with a message are delivered again.
+///
+/// While this process holds them, no other host of the session gets them.
 pub struct Notices {
     session: Session,
     left: vec::IntoIter<Notice>,
 }
 
 impl Notices {
-    pub(super) fn take(session: &Session) -> Result<Self> {
-        let notices = session.home.with(|runtime| {
-            let host =
-                runtime.notifications().host_with(&session.name, session.lease(), DeliveryPolicy::Immediate);
-            Ok(host.drain(Moment::Idle)?.into_notices())
+    /// Takes what is pending; waits until something is, the time is up, or nobody wants to wait any more.
+    pub(super) fn take(session: &Session, longest: Duration, goes_on: impl Fn() -> bool) -> Result<Self> {
+        let deadline = Instant::now().checked_add(longest);
+        let notices = session.as_host(|host| {
+            // Listen before the first look: what happens in between must be heard.
+            let ear = if longest.is_zero() { None } else { Some(host.base.listen()?) };
+            // The process that should have sent the wake-up may have been killed.
+            let fallback = Duration::from_millis(host.base.settings.fallback_ms);
+            loop {
+                let notices = host.drain(Moment::Idle)?.into_notices();
+                let left =
+                    deadline.map_or(fallback, |deadline| deadline.saturating_duration_since(Instant::now()));
+                match &ear {
+                    Some(ear) if notices.is_empty() && !left.is_zero() && goes_on() => {
+                        ear.wait(left.min(fallback));
+                    }
+                    Some(_) | None => return Ok(notices),
+                }
+            }
         })?;
         Ok(Self { session: session.clone(), left: notices.into_iter() })
+    }
+
+    /// Stores a message that carries the notifications that are left in front of a text, and acknowledges them, in one
+    /// transaction: after a crash [`Session::messages`] has both or neither.
+    ///
+    /// # Errors
+    /// When the database fails. Then nothing was stored, and the notifications are delivered again.
+    pub fn into_message(mut self, text: &str) -> Result<Turn> {
+        let notices = self.left.by_ref().collect();
+        self.session.as_host(|host| Delivery::new(host, notices).store(text))
     }
 }
 
@@ -33,18 +61,28 @@ impl Iterator for Notices {
         let notice = self.left.next()?;
         Some(PendingNotice { session: self.session.clone(), notice, is_open: true })
     }
-}
 
-impl Drop for Notices {
-    fn drop(&mut self) {
-        // Those that nobody looked at.
-        for notice in self.left.by_ref() {
-            drop(PendingNotice { session: self.session.clone(), notice, is_open: true });
-        }
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.left.size_hint()
     }
 }
 
-/// A notice that is told again unless it is acknowledged.
+impl ExactSizeIterator for Notices {}
+
+impl Drop for Notices {
+    fn drop(&mut self) {
+        give_back(&self.session, self.left.by_ref().collect());
+    }
+}
+
+impl fmt::Debug for Notices {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Notices").field(&self.left.as_slice()).finish()
+    }
+}
+
+/// A notification that is delivered again unless it is acknowledged.
+#[derive(Debug)]
 pub struct PendingNotice {
     session: Session,
     notice: Notice,
@@ -58,7 +96,7 @@ impl PendingNotice {
         &self.notice
     }
 
-    /// Says it in one sentence.
+    /// Returns what happened as one line.
     #[must_use]
     pub fn summary(&self) -> String {
         self.notice.summary()
@@ -70,24 +108,30 @@ impl PendingNotice {
         self.notice.to_block()
     }
 
-    /// Closes it: its owner has it, and it is never told again.
+    /// Closes it: the owner has it, and it is never delivered again.
     ///
     /// # Errors
-    /// When the database fails; it is told again then.
+    /// When the database fails. Then it is delivered again.
     pub fn acknowledge(mut self) -> Result<()> {
-        let token = self.session.lease().token();
-        self.session.home.with(|runtime| acknowledge_one(&runtime.base, &self.notice, token))?;
         self.is_open = false;
-        Ok(())
+        self.session.as_host(|host| Delivery::new(host, vec![self.notice.clone()]).acknowledge())
     }
 }
 
 impl Drop for PendingNotice {
     fn drop(&mut self) {
         if self.is_open {
-            let token = self.session.lease().token();
-            // What cannot be given back now is when this process is gone.
-            let _ = self.session.home.with(|runtime| give_back_one(&runtime.base, &self.notice, token));
+            give_back(&self.session, vec![self.notice.clone()]);
         }
+    }
+}
+
+/// Leaves notifications to the next delivery. If that fails, they are delivered again when this process has exited.
+fn give_back(session: &Session, notices: Vec<Notice>) {
+    if !notices.is_empty() {
+        let _ = session.as_host(|host| {
+            drop(Delivery::new(host, notices));
+            Ok(())
+        });
     }
 }

@@ -1,26 +1,39 @@
-//! A session that this process hosts.
+//! A session that this process holds.
 
+use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
+
+use mw_model::{TaskId, Turn};
+use mw_policy::{Tool, ToolClass};
 
 use super::draft::TaskDraft;
 use super::home::Meanwhile;
-use super::notices::Notices;
+use super::notices::{Notices, PendingNotice};
 use super::task::TaskHandle;
+use super::wait::{Until, Wait, Waited};
+use crate::approval::{Asker, Passage, Policy};
 use crate::disk::session_dir::lease::Lease;
 use crate::disk::store::Filter;
 use crate::error::Result;
-use crate::notify::host::DeliveryPolicy;
+use crate::live::kill::Kills;
+use crate::notify::host::{DeliveryPolicy, Host};
+use crate::request::TaskRequest;
 use crate::task::{Scope, Task};
 
-/// A session that is held. Clones share the hold; it is given back with the last of them, or by the death of the process.
+/// What a start through the library is called in policies and approval requests.
+const START: Tool = Tool { name: "start", class: ToolClass::Starts };
+
+/// A session that this process holds. Clones and task handles share the hold. It is released with the last of them, or
+/// when the process exits, however it does.
 #[derive(Clone)]
 pub struct Session {
-    pub(super) home: Meanwhile,
-    pub(super) name: Arc<str>,
+    home: Meanwhile,
+    name: Arc<str>,
     hold: Arc<Hold>,
 }
 
-/// The hold on a session. The supervisors of its tasks are told when it is given back.
+/// The hold on a session. The supervisors of its tasks are told when it is released.
 struct Hold {
     home: Meanwhile,
     session: Arc<str>,
@@ -46,25 +59,59 @@ impl Session {
         Ok(Self { home, name, hold: Arc::new(hold) })
     }
 
-    /// Returns the lease, which lives as long as this guard.
-    pub(super) fn lease(&self) -> &Arc<Lease> {
-        &self.hold.lease
-    }
-
     /// Returns its name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Starts a task, or puts it into the queue when no slot is free. Returns when it runs or waits.
+    /// Returns the home it belongs to.
+    #[must_use]
+    pub fn home(&self) -> &Meanwhile {
+        &self.home
+    }
+
+    /// Starts a task, or queues it when no slot is free. When this returns, the task is on disk, and its command has been
+    /// executed or waits in the queue. A string is a script for `/bin/sh`.
+    ///
+    /// **No policy is checked and nobody is asked**: the task is recorded as approved by the user. For commands that a
+    /// model chose, use [`Session::start_checked`].
     ///
     /// # Errors
-    /// When it could never run, or is refused; nothing is left of it then.
-    pub fn start(&self, draft: TaskDraft) -> Result<TaskHandle> {
-        let request = draft.request(&self.name)?;
-        let started = self.home.with(|runtime| runtime.starts().start(&request))?;
-        Ok(self.handle(&started.task))
+    /// When it could never run, or is refused. Then nothing is left of it.
+    pub fn start(&self, draft: impl Into<TaskDraft>) -> Result<TaskHandle> {
+        let request = draft.into().request(&self.name, self.home.settings())?;
+        self.start_request(&request)
+    }
+
+    /// Starts a task if the policy allows it. Where the policy requires approval, the asker is called and this waits for
+    /// an answer, from the asker or from any other front end (`mw approve`).
+    ///
+    /// # Errors
+    /// As [`Session::start`]; [`Error::Denied`] if the policy forbids it, [`Error::NoConsent`] if a person does, and
+    /// [`Error::NeedsApproval`] if nobody has answered: the same start is allowed once somebody has approved it.
+    ///
+    /// [`Error::Denied`]: crate::Error::Denied
+    /// [`Error::NoConsent`]: crate::Error::NoConsent
+    /// [`Error::NeedsApproval`]: crate::Error::NeedsApproval
+    pub fn start_checked(
+        &self,
+        draft: impl Into<TaskDraft>,
+        policy: &Policy,
+        asker: &dyn Asker,
+    ) -> Result<TaskHandle> {
+        let draft = draft.into();
+        let variables = draft.variables();
+        let mut request = draft.request(&self.name, self.home.settings())?;
+        let passage = Passage { tool: START, policy, asker };
+        request.approval =
+            self.home.with(|runtime| runtime.approvals().pass_start(&request, &variables, &passage))?;
+        self.start_request(&request)
+    }
+
+    fn start_request(&self, request: &TaskRequest) -> Result<TaskHandle> {
+        let started = self.home.with(|runtime| runtime.starts().start(request))?;
+        Ok(TaskHandle { session: self.clone(), id: started.task.id })
     }
 
     /// Finds a task of this session by its id, handle or name.
@@ -76,28 +123,119 @@ impl Session {
         Ok(TaskHandle { session: self.clone(), id })
     }
 
-    /// Lists all its tasks: live ones first, then those that have ended, each newest first.
+    /// Lists all its tasks: live ones first, then those that have ended, each newest first. [`Meanwhile::tasks`] returns a
+    /// part of a long list.
     ///
     /// # Errors
     /// When the database fails.
     pub fn tasks(&self) -> Result<Vec<Task>> {
         let filter = Filter { limit: u32::MAX, ..Filter::new(self.scope()) };
-        Ok(self.home.with(|runtime| runtime.tasks().list(&filter))?.tasks)
+        Ok(self.home.tasks(&filter)?.tasks)
     }
 
-    /// Takes what there is to tell, oldest first. Each notice is told again until it is acknowledged.
+    /// Waits until the condition is true of one of these tasks, or the time is up. Returns all of them, in the same order.
+    ///
+    /// # Errors
+    /// When the condition is not valid, a task was removed, or the database fails.
+    pub fn wait_any<'task>(
+        &self,
+        tasks: impl IntoIterator<Item = &'task TaskHandle>,
+        until: Until,
+        longest: Duration,
+    ) -> Result<Vec<Waited>> {
+        let tasks = tasks.into_iter().map(|task| task.id.clone()).collect();
+        Wait { home: &self.home, tasks, any: true, until, longest }.run(|| true)
+    }
+
+    /// Waits until the condition is true of all these tasks, or the time is up. Returns all of them, in the same order.
+    ///
+    /// # Errors
+    /// As [`Session::wait_any`].
+    pub fn wait_all<'task>(
+        &self,
+        tasks: impl IntoIterator<Item = &'task TaskHandle>,
+        until: Until,
+        longest: Duration,
+    ) -> Result<Vec<Waited>> {
+        let tasks = tasks.into_iter().map(|task| task.id.clone()).collect();
+        Wait { home: &self.home, tasks, any: false, until, longest }.run(|| true)
+    }
+
+    /// Takes the pending notifications, oldest first. Each is delivered again until it is acknowledged.
     ///
     /// # Errors
     /// When the database fails.
     pub fn notices(&self) -> Result<Notices> {
-        Notices::take(self)
+        self.wait_for_notices(Duration::ZERO)
+    }
+
+    /// Takes the pending notifications; waits for the first if there are none. Empty when the time is up.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn wait_for_notices(&self, longest: Duration) -> Result<Notices> {
+        Notices::take(self, longest, || true)
+    }
+
+    /// Takes the oldest notification; waits for it if there is none. Nothing when the time is up.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn next_notice(&self, longest: Duration) -> Result<Option<PendingNotice>> {
+        Ok(self.wait_for_notices(longest)?.next())
+    }
+
+    /// Records that the owner knows how the current runs of these tasks end, from a wait for example: they make no
+    /// notification.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn acknowledge_ends<'task>(&self, tasks: impl IntoIterator<Item = &'task TaskId>) -> Result<()> {
+        self.home.with(|runtime| tasks.into_iter().try_for_each(|id| runtime.notifications().note_told(id)))
+    }
+
+    /// Makes the next message to the model: the pending notifications, then the text. The message is stored and the
+    /// notifications are acknowledged in one transaction, so a host that is killed finds both in [`Session::messages`], or
+    /// neither.
+    ///
+    /// # Errors
+    /// When the database fails. Then nothing was stored, and the notifications are delivered again.
+    pub fn message(&self, text: &str) -> Result<Turn> {
+        self.notices()?.into_message(text)
+    }
+
+    /// Returns the messages that were stored in this session, oldest first.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn messages(&self) -> Result<Vec<Turn>> {
+        self.as_host(|host| host.turns())
+    }
+
+    /// Ends the tasks of the session, except detached ones: all get SIGTERM, and SIGKILL 3 s later. Returns when they are
+    /// dead. Their ends make notifications, for the next host of the session.
+    ///
+    /// # Errors
+    /// When the database fails. Tasks that could not be ended are in the result.
+    pub fn end(self) -> Result<Kills> {
+        self.home.with(|runtime| runtime.sessions().end_session(&self.name, "the end of its session"))
+    }
+
+    /// Calls the engine as the holder of this session.
+    pub(super) fn as_host<T>(&self, work: impl FnOnce(&Host<'_>) -> Result<T>) -> Result<T> {
+        self.home.with(|runtime| {
+            let notifications = runtime.notifications();
+            work(&notifications.host_with(&self.name, &self.hold.lease, DeliveryPolicy::Immediate))
+        })
     }
 
     pub(super) fn scope(&self) -> Scope {
         Scope::Session(self.name.to_string())
     }
+}
 
-    fn handle(&self, task: &Task) -> TaskHandle {
-        TaskHandle { session: self.clone(), id: task.id.clone() }
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session").field("name", &self.name).field("home", &self.home).finish_non_exhaustive()
     }
 }

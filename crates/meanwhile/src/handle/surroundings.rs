@@ -1,9 +1,9 @@
 //! What a program finds around it: the one place of the library that reads the environment, for those who ask for the
 //! defaults.
 
-use std::env;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::{env, fs};
 
 use mw_model::{EnvVar, RawText};
 
@@ -11,16 +11,28 @@ use crate::error::{Error, Result};
 use crate::launch::program::find_program;
 use crate::settings::{Programs, Settings};
 
-/// Returns the settings that a program has that says nothing else.
-pub(super) fn default_settings() -> Result<Settings> {
-    let home = default_home()?;
-    let word = |path: &Path| RawText::from(path.as_os_str().as_bytes());
-    let settle = vec![word(&beside("mw")?), "settle".into(), "--home".into(), word(&home)];
-    let programs = Programs { supervisor: beside("mw-supervisor")?, settle, starter_exits: false };
-    Ok(Settings::new(home, programs))
+impl Settings {
+    /// Returns the settings of a program that only says where the home is.
+    ///
+    /// `mw` and `mw-supervisor` are looked for next to this program, in the directory above (where cargo puts the
+    /// executables for examples and tests), and on the `PATH`. Everything else has its default: **no configuration file is
+    /// read**. The user's settings for the queue, limits, redaction, hooks and traces do not apply to tasks that are
+    /// started with these settings. The user's retention settings do apply: `mw settle`, which every supervisor
+    /// executes at the end of its task, reads them.
+    ///
+    /// # Errors
+    /// When an executable is not found.
+    pub fn at(home: impl Into<PathBuf>) -> Result<Self> {
+        let home = std::path::absolute(home.into()).map_err(Error::io("cannot use the home directory"))?;
+        let word = |path: &Path| RawText::from(path.as_os_str().as_bytes());
+        let settle = vec![word(&beside("mw")?), "settle".into(), "--home".into(), word(&home)];
+        let programs = Programs { supervisor: beside("mw-supervisor")?, settle, starter_exits: false };
+        Ok(Self::new(home, programs))
+    }
 }
 
-fn default_home() -> Result<PathBuf> {
+/// Returns where the home is if nobody says otherwise.
+pub(super) fn default_home() -> Result<PathBuf> {
     let directory = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     directory("MEANWHILE_HOME")
         .or_else(|| directory("XDG_STATE_HOME").map(|state| state.join("meanwhile")))
@@ -28,8 +40,7 @@ fn default_home() -> Result<PathBuf> {
         .ok_or_else(|| Error::invalid("no home directory for tasks", "set HOME or MEANWHILE_HOME"))
 }
 
-/// Finds an executable of ours beside this program, in the directory above (where cargo puts examples and tests), or on
-/// the `PATH`.
+/// Finds an executable of ours.
 fn beside(name: &str) -> Result<PathBuf> {
     let own = env::current_exe().unwrap_or_default();
     let near = own.ancestors().skip(1).take(2).map(|directory| directory.join(name));
@@ -50,4 +61,13 @@ pub(super) fn environment() -> Vec<EnvVar> {
 /// Returns where this process works.
 pub(super) fn directory() -> Result<PathBuf> {
     env::current_dir().map_err(Error::io("cannot use the current directory"))
+}
+
+/// Returns the file mode mask of this process. The call that returns it also sets it, for all threads; so the kernel's
+/// account of the process is read.
+pub(super) fn umask() -> u32 {
+    const USUAL: u32 = 0o022;
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("Umask:"));
+    mask.and_then(|mask| u32::from_str_radix(mask.trim(), 8).ok()).unwrap_or(USUAL)
 }

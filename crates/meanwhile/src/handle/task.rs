@@ -1,35 +1,60 @@
 //! One task, from the session that owns it.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mw_model::TaskId;
 use mw_model::wire::KillReceipt;
 
 use super::session::Session;
+use super::wait::{Until, Wait, Waited};
+use crate::disk::store::EventRow;
 use crate::error::{Error, Result};
 use crate::live::kill::KillRequest;
-use crate::read::condition::{Condition, WaitRequest};
-use crate::read::output::{From, ReadRequest};
+use crate::read::output::{From, ReadReply, ReadRequest};
 use crate::task::Task;
 
-/// What to wait for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Until {
-    /// The end of the task.
-    Exit,
-    /// A line of output that fits this regular expression.
-    Line(String),
-    /// A port on this machine that accepts connections.
-    Port(u16),
-    /// No output for that long.
-    Silent(Duration),
-}
+/// How much output one call returns.
+const OUTPUT_BYTES: u64 = 64 << 10;
+/// How many events are read at once.
+const EVENTS: u32 = 256;
+/// Who acts, for the record.
+const OWNER: &str = "owner";
 
-/// A task of a session.
-#[derive(Clone)]
+/// A task of a session. It holds the session.
+#[derive(Clone, Debug)]
 pub struct TaskHandle {
     pub(super) session: Session,
     pub(super) id: TaskId,
+}
+
+/// Output of a task, from an offset on. Secrets are redacted, and of control sequences only colours are left; the file at
+/// [`Task::output_path`] has the bytes as they were printed.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Output {
+    /// The output, with a marker where some was dropped.
+    pub bytes: Vec<u8>,
+    /// The offset to continue from.
+    pub next: u64,
+    /// Whether nothing is left and nothing more can come.
+    pub is_end: bool,
+    /// How many bytes of this run are not in the log.
+    pub dropped: u64,
+}
+
+impl Output {
+    /// Returns the output as text, with a replacement character for every byte that is none.
+    #[must_use]
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.bytes).into_owned()
+    }
+}
+
+impl std::convert::From<ReadReply> for Output {
+    fn from(reply: ReadReply) -> Self {
+        let (next, is_end, dropped) = (reply.next_offset, reply.eof, reply.dropped_bytes);
+        Self { bytes: reply.bytes(), next, is_end, dropped }
+    }
 }
 
 impl TaskHandle {
@@ -39,69 +64,158 @@ impl TaskHandle {
         &self.id
     }
 
-    /// Returns it as it is now.
-    ///
-    /// # Errors
-    /// When it was cleared, or the database fails.
-    pub fn look(&self) -> Result<Task> {
-        self.session.home.with(|runtime| runtime.tasks().task(self.id.as_str(), &self.session.scope()))
+    /// Returns the session that it belongs to.
+    #[must_use]
+    pub fn session(&self) -> &Session {
+        &self.session
     }
 
-    /// Waits until something is true of it, or the time is up; returns the task, and whether it came true.
+    /// Returns its current status, with everything that is known about it.
     ///
     /// # Errors
-    /// When the expression is none, the task was cleared, or the database fails.
-    pub fn wait(&self, until: Until, longest: Duration) -> Result<(Task, bool)> {
-        let condition = match until {
-            Until::Exit => Condition::Exit,
-            Until::Line(pattern) => Condition::matching(&pattern)?,
-            Until::Port(port) => Condition::Port(port),
-            Until::Silent(time) => Condition::Silence(u64::try_from(time.as_millis()).unwrap_or(u64::MAX)),
-        };
-        let request = WaitRequest {
-            tasks: vec![self.id.clone()],
-            any: false,
-            condition,
-            timeout: Some(longest),
-            look_every: None,
-        };
-        let mut reply = self.session.home.with(|runtime| runtime.reader().wait(&request))?;
-        let task = reply.tasks.pop().ok_or_else(|| Error::NotFound(self.id.to_string()))?;
-        Ok((task, !reply.met.is_empty()))
+    /// When it was removed, or the database fails.
+    pub fn status(&self) -> Result<Task> {
+        self.session.home().with(|runtime| runtime.tasks().task(self.id.as_str(), &self.session.scope()))
     }
 
-    /// Ends it and everything it started, and says what that took. It is not told of again: whoever ends it knows.
+    /// Waits until the condition is true of it, can no longer come true, or the time is up.
+    ///
+    /// # Errors
+    /// When the condition is not valid, the task was removed, or the database fails.
+    pub fn wait(&self, until: Until, longest: Duration) -> Result<Waited> {
+        self.wait_while(until, longest, || true)
+    }
+
+    /// The same; `goes_on` is asked now and then whether anybody still waits.
+    pub(super) fn wait_while(
+        &self,
+        until: Until,
+        longest: Duration,
+        goes_on: impl Fn() -> bool,
+    ) -> Result<Waited> {
+        let (home, tasks) = (self.session.home(), vec![self.id.clone()]);
+        let waited = Wait { home, tasks, any: false, until, longest }.run(goes_on)?;
+        waited.into_iter().next().ok_or_else(|| self.not_found())
+    }
+
+    /// Ends it and all processes it started; returns when they are dead. Its end makes no notification, because the caller
+    /// knows. Ending an ended task is not an error.
     ///
     /// # Errors
     /// When it cannot be ended.
     pub fn kill(&self) -> Result<KillReceipt> {
-        let request = KillRequest::term("owner".to_owned());
-        self.session.home.with(|runtime| {
+        self.kill_with(&KillRequest::term(OWNER.to_owned()))
+    }
+
+    /// Sends a signal, such as [`SIGHUP`](mw_model::signal::SIGHUP), to its processes. SIGTERM, SIGINT and SIGKILL end it,
+    /// as [`TaskHandle::kill`] does.
+    ///
+    /// # Errors
+    /// When it cannot be reached.
+    pub fn signal(&self, signal: i32) -> Result<KillReceipt> {
+        self.kill_with(&KillRequest { by: OWNER.to_owned(), signal, grace_ms: None })
+    }
+
+    fn kill_with(&self, request: &KillRequest) -> Result<KillReceipt> {
+        self.session.home().with(|runtime| {
             let kills =
-                runtime.notifications().kill_as_owner(&[self.id.as_str()], &self.session.name, &request)?;
-            kills.all_done()?.pop().ok_or_else(|| Error::NotFound(self.id.to_string()))
+                runtime.notifications().kill_as_owner(&[self.id.as_str()], self.session.name(), request)?;
+            kills.all_done()?.pop().ok_or_else(|| self.not_found())
         })
     }
 
-    /// Returns the last part of its output as text, at most that many bytes.
+    /// Runs it again: ends the current run if there is one, and starts or queues the next. Output and offsets begin anew.
     ///
     /// # Errors
-    /// When the task was cleared, or its log cannot be read.
+    /// When it cannot be ended or executed, or somebody else is restarting it.
+    pub fn restart(&self) -> Result<Task> {
+        self.session.home().with(|runtime| runtime.starts().restart(self.id.as_str(), &self.session.scope()))
+    }
+
+    /// Returns the last part of its output as text, at most that many bytes, redacted as [`Output`] is.
+    ///
+    /// # Errors
+    /// When the task was removed, or its log cannot be read.
     pub fn tail(&self, bytes: u64) -> Result<String> {
         let request =
             ReadRequest { from: From::TailBytes(bytes), max_bytes: bytes, ..ReadRequest::default() };
         let read = |runtime: &crate::engine::Runtime| {
-            runtime.reader().read(self.id.as_str(), &self.session.scope(), &request)
+            runtime.reader().read_shown(self.id.as_str(), &self.session.scope(), &request)
         };
-        Ok(self.session.home.with(read)?.text())
+        Ok(self.session.home().with(read)?.text())
     }
 
-    /// Types into its standard input, which a draft must have asked for.
+    /// Returns its output from an offset on, at most 64 KiB at a time. If there is none, this waits until there is, the
+    /// output has ended, or the time is up. Begin with offset 0 and continue from [`Output::next`].
+    ///
+    /// # Errors
+    /// When the task was removed, or its log cannot be read.
+    pub fn output_since(&self, offset: u64, longest: Duration) -> Result<Output> {
+        let deadline = Instant::now().checked_add(longest);
+        let fallback = Duration::from_millis(self.session.home().settings().fallback_ms);
+        let request =
+            ReadRequest { from: From::Offset(offset), max_bytes: OUTPUT_BYTES, ..ReadRequest::default() };
+        self.session.home().with(|runtime| {
+            loop {
+                let reply = runtime.reader().read_shown(self.id.as_str(), &self.session.scope(), &request)?;
+                let left =
+                    deadline.map_or(fallback, |deadline| deadline.saturating_duration_since(Instant::now()));
+                if !reply.pieces.is_empty() || reply.eof || left.is_zero() {
+                    return Ok(reply.into());
+                }
+                runtime.reader().wait_for_output(&self.id, reply.end, left.min(fallback))?;
+            }
+        })
+    }
+
+    /// Writes to its standard input, which [`TaskDraft::with_input`](super::TaskDraft::with_input) keeps open.
     ///
     /// # Errors
     /// When it does not run, has no open input, or does not read.
     pub fn input(&self, text: impl AsRef<[u8]>) -> Result<()> {
+        self.write(text.as_ref(), false)
+    }
+
+    /// Closes its standard input.
+    ///
+    /// # Errors
+    /// As [`TaskHandle::input`].
+    pub fn close_input(&self) -> Result<()> {
+        self.write(&[], true)
+    }
+
+    fn write(&self, bytes: &[u8], eof: bool) -> Result<()> {
         let (id, scope) = (self.id.as_str(), self.session.scope());
-        self.session.home.with(|runtime| runtime.live().input(id, &scope, text.as_ref(), false).map(drop))
+        self.session.home().with(|runtime| runtime.live().input(id, &scope, bytes, eof).map(drop))
+    }
+
+    /// Changes the size of its terminal.
+    ///
+    /// # Errors
+    /// When it does not run or has no terminal.
+    pub fn resize(&self, rows: u16, cols: u16) -> Result<()> {
+        let (id, scope) = (self.id.as_str(), self.session.scope());
+        self.session.home().with(|runtime| runtime.live().resize(id, &scope, rows, cols))
+    }
+
+    /// Returns everything that happened to it, oldest first.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn events(&self) -> Result<Vec<EventRow>> {
+        self.session.home().with(|runtime| {
+            let (mut events, mut seen) = (Vec::new(), 0);
+            loop {
+                let more =
+                    runtime.tasks().events_after(seen, &self.session.scope(), Some(&self.id), EVENTS)?;
+                let Some(last) = more.last() else { return Ok(events) };
+                seen = last.seq;
+                events.extend(more);
+            }
+        })
+    }
+
+    fn not_found(&self) -> Error {
+        Error::NotFound(self.id.to_string())
     }
 }

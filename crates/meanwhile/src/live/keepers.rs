@@ -29,7 +29,7 @@ impl Live<'_> {
             let agent = store.task(&agent)?;
             let ends = |agent: &Task| {
                 agent.session == session
-                    && lifetimes.iter().any(|lifetime| lifetime.word() == agent.lifetime)
+                    && lifetimes.contains(&agent.lifetime)
                     && matches!(agent.state, TaskState::Ended { .. })
             };
             kept.extend(agent.filter(ends).map(|agent| agent.id));

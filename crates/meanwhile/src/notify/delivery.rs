@@ -17,7 +17,7 @@ pub struct Delivery<'host> {
 }
 
 impl<'host> Delivery<'host> {
-    pub(super) const fn new(host: &'host Host<'host>, notices: Vec<Notice>) -> Self {
+    pub(crate) const fn new(host: &'host Host<'host>, notices: Vec<Notice>) -> Self {
         Self { host, notices, is_open: true }
     }
 }
@@ -99,18 +99,6 @@ impl Delivery<'_> {
         }
         Ok(())
     }
-}
-
-/// Closes one notice that a holder was handed.
-pub(crate) fn acknowledge_one(base: &Base, notice: &Notice, holder: &str) -> Result<()> {
-    base.transact(|transaction| Ok(transaction.acknowledge(&[notice.number], holder)?))?;
-    mark_told(base, &notice.task, notice.run, &notice.news, notice.at);
-    Ok(())
-}
-
-/// Leaves one notice that a holder was handed to whoever asks next.
-pub(crate) fn give_back_one(base: &Base, notice: &Notice, holder: &str) -> Result<()> {
-    base.transact(|transaction| Ok(transaction.take_back(&[notice.number], holder)?))
 }
 
 /// Notes in the task's directory that its owner was told, for a database that is rebuilt.

@@ -4,7 +4,7 @@
 //! has nobody: the process that frees a slot or looks next decides, by the time that the supervisors wrote into the
 //! session's directory. While nobody holds the session none of the tasks that hang on it starts.
 
-use mw_model::{Cause, DEFAULT_SESSION, Lifetime, Timestamp};
+use mw_model::{Cause, DEFAULT_SESSION, Timestamp};
 
 use crate::disk::session_dir::lease;
 use crate::disk::session_dir::lease::Held;
@@ -44,7 +44,7 @@ impl Queue<'_> {
 
     /// Decides what the absence of holders means for a waiting task.
     pub(crate) fn fate(&self, task: &Task, held: Held, now: Timestamp) -> Result<Fate> {
-        let lifetime = Lifetime::from_word(&task.lifetime).unwrap_or_default();
+        let lifetime = task.lifetime;
         let Some(file) = file_for(lifetime).filter(|_| task.session != DEFAULT_SESSION) else {
             return Ok(Fate::GoesOn);
         };

@@ -95,7 +95,7 @@ impl Sessions<'_> {
     /// Ends those tasks of a session that live so.
     pub(crate) fn end_tasks_of(&self, session: &str, by: &str, lifetimes: &[Lifetime]) -> Result<Kills> {
         let ends = |task: &Task| {
-            lifetimes.iter().any(|lifetime| lifetime.word() == task.lifetime)
+            lifetimes.contains(&task.lifetime)
                 && (task.survivors > 0 || !matches!(task.state, TaskState::Ended { .. }))
         };
         Settler::on(self.base).reconcile()?;

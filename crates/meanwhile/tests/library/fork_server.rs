@@ -78,9 +78,8 @@ fn a_killed_fork_server_leaves_tasks_alone_and_is_replaced() {
 fn a_fork_server_ends_with_its_host_and_leaves_the_tasks_alone() {
     let dir = tempfile::Builder::new().prefix("mw-fork-server-").tempdir().unwrap();
     let home = dir.path().join("state");
-    let bin = built("mw").parent().unwrap().to_owned();
     let mut host = Command::new(built("examples/host"))
-        .args([home.as_path(), &bin])
+        .arg(&home)
         .args(["demo", "sleep 60", "sleep 60"])
         .stdout(Stdio::piped())
         .spawn()

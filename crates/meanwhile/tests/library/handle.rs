@@ -1,34 +1,27 @@
 //! The public face: what an embedding program writes.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
 use meanwhile::engine::{Condition, WaitRequest};
 use meanwhile::model::{Place, RawText, Status};
-use meanwhile::{Error, Meanwhile, Program, Programs, Settings, Shell, Until};
+use meanwhile::{Error, Meanwhile, Program, Settings, Shell, Until};
 
-const LONG: Duration = Duration::from_secs(90);
+use crate::killed_host::built;
 
-fn built(name: &str) -> PathBuf {
-    let here = std::env::current_exe().unwrap();
-    here.parent().unwrap().parent().unwrap().join(name)
-}
+pub const LONG: Duration = Duration::from_secs(90);
 
-fn open(home: &Path) -> Meanwhile {
-    let (mw, own) = (built("mw"), home.to_str().unwrap());
+/// Opens a home. `mw settle` sees nothing of the settings of whoever runs the test.
+pub fn open(home: &Path) -> Meanwhile {
+    let mut settings = Settings::at(home).unwrap();
     let user = format!("HOME={}", home.with_file_name("user").display());
-    let words = ["/usr/bin/env", "-i", &user, mw.to_str().unwrap(), "settle", "--home", own];
-    let programs = Programs {
-        supervisor: built("mw-supervisor"),
-        settle: words.map(RawText::from).to_vec(),
-        starter_exits: false,
-    };
-    Meanwhile::open(Settings::new(home.to_owned(), programs)).unwrap()
+    settings.programs.settle.splice(0..0, ["/usr/bin/env", "-i", &user].map(RawText::from));
+    Meanwhile::open(settings).unwrap()
 }
 
-fn dir() -> tempfile::TempDir {
+pub fn dir() -> tempfile::TempDir {
     tempfile::Builder::new().prefix("mw-handle-").tempdir().unwrap()
 }
 
@@ -42,9 +35,9 @@ fn a_home_is_shared_by_threads() {
     let ids: Vec<_> = thread::scope(|scope| {
         let start = || {
             let task = session.start(Shell::new("exit 3")).unwrap();
-            let (task, is_over) = task.wait(Until::Exit, LONG).unwrap();
-            assert!(is_over && task.exit_code == Some(3), "{task:?}");
-            task.id
+            let waited = task.wait(Until::Exit, LONG).unwrap();
+            assert!(waited.is_met() && waited.task().exit_code == Some(3), "{waited:?}");
+            waited.into_task().id
         };
         let threads: Vec<_> = (0..4).map(|_| scope.spawn(start)).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
@@ -119,7 +112,7 @@ fn the_tasks_of_a_session_end_with_its_last_guard() {
 fn a_session_needs_a_name_that_can_be_used() {
     let dir = dir();
     let mw = open(dir.path());
-    for name in ["", "a\nb", "x".repeat(201).as_str()] {
+    for name in ["", "a\nb", "default", "x".repeat(201).as_str()] {
         let refused = mw.host(name).err().unwrap();
         assert_eq!(refused.code(), "invalid", "{refused}");
     }
@@ -144,11 +137,14 @@ fn a_notice_is_told_until_it_is_acknowledged_and_never_after() {
     let session = open(&dir.path().join("state")).host("agent").unwrap();
     let first = session.start(Shell::new("echo one").name("first")).unwrap();
     first.wait(Until::Exit, LONG).unwrap();
-    let second = session.start(Program::new("sh").arg("-c").arg("exit 1").draft()).unwrap();
+    let second = session.start(Program::new("sh").arg("-c").arg("exit 1")).unwrap();
     second.wait(Until::Exit, LONG).unwrap();
     // Looked at and not acknowledged; the second one not even looked at.
-    let seen = session.notices().unwrap().next().unwrap().notice().task.clone();
-    assert_eq!(&seen, first.id());
+    let mut notices = session.notices().unwrap();
+    assert_eq!(notices.len(), 2);
+    assert_eq!(&notices.next().unwrap().notice().task, first.id());
+    assert_eq!(session.notices().unwrap().len(), 1, "the others are held");
+    drop(notices);
     let told: Vec<_> = session
         .notices()
         .unwrap()
@@ -170,13 +166,12 @@ fn a_task_is_found_read_typed_into_and_ended() {
     let work = dir.path().canonicalize().unwrap();
     let task = session.start(draft.name("talker").env("WORD", "hello").cwd(&work).with_input()).unwrap();
     task.input("there\n").unwrap();
-    let (_, has_come) = task.wait(Until::Line("^got there$".to_owned()), LONG).unwrap();
-    assert!(has_come);
+    assert!(task.wait(Until::Line("^got there$".to_owned()), LONG).unwrap().is_met());
     assert_eq!(task.tail(1000).unwrap(), format!("hello in {}\ngot there\n", work.display()));
     let again = session.task("talker").unwrap();
     assert_eq!(again.id(), task.id());
     again.kill().unwrap();
-    assert_eq!(task.look().unwrap().status, Status::Cancelled);
+    assert_eq!(task.status().unwrap().status, Status::Cancelled);
     assert_eq!(session.notices().unwrap().count(), 0, "whoever ends it knows");
 }
 
@@ -186,20 +181,17 @@ fn a_mock_task_lets_a_host_be_tested_without_a_command() {
     let session = open(&dir.path().join("state")).host("agent").unwrap();
     let task = session.start(Shell::new("deploy to production").on(Place::Mock)).unwrap();
     task.input("deployed\nexit 4\n").unwrap();
-    let (task, _) = task.wait(Until::Exit, LONG).unwrap();
+    let task = task.wait(Until::Exit, LONG).unwrap().into_task();
     assert_eq!((task.exit_code, task.status), (Some(4), Status::Failed));
 }
 
 #[test]
 fn the_example_runs_on_defaults() {
     let dir = dir();
-    let waiter = built("examples/waiter");
-    assert!(waiter.exists(), "build the whole workspace with its examples");
-    let path = format!("{}:/usr/bin:/bin", built("mw").parent().unwrap().display());
-    let run = Command::new(waiter)
+    let run = Command::new(built("examples/waiter"))
         .args(["agent", "echo done; exit 5"])
         .env_clear()
-        .envs([("PATH", path.as_str()), ("HOME", dir.path().to_str().unwrap())])
+        .envs([("PATH", "/usr/bin:/bin"), ("HOME", dir.path().to_str().unwrap())])
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&run.stdout);

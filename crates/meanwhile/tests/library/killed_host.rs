@@ -5,9 +5,8 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use meanwhile::engine::{DeliveryPolicy, Runtime};
+use meanwhile::Meanwhile;
 use meanwhile::model::Part;
-use meanwhile::{Programs, Settings};
 
 const TASKS: usize = 40;
 const SESSION: &str = "demo";
@@ -21,9 +20,8 @@ pub fn built(name: &str) -> PathBuf {
 
 /// Runs the host until it has printed so many lines, and kills it then; returns whether it came to its end.
 fn run(home: &std::path::Path, scripts: &[String], lines: usize) -> bool {
-    let bin = built("mw").parent().unwrap().to_owned();
     let mut host = Command::new(built("examples/host"))
-        .args([home, &bin])
+        .arg(home)
         .arg(SESSION)
         .args(scripts)
         .stdout(Stdio::piped())
@@ -80,11 +78,9 @@ fn hosts_that_share_a_session_tell_each_ending_once_between_them() {
 
 /// Checks that each of so many tasks is in exactly one stored message.
 fn assert_told_once(home: PathBuf, tasks: usize) {
-    let programs = Programs { supervisor: built("mw-supervisor"), settle: Vec::new(), starter_exits: false };
-    let runtime = Runtime::open(Settings::new(home, programs)).unwrap();
-    let host = runtime.notifications().host(SESSION, DeliveryPolicy::NextRun).unwrap();
+    let session = Meanwhile::open_at(home).unwrap().host(SESSION).unwrap();
     let mut told: BTreeMap<String, usize> = BTreeMap::new();
-    for part in host.turns().unwrap().into_iter().flat_map(|turn| turn.parts) {
+    for part in session.messages().unwrap().into_iter().flat_map(|turn| turn.parts) {
         if let Part::Notice { notice } = part {
             *told.entry(notice.task.to_string()).or_default() += 1;
         }

@@ -5,7 +5,10 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::unwrap_used, reason = "helpers run in tests only, where a broken assumption ends the test")]
 
+mod aio;
+mod draft;
 mod durations;
+mod face;
 mod fork_server;
 mod handle;
 mod killed_host;
@@ -19,4 +22,5 @@ mod requests;
 mod retention;
 mod subscription;
 mod threads;
+mod waiting;
 mod world;

@@ -278,10 +278,10 @@ impl<'a> CallContext<'a> {
 
     /// Returns whether a task ends with the session, as far as known.
     pub(crate) fn ends_with_session(&self, task: &Task) -> bool {
-        match Lifetime::from_word(&task.lifetime) {
-            Some(Lifetime::Client) => true,
-            Some(Lifetime::Session) => self.runtime.sessions().is_hosted(&self.premises.session),
-            Some(Lifetime::Kept | Lifetime::Detached) | None => false,
+        match task.lifetime {
+            Lifetime::Client => true,
+            Lifetime::Session => self.runtime.sessions().is_hosted(&self.premises.session),
+            Lifetime::Kept | Lifetime::Detached => false,
         }
     }
 

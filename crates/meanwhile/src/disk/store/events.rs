@@ -12,6 +12,7 @@ use crate::task::Scope;
 
 /// One event with its place in the stream.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct EventRow {
     /// Place in the stream; rises, never reused.
     pub seq: i64,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use mw_model::{Dialect, Status, TaskId, TaskKind, TaskSpec, TaskState, Timestamp};
+use mw_model::{Dialect, Lifetime, Status, TaskId, TaskKind, TaskSpec, TaskState, Timestamp};
 use rusqlite::Row;
 use rusqlite::types::Type;
 
@@ -37,7 +37,7 @@ pub(super) fn task(row: &Row<'_>, tasks_dir: &Path) -> rusqlite::Result<Task> {
         parent_session: None,
         parent_message: None,
         limits: None,
-        lifetime: row.get(9)?,
+        lifetime: parsed(row, 9, |text: String| Lifetime::from_word(&text))?,
         priority: row.get(10)?,
         after,
         deadline: row.get::<_, Option<i64>>(12)?.map(Timestamp::from_micros),
@@ -128,7 +128,7 @@ pub(crate) fn new_task(spec: &TaskSpec, state: TaskState, output_path: &Path) ->
         queue_position: None,
         waiting_for: None,
         stalled: None,
-        lifetime: spec.lifetime.word().to_owned(),
+        lifetime: spec.lifetime,
         deadline: spec.limits.deadline,
         ready: None,
         ports: None,

@@ -102,7 +102,7 @@ impl Transaction<'_> {
             task.command,
             task.cwd,
             task.batch_id,
-            task.lifetime,
+            task.lifetime.word(),
             task.priority,
             after,
             task.deadline.map(Timestamp::as_micros),

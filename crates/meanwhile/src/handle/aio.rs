@@ -1,0 +1,105 @@
+//! The calls that wait, as futures: for servers, which must not block a thread of their executor.
+//!
+//! A call runs on a thread of its own, so it works with every executor. [`call`] does the same for any other call of the
+//! library. The thread of a wait whose future was dropped ends within a few seconds; a notification that it has taken is
+//! delivered again. A start is carried out even if its future is dropped after the first poll.
+
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+use std::{fmt, thread};
+
+use super::{Notices, PendingNotice, Session, TaskDraft, TaskHandle, Until, Waited};
+use crate::error::{Error, Result};
+
+/// Starts a task, as [`Session::start`].
+///
+/// # Errors
+/// As [`Session::start`].
+pub async fn start(session: &Session, draft: impl Into<TaskDraft>) -> Result<TaskHandle> {
+    let (session, draft) = (session.clone(), draft.into());
+    call(move || session.start(draft)).await
+}
+
+/// Waits for a task, as [`TaskHandle::wait`].
+///
+/// # Errors
+/// As [`TaskHandle::wait`].
+pub async fn wait(task: &TaskHandle, until: Until, longest: Duration) -> Result<Waited> {
+    let task = task.clone();
+    spawn(move |wanted| task.wait_while(until, longest, wanted)).await
+}
+
+/// Takes the oldest notification, as [`Session::next_notice`].
+///
+/// # Errors
+/// As [`Session::next_notice`].
+pub async fn next_notice(session: &Session, longest: Duration) -> Result<Option<PendingNotice>> {
+    let session = session.clone();
+    spawn(move |wanted| Ok(Notices::take(&session, longest, wanted)?.next())).await
+}
+
+/// Makes a call on a thread of its own, which starts now.
+pub fn call<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Call<T> {
+    spawn(move |_| work())
+}
+
+/// A call that runs on a thread of its own.
+#[must_use = "the result of the call is lost"]
+pub struct Call<T>(Arc<Mutex<Slot<T>>>);
+
+/// Where a thread leaves its result. Only the future owns it: once that is gone, nobody wants the result.
+struct Slot<T> {
+    done: Option<thread::Result<Result<T>>>,
+    waker: Option<Waker>,
+}
+
+fn spawn<T: Send + 'static>(work: impl FnOnce(&dyn Fn() -> bool) -> Result<T> + Send + 'static) -> Call<T> {
+    let slot = Arc::new(Mutex::new(Slot { done: None, waker: None }));
+    let owner: Weak<_> = Arc::downgrade(&slot);
+    let run = move || {
+        let wanted = || owner.strong_count() > 0;
+        let done = catch_unwind(AssertUnwindSafe(|| work(&wanted)));
+        if let Some(slot) = owner.upgrade() {
+            let mut slot = lock(&slot);
+            slot.done = Some(done);
+            slot.waker.take().into_iter().for_each(Waker::wake);
+        }
+    };
+    if let Err(error) = thread::Builder::new().name("meanwhile".to_owned()).spawn(run) {
+        lock(&slot).done = Some(Ok(Err(Error::io("cannot start a thread")(error))));
+    }
+    Call(slot)
+}
+
+fn lock<T>(slot: &Mutex<Slot<T>>) -> MutexGuard<'_, Slot<T>> {
+    slot.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<T> Future for Call<T> {
+    type Output = Result<T>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<T>> {
+        let mut slot = lock(&self.0);
+        match slot.done.take() {
+            Some(Ok(done)) => Poll::Ready(done),
+            Some(Err(panic)) => {
+                drop(slot);
+                resume_unwind(panic)
+            }
+            None => {
+                slot.waker = Some(context.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+}
+
+impl<T> fmt::Debug for Call<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Call").field("is_done", &lock(&self.0).done.is_some()).finish()
+    }
+}

@@ -1,0 +1,130 @@
+//! The options of a draft.
+
+use std::time::{Duration, SystemTime};
+
+use meanwhile::model::approval::{Answer, Proposal, Remember};
+use meanwhile::model::{Lifetime, ReadyWhen, Status};
+use meanwhile::policy::{Asked, Asker, Nobody, Policy};
+use meanwhile::{AtCapacity, Error, IfRunning, Meanwhile, Program, Shell, Until};
+
+use crate::handle::{LONG, dir, open};
+
+#[test]
+fn a_script_and_a_program_take_arguments_as_they_are() {
+    let dir = dir();
+    let session = open(dir.path()).host("agent").unwrap();
+    let odd = "a b; echo 'c' $HOME \"";
+    let script = Shell::new("printf '%s|%s' \"$1\" \"$2\"").arg(odd).arg("two");
+    let program = Program::new("printf").args(["%s|%s", odd, "two"]);
+    for draft in [script, program] {
+        let task = session.start(draft).unwrap();
+        task.wait(Until::Exit, LONG).unwrap();
+        assert_eq!(task.tail(1000).unwrap(), format!("{odd}|two"));
+    }
+}
+
+#[test]
+fn a_draft_has_its_own_limits_and_the_others_of_the_settings() {
+    let dir = dir();
+    let mut settings = open(dir.path()).settings().clone();
+    (settings.limits.output_cap, settings.limits.run_timeout_ms) = (1000, Some(100));
+    settings.limits.resources.pids = Some(500);
+    let session = Meanwhile::open(settings).unwrap().host("agent").unwrap();
+    let deadline = SystemTime::now() + Duration::from_secs(3600);
+    let draft = Shell::new("i=0; while [ $i -lt 500 ]; do echo line $i; i=$((i+1)); done; exec sleep 600");
+    let draft = draft.memory(1 << 30).cpu_time(Duration::from_secs(50)).deadline(deadline).output_cap(2000);
+    let task = session.start(draft).unwrap().wait(Until::Exit, LONG).unwrap().into_task();
+    assert_eq!(task.status, Status::TimedOut, "the time limit of the settings");
+    assert!(task.deadline.is_some() && task.dropped_bytes > 0, "{task:?}");
+    let kept = task.output_bytes - task.dropped_bytes;
+    assert!(kept > 1000 && kept <= 2000, "its own cap: {kept}");
+    let limits = session.task(task.id.as_str()).unwrap().status().unwrap().limits.unwrap();
+    assert_eq!((limits.memory, limits.cpu_time_ms, limits.pids), (Some(1 << 30), Some(50_000), Some(500)));
+}
+
+#[test]
+fn a_name_that_is_in_use_is_refused_or_means_the_task_that_has_it() {
+    let dir = dir();
+    let session = open(dir.path()).host("agent").unwrap();
+    let draft = Shell::new("exec sleep 600").name("server");
+    let first = session.start(draft.clone()).unwrap();
+    let refused = session.start(draft.clone()).unwrap_err();
+    assert!(matches!(refused, Error::NameLive { .. }), "{refused}");
+    let same = session.start(draft.if_running(IfRunning::Return)).unwrap();
+    assert_eq!(same.id(), first.id());
+    first.kill().unwrap();
+}
+
+#[test]
+fn a_task_waits_for_another_and_for_a_slot() {
+    let dir = dir();
+    let mut settings = open(dir.path()).settings().clone();
+    settings.queue.max_running = 1;
+    let session = Meanwhile::open(settings).unwrap().host("agent").unwrap();
+    let first = session.start(Shell::new("read -r line").with_input()).unwrap();
+    let full = session.start(Shell::new("true").when_full(AtCapacity::Reject)).unwrap_err();
+    assert!(matches!(full, Error::AtCapacity { limit: 1 }), "{full}");
+    let second = session.start(Shell::new("true").after(&first)).unwrap();
+    let third = session.start(Shell::new("true").after(&second).priority(9)).unwrap();
+    assert_eq!(second.status().unwrap().status, Status::Pending);
+    first.input("go\n").unwrap();
+    let waited = session.wait_all([&first, &second, &third], Until::Exit, LONG).unwrap();
+    assert!(waited.iter().all(|one| one.task().status == Status::Completed), "{waited:?}");
+}
+
+#[test]
+fn a_terminal_has_the_size_that_was_asked_for() {
+    let dir = dir();
+    let session = open(dir.path()).host("agent").unwrap();
+    let script = "stty size; read -r line; stty size";
+    let task = session.start(Shell::new(script).terminal(24, 100)).unwrap();
+    assert!(task.wait(Until::Line("^24 100".to_owned()), LONG).unwrap().is_met());
+    task.resize(30, 120).unwrap();
+    task.input("\n").unwrap();
+    assert!(task.wait(Until::Line("^30 120".to_owned()), LONG).unwrap().is_met());
+}
+
+#[test]
+fn a_task_is_ready_when_its_draft_says_so() {
+    let dir = dir();
+    let session = open(dir.path()).host("agent").unwrap();
+    let draft = Shell::new("echo starting; echo listening; exec sleep 600").detached();
+    let task = session.start(draft.ready_when(ReadyWhen::Line("^listening$".to_owned()))).unwrap();
+    let waited = task.wait(Until::Ready, LONG).unwrap();
+    assert!(waited.is_met() && waited.task().lifetime == Lifetime::Detached, "{waited:?}");
+    task.kill().unwrap();
+    let never = session.start(Shell::new("true").ready_when(ReadyWhen::AnyPort)).unwrap();
+    let waited = never.wait(Until::Ready, LONG).unwrap();
+    assert!(matches!(waited, meanwhile::Waited::Never(_)), "{waited:?}");
+}
+
+/// A person who gives the same answer to everything.
+struct Person(Answer);
+
+impl Asker for Person {
+    fn ask(&self, proposal: &Proposal, _: &mut dyn FnMut() -> bool) -> Asked {
+        assert!(proposal.exact().contains("rm -rf build"), "{proposal:?}");
+        Asked::Answered { answer: self.0.clone(), by: "test" }
+    }
+}
+
+#[test]
+fn a_checked_start_follows_the_policy_and_the_answer() {
+    let dir = dir();
+    let session = open(&dir.path().join("state")).host("agent").unwrap();
+    let mut policy = Policy::default();
+    policy.patience.wait = Duration::ZERO;
+    let risky = || Shell::new("rm -rf build").cwd(dir.path());
+    let harmless = session.start_checked("true", &policy, &Nobody).unwrap();
+    assert_eq!(harmless.status().unwrap().approved_by, "auto");
+    let unanswered = session.start_checked(risky(), &policy, &Nobody).unwrap_err();
+    assert!(matches!(unanswered, Error::NeedsApproval { .. }), "{unanswered}");
+    let yes = Person(Answer::Approve(Remember::Once));
+    let task = session.start_checked(risky(), &policy, &yes).unwrap().status().unwrap();
+    assert!(task.approved_by == "user" && task.proposal.is_some(), "{task:?}");
+    let no = Person(Answer::Deny("not now".to_owned()));
+    let denied = session.start_checked(risky(), &policy, &no).unwrap_err();
+    assert!(matches!(denied, Error::NoConsent { .. }), "{denied}");
+    assert_eq!(session.tasks().unwrap().len(), 2);
+    assert_eq!(session.start(risky()).unwrap().status().unwrap().approved_by, "user");
+}

@@ -1,0 +1,28 @@
+//! What the library shows at its root.
+
+use std::fmt::Debug;
+
+use meanwhile::{
+    Error, Kills, Meanwhile, Notices, Output, PendingNotice, Program, Session, Shell, Task, TaskDraft,
+    TaskEvent, TaskHandle, Until, Waited, aio, policy,
+};
+
+/// A reader of the documentation sees all of it.
+#[test]
+fn the_root_has_few_names() {
+    let root = include_str!("../../src/lib.rs");
+    let without_engine = root.replace("pub mod engine", "");
+    let names = without_engine.split(';').filter_map(|item| {
+        let (_, names) = item.split_once("\npub use ").or_else(|| item.split_once("\npub mod "))?;
+        Some(names.split(',').filter(|name| !name.trim_matches([' ', '\n', '}']).is_empty()).count())
+    });
+    let count: usize = names.sum();
+    assert!((30..=40).contains(&count), "{count} names");
+}
+
+#[test]
+fn every_type_can_be_printed_for_debugging() {
+    fn all<T: Debug>() {}
+    all::<(Error, Kills, Meanwhile, Notices, Output, PendingNotice, Program, Session, Shell)>();
+    all::<(Task, TaskDraft, TaskEvent, TaskHandle, Until, Waited, aio::Call<()>, policy::Policy)>();
+}

@@ -1,0 +1,153 @@
+//! Waiting for notifications, for several tasks and for output.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use meanwhile::model::{Event, Part, Status, signal};
+use meanwhile::{Shell, Until, Waited};
+
+use crate::handle::{LONG, dir, open};
+
+const MOMENT: Duration = Duration::from_millis(20);
+
+#[test]
+fn the_next_notice_is_waited_for() {
+    let dir = dir();
+    let mut settings = open(dir.path()).settings().clone();
+    // Nothing is found by looking now and then: the end must wake the waiter.
+    settings.fallback_ms = 600_000;
+    let session = meanwhile::Meanwhile::open(settings).unwrap().host("agent").unwrap();
+    assert!(session.next_notice(MOMENT).unwrap().is_none());
+    let task = session.start(Shell::new("read -r line; exit 7").with_input()).unwrap();
+    let notice = thread::scope(|scope| {
+        let waiter = scope.spawn(|| session.next_notice(LONG).unwrap().unwrap());
+        task.input("go\n").unwrap();
+        waiter.join().unwrap()
+    });
+    assert!(&notice.notice().task == task.id() && notice.summary().contains("exited 7"), "{notice:?}");
+    assert!(session.next_notice(Duration::ZERO).unwrap().is_none(), "it is held");
+    drop(notice);
+    session.next_notice(Duration::MAX).unwrap().unwrap().acknowledge().unwrap();
+    assert!(session.next_notice(Duration::ZERO).unwrap().is_none());
+}
+
+#[test]
+fn a_message_carries_the_notices_and_acknowledges_them() {
+    let dir = dir();
+    let session = open(dir.path()).host("agent").unwrap();
+    assert_eq!(session.message("begin").unwrap().to_text(), "begin");
+    let task = session.start("exit 3").unwrap();
+    task.wait(Until::Exit, LONG).unwrap();
+    let turn = session.message("go on").unwrap();
+    let [Part::Notice { notice }, Part::Text { text }] = &turn.parts[..] else { panic!("{turn:?}") };
+    assert!(&notice.task == task.id() && text == "go on", "{turn:?}");
+    assert_eq!(session.notices().unwrap().len(), 0);
+    let stored = session.messages().unwrap();
+    assert!(stored.len() == 2 && stored[1] == turn, "{stored:?}");
+}
+
+#[test]
+fn an_end_that_the_owner_knows_makes_no_notification() {
+    let dir = dir();
+    let session = open(dir.path()).host("agent").unwrap();
+    let (known, other) = (session.start("exit 1").unwrap(), session.start("exit 2").unwrap());
+    session.wait_all([&known, &other], Until::Exit, LONG).unwrap();
+    session.acknowledge_ends([known.id()]).unwrap();
+    let told: Vec<_> = session.notices().unwrap().map(|notice| notice.notice().task.clone()).collect();
+    assert_eq!(told, [other.id().clone()]);
+}
+
+#[test]
+fn one_of_several_tasks_or_all_are_waited_for() {
+    let dir = dir();
+    let session = open(dir.path()).host("agent").unwrap();
+    let waits = || session.start(Shell::new("read -r line; echo got it").with_input()).unwrap();
+    let (one, two) = (waits(), waits());
+    two.input("go\n").unwrap();
+    let any = session.wait_any([&one, &two], Until::Exit, LONG).unwrap();
+    assert!(matches!(&any[..], [Waited::NotYet(_), Waited::Met(_)]), "{any:?}");
+    let begun = Instant::now();
+    let all = session.wait_all([&one, &two], Until::Exit, MOMENT).unwrap();
+    assert!(begun.elapsed() >= MOMENT && !all[0].is_met() && all[1].is_met(), "{all:?}");
+    one.input("go\n").unwrap();
+    let lines = session.wait_all(&[one, two], Until::Line("^got it$".to_owned()), Duration::MAX).unwrap();
+    assert!(lines.iter().all(Waited::is_met), "{lines:?}");
+    let never = session.start("true").unwrap().wait(Until::Line("x".to_owned()), LONG).unwrap();
+    assert!(matches!(never, Waited::Never(_)), "{never:?}");
+}
+
+#[test]
+fn output_is_read_from_where_the_last_call_stopped() {
+    let dir = dir();
+    let session = open(dir.path()).host("agent").unwrap();
+    let script = "while read -r line; do echo \"<$line>\"; done; echo over";
+    let task = session.start(Shell::new(script).with_input()).unwrap();
+    assert_eq!(task.output_since(0, Duration::ZERO).unwrap().next, 0);
+    let mut at = 0;
+    for word in ["one", "two"] {
+        task.input(format!("{word}\n")).unwrap();
+        let output = task.output_since(at, LONG).unwrap();
+        assert!(output.text() == format!("<{word}>\n") && !output.is_end, "{output:?}");
+        at = output.next;
+    }
+    task.close_input().unwrap();
+    let mut rest = String::new();
+    loop {
+        let output = task.output_since(at, LONG).unwrap();
+        rest.push_str(&output.text());
+        at = output.next;
+        if output.is_end {
+            break;
+        }
+    }
+    assert_eq!((rest.as_str(), at), ("over\n", 17));
+}
+
+#[test]
+fn output_comes_without_secrets() {
+    let dir = dir();
+    let session = open(dir.path()).host("agent").unwrap();
+    let secret = "hunter2hunter2";
+    let draft = Shell::new("echo \"token $MY_API_TOKEN\"").env("MY_API_TOKEN", secret);
+    let task = session.start(draft).unwrap();
+    task.wait(Until::Exit, LONG).unwrap();
+    for text in [task.tail(1000).unwrap(), task.output_since(0, LONG).unwrap().text()] {
+        assert!(text.starts_with("token ") && !text.contains(secret), "{text}");
+    }
+}
+
+#[test]
+fn a_task_is_signalled_restarted_and_its_events_tell_so() {
+    let dir = dir();
+    let session = open(dir.path()).host("agent").unwrap();
+    let script = "trap 'echo reloaded' HUP; echo up; while :; do read -r line; done";
+    let task = session.start(Shell::new(script).with_input()).unwrap();
+    let said = |line: &str| task.wait(Until::Line(line.to_owned()), LONG).unwrap().is_met();
+    assert!(said("^up$"));
+    task.signal(signal::SIGHUP).unwrap();
+    assert!(said("^reloaded$"));
+    assert_eq!(task.restart().unwrap().runs, 2);
+    assert!(said("^up$"));
+    task.signal(signal::SIGKILL).unwrap();
+    let status = task.status().unwrap();
+    assert!(status.status == Status::Cancelled && status.runs == 2, "{status:?}");
+    let events = task.events().unwrap();
+    let ends = events.iter().filter(|event| matches!(event.event, Event::Ended { .. }));
+    assert!(ends.count() == 2 && events.is_sorted_by_key(|event| event.seq), "{events:?}");
+}
+
+#[test]
+fn the_end_of_a_session_ends_its_tasks_and_says_which() {
+    let dir = dir();
+    let mw = open(dir.path());
+    let session = mw.host("agent").unwrap();
+    let task = session.start("exec sleep 600").unwrap();
+    let detached = session.start(Shell::new("exec sleep 600").detached()).unwrap();
+    let kills = session.clone().end().unwrap();
+    assert!(kills.failures.is_empty() && kills.receipts.len() == 1, "{kills:?}");
+    assert_eq!(task.status().unwrap().status, Status::Cancelled);
+    let told = session.notices().unwrap().next().unwrap().summary();
+    assert!(told.contains("the end of its session"), "{told}");
+    assert_eq!(detached.status().unwrap().status, Status::Running);
+    detached.kill().unwrap();
+}
