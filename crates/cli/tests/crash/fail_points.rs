@@ -293,3 +293,20 @@ fn the_record_of_a_long_run_is_synced_after_it_was_told() {
         });
     }
 }
+
+/// A guardian that takes over does not know which processes got the signal, so the receipt is the supervisor's.
+#[test]
+fn a_kill_is_answered_before_the_record_is_synced() {
+    let home = home();
+    let started = dying(&home, "supervisor-synced", &["start", "--json", children::SLEEPER]);
+    let id = started.json()["id"].as_str().unwrap().to_owned();
+    let pid = home.pid(&id);
+    wait_until(SOON, "it has run for a second", || {
+        (home.status(&id)["duration_ms"].as_u64()? >= 1000).then_some(())
+    });
+    let receipt = home.mw(["kill", "--json", &id]).exits(0).json();
+    assert_eq!(mw_testkit::contract::pids(&receipt["killed"]), [u64::from(pid)], "{receipt}");
+    home.wait_until_empty(SOON);
+    let journal = std::fs::read_to_string(home.task_dir(&id).join("journal.jsonl")).unwrap();
+    assert!(journal.contains("taken_over"), "nobody died when it was synced: {journal}");
+}

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use mw_model::wire::{METADATA_FILE, RESULT_FILE, SPEC_FILE};
+use mw_model::wire::{RESULT_FILE, SPEC_FILE};
 use mw_testkit::{Home, SOON, alive, children, fixture};
 use serde_json::Value;
 
@@ -187,17 +187,6 @@ fn a_broken_exit_record_is_never_a_success() {
     delete_database(&home);
     let found = home.list().iter().find(|task| task["id"] == id.as_str()).cloned();
     assert!(found.as_ref().is_none_or(|task| task["status"] != "completed"), "{found:?}");
-}
-
-#[test]
-fn the_metadata_view_is_not_read_back() {
-    let (home, id) = with_finished();
-    edit(&home, &id, METADATA_FILE, |view| {
-        view["status"] = "completed".into();
-        view["exit_code"] = 0.into();
-    });
-    delete_database(&home);
-    assert_eq!(home.status(&id)["exit_code"], 3);
 }
 
 #[test]

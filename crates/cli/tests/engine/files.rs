@@ -3,9 +3,8 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::time::Duration;
 
-use mw_model::wire::{Metadata, RESULT_FILE, SPEC_FILE};
+use mw_model::wire::{RESULT_FILE, SPEC_FILE};
 use mw_testkit::{Home, children, wait_until};
 
 use crate::home;
@@ -88,66 +87,6 @@ fn holders_of(path: &Path, needle: &[u8], found: &mut Vec<std::path::PathBuf>) {
             found.push(path.to_owned());
         }
     }
-}
-
-fn metadata(home: &Home, id: &str) -> Metadata {
-    // A view: written a moment after the start it tells of.
-    let path = home.task_dir(id).join("metadata.json");
-    let text = wait_until(Duration::from_secs(60), "metadata.json is there", || fs::read(&path).ok());
-    serde_json::from_slice(&text).unwrap()
-}
-
-#[test]
-fn metadata_is_laid_out_as_co_cli_does() {
-    let home = home();
-    let options = ["--env", "KEY=value", "--description", "fails"];
-    let id = home.start_with(&options, "exit 3");
-    home.ended(&id);
-    home.wait_until_empty(mw_testkit::SOON);
-    let found = metadata(&home, &id);
-    assert_eq!(found.task_id, id);
-    assert_eq!(found.status.word(), "failed");
-    assert_eq!(found.exit_code, Some(3));
-    assert_eq!(found.description, "fails");
-    assert_eq!(found.command, ["/bin/sh", "-c", "exit 3"]);
-    assert!(found.env.contains(&"KEY".to_owned()), "{found:?}");
-    assert!(found.started_at.is_some() && found.completed_at.is_some(), "{found:?}");
-}
-
-#[test]
-fn metadata_says_that_a_task_runs() {
-    let home = home();
-    let id = home.start(&children::gated("go", 0));
-    let found = metadata(&home, &id);
-    assert_eq!(found.status.word(), "running");
-    assert_eq!(found.pid, Some(home.pid(&id)));
-}
-
-/// co-cli writes the record before anything runs.
-#[test]
-fn a_task_that_waits_has_its_metadata_and_so_has_one_that_never_began() {
-    let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
-    let first = home.start(&children::gated("go", 0));
-    let waiting = home.start("true");
-    let found = metadata(&home, &waiting);
-    assert_eq!((found.status.word(), found.pid, found.started_at), ("pending", None, None), "{found:?}");
-    assert!(home.task_dir(&waiting).join("span_id.txt").is_file());
-    let _ = home.mw(["kill", &waiting]).ok();
-    let found = metadata(&home, &waiting);
-    assert_eq!((found.status.word(), found.exit_code), ("cancelled", None), "{found:?}");
-    assert!(found.completed_at.is_some() && found.started_at.is_none(), "{found:?}");
-    home.open("go");
-    home.ended(&first);
-}
-
-/// co-cli has five states.
-#[test]
-fn metadata_has_no_word_that_co_cli_does_not_know() {
-    let home = home();
-    let late = home.start_with(&["--timeout", "100ms"], "exec sleep 600");
-    assert_eq!(home.ended(&late)["status"], "timed_out");
-    home.wait_until_empty(mw_testkit::SOON);
-    assert_eq!(metadata(&home, &late).status.word(), "failed");
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 use std::fs;
 
-use mw_testkit::{SOON, wait_until};
 use serde_json::Value;
 
 use crate::world::{SESSION, World};
@@ -27,14 +26,12 @@ fn an_answer_is_the_result_and_the_steps_are_the_log() {
 }
 
 #[test]
-fn prompt_and_agent_are_kept_in_the_metadata() {
+fn prompt_and_agent_are_kept_with_the_task() {
     let world = World::new();
     let id = world.answered("say ok");
-    // A view, written a moment after what it shows.
-    let path = world.home.task_dir(&id).join("metadata.json");
-    let text = wait_until(SOON, "the metadata", || fs::read(&path).ok());
-    let metadata: Value = serde_json::from_slice(&text).unwrap();
-    assert_eq!((&metadata["subagent_type"], &metadata["prompt"]), (&"good".into(), &"say ok".into()));
+    let spec = fs::read(world.home.task_dir(&id).join("spec.json")).unwrap();
+    let agent = &serde_json::from_slice::<Value>(&spec).unwrap()["agent"];
+    assert_eq!((&agent["name"], &agent["prompt"]), (&"good".into(), &"say ok".into()));
     let record = world.record(&id);
     assert_eq!(record["turns"][0]["prompt"], "say ok");
     assert_eq!(record["turns"][0]["answer"], "ok");

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use meanwhile::engine::{Condition, Runtime, TaskRequest, WaitRequest};
-use meanwhile::model::wire::{JOURNAL_FILE, LOG_FILE, METADATA_FILE, RESULT_FILE, SPEC_FILE};
+use meanwhile::model::wire::{JOURNAL_FILE, LOG_FILE, RESULT_FILE, SPEC_FILE};
 use meanwhile::model::{CommandSpec, EnvVar, Lifetime, RawText, TaskId, TaskKind, TaskSpec};
 use meanwhile::{Filter, Programs, Scope, Settings};
 use tempfile::TempDir;
@@ -143,7 +143,7 @@ fn request(cwd: &Path, settings: &Settings) -> TaskRequest {
 fn copy_task(from: &Path, to: &Path, spec: &TaskSpec) {
     fs::create_dir(to).expect("a task directory");
     fs::write(to.join(SPEC_FILE), serde_json::to_vec(spec).expect("a spec")).expect("a spec");
-    for name in [JOURNAL_FILE, LOG_FILE, METADATA_FILE, RESULT_FILE] {
+    for name in [JOURNAL_FILE, LOG_FILE, RESULT_FILE] {
         if from.join(name).exists() {
             fs::copy(from.join(name), to.join(name)).expect("a copy");
         }

@@ -15,7 +15,7 @@ use mw_model::wire::{
     Answer, Launch, MOST_SLOTS, Metadata, RefusalCode, SESSIONS_DIR, START_VERSION, SessionWatch,
     StartMessage,
 };
-use mw_model::{DEFAULT_SESSION, Lifetime, Process, RawText, Status, TaskSpec, Timestamp};
+use mw_model::{DEFAULT_SESSION, Dialect, Lifetime, Process, RawText, Status, TaskSpec, Timestamp};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 
 use super::backend::{Stop, backend_of};
@@ -177,7 +177,7 @@ fn message(settings: &Settings, spec: &TaskSpec, run: u32, launch: Launch) -> St
         leader_first: backend_of(spec).stop() == Stop::LeaderFirst,
         log_header: spec.log_header.then(|| log_header(spec)),
         session: session_watch(settings, spec),
-        metadata: Some(metadata(spec, run, &settings.redact, None)),
+        metadata: metadata(spec, run, &settings.redact, None),
     }
 }
 
@@ -214,14 +214,18 @@ fn log_header(spec: &TaskSpec) -> String {
     )
 }
 
-/// Returns the metadata file that co-cli's tools read. It has the names of variables but not their values, and no secrets of the
-/// command. What was hidden while the task was queued stays hidden, whichever process launches it.
+/// Returns the metadata file that co-cli's tools read; nothing for a task of another dialect. It has the names of variables
+/// but not their values, and no secrets of the command. What was hidden while the task was queued stays hidden, whichever
+/// process launches it.
 pub(crate) fn metadata(
     spec: &TaskSpec,
     run: u32,
     settings: &RedactSettings,
     waiting: Option<Metadata>,
-) -> Metadata {
+) -> Option<Metadata> {
+    if spec.dialect != Dialect::CoCli {
+        return None;
+    }
     let agent = spec.agent.as_deref();
     let (words, description, prompt) = match waiting {
         Some(waiting) => (waiting.command, waiting.description, waiting.prompt),
@@ -235,7 +239,7 @@ pub(crate) fn metadata(
     texts.push(&description);
     texts.extend(prompt.as_deref());
     let redactor = Redactor::for_texts(settings, &spec.env, &texts);
-    Metadata {
+    Some(Metadata {
         task_id: spec.handle(),
         created_at: spec.created_at,
         started_at: None,
@@ -253,7 +257,7 @@ pub(crate) fn metadata(
         span_id: spec.trace.map(|trace| trace.execute_span(run)),
         approved_by: spec.approved_by.clone(),
         approved_at: spec.approved_at,
-    }
+    })
 }
 
 /// Refuses a working directory that no longer exists.

@@ -46,9 +46,11 @@ impl Launcher<'_> {
         slots: &Slots,
     ) -> Result<(Process, Timestamp)> {
         let mut message = hand_over::spawn_message(&self.base.settings, spec, task.state.run())?;
-        if let Some(waiting) = self.base.home.task(&task.id).waiting_metadata() {
+        if message.metadata.is_some()
+            && let Some(waiting) = self.base.home.task(&task.id).waiting_metadata()
+        {
             let (run, redact) = (task.state.run(), &self.base.settings.redact);
-            message.metadata = Some(hand_over::metadata(spec, run, redact, Some(waiting)));
+            message.metadata = hand_over::metadata(spec, run, redact, Some(waiting));
         }
         let supervisor = match ready {
             Some(supervisor) => supervisor,

@@ -144,10 +144,9 @@ impl Starts<'_> {
     fn start_in_order(&self, request: &TaskRequest, new: &NewTask, hold: StartHold) -> Result<Task> {
         let id = &new.id;
         let (spec, task) = self.write_down(request, new)?;
-        self.base.home.task(id).write_metadata(&Metadata {
-            status: Status::Pending,
-            ..hand_over::metadata(&spec, 1, &self.base.settings.redact, None)
-        });
+        if let Some(metadata) = hand_over::metadata(&spec, 1, &self.base.settings.redact, None) {
+            self.base.home.task(id).write_metadata(&Metadata { status: Status::Pending, ..metadata });
+        }
         Settler::on(self.base).reconcile_unsettled()?;
         let mut picked = self.enqueue(request, task)?;
         let untended = picked.any_untended;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use mw_model::signal::{SIGCONT, SIGKILL, SIGSTOP, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU};
 use mw_model::wire::{ControlReply, EndRequest, KillReceipt, SentSignal};
 use mw_model::{Status, signal_name};
+use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::plan::{Ending, Step};
 use super::tree;
@@ -13,7 +14,7 @@ use crate::clock;
 use crate::control::socket::Interest;
 use crate::sys;
 use crate::sys::Found;
-use crate::watch::supervise::Supervisor;
+use crate::watch::supervise::{Leader, Supervisor};
 
 impl Supervisor {
     pub(crate) fn begin_ending(&mut self, asked: Option<EndRequest>, signal: i32) {
@@ -32,10 +33,18 @@ impl Supervisor {
         let Some(Step::Send(signal)) = self.ending.as_ref().map(|ending| ending.step(now)) else {
             return;
         };
-        let living = self.addressees(signal);
-        let reached = Tree::signal(&living, &[signal, SIGCONT][..if needs_waking(signal) { 2 } else { 1 }]);
+        let signals = &[signal, SIGCONT][..if needs_waking(signal) { 2 } else { 1 }];
+        let reached = match self.lone_leader() {
+            Some(leader) => signals
+                .iter()
+                .all(|number| self.signal_group(*number))
+                .then_some(leader)
+                .into_iter()
+                .collect(),
+            None => Tree::signal(&self.addressees(signal), signals),
+        };
         if signal == SIGKILL {
-            self.kill_group();
+            self.signal_group(SIGKILL);
             if let Some(cgroup) = &self.run.cgroup {
                 cgroup.kill();
             }
@@ -45,6 +54,33 @@ impl Supervisor {
         if let Some(ending) = &mut self.ending {
             ending.sent(signal, &reached, clock::wall(), now, grace_ms);
         }
+    }
+
+    /// Returns the first process if it is the whole tree, which two small files tell. It is signalled through its group, so
+    /// that a child which it forks just now gets the signal, too. A larger tree is searched before it is signalled, because
+    /// the receipt names every process that was killed.
+    fn lone_leader(&self) -> Option<u32> {
+        let Leader::Child(leader) = self.leader else { return None };
+        let board = self.run.board;
+        let known = [Some(leader), self.settle, board.helper(), board.writer()];
+        let is_known = |pid: &u32| known.contains(&Some(*pid));
+        let is_alone = self.run.cgroup.is_none()
+            && sys::children(std::process::id())?.iter().all(is_known)
+            && sys::children(leader)?.is_empty();
+        is_alone.then_some(leader)
+    }
+
+    /// Sends a signal to the first process's group in one call, which no fork escapes; says whether it was sent. Processes
+    /// that have left the group are found by a search.
+    pub(crate) fn signal_group(&self, number: i32) -> bool {
+        // The leader is not reaped yet, so no other group has its pid.
+        if let Leader::Child(leader) = self.leader
+            && let Some(group) = Pid::from_raw(leader as i32)
+            && let Some(signal) = Signal::from_named_raw(number)
+        {
+            return kill_process_group(group, signal).is_ok();
+        }
+        false
     }
 
     /// Sends a signal that does not ask for the end. The reply says what was sent, and that the task goes on.

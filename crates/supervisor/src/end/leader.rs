@@ -1,4 +1,4 @@
-//! The end of a task's first process: seen, drained, recorded, reaped, told, in this order.
+//! The end of a task's first process: seen, drained, recorded, told, reaped, in this order.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -86,7 +86,7 @@ impl Supervisor {
         }
     }
 
-    /// Drains, records, reaps, tells, in this order.
+    /// Drains, records, tells, reaps, in this order. [`Self::finish_record`] does the rest.
     pub(crate) fn leader_ended(&mut self, exit: Exit) {
         drain(&mut self.run.files, clock::monotonic_ms() + DRAIN_MS);
         self.hear_progress();
@@ -106,33 +106,35 @@ impl Supervisor {
                 return;
             }
         };
-        self.record = Some(record.clone());
         self.run.board.set_phase(Phase::Recorded);
         fail_point("supervisor-recorded");
+        // A client that is told of the end may start the next task at once, so its slot is free by then.
+        self.run.free_slots();
+        self.tell_end(&record);
+        self.record = Some(record);
+        self.unfinished = written;
         if let Leader::Child(pid) = std::mem::replace(&mut self.leader, Leader::Ended) {
             self.run.reap(pid);
         }
         fail_point("supervisor-reaped");
         self.end_helper();
-        let told = self.connections.any_waits_for(Interest::End);
-        // Whoever is told may start the next at once.
-        self.run.free_slots();
-        self.tell_end(&record);
-        if told {
-            // Whoever was just told may be waiting for this very processor.
-            rustix::thread::sched_yield();
-        }
-        if let Some(written) = written {
-            written.trim();
-        }
-        self.write_metadata();
         self.tree_changed = true;
         if !living.is_empty() {
             self.had_survivors = true;
             self.settle_beside();
         }
-        if record.duration_seconds >= LONG_SECONDS {
-            // Nobody waits any more.
+    }
+
+    /// Does what nobody waits for, after everybody who waits for the end or for a kill was answered.
+    pub(crate) fn finish_record(&mut self) {
+        let Some(written) = self.unfinished.take() else { return };
+        if self.connections.descriptors().next().is_some() {
+            // A client that was just answered may wait for this very processor.
+            rustix::thread::sched_yield();
+        }
+        written.trim();
+        self.write_metadata();
+        if self.record.as_ref().is_some_and(|record| record.duration_seconds >= LONG_SECONDS) {
             sync_record();
             fail_point("supervisor-synced");
         }

@@ -3,9 +3,8 @@
 use mw_model::signal::{SIGKILL, SIGTERM, SIGXCPU};
 use mw_model::wire::JournalEntry;
 use mw_model::{Enforcement, Exit, ResourceLimit, Resources, Usage};
-use rustix::process::{Pid, Signal, kill_process_group};
 
-use super::supervise::{Leader, Supervisor};
+use super::supervise::Supervisor;
 use crate::clock;
 use crate::end::record;
 use crate::sys;
@@ -88,20 +87,9 @@ impl Supervisor {
         };
         self.grace_ms = self.run.message.limits.timeout_grace_ms;
         if signal == SIGKILL {
-            self.kill_group();
+            self.signal_group(SIGKILL);
         }
         self.begin_ending(None, signal);
-    }
-
-    /// Ends the first process's group in one stroke, which nothing that forks escapes. Who has left it is found by
-    /// the sweeps that follow.
-    pub(crate) fn kill_group(&self) {
-        // Not reaped yet, so its pid is its own, and so is its session.
-        if let Leader::Child(leader) = self.leader
-            && let Some(group) = Pid::from_raw(leader as i32)
-        {
-            let _ = kill_process_group(group, Signal::KILL);
-        }
     }
 
     /// Says which limit the kernel ended the first process for, if it was that.

@@ -16,6 +16,7 @@ use crate::clock;
 use crate::control::socket::{Connections, Interest};
 use crate::end::plan::{Ending, Step};
 use crate::end::record;
+use crate::end::record::Written;
 use crate::end::tree::Tree;
 use crate::files;
 use crate::output::pump::pump;
@@ -56,6 +57,8 @@ pub(crate) struct Supervisor {
     pub(crate) started_at: Timestamp,
     pub(crate) tree: Tree,
     pub(crate) record: Option<ExitRecord>,
+    /// The record, while it is not trimmed and the files that depend on it are not written.
+    pub(crate) unfinished: Option<Written>,
     pub(crate) ending: Option<Ending>,
     pub(crate) grace_ms: u64,
     pub(crate) watchdog: Watchdog,
@@ -101,6 +104,7 @@ impl Supervisor {
             started_at: begun.started_at,
             tree,
             record: None,
+            unfinished: None,
             ending: None,
             grace_ms: limits.kill_grace_ms,
             watchdog: Watchdog::new(limits.stall_ms, limits.prompts.clone(), now),
@@ -132,7 +136,9 @@ impl Supervisor {
         loop {
             self.watch_leader();
             self.run_timers();
-            if self.is_over() {
+            let is_over = self.is_over();
+            self.finish_record();
+            if is_over {
                 break;
             }
             self.sleep();

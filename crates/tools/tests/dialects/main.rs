@@ -12,6 +12,7 @@ mod background_task;
 mod bounds;
 mod canonical;
 mod co_cli;
+mod co_cli_files;
 mod endings;
 mod exact;
 mod example;
