@@ -12,8 +12,6 @@
 
 mod caller;
 mod clients;
-#[doc(hidden)]
-pub mod conformance;
 mod delivery;
 mod elicitation;
 mod http;
@@ -27,7 +25,7 @@ mod subscriptions;
 mod tasks;
 
 pub use delivery::{ConnectionReceipts, FlushListener, FlushStream};
-pub use http::{http_routes, http_routes_for_conformance};
+pub use http::{http_routes, http_routes_through};
 pub use offer::Offer;
 pub use server::Server;
 pub use stdio::serve_stdio;

@@ -21,7 +21,7 @@ use mw_tools::dialects::canonical;
 use mw_tools::operations::{Excerpt, Ran};
 
 /// How long a command may take before it becomes a task.
-pub(super) const AT_ONCE: Duration = Duration::from_secs(2);
+const AT_ONCE: Duration = Duration::from_secs(2);
 /// How often a client should ask.
 const POLL_MS: u64 = 1000;
 

@@ -10,10 +10,7 @@ use clap::Args;
 use meanwhile::Settings;
 use meanwhile::engine::Runtime;
 use mw_agents::hosts::Clues;
-use mw_agents::mcp::{
-    ConnectionReceipts, FlushListener, Offer, Server, conformance, http_routes, http_routes_for_conformance,
-    serve_stdio,
-};
+use mw_agents::mcp::{ConnectionReceipts, FlushListener, Offer, Server, http_routes, serve_stdio};
 use mw_tools::call::Premises;
 use mw_tools::{Dialect, Toolset};
 use mw_web::Token;
@@ -40,9 +37,6 @@ pub(crate) struct Arguments {
     /// Token that every HTTP request must carry [default: generated and printed]
     #[arg(long, env = "MEANWHILE_TOKEN", hide_env_values = true, requires = "http")]
     token: Option<String>,
-    /// Also serve the names that the official conformance suite expects
-    #[arg(long, hide = true, requires = "http")]
-    conformance: bool,
 }
 
 impl Arguments {
@@ -81,8 +75,7 @@ impl Arguments {
         } else {
             render::out(&format!("{url}\nAuthorization: Bearer {token}\n"))?;
         }
-        let routes = if self.conformance { http_routes_for_conformance } else { http_routes };
-        listening.serve::<ConnectionReceipts, _>(routes(server), FlushListener, server.last_words())?;
+        listening.serve::<ConnectionReceipts, _>(http_routes(server), FlushListener, server.last_words())?;
         Ok(())
     }
 
@@ -101,8 +94,6 @@ impl Arguments {
         }
         let premises = Premises { agents: Some(Arc::new(config.agent_settings()?)), ..premises };
         let toolset = Toolset::of(self.dialect).waiting(config.tools.wait_ms);
-        let toolset =
-            if self.conformance { conformance::toolset(toolset).map_err(io::Error::other)? } else { toolset };
         Ok(Offer {
             settings: config.settings,
             premises,
