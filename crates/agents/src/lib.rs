@@ -15,6 +15,7 @@ pub mod chat;
 mod delivery;
 mod event_loop;
 pub mod hosts;
+mod line_file;
 pub mod mcp;
 pub mod subagent;
 

@@ -244,7 +244,7 @@ impl Agent {
 }
 
 /// Says what a session lacks, on the error stream and in the answer.
-fn told(torn: u64, missing: &[String]) -> Map<String, Value> {
+fn told(torn: usize, missing: &[String]) -> Map<String, Value> {
     let mut told = Map::new();
     if torn > 0 {
         eprintln!("mw acp: the last line of the session was incomplete; {torn} bytes were dropped");
