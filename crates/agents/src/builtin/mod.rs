@@ -19,7 +19,7 @@ mod files;
 mod gate;
 mod instructions;
 mod model;
-mod offer;
+mod options;
 mod replay;
 mod serve;
 mod servers;
@@ -34,5 +34,5 @@ mod waiting;
 mod words;
 
 pub use model::{ModelChoice, ModelError, ModelWishes, Provider};
-pub use offer::{AgentLimits, AgentOffer, Project, ProjectLoader};
+pub use options::{AgentLimits, AgentOptions, Project, ProjectLoader};
 pub use serve::serve_agent;

@@ -13,7 +13,7 @@ use serde_json::json;
 use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
 
 use super::model::Usage;
-use super::offer::AgentOffer;
+use super::options::AgentOptions;
 use super::replay::replay;
 use super::sessions::{Agent, meta};
 use super::turn;
@@ -23,8 +23,8 @@ use crate::event_loop;
 ///
 /// # Errors
 /// When the runtime cannot be made, or the streams fail.
-pub fn serve_agent(offer: AgentOffer) -> io::Result<()> {
-    event_loop::run(serve(Arc::new(Agent::new(offer))))?
+pub fn serve_agent(options: AgentOptions) -> io::Result<()> {
+    event_loop::run(serve(Arc::new(Agent::new(options))))?
 }
 
 async fn serve(agent: Arc<Agent>) -> io::Result<()> {

@@ -23,7 +23,7 @@ use super::conversation::Conversation;
 use super::files::Place;
 use super::instructions::system_prompt;
 use super::model::{Model, ModelChoice, ModelError};
-use super::offer::{AgentLimits, AgentOffer, Project, ProjectLoader};
+use super::options::{AgentLimits, AgentOptions, Project, ProjectLoader};
 use super::servers::{Servers, own_session};
 use super::session::{Parts, Session};
 use super::store::{Found, Store, StoreError, new_id};
@@ -73,28 +73,28 @@ struct Wish<'a> {
 }
 
 impl Agent {
-    pub(super) fn new(offer: AgentOffer) -> Self {
+    pub(super) fn new(options: AgentOptions) -> Self {
         // Whoever drives the agent ends its session.
         let manner = Manner {
-            dialect: offer.dialect,
+            dialect: options.dialect,
             context: None,
             session_end: SessionEnd::Keep,
             // Each project says how long; a day is more than any.
             longest_call: Duration::from_secs(24 * 3600),
         };
         Self {
-            limits: offer.limits,
-            dialect: offer.dialect,
-            toolset: Arc::new(Toolset::of(offer.dialect).waiting(offer.limits.wait_ms)),
-            tellers: Tellers::new(Arc::new(offer.settings.clone()), manner, offer.tells),
+            limits: options.limits,
+            dialect: options.dialect,
+            toolset: Arc::new(Toolset::of(options.dialect).waiting(options.limits.wait_ms)),
+            tellers: Tellers::new(Arc::new(options.settings.clone()), manner, options.tells),
             calls: Calls::default(),
             closing: CancellationToken::new(),
-            choice: offer.model,
+            choice: options.model,
             model: OnceLock::new(),
-            settings: offer.settings,
-            owner: offer.session,
-            around: offer.around,
-            project: offer.project,
+            settings: options.settings,
+            owner: options.session,
+            around: options.around,
+            project: options.project,
             sessions: Mutex::default(),
             client: Mutex::default(),
         }

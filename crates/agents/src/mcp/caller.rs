@@ -14,9 +14,9 @@ use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
 use super::elicitation;
-use super::member::Awaited;
+use super::recipient::Awaited;
 use super::server::Server;
-use crate::delivery::teller::Member;
+use crate::delivery::teller::Recipient;
 use mw_tools::call::{Caller, Patience};
 
 /// How often a client that asked for it hears that the call continues. One gives up after 60 s of silence.
@@ -41,7 +41,7 @@ pub(super) struct Client {
     /// How its person can be asked.
     asked: elicitation::Manner,
     server: Server,
-    member: Member,
+    recipient: Recipient,
     /// What its reply will tell.
     awaited: Awaited,
 }
@@ -50,7 +50,7 @@ impl Client {
     pub(super) fn of(
         context: &RequestContext<RoleServer>,
         server: &Server,
-        member: Member,
+        recipient: Recipient,
         awaited: Awaited,
     ) -> Self {
         let now = Instant::now();
@@ -64,7 +64,7 @@ impl Client {
             told: Mutex::new(now),
             asked: elicitation::Manner::of(context),
             server: server.clone(),
-            member,
+            recipient,
             awaited,
         }
     }
@@ -144,6 +144,6 @@ impl Caller for Client {
     }
 
     fn awaits(&self, tasks: &[TaskId]) {
-        self.awaited.add(self.server.inner.tellers.reserve(&self.member, tasks));
+        self.awaited.add(self.server.inner.tellers.reserve(&self.recipient, tasks));
     }
 }

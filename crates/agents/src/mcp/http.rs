@@ -12,8 +12,8 @@ use rmcp::transport::streamable_http_server::session::SessionManager;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 
-use super::clients::CLIENT_HEADER;
-use super::delivery::follow;
+use super::http_clients::CLIENT_HEADER;
+use super::http_receipts::follow;
 use super::server::Server;
 
 /// Returns the routes of a server for many clients: the protocol under `/mcp`, nothing else.

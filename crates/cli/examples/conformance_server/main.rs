@@ -21,7 +21,7 @@ use meanwhile::model::EnvVar;
 use meanwhile::policy::Mode;
 use mw_agents::Tells;
 use mw_agents::hosts::Clues;
-use mw_agents::mcp::{ConnectionReceipts, FlushListener, Offer, Server, http_routes_through};
+use mw_agents::mcp::{ConnectionReceipts, FlushListener, Server, ServerOptions, http_routes_through};
 use mw_tools::call::Premises;
 use mw_tools::{Dialect, Toolset};
 use mw_web::Token;
@@ -30,7 +30,7 @@ use crate::fixtures::Fixtures;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let port = env::args().nth(1).ok_or("usage: conformance_server PORT")?.parse()?;
-    let server = Server::new(offer()?);
+    let server = Server::new(options()?);
     let token = Token::random()?;
     let listening = mw_web::listen(SocketAddr::from((Ipv4Addr::LOCALHOST, port)), token.clone())?;
     let url = format!("http://{}/mcp", listening.address());
@@ -41,12 +41,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn offer() -> Result<Offer, Box<dyn Error>> {
+fn options() -> Result<ServerOptions, Box<dyn Error>> {
     let directory = env::current_dir()?;
     let variables = env::vars().map(|(name, value)| EnvVar { name: name.into(), value: value.into() });
     let mut premises = Premises::new("", directory.clone(), variables.collect());
     premises.policy.mode = Mode::Dangerous;
-    Ok(Offer {
+    Ok(ServerOptions {
         settings: Meanwhile::open_default()?.settings().clone(),
         premises,
         toolset: specs::toolset(Toolset::of(Dialect::Canonical))?,

@@ -10,7 +10,7 @@ use clap::Args;
 use meanwhile::Settings;
 use meanwhile::engine::Runtime;
 use mw_agents::hosts::Clues;
-use mw_agents::mcp::{ConnectionReceipts, FlushListener, Offer, Server, http_routes, serve_stdio};
+use mw_agents::mcp::{ConnectionReceipts, FlushListener, Server, ServerOptions, http_routes, serve_stdio};
 use mw_tools::call::Premises;
 use mw_tools::{Dialect, Toolset};
 use mw_web::Token;
@@ -41,9 +41,9 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
-        let offer = self.offer(context)?;
-        purge(&offer.settings);
-        let server = Server::new(offer);
+        let options = self.options(context)?;
+        purge(&options.settings);
+        let server = Server::new(options);
         match self.http {
             None => {
                 if io::stdin().is_terminal() {
@@ -79,7 +79,7 @@ impl Arguments {
         Ok(())
     }
 
-    fn offer(&self, context: &Context) -> Result<Offer, CommandError> {
+    fn options(&self, context: &Context) -> Result<ServerOptions, CommandError> {
         let config = Config::load_for(self.dialect.name())?;
         let directory = env::current_dir()?;
         let mut clues = Clues::from_environment(|name| env::var(name).ok(), &directory);
@@ -94,7 +94,7 @@ impl Arguments {
         }
         let premises = Premises { agents: Some(Arc::new(config.agent_settings()?)), ..premises };
         let toolset = Toolset::of(self.dialect).waiting(config.tools.wait_ms);
-        Ok(Offer {
+        Ok(ServerOptions {
             settings: config.settings,
             premises,
             toolset,
