@@ -80,15 +80,12 @@ impl Server {
             result.structured_content = Some(data);
         }
         meanwhile::engine::fail_point("reply-ready");
-        let receipt = Receipt {
-            notices: held,
-            told: reply.told,
-            teller,
-            spent: reply.spent,
-            settings: Arc::clone(&self.inner.settings),
-            _reserved: reserved,
-            _call: call,
-        };
+        let mut receipt = Receipt::new(Arc::clone(&self.inner.settings), call);
+        receipt.notices = held;
+        receipt.told = reply.told;
+        receipt.teller = teller;
+        receipt.spent = reply.spent;
+        receipt.reserved = reserved;
         let parts = context.extensions.get::<http::request::Parts>();
         match parts.and_then(|parts| parts.extensions.get::<HttpReceipts>()) {
             Some(receipts) => receipts.keep(receipt),

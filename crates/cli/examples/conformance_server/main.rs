@@ -20,6 +20,7 @@ use meanwhile::Meanwhile;
 use meanwhile::model::EnvVar;
 use meanwhile::policy::Mode;
 use mw_agents::Tells;
+use mw_agents::event_loop;
 use mw_agents::hosts::Clues;
 use mw_agents::mcp::{ConnectionReceipts, FlushListener, Server, ServerOptions, http_routes_through};
 use mw_tools::call::Premises;
@@ -37,8 +38,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{}", serde_json::json!({"url": url, "token": token.as_str()}));
     let fixtures = Fixtures::before(server.clone());
     let routes = http_routes_through(&server, move || fixtures.clone());
-    listening.serve::<ConnectionReceipts, _>(routes, FlushListener, server.last_words())?;
-    Ok(())
+    Ok(event_loop::run(listening.serve::<ConnectionReceipts, _>(
+        routes,
+        FlushListener,
+        std::future::pending(),
+    ))??)
 }
 
 fn options() -> Result<ServerOptions, Box<dyn Error>> {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use clap::Args;
 use meanwhile::Settings;
 use meanwhile::engine::Runtime;
+use mw_agents::event_loop;
 use mw_agents::hosts::Clues;
 use mw_agents::mcp::{ConnectionReceipts, FlushListener, Server, ServerOptions, http_routes, serve_stdio};
 use mw_tools::call::Premises;
@@ -75,7 +76,15 @@ impl Arguments {
         } else {
             render::out(&format!("{url}\nAuthorization: Bearer {token}\n"))?;
         }
-        listening.serve::<ConnectionReceipts, _>(http_routes(server), FlushListener, server.last_words())?;
+        let serve = async {
+            let end_signal = event_loop::end_signal()?;
+            let end = async {
+                end_signal.await;
+                server.last_words().await;
+            };
+            listening.serve::<ConnectionReceipts, _>(http_routes(server), FlushListener, end).await
+        };
+        event_loop::run(serve)??;
         Ok(())
     }
 
