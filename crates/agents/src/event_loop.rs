@@ -4,14 +4,14 @@ use std::io;
 
 use tokio::signal::unix::{SignalKind, signal};
 
-/// Threads that run tasks of the runtime; whatever blocks has its own.
+/// Threads of the runtime. Calls that block have separate threads.
 const THREADS: usize = 2;
 
-/// Runs a future to its end. Threads that still block then are left alone and end with the process.
+/// Runs a future to its end. Threads that still block then end with the process.
 ///
 /// # Errors
 /// When the runtime cannot be made.
-pub(crate) fn run<T>(work: impl Future<Output = T>) -> io::Result<T> {
+pub fn run<T>(work: impl Future<Output = T>) -> io::Result<T> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(THREADS).enable_all().build()?;
     let done = runtime.block_on(work);
     runtime.shutdown_background();
@@ -22,7 +22,7 @@ pub(crate) fn run<T>(work: impl Future<Output = T>) -> io::Result<T> {
 ///
 /// # Errors
 /// When the process cannot listen for signals.
-pub(crate) fn end_signal() -> io::Result<impl Future<Output = ()>> {
+pub fn end_signal() -> io::Result<impl Future<Output = ()>> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let mut hangup = signal(SignalKind::hangup())?;

@@ -13,9 +13,11 @@
 pub mod builtin;
 pub mod chat;
 mod delivery;
-mod event_loop;
+pub mod event_loop;
 pub mod hosts;
+mod line_file;
 pub mod mcp;
+mod question;
 pub mod subagent;
 
 pub use delivery::Tells;

@@ -3,7 +3,7 @@
 use std::env;
 use std::path::PathBuf;
 
-use mw_agents::hosts::{HOSTS, Host, Scope, Surroundings, lasting_path};
+use mw_agents::hosts::{Host, Scope, Surroundings, hosts_with_setup, lasting_path};
 
 use crate::error::CommandError;
 use crate::programs;
@@ -85,5 +85,5 @@ pub(crate) fn host_states(place: &HostPlace) -> Vec<HostState> {
         });
         HostState { host, found: around.has(host), path, set_up }
     };
-    HOSTS.iter().map(state).collect()
+    hosts_with_setup().map(state).collect()
 }

@@ -2,11 +2,10 @@
 //!
 //! ```text
 //! guard  which requests are let in: token, Host, Origin, size of the body
-//! serve  listens on loopback and serves routes behind the guard until a signal ends the process
+//! serve  listens on loopback and serves routes behind the guard
 //! ```
 //!
-//! The routes come from outside: whoever calls [`Listening::serve`] hands them over, and they need not know that there is
-//! a guard.
+//! The caller of [`Listening::serve`] passes the routes, the end and the async runtime. The routes do not know the guard.
 #![forbid(unsafe_code)]
 
 pub mod guard;

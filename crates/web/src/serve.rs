@@ -8,14 +8,10 @@ use axum::Router;
 use axum::extract::connect_info::Connected;
 use axum::serve::{IncomingStream, Listener};
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
 
 use crate::guard::{Guard, Token};
 
-/// Threads that serve requests; whatever blocks has its own.
-const THREADS: usize = 2;
-
-/// A server that listens and does not serve yet.
+/// A server that listens but does not serve yet.
 #[derive(Debug)]
 pub struct Listening {
     listener: std::net::TcpListener,
@@ -23,7 +19,7 @@ pub struct Listening {
     guard: Guard,
 }
 
-/// Begins to listen on an address of this machine; port 0 stands for any free port.
+/// Listens on an address of this machine. Port 0 = any free port.
 ///
 /// # Errors
 /// When other machines can reach the address, or it is in use.
@@ -41,58 +37,34 @@ pub fn listen(address: SocketAddr, token: Token) -> io::Result<Listening> {
 }
 
 impl Listening {
-    /// Returns where it listens.
-    pub fn address(&self) -> SocketAddr {
+    /// Returns the address on which it listens.
+    pub const fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Serves routes behind the guard until SIGINT, SIGTERM or SIGHUP; then awaits `last_words` and returns.
+    /// Serves routes behind the guard until `end` resolves. Open connections are served until then.
     ///
-    /// Connections that are open at that moment are still served while `last_words` runs: it makes the routes finish what
-    /// they do, within a time of its own choice. `connections` may put a listener of its own around the socket, and `C` is
-    /// what a route learns of its connection as `ConnectInfo<C>`.
+    /// `connections` may wrap the listener, and `C` is what a route learns of its connection as `ConnectInfo<C>`.
     ///
     /// # Errors
-    /// When the runtime cannot be made or the listener fails.
-    pub fn serve<C, L>(
+    /// When the listener fails.
+    pub async fn serve<C, L>(
         self,
         routes: Router,
         connections: impl FnOnce(TcpListener) -> L,
-        last_words: impl Future<Output = ()>,
+        end: impl Future<Output = ()>,
     ) -> io::Result<()>
     where
         C: Clone + Send + Sync + for<'a> Connected<IncomingStream<'a, L>> + 'static,
         L: Listener<Addr: Debug>,
     {
-        let runtime =
-            tokio::runtime::Builder::new_multi_thread().worker_threads(THREADS).enable_all().build()?;
-        let served = runtime.block_on(async {
-            let ending = ending()?;
-            let routes = self.guard.around(routes).into_make_service_with_connect_info::<C>();
-            let listener = connections(TcpListener::from_std(self.listener)?);
-            let served = async { axum::serve(listener, routes).await };
-            tokio::select! {
-                served = served => served,
-                () = async { ending.await; last_words.await } => Ok(()),
-            }
-        });
-        runtime.shutdown_background();
-        served
-    }
-}
-
-/// Returns once the process is asked to end.
-fn ending() -> io::Result<impl Future<Output = ()>> {
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut hangup = signal(SignalKind::hangup())?;
-    Ok(async move {
+        let routes = self.guard.around(routes).into_make_service_with_connect_info::<C>();
+        let listener = connections(TcpListener::from_std(self.listener)?);
         tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-            _ = hangup.recv() => {}
+            served = async { axum::serve(listener, routes).await } => served,
+            () = end => Ok(()),
         }
-    })
+    }
 }
 
 #[cfg(test)]
@@ -129,7 +101,8 @@ mod tests {
             }),
         );
         std::thread::spawn(|| {
-            listening.serve::<SocketAddr, _>(routes, |listener| listener, std::future::pending()).unwrap();
+            let serve = listening.serve::<SocketAddr, _>(routes, |listener| listener, std::future::pending());
+            tokio::runtime::Runtime::new().unwrap().block_on(serve).unwrap();
         });
         address
     }

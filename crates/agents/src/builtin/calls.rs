@@ -5,78 +5,118 @@ use agent_client_protocol::v1::schema::{
     ToolCallUpdateFields,
 };
 use meanwhile::engine::OwnSpan;
+use mw_model::{Status, TraceParent};
 use serde_json::{Map, Value};
 
+use super::caller::TurnCaller;
 use super::conversation::{Answered, Call, Record};
 use super::files::FileTool;
 use super::gate::Wanted;
-use super::tools;
-use super::tools::{Carried, News};
-use super::turn::{Broken, Turn};
-use super::waiting::Waiting;
-use super::words;
+use super::notices::Notices;
+use super::turn::{Interrupted, Turn};
+use super::{engine_tools, files, gate, notices, titles};
+use crate::delivery::receipts::Receipt;
+use mw_tools::ToolSpec;
+use mw_tools::call::StartedTask;
+
+/// The result of a call that was run or refused.
+pub(super) struct CallResult {
+    /// For the model.
+    pub(super) text: String,
+    pub(super) failed: bool,
+    /// How the command of the call ended, if it ran one to its end.
+    pub(super) ended: Option<Status>,
+    /// For the client, if it gets more than the text.
+    pub(super) shown: Vec<ToolCallContent>,
+    /// What is acknowledged after this was recorded.
+    pub(super) receipt: Option<Receipt>,
+    /// The task that was started according to the text.
+    pub(super) started: Option<StartedTask>,
+    /// The trace span of that run.
+    pub(super) started_span: Option<TraceParent>,
+}
+
+impl CallResult {
+    pub(super) fn done(text: String) -> Self {
+        Self {
+            text,
+            failed: false,
+            ended: None,
+            shown: Vec::new(),
+            receipt: None,
+            started: None,
+            started_span: None,
+        }
+    }
+
+    pub(super) fn refused(text: impl Into<String>) -> Self {
+        Self { failed: true, ..Self::done(text.into()) }
+    }
+}
 
 impl Turn<'_> {
     /// Carries one call out and notes its result.
-    pub(super) async fn carry_out(&mut self, call: &Call) -> Result<(), Broken> {
+    pub(super) async fn carry_out(&mut self, call: &Call) -> Result<(), Interrupted> {
         let id = format!("call-{}", self.work.conversation.records().len());
         let empty = Map::new();
         let arguments = call.arguments.as_object();
-        let title = words::title(&call.tool, arguments.unwrap_or(&empty));
+        let title = titles::title(&call.tool, arguments.unwrap_or(&empty));
         let begun = ToolCall::new(id.clone(), title.clone())
             .name(call.tool.clone())
-            .kind(words::kind(&call.tool))
+            .kind(titles::kind(&call.tool))
             .status(ToolCallStatus::Pending)
             .locations(self.locations(call))
             .raw_input(call.arguments.clone());
-        self.talk.tell(SessionUpdate::ToolCall(begun.clone()));
+        self.client.tell(SessionUpdate::ToolCall(begun.clone()));
         let span = self.session.begin_call_span(&call.tool, self.span.as_ref());
-        let (mut carried, broken) = match arguments {
-            None => (Carried::refused("the arguments are not a JSON object; send them again"), None),
+        let (mut result, interrupted) = match arguments {
+            None => (CallResult::refused("the arguments are not a JSON object; send them again"), None),
             Some(_) if self.cancelled.is_cancelled() => {
-                (Carried::refused("cancelled by the user"), Some(Broken::Cancelled))
+                (CallResult::refused("cancelled by the user"), Some(Interrupted::Cancelled))
             }
             Some(arguments) => self.decided(call, arguments, begun, span.as_ref()).await,
         };
         let conversation = &self.work.conversation;
-        let News { blocks: notices, over } = match broken {
+        let Notices { blocks: notices, over } = match interrupted {
             None => {
                 let known = |number| conversation.has_notice(number);
-                let started = carried.starts.as_ref();
-                self.agent.news(self.session, known, &mut carried.receipt, started).await
+                let started = result.started.as_ref();
+                notices::take(self.agent, self.session, known, &mut result.receipt, started).await
             }
-            Some(_) => News::default(),
+            Some(_) => Notices::default(),
         };
-        let has_started = carried.starts.is_some() && over.is_none();
-        if let Some(over) = over {
-            over.put_into(&mut carried.text, &mut carried.data);
+        if let Some((over, status)) = over {
+            result.text = over.text;
+            result.ended = titles::runs_a_command(&call.tool).then_some(status);
+            result.started = None;
         }
-        let text = self.model.choice.key.hide(&carried.text);
-        let failure = carried.failed.then_some(text.as_str());
-        self.session.end_call_span(span, &call.tool, failure, carried.started);
+        let text = self.model.choice.key.hide(&result.text);
+        let failure = result.failed.then_some(text.as_str());
+        self.session.end_call_span(span, &call.tool, failure, result.started_span);
         let shown =
-            if carried.shown.is_empty() { vec![ToolCallContent::from(text.clone())] } else { carried.shown };
-        let ran_badly = words::ran_badly(&call.tool, &carried.data);
+            if result.shown.is_empty() { vec![ToolCallContent::from(text.clone())] } else { result.shown };
+        let ran_badly = result.ended.is_some_and(|status| status != Status::Completed);
         let status =
-            if carried.failed || ran_badly { ToolCallStatus::Failed } else { ToolCallStatus::Completed };
+            if result.failed || ran_badly { ToolCallStatus::Failed } else { ToolCallStatus::Completed };
         let mut fields = ToolCallUpdateFields::new().status(status).content(shown);
-        if let Some(task) = words::left_running(&call.tool, has_started, &carried.data) {
-            fields = fields.title(format!("in the background as {task}: {title}"));
+        if let Some(started) = &result.started {
+            let name = self.agent.name_of_task(self.session, &started.task);
+            fields = fields.title(format!("in the background as {name}: {title}"));
         }
         self.work.note(Record::Result(Answered {
             call: call.id.clone(),
             tool: call.tool.clone(),
             text,
-            failed: carried.failed,
+            failed: result.failed,
             ran_badly,
             notices,
         }))?;
-        self.talk.tell(SessionUpdate::ToolCallUpdate(ToolCallUpdate::new(id, fields)));
-        self.told(carried.receipt).await;
-        match broken {
-            Some(broken) => Err(broken),
-            None if self.cancelled.is_cancelled() => Err(Broken::Cancelled),
-            None if self.agent.closing.is_cancelled() => Err(Broken::Closing),
+        self.client.tell(SessionUpdate::ToolCallUpdate(ToolCallUpdate::new(id, fields)));
+        self.told(result.receipt).await;
+        match interrupted {
+            Some(interrupted) => Err(interrupted),
+            None if self.cancelled.is_cancelled() => Err(Interrupted::Cancelled),
+            None if self.agent.closing.is_cancelled() => Err(Interrupted::Closing),
             None => Ok(()),
         }
     }
@@ -94,44 +134,42 @@ impl Turn<'_> {
         arguments: &Map<String, Value>,
         begun: ToolCall,
         span: Option<&OwnSpan>,
-    ) -> (Carried, Option<Broken>) {
+    ) -> (CallResult, Option<Interrupted>) {
         let (session, id) = (self.session, begun.tool_call_id.clone());
-        let specs = self.agent.specs(session).await;
+        let specs = self.specs().await;
         if !specs.iter().any(|spec| spec.name == call.tool) {
             let names: Vec<_> = specs.into_iter().map(|spec| spec.name).collect();
             let text = format!("no tool {:?}; available tools: {}", call.tool, names.join(", "));
-            return (Carried::refused(text), None);
+            return (CallResult::refused(text), None);
         }
         let running = ToolCallUpdateFields::new().status(ToolCallStatus::InProgress);
-        self.talk.tell(SessionUpdate::ToolCallUpdate(ToolCallUpdate::new(id, running)));
+        self.client.tell(SessionUpdate::ToolCallUpdate(ToolCallUpdate::new(id, running)));
         let (cancelled, closing) = (self.cancelled.clone(), self.agent.closing.clone());
-        let caller = Waiting::new(cancelled, closing, self.talk.clone(), begun);
+        let caller = TurnCaller::new(cancelled, closing, self.client.clone(), begun);
         let text = format!("{} {}", call.tool, call.arguments);
         let foreign = session.servers.read().await.reads(&call.tool);
-        let carried = match (FileTool::named(&call.tool), foreign) {
+        let result = match (FileTool::named(&call.tool), foreign) {
             (Some(tool), _) => self.file(tool, arguments, &text, &caller).await,
             (None, Some(reads)) => {
                 let wanted = Wanted::Foreign { name: &call.tool, reads };
-                match tools::pass(session, &wanted, &text, &caller) {
-                    Ok(()) => self.agent.call_foreign(session, &call.tool, arguments, &self.cancelled).await,
-                    Err(why) => Carried::refused(why),
+                match gate::pass_call(session, &wanted, &text, &caller) {
+                    Ok(()) => self.call_foreign(&call.tool, arguments).await,
+                    Err(why) => CallResult::refused(why),
                 }
             }
             (None, None) => {
-                let carried = self
-                    .agent
-                    .call_engine(session, call, arguments, caller, (self.span.as_ref(), span))
-                    .await;
-                carried.unwrap_or_else(|| Carried::refused(format!("no tool {:?}", call.tool)))
+                let spans = (self.span.as_ref(), span);
+                let result = engine_tools::call(self.agent, session, call, arguments, caller, spans).await;
+                result.unwrap_or_else(|| CallResult::refused(format!("no tool {:?}", call.tool)))
             }
         };
-        if carried.failed && self.cancelled.is_cancelled() {
+        if result.failed && self.cancelled.is_cancelled() {
             return (
-                Carried { text: "cancelled by the user".to_owned(), ..carried },
-                Some(Broken::Cancelled),
+                CallResult { text: "cancelled by the user".to_owned(), ..result },
+                Some(Interrupted::Cancelled),
             );
         }
-        (carried, None)
+        (result, None)
     }
 
     async fn file(
@@ -139,23 +177,47 @@ impl Turn<'_> {
         tool: FileTool,
         arguments: &Map<String, Value>,
         text: &str,
-        caller: &Waiting,
-    ) -> Carried {
+        caller: &TurnCaller,
+    ) -> CallResult {
         let session = self.session;
         let path = arguments.get("path").and_then(Value::as_str).unwrap_or_default();
         let path = match session.place.find(path) {
             Ok(path) => path,
             Err(why) => {
                 let own = session.place.real(path).ok().filter(|_| tool == FileTool::Read);
-                let Some(own) = own else { return Carried::refused(why) };
-                let read = self.agent.read_own(session, own, arguments).await;
-                return read.unwrap_or_else(|| Carried::refused(why));
+                let Some(own) = own else { return CallResult::refused(why) };
+                let read = files::read_own(self.agent, session, own, arguments).await;
+                return read.unwrap_or_else(|| CallResult::refused(why));
             }
         };
         let wanted = Wanted::File { tool, path: &path, root: session.place.root() };
-        match tools::pass(session, &wanted, text, caller) {
-            Ok(()) => self.agent.call_file(session, self.talk, tool, path, arguments, &self.cancelled).await,
-            Err(why) => Carried::refused(why),
+        match gate::pass_call(session, &wanted, text, caller) {
+            Ok(()) => files::call(session, self.client, tool, path, arguments, &self.cancelled).await,
+            Err(why) => CallResult::refused(why),
         }
+    }
+
+    /// Runs a call of a tool of an MCP server.
+    async fn call_foreign(&self, name: &str, arguments: &Map<String, Value>) -> CallResult {
+        let session = self.session;
+        let servers = session.servers.read().await;
+        let called = servers.call(name, arguments, session.premises.longest_call, session.most_bytes());
+        let called = tokio::select! {
+            called = called => called,
+            () = self.cancelled.cancelled() => Err("cancelled by the user".to_owned()),
+            () = self.agent.closing.cancelled() => Err("the agent is shutting down".to_owned()),
+        };
+        match called {
+            Ok((text, failed)) => CallResult { failed, ..CallResult::done(text) },
+            Err(why) => CallResult::refused(why),
+        }
+    }
+
+    /// Returns the tools that the model gets.
+    pub(super) async fn specs(&self) -> Vec<ToolSpec> {
+        let mut specs = self.agent.toolset.specs(self.session.premises.background);
+        specs.extend(FileTool::ALL.map(FileTool::spec));
+        specs.extend(self.session.servers.read().await.specs().cloned());
+        specs
     }
 }

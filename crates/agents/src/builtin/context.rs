@@ -6,7 +6,7 @@ use mw_model::both_ends;
 use super::conversation::{Conversation, Record};
 use super::model::{Reply, Said};
 use super::session::Work;
-use super::turn::{Broken, Turn};
+use super::turn::{Interrupted, Turn};
 
 /// Of how much of the memory the conversation may be before it is trimmed, and how much stays as it is.
 const TRIM_AT: f64 = 0.8;
@@ -23,7 +23,7 @@ const REQUEST: &str = "Summarise this conversation between a user and a coding a
 
 impl Turn<'_> {
     /// Trims the conversation if it has become too long.
-    pub(super) async fn trim(&mut self) -> Result<(), Broken> {
+    pub(super) async fn trim(&mut self) -> Result<(), Interrupted> {
         let size = self.agent.limits.context_tokens;
         if tokens(self.work, &self.session.system) < part(size, TRIM_AT) {
             return Ok(());
@@ -37,8 +37,8 @@ impl Turn<'_> {
             answer = self.model.ask(&request, |said| match said {
                 Said::Text(_) | Said::Thought(_) | Said::Pause(_) => {}
             }) => answer,
-            () = self.cancelled.cancelled() => return Err(Broken::Cancelled),
-            () = self.agent.closing.cancelled() => return Err(Broken::Closing),
+            () = self.cancelled.cancelled() => return Err(Interrupted::Cancelled),
+            () = self.agent.closing.cancelled() => return Err(Interrupted::Closing),
         };
         if let Ok(Reply { usage: Some(usage), .. }) = &answer {
             self.spend(*usage);
@@ -46,13 +46,13 @@ impl Turn<'_> {
         let conversation = &self.work.conversation;
         let (mut summary, is_made) = match answer {
             Ok(reply) if !reply.spoken.text.trim().is_empty() => {
-                self.talk.thought(format!("[{cut} earlier messages were summarised]\n"));
+                self.client.thought(format!("[{cut} earlier messages were summarised]\n"));
                 (reply.spoken.text, true)
             }
             other => {
                 let why =
                     other.err().map_or_else(|| "it was empty".to_owned(), |(failure, _)| failure.message);
-                self.talk.thought(format!(
+                self.client.thought(format!(
                     "[{cut} earlier messages are omitted from this turn: no summary ({why})]\n"
                 ));
                 let before = conversation.summary().map(|before| format!("{before}\n")).unwrap_or_default();

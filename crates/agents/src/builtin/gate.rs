@@ -8,8 +8,10 @@ use meanwhile::engine::{Passage, Policy, Runtime};
 use mw_model::CommandSpec;
 use mw_policy::{Decision, Mode, Reason, Tool, ToolClass, Verdict};
 
+use super::caller::TurnCaller;
 use super::files::FileTool;
-use super::waiting::Waiting;
+use super::session::Session;
+use mw_tools::call::next_step;
 
 /// What is to be decided.
 pub(super) enum Wanted<'a> {
@@ -19,17 +21,33 @@ pub(super) enum Wanted<'a> {
     Foreign { name: &'a str, reads: bool },
 }
 
+/// Checks a call of a tool that is not the engine's; an error says why it is refused. It may wait for a person.
+pub(super) fn pass_call(
+    session: &Session,
+    wanted: &Wanted<'_>,
+    text: &str,
+    caller: &TurnCaller,
+) -> Result<(), String> {
+    tokio::task::block_in_place(|| {
+        let premises = session.premises_now();
+        let settings = session.settings.as_ref().clone();
+        let passed = Runtime::open(settings)
+            .and_then(|runtime| pass(&runtime, &premises.session, &premises.policy, wanted, text, caller));
+        passed.map_err(|error| format!("{error}. {}", next_step(&error)))
+    })
+}
+
 /// Lets a call pass, or not; `text` says exactly what it is.
 ///
 /// # Errors
 /// When the policy or a person denies it, or nobody answers.
-pub(super) fn pass(
+fn pass(
     runtime: &Runtime,
     session: &str,
     policy: &Policy,
     wanted: &Wanted<'_>,
     text: &str,
-    asker: &Waiting,
+    asker: &TurnCaller,
 ) -> Result<(), Error> {
     let verdict = match wanted {
         Wanted::File { tool, path, root } => file(policy, *tool, path, root),

@@ -12,27 +12,29 @@
 //! A turn is one async task, and no handler blocks. What a turn learns is on disk before anything depends on it: a
 //! notification is acknowledged only after the record that carries it was written.
 
+mod agent;
+mod caller;
 mod calls;
+mod client;
 mod context;
 mod conversation;
+mod engine_tools;
 mod files;
 mod gate;
 mod instructions;
+mod messages;
 mod model;
-mod offer;
+mod notices;
+mod options;
 mod replay;
 mod serve;
 mod servers;
 mod session;
-mod sessions;
 mod spans;
 mod store;
-mod talk;
-mod tools;
+mod titles;
 mod turn;
-mod waiting;
-mod words;
 
 pub use model::{ModelChoice, ModelError, ModelWishes, Provider};
-pub use offer::{AgentLimits, AgentOffer, Project, ProjectLoader};
+pub use options::{AgentLimits, AgentOptions, Project, ProjectLoader};
 pub use serve::serve_agent;

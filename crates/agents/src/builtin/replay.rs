@@ -5,13 +5,13 @@ use agent_client_protocol::v1::schema::{
 };
 use serde_json::Map;
 
+use super::client::SessionClient;
 use super::conversation::Record;
 use super::session::Session;
-use super::talk::Talk;
-use super::words;
+use super::titles;
 
 /// Tells the client everything again, in order.
-pub(super) fn replay(session: &Session, talk: &Talk) {
+pub(super) fn replay(session: &Session, client: &SessionClient) {
     let Ok(work) = session.work.try_lock() else { return };
     // Calls are answered in their order, so the oldest open one is the one that a result belongs to.
     let mut open = std::collections::VecDeque::new();
@@ -19,27 +19,27 @@ pub(super) fn replay(session: &Session, talk: &Talk) {
         match record {
             Record::User { text, notices } => {
                 for block in notices {
-                    talk.user(block.text.clone());
+                    client.user(block.text.clone());
                 }
-                talk.user(text.clone());
+                client.user(text.clone());
             }
             Record::Assistant(spoken) => {
                 for thought in spoken.thoughts.iter().filter(|thought| !thought.text.is_empty()) {
-                    talk.thought(thought.text.clone());
+                    client.thought(thought.text.clone());
                 }
                 if !spoken.text.is_empty() {
-                    talk.text(spoken.text.clone());
+                    client.text(spoken.text.clone());
                 }
                 for (number, call) in spoken.calls.iter().enumerate() {
                     // As it was named when it was run: by the record that its result became.
                     let id = format!("call-{}", at + 1 + number);
                     let empty = Map::new();
-                    let title = words::title(&call.tool, call.arguments.as_object().unwrap_or(&empty));
+                    let title = titles::title(&call.tool, call.arguments.as_object().unwrap_or(&empty));
                     let shown = ToolCall::new(id.clone(), title)
                         .name(call.tool.clone())
-                        .kind(words::kind(&call.tool))
+                        .kind(titles::kind(&call.tool))
                         .raw_input(call.arguments.clone());
-                    talk.tell(SessionUpdate::ToolCall(shown));
+                    client.tell(SessionUpdate::ToolCall(shown));
                     open.push_back(id);
                 }
             }
@@ -52,7 +52,7 @@ pub(super) fn replay(session: &Session, talk: &Talk) {
                 };
                 let content = vec![ToolCallContent::from(answered.text.clone())];
                 let fields = ToolCallUpdateFields::new().status(status).content(content);
-                talk.tell(SessionUpdate::ToolCallUpdate(ToolCallUpdate::new(id, fields)));
+                client.tell(SessionUpdate::ToolCallUpdate(ToolCallUpdate::new(id, fields)));
             }
             Record::Begun { .. } | Record::Summary { .. } => {}
         }

@@ -12,10 +12,10 @@ use mw_policy::Mode;
 use serde_json::json;
 use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
 
+use super::agent::{Agent, meta};
 use super::model::Usage;
-use super::offer::AgentOffer;
+use super::options::AgentOptions;
 use super::replay::replay;
-use super::sessions::{Agent, meta};
 use super::turn;
 use crate::event_loop;
 
@@ -23,8 +23,8 @@ use crate::event_loop;
 ///
 /// # Errors
 /// When the runtime cannot be made, or the streams fail.
-pub fn serve_agent(offer: AgentOffer) -> io::Result<()> {
-    event_loop::run(serve(Arc::new(Agent::new(offer))))?
+pub fn serve_agent(options: AgentOptions) -> io::Result<()> {
+    event_loop::run(serve(Arc::new(Agent::new(options))))?
 }
 
 async fn serve(agent: Arc<Agent>) -> io::Result<()> {
@@ -61,11 +61,11 @@ async fn connection(
             agent_client_protocol::on_receive_request!(),
         )
         .on_receive_request(
-            async move |request: LoadSessionRequest, responder, client: v1::ConnectionTo<_>| {
+            async move |request: LoadSessionRequest, responder, connection: v1::ConnectionTo<_>| {
                 let agent = Arc::clone(&load);
                 tokio::spawn(async move {
                     let loaded = agent.load(&request).await.map(|(session, response)| {
-                        replay(&session, &agent.talk(&client, &request.session_id));
+                        replay(&session, &agent.client(&connection, &request.session_id));
                         response
                     });
                     responder.respond_with_result(loaded)
@@ -77,7 +77,7 @@ async fn connection(
         .on_receive_request(
             async move |request: PromptRequest,
                         responder: v1::Responder<PromptResponse>,
-                        client: v1::ConnectionTo<_>| {
+                        connection: v1::ConnectionTo<_>| {
                 let agent = Arc::clone(&prompt);
                 // Before anything else is received: a cancellation may be next.
                 let expected = agent.session(&request.session_id).map(|session| session.expect_turn());
@@ -85,8 +85,8 @@ async fn connection(
                     let cancellation = responder.cancellation();
                     let answer = async {
                         let expected = expected?;
-                        let talk = agent.talk(&client, &request.session_id);
-                        let turn = turn::run(&agent, &expected, &talk, &request.prompt);
+                        let client = agent.client(&connection, &request.session_id);
+                        let turn = turn::run(&agent, &expected, &client, &request.prompt);
                         tokio::pin!(turn);
                         let (reason, usage) = tokio::select! {
                             ended = &mut turn => ended?,

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use meanwhile::Settings;
+use meanwhile::engine::Policy;
 use mw_policy::Mode;
 use tokio_util::sync::CancellationToken;
 
@@ -68,6 +69,17 @@ impl Session {
             turns: Mutex::default(),
             work: Arc::new(tokio::sync::Mutex::new(work)),
         }
+    }
+
+    /// Returns the settings for a call that begins now: the client may have changed the mode.
+    pub(super) fn premises_now(&self) -> Premises {
+        let policy = Policy { mode: self.mode(), ..self.premises.policy.clone() };
+        Premises { policy, ..self.premises.clone() }
+    }
+
+    /// Returns the maximum size of a reply of a file tool or an MCP server, which is larger than that of a command.
+    pub(super) fn most_bytes(&self) -> usize {
+        usize::try_from(self.premises.reply_bytes.saturating_mul(4)).unwrap_or(usize::MAX)
     }
 
     pub(super) fn mode(&self) -> Mode {

@@ -1,21 +1,18 @@
 //! Sessions on disk: an append-only file of JSON lines for each.
 
-use std::fs::{DirBuilder, File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use meanwhile::engine::{Clock, SystemClock};
 use serde_json::{Value, json};
 
 use super::conversation::{Conversation, Record};
+use crate::line_file::{LineFile, LineFileError, is_name, random_name};
 
-/// The version of the format; a file of another one is not touched.
+/// The version of the format. A file of another version is not changed.
 const VERSION: u64 = 1;
 const SESSIONS: &str = "agent-sessions";
 const FILE: &str = "transcript.jsonl";
-/// Longest name of a session.
-const MOST_ID: usize = 64;
 
 /// Why a session cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -30,86 +27,63 @@ pub(super) enum StoreError {
     Io { path: PathBuf, error: io::Error },
 }
 
-/// The file of one session, held by this process alone.
-pub(super) struct Store {
-    file: File,
-    path: PathBuf,
-    /// How many bytes of it are whole lines.
-    whole: u64,
+impl StoreError {
+    fn of(error: LineFileError, id: &str, path: &Path) -> Self {
+        match error {
+            LineFileError::NotFound => Self::NotFound(id.to_owned()),
+            LineFileError::InUse => Self::InUse(id.to_owned()),
+            LineFileError::Io(error) => Self::Io { path: path.to_owned(), error },
+        }
+    }
 }
 
-/// A session as it was found.
+/// The file of one session.
+pub(super) struct Store {
+    file: LineFile,
+    path: PathBuf,
+}
+
+/// A session that was read from disk.
 pub(super) struct Found {
     pub(super) store: Store,
     pub(super) conversation: Conversation,
-    /// Bytes of a last line that was never finished and has been removed.
-    pub(super) torn: u64,
+    /// The size of an incomplete last line that was removed.
+    pub(super) torn: usize,
+}
+
+fn file_of(home: &Path, id: &str) -> PathBuf {
+    home.join(SESSIONS).join(id).join(FILE)
 }
 
 impl Store {
-    /// Makes the file of a new session.
+    /// Creates the file of a new session.
     pub(super) fn create(home: &Path, id: &str, cwd: &str) -> Result<Self, StoreError> {
-        let directory = home.join(SESSIONS).join(id);
-        let path = directory.join(FILE);
-        let failed = |error| StoreError::Io { path: path.clone(), error };
-        DirBuilder::new().recursive(true).mode(0o700).create(&directory).map_err(failed)?;
-        let file = OpenOptions::new().append(true).read(true).create_new(true).mode(0o600).open(&path);
-        let file = file.map_err(failed)?;
-        file.try_lock().map_err(|_| StoreError::InUse(id.to_owned()))?;
-        let mut store = Self { file, path, whole: 0 };
+        let path = file_of(home, id);
+        let file = LineFile::create(&path).map_err(|error| StoreError::of(error, id, &path))?;
+        let mut store = Self { file, path };
         store.append(&Record::Begun { id: id.to_owned(), cwd: cwd.to_owned() })?;
         Ok(store)
     }
 
     /// Opens the file of a session and reads it.
     pub(super) fn open(home: &Path, id: &str) -> Result<Found, StoreError> {
-        let usable =
-            id.len() <= MOST_ID && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-        if !usable || id.is_empty() {
+        if !is_name(id) {
             return Err(StoreError::NotFound(id.to_owned()));
         }
-        let path = home.join(SESSIONS).join(id).join(FILE);
-        let failed = |error: io::Error| match error.kind() {
-            io::ErrorKind::NotFound => StoreError::NotFound(id.to_owned()),
-            _ => StoreError::Io { path: path.clone(), error },
-        };
-        let mut file = OpenOptions::new().append(true).read(true).open(&path).map_err(failed)?;
-        file.try_lock().map_err(|_| StoreError::InUse(id.to_owned()))?;
-        let mut bytes = Vec::new();
-        file.seek(SeekFrom::Start(0)).and_then(|_| file.read_to_end(&mut bytes)).map_err(failed)?;
-        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        let torn = (bytes.len() - whole) as u64;
-        if torn > 0 {
-            file.set_len(whole as u64).map_err(failed)?;
-        }
+        let path = file_of(home, id);
+        let (file, contents) = LineFile::open(&path).map_err(|error| StoreError::of(error, id, &path))?;
         let mut conversation = Conversation::default();
-        for (at, line) in bytes[..whole].split(|byte| *byte == b'\n').enumerate() {
-            if line.is_empty() {
-                continue;
-            }
-            let record =
-                read(line).map_err(|why| StoreError::Damaged { path: path.clone(), line: at + 1, why })?;
+        for (line, text) in contents.lines() {
+            let record = read(text).map_err(|why| StoreError::Damaged { path: path.clone(), line, why })?;
             conversation.take(record);
         }
-        Ok(Found { store: Self { file, path, whole: whole as u64 }, conversation, torn })
+        Ok(Found { store: Self { file, path }, conversation, torn: contents.torn })
     }
 
-    /// Adds a record. It is on disk when this returns; when it fails, nothing of it is left there.
+    /// Appends a record. It is on disk when this returns; if this fails, nothing of it is.
     pub(super) fn append(&mut self, record: &Record) -> Result<(), StoreError> {
-        let appended = line(record).and_then(|line| {
-            // What an earlier failure may have left would spoil this line, too.
-            if self.file.metadata()?.len() != self.whole {
-                self.file.set_len(self.whole)?;
-            }
-            self.file.write_all(line.as_bytes())?;
-            self.file.sync_data()?;
-            self.whole += line.len() as u64;
-            Ok(())
-        });
-        appended.map_err(|error| {
-            let _ = self.file.set_len(self.whole);
-            StoreError::Io { path: self.path.clone(), error }
-        })
+        let appended = line(record).and_then(|line| self.file.append_durably(&line));
+        appended.map_err(|error| StoreError::Io { path: self.path.clone(), error })
     }
 }
 
@@ -132,16 +106,15 @@ fn read(line: &[u8]) -> Result<Record, String> {
     }
 }
 
-/// Makes up a name for a session.
+/// Returns an id for a new session.
 pub(super) fn new_id() -> io::Result<String> {
-    let mut bytes = [0; 12];
-    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    random_name::<12>()
 }
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
+    use std::fs::{self, OpenOptions};
+    use std::io::Write;
 
     use super::*;
 

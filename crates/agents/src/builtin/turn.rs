@@ -11,12 +11,13 @@ use meanwhile::engine::OwnSpan;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
+use super::agent::Agent;
+use super::client::SessionClient;
 use super::conversation::{Answered, Call, Record, Spoken};
 use super::model::{Failure, Model, Said, Stop, Usage};
+use super::notices;
 use super::session::{ExpectedTurn, Session, Work};
-use super::sessions::Agent;
 use super::store::StoreError;
-use super::talk::Talk;
 use crate::delivery::receipts::Receipt;
 use crate::subagent::HEARD;
 use mw_tools::ToolSpec;
@@ -26,7 +27,7 @@ pub(super) struct Turn<'a> {
     pub(super) agent: &'a Agent,
     pub(super) session: &'a Session,
     pub(super) model: &'a Model,
-    pub(super) talk: &'a Talk,
+    pub(super) client: &'a SessionClient,
     pub(super) work: &'a mut Work,
     pub(super) cancelled: CancellationToken,
     /// Whether the user's words are in the conversation.
@@ -38,14 +39,14 @@ pub(super) struct Turn<'a> {
 }
 
 /// Why a turn goes no further.
-pub(super) enum Broken {
+pub(super) enum Interrupted {
     Cancelled,
     /// The client has disconnected, or this process is ending.
     Closing,
     Failed(Error),
 }
 
-impl From<StoreError> for Broken {
+impl From<StoreError> for Interrupted {
     fn from(error: StoreError) -> Self {
         Self::Failed(failed(
             "store",
@@ -66,8 +67,8 @@ impl Turn<'_> {
     pub(super) async fn run(&mut self, prompt: &[ContentBlock]) -> Result<StopReason, Error> {
         match self.go(prompt).await {
             Ok(reason) => Ok(reason),
-            Err(Broken::Cancelled | Broken::Closing) => Ok(StopReason::Cancelled),
-            Err(Broken::Failed(error)) => Err(self.says_if_heard(error)),
+            Err(Interrupted::Cancelled | Interrupted::Closing) => Ok(StopReason::Cancelled),
+            Err(Interrupted::Failed(error)) => Err(self.says_if_heard(error)),
         }
     }
 
@@ -79,21 +80,21 @@ impl Turn<'_> {
         error
     }
 
-    async fn go(&mut self, prompt: &[ContentBlock]) -> Result<StopReason, Broken> {
+    async fn go(&mut self, prompt: &[ContentBlock]) -> Result<StopReason, Interrupted> {
         self.work.mend()?;
         self.work.bring_back();
         let mut receipt = None;
         let conversation = &self.work.conversation;
         let known = |number| conversation.has_notice(number);
-        let notices = self.agent.news(self.session, known, &mut receipt, None).await.blocks;
+        let notices = notices::take(self.agent, self.session, known, &mut receipt, None).await.blocks;
         for block in &notices {
-            self.talk.user(block.text.clone());
+            self.client.user(block.text.clone());
         }
         let text = self.model.choice.key.hide(&in_words(prompt));
         self.work.note(Record::User { text, notices })?;
         self.is_heard = true;
         self.told(receipt).await;
-        let specs = self.agent.specs(self.session).await;
+        let specs = self.specs().await;
         let most = self.agent.limits.max_calls;
         let mut calls_left = usize::try_from(most).unwrap_or(usize::MAX);
         for _ in 0..self.agent.limits.max_requests {
@@ -116,9 +117,9 @@ impl Turn<'_> {
                     return Ok(StopReason::MaxTurnRequests);
                 }
                 calls_left -= 1;
-                if let Err(broken) = self.carry_out(call).await {
+                if let Err(interrupted) = self.carry_out(call).await {
                     self.leave_out(&calls[at + 1..], "not run: the turn had ended")?;
-                    return Err(broken);
+                    return Err(interrupted);
                 }
             }
         }
@@ -126,7 +127,7 @@ impl Turn<'_> {
     }
 
     /// Answers calls that will not be run: no endpoint takes a conversation with open ones.
-    fn leave_out(&mut self, calls: &[Call], why: &str) -> Result<(), Broken> {
+    fn leave_out(&mut self, calls: &[Call], why: &str) -> Result<(), Interrupted> {
         for call in calls {
             let (id, tool, text) = (call.id.clone(), call.tool.clone(), why.to_owned());
             self.work.note(Record::Result(Answered {
@@ -148,7 +149,7 @@ impl Turn<'_> {
         }
     }
 
-    async fn ask_model(&mut self, specs: &[ToolSpec]) -> Result<(Spoken, Stop), Broken> {
+    async fn ask_model(&mut self, specs: &[ToolSpec]) -> Result<(Spoken, Stop), Interrupted> {
         let tools = specs.iter().map(|spec| {
             Tool::new(spec.name.as_str())
                 .with_description(spec.description.as_str())
@@ -157,26 +158,26 @@ impl Turn<'_> {
         let request = ChatRequest::from_messages(self.work.conversation.messages())
             .with_system(self.session.system.as_str())
             .with_tools(tools);
-        let talk = self.talk;
+        let client = self.client;
         let mut heard = String::new();
         let hear = |said| match said {
             Said::Text(text) => {
                 heard.push_str(&text);
-                talk.text(text);
+                client.text(text);
             }
-            Said::Thought(text) => talk.thought(text),
-            Said::Pause(text) => talk.thought(format!("[{text}]\n")),
+            Said::Thought(text) => client.thought(text),
+            Said::Pause(text) => client.thought(format!("[{text}]\n")),
         };
         let answer = tokio::select! {
             answer = self.model.ask(&request, hear) => Ok(answer),
-            () = self.cancelled.cancelled() => Err(Broken::Cancelled),
-            () = self.agent.closing.cancelled() => Err(Broken::Closing),
+            () = self.cancelled.cancelled() => Err(Interrupted::Cancelled),
+            () = self.agent.closing.cancelled() => Err(Interrupted::Closing),
         };
         let answer = match answer {
             Ok(answer) => answer,
-            Err(broken) => {
+            Err(interrupted) => {
                 self.keep(Spoken { text: heard, ..Spoken::default() })?;
-                return Err(broken);
+                return Err(interrupted);
             }
         };
         match answer {
@@ -186,13 +187,13 @@ impl Turn<'_> {
             }
             Err((Failure { code, message, hint, .. }, spoken)) => {
                 self.keep(Spoken { calls: Vec::new(), ..spoken })?;
-                Err(Broken::Failed(failed(code, &message, &hint)))
+                Err(Interrupted::Failed(failed(code, &message, &hint)))
             }
         }
     }
 
     /// Records the part of an interrupted answer that the user saw, so that the model can continue.
-    fn keep(&mut self, spoken: Spoken) -> Result<(), Broken> {
+    fn keep(&mut self, spoken: Spoken) -> Result<(), Interrupted> {
         if !spoken.text.is_empty() {
             self.work.note(Record::Assistant(spoken))?;
         }
@@ -207,7 +208,7 @@ impl Turn<'_> {
         let records = self.work.conversation.records().len() + 1;
         self.work.counted = Some((records, usage.input + usage.output));
         let size = self.agent.limits.context_tokens;
-        self.talk.tell(SessionUpdate::UsageUpdate(UsageUpdate::new(usage.input + usage.output, size)));
+        self.client.tell(SessionUpdate::UsageUpdate(UsageUpdate::new(usage.input + usage.output, size)));
     }
 
     /// Adds to what the turn has used.
@@ -239,7 +240,7 @@ fn in_words(prompt: &[ContentBlock]) -> String {
 pub(super) async fn run(
     agent: &Arc<Agent>,
     expected: &ExpectedTurn,
-    talk: &Talk,
+    client: &SessionClient,
     prompt: &[ContentBlock],
 ) -> Result<(StopReason, Option<Usage>), Error> {
     let session = &expected.session;
@@ -252,7 +253,7 @@ pub(super) async fn run(
         agent,
         session,
         model: &model,
-        talk,
+        client,
         work: &mut work,
         cancelled,
         is_heard: false,

@@ -1,15 +1,15 @@
 //! The transcript of a chat on disk: one line for each entry, so that the chat can be resumed.
 
 use std::collections::VecDeque;
-use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use mw_desk::chat::Entry;
 use mw_model::{Dialect, is_context_stamp};
 
 use super::ledger::Ledger;
+use crate::line_file::{LineFile, LineFileError, is_name, random_name};
 
 const CHATS: &str = "chats";
 const FILE: &str = "transcript.jsonl";
@@ -49,9 +49,19 @@ pub enum TranscriptError {
     },
 }
 
+impl TranscriptError {
+    fn of(error: LineFileError, session: &str, path: &Path) -> Self {
+        match error {
+            LineFileError::NotFound => Self::NotFound(session.to_owned()),
+            LineFileError::InUse => Self::InUse(session.to_owned()),
+            LineFileError::Io(error) => Self::Io { path: path.to_owned(), error },
+        }
+    }
+}
+
 /// The transcript of a chat, open in this process alone.
 pub struct Transcript {
-    file: File,
+    file: LineFile,
     directory: PathBuf,
     /// Lines that could not be written yet, oldest first. They go in front of what comes next.
     backlog: VecDeque<String>,
@@ -68,9 +78,7 @@ pub struct Transcript {
 /// # Errors
 /// When the system has no random bytes.
 pub fn new_session() -> io::Result<String> {
-    let mut bytes = [0; 4];
-    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(format!("{PREFIX}{}", bytes.map(|byte| format!("{byte:02x}")).concat()))
+    Ok(format!("{PREFIX}{}", random_name::<4>()?))
 }
 
 impl Transcript {
@@ -81,11 +89,7 @@ impl Transcript {
     pub fn create(home: &Path, session: &str) -> Result<Self, TranscriptError> {
         let directory = home.join(CHATS).join(session);
         let path = directory.join(FILE);
-        let failed = |error| TranscriptError::Io { path: path.clone(), error };
-        DirBuilder::new().recursive(true).mode(0o700).create(&directory).map_err(failed)?;
-        let file =
-            OpenOptions::new().append(true).create_new(true).mode(0o600).open(&path).map_err(failed)?;
-        file.try_lock().map_err(|_| TranscriptError::InUse(session.to_owned()))?;
+        let file = LineFile::create(&path).map_err(|error| TranscriptError::of(error, session, &path))?;
         let (session, backlog) = (session.to_owned(), VecDeque::new());
         Ok(Self { file, directory, backlog, session, entries: Vec::new(), damaged: 0 })
     }
@@ -122,27 +126,16 @@ impl Transcript {
             Some(session) => session.to_owned(),
             None => last(home).ok_or(TranscriptError::None)?,
         };
-        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '-';
-        if session.is_empty() || !session.chars().all(is_name) {
+        if !is_name(&session) {
             return Err(TranscriptError::NotFound(session));
         }
         let directory = home.join(CHATS).join(&session);
         let path = directory.join(FILE);
-        let failed = |error: io::Error| match error.kind() {
-            io::ErrorKind::NotFound => TranscriptError::NotFound(session.clone()),
-            _ => TranscriptError::Io { path: path.clone(), error },
-        };
-        let mut file = OpenOptions::new().append(true).read(true).open(&path).map_err(failed)?;
-        file.try_lock().map_err(|_| TranscriptError::InUse(session.clone()))?;
-        let mut bytes = Vec::new();
-        file.seek(SeekFrom::Start(0)).and_then(|_| file.read_to_end(&mut bytes)).map_err(failed)?;
-        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        // A line that was never finished is no entry: whoever wrote it was killed over it.
-        file.set_len(whole as u64).map_err(failed)?;
-        let lines = bytes[..whole].split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-        let read: Vec<_> = lines.map(serde_json::from_slice::<Entry>).collect();
-        let damaged = read.iter().filter(|entry| entry.is_err()).count();
-        let damaged = damaged + usize::from(whole < bytes.len());
+        let (file, contents) =
+            LineFile::open(&path).map_err(|error| TranscriptError::of(error, &session, &path))?;
+        let read: Vec<_> = contents.lines().map(|(_, line)| serde_json::from_slice::<Entry>(line)).collect();
+        let unreadable = read.iter().filter(|entry| entry.is_err()).count();
+        let damaged = unreadable + usize::from(contents.torn > 0);
         let entries = read.into_iter().flatten().collect();
         Ok(Self { file, directory, backlog: VecDeque::new(), session, entries, damaged })
     }
@@ -159,9 +152,7 @@ impl Transcript {
     /// Writes what could not be written before.
     fn catch_up(&mut self) -> io::Result<()> {
         while let Some(line) = self.backlog.front() {
-            let before = self.file.metadata()?.len();
-            // Half a line would spoil the next one, too.
-            self.file.write_all(line.as_bytes()).inspect_err(|_| _ = self.file.set_len(before))?;
+            self.file.append(line)?;
             self.backlog.pop_front();
         }
         Ok(())
@@ -170,7 +161,7 @@ impl Transcript {
     /// Syncs the file: an entry must be on disk before a notification is acknowledged.
     pub(super) fn sync(&mut self) -> io::Result<()> {
         self.catch_up()?;
-        self.file.sync_data()
+        self.file.sync()
     }
 
     /// Writes what could not be written before, for the last time.
@@ -227,6 +218,9 @@ fn has_words(path: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::OpenOptions;
+    use std::io::Write;
+
     use super::*;
 
     fn note(text: &str) -> Entry {
@@ -261,14 +255,14 @@ mod tests {
         talk.add(&said[0]).unwrap();
         // One that cannot be written to stands for a full disk.
         let unwritable = File::open(talk.directory.join(FILE)).unwrap();
-        let file = std::mem::replace(&mut talk.file, unwritable);
+        let file = talk.file.replace(unwritable);
         talk.add(&said[1]).unwrap_err();
         talk.add(&said[2]).unwrap_err();
         talk.sync().unwrap_err();
-        let unwritable = std::mem::replace(&mut talk.file, file);
+        let unwritable = talk.file.replace(file);
         talk.add(&said[3]).unwrap();
         talk.sync().unwrap();
-        talk.file = unwritable;
+        talk.file.replace(unwritable);
         talk.add(&note("five")).unwrap_err();
         talk.add(&note("six")).unwrap_err();
         let lost = talk.close().unwrap_err();

@@ -11,21 +11,45 @@ use rmcp::model::RequestId;
 use super::calls::Call;
 use super::teller::{Held, Reserved};
 
-/// What a reply tells: notifications, and the ends of tasks.
+/// What a reply reports: notifications, and the ends of tasks.
 pub(crate) struct Receipt {
     pub(crate) notices: Option<Held>,
     pub(crate) told: Vec<TaskId>,
     pub(crate) teller: Option<Teller>,
-    /// Tasks to which there is nothing more than the reply holds.
+    /// Tasks of which the reply contains everything. They are removed after it was written.
     pub(crate) spent: Vec<TaskId>,
     pub(crate) settings: Arc<Settings>,
-    /// No other reply tells these ends before it is noted that this one did.
-    pub(crate) _reserved: Vec<Reserved>,
+    /// The ends that no other reply reports before it is recorded that this one did.
+    pub(crate) reserved: Vec<Reserved>,
     /// The call ends with this.
-    pub(crate) _call: Call,
+    _call: Call,
+}
+
+/// Records that a reply has reported the end of a task. Returns whether this process had promised to report it. If this
+/// fails, the notification is delivered later: an end that is reported twice is better than one that is never reported.
+pub(crate) fn note_told(runtime: &Runtime, task: &TaskId, teller: Option<&Teller>) -> bool {
+    let kept =
+        teller.is_some_and(|teller| runtime.notifications().keep_promise(task, teller).unwrap_or(false));
+    if !kept {
+        let _ = runtime.notifications().note_told(task);
+    }
+    kept
 }
 
 impl Receipt {
+    /// Creates the receipt of a reply that reports nothing yet.
+    pub(crate) const fn new(settings: Arc<Settings>, call: Call) -> Self {
+        Self {
+            notices: None,
+            told: Vec::new(),
+            teller: None,
+            spent: Vec::new(),
+            settings,
+            reserved: Vec::new(),
+            _call: call,
+        }
+    }
+
     /// Returns whether the reply carries notifications.
     pub(crate) const fn has_notices(&self) -> bool {
         self.notices.is_some()
@@ -47,16 +71,9 @@ impl Receipt {
         if told.is_empty() {
             return;
         }
-        // A failure means that an end is told twice, which is better than not at all.
         let Ok(runtime) = Runtime::open(self.settings.as_ref().clone()) else { return };
         for task in &told {
-            let kept = self
-                .teller
-                .as_ref()
-                .is_some_and(|teller| runtime.notifications().keep_promise(task, teller).unwrap_or(false));
-            if !kept {
-                let _ = runtime.notifications().note_told(task);
-            } else if self.spent.contains(task) {
+            if note_told(&runtime, task, self.teller.as_ref()) && self.spent.contains(task) {
                 let _ = runtime.retention().clear(std::slice::from_ref(task), None);
             }
         }

@@ -44,17 +44,17 @@ pub(crate) struct Manner {
     pub(crate) longest_call: Duration,
 }
 
-/// The thread that serves each member.
-type Known = Arc<Mutex<HashMap<Member, Sender<Wish>>>>;
+/// The thread that serves each recipient.
+type Known = Arc<Mutex<HashMap<Recipient, Sender<Wish>>>>;
 
 /// A recipient of notifications: a session, or one of several independent clients of a server that share a session.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Member {
+pub(crate) struct Recipient {
     pub(crate) session: String,
     pub(crate) client: Option<String>,
 }
 
-impl From<&str> for Member {
+impl From<&str> for Recipient {
     fn from(session: &str) -> Self {
         Self { session: session.to_owned(), client: None }
     }
@@ -159,17 +159,17 @@ impl Tellers {
 
     /// Releases a session, because its last client has left and this server keeps running.
     pub(crate) fn leave(&self, session: &str) {
-        let known: Vec<Member> = {
+        let known: Vec<Recipient> = {
             let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-            known.keys().filter(|member| member.session == session).cloned().collect()
+            known.keys().filter(|recipient| recipient.session == session).cloned().collect()
         };
-        known.iter().for_each(|member| self.forget(member));
+        known.iter().for_each(|recipient| self.forget(recipient));
     }
 
     /// Releases the notifications of a client that has left. Those that were not delivered go to the other clients of
     /// its session.
-    pub(crate) fn forget(&self, member: &Member) {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).remove(member);
+    pub(crate) fn forget(&self, recipient: &Recipient) {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).remove(recipient);
         if let Some(teller) = known {
             let _ = teller.send(Wish::Leave);
         }
@@ -177,38 +177,38 @@ impl Tellers {
 
     /// Returns the identity under which the notifications of a session are held. Returns `None` if the home cannot be
     /// used; the call itself then reports why.
-    pub(crate) async fn name(&self, member: &Member) -> Option<Teller> {
-        self.ask(member, Wish::Name).await
+    pub(crate) async fn name(&self, recipient: &Recipient) -> Option<Teller> {
+        self.ask(recipient, Wish::Name).await
     }
 
     /// Reserves the ends of tasks for a reply that will report them, until the returned value is dropped. Blocks until
     /// no other reply can take them, and they are removed from replies that are not being written yet. Returns `None`
     /// if the home cannot be used.
-    pub(crate) fn reserve(&self, member: &Member, tasks: &[TaskId]) -> Option<Reserved> {
+    pub(crate) fn reserve(&self, recipient: &Recipient, tasks: &[TaskId]) -> Option<Reserved> {
         if self.tells == Tells::Host {
             return None;
         }
         let (answer, answered) = oneshot::channel();
-        self.teller(member).send(Wish::Reserve(tasks.to_vec(), answer)).ok()?;
+        self.teller(recipient).send(Wish::Reserve(tasks.to_vec(), answer)).ok()?;
         answered.blocking_recv().ok()
     }
 
     /// Takes the notifications of a session that no other reply has. The ends that this reply itself reports are
     /// reserved for it first and held with the rest, so that no other reply reports them before it is written; the
     /// caller does not add them to its text.
-    pub(crate) async fn drain(&self, member: &Member, own: &[TaskId]) -> Drained {
+    pub(crate) async fn drain(&self, recipient: &Recipient, own: &[TaskId]) -> Drained {
         let wish = |answer| Wish::Drain(own.to_vec(), answer);
         match self.tells {
-            Tells::Replies => self.ask(member, wish).await.unwrap_or_default(),
+            Tells::Replies => self.ask(recipient, wish).await.unwrap_or_default(),
             Tells::Host => Drained::default(),
         }
     }
 
-    async fn ask<T>(&self, member: &Member, wish: impl Fn(oneshot::Sender<T>) -> Wish) -> Option<T> {
+    async fn ask<T>(&self, recipient: &Recipient, wish: impl Fn(oneshot::Sender<T>) -> Wish) -> Option<T> {
         // Its thread may just have ended, or the home could not be used before but can be now.
         for _ in 0..2 {
             let (answer, answered) = oneshot::channel();
-            if self.teller(member).send(wish(answer)).is_ok()
+            if self.teller(recipient).send(wish(answer)).is_ok()
                 && let Ok(answer) = answered.await
             {
                 return Some(answer);
@@ -217,21 +217,21 @@ impl Tellers {
         None
     }
 
-    fn teller(&self, member: &Member) -> Sender<Wish> {
+    fn teller(&self, recipient: &Recipient) -> Sender<Wish> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let start = || {
             let (wishes, inbox) = channel();
             let (settings, session, manner) =
-                (Arc::clone(&self.settings), member.session.clone(), self.manner.clone());
+                (Arc::clone(&self.settings), recipient.session.clone(), self.manner.clone());
             let (own, idle) = (wishes.clone(), self.idle);
-            let (here, member) = (Arc::clone(&self.known), member.clone());
+            let (here, recipient) = (Arc::clone(&self.known), recipient.clone());
             thread::spawn(move || {
                 tell(&settings, &session, &manner, &inbox, &own, idle);
-                here.lock().unwrap_or_else(PoisonError::into_inner).remove(&member);
+                here.lock().unwrap_or_else(PoisonError::into_inner).remove(&recipient);
             });
             wishes
         };
-        known.entry(member.clone()).or_insert_with(start).clone()
+        known.entry(recipient.clone()).or_insert_with(start).clone()
     }
 }
 
@@ -383,7 +383,7 @@ mod tests {
         };
         let mut tellers = Tellers::new(Arc::clone(&settings), manner(SessionEnd::Keep), Tells::Replies);
         tellers.idle = Duration::from_millis(50);
-        let is_known = |tellers: &Tellers| tellers.known.lock().unwrap().contains_key(&Member::from("s"));
+        let is_known = |tellers: &Tellers| tellers.known.lock().unwrap().contains_key(&Recipient::from("s"));
         for _ in 0..3 {
             assert!(tellers.name(&"s".into()).await.is_some());
             wait_until(SOON, "it is given back", || (!is_known(&tellers)).then_some(()));

@@ -22,6 +22,11 @@ pub(super) const HOST: Host = Host {
         names_session: true,
         wakes: true,
     }),
+    identity: Identity {
+        session_variable: Some("CLAUDE_CODE_SESSION_ID"),
+        project_variable: Some("CLAUDE_PROJECT_DIR"),
+        ..Identity::NONE
+    },
     programs: &["claude"],
     files: &[
         HostFile {
@@ -50,11 +55,4 @@ pub(super) const HOST: Host = Host {
             ],
         },
     ],
-};
-
-pub(super) const IDENTITY: Identity = Identity {
-    host: "claude-code",
-    session_variable: Some("CLAUDE_CODE_SESSION_ID"),
-    project_variable: Some("CLAUDE_PROJECT_DIR"),
-    call_members: &[],
 };

@@ -38,6 +38,7 @@ pub(super) const HOST: Host = Host {
         names_session: true,
         wakes: false,
     }),
+    identity: Identity { call_fields: &["sessionId", "threadId"], ..Identity::NONE },
     programs: &["codex"],
     files: &[
         HostFile {
@@ -61,11 +62,4 @@ pub(super) const HOST: Host = Host {
             ],
         },
     ],
-};
-
-pub(super) const IDENTITY: Identity = Identity {
-    host: "codex",
-    session_variable: None,
-    project_variable: None,
-    call_members: &["sessionId", "threadId"],
 };

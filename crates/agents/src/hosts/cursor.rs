@@ -1,6 +1,7 @@
 //! Cursor: the server in `~/.cursor/mcp.json`.
 
 use super::host::{Base, Entry, Format, Host, HostFile, Place};
+use super::session::Identity;
 use super::setup::entry::{NAME, stdio};
 use super::setup::json::Syntax;
 
@@ -9,6 +10,7 @@ pub(super) const HOST: Host = Host {
     title: "Cursor",
     next: "enable it under Settings, Tools & MCP, if Cursor has not done so",
     hooks: None,
+    identity: Identity::NONE,
     programs: &["cursor", "cursor-agent"],
     files: &[HostFile {
         user: Place { base: Base::Home, directory: ".cursor", names: &["mcp.json"] },

@@ -29,6 +29,7 @@ pub(super) const HOST: Host = Host {
         names_session: false,
         wakes: false,
     }),
+    identity: Identity { project_variable: Some("GEMINI_PROJECT_DIR"), ..Identity::NONE },
     programs: &["gemini"],
     files: &[HostFile {
         user: Place {
@@ -45,11 +46,4 @@ pub(super) const HOST: Host = Host {
             Entry::Server { path: &["mcpServers", NAME], value: server },
         ],
     }],
-};
-
-pub(super) const IDENTITY: Identity = Identity {
-    host: "gemini",
-    session_variable: None,
-    project_variable: Some("GEMINI_PROJECT_DIR"),
-    call_members: &[],
 };

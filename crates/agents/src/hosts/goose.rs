@@ -1,10 +1,14 @@
-//! goose: recognised by its calls only; it has its own way to add a server.
+//! goose: recognised by its calls only. It adds servers by its own commands, so there is nothing to set up.
 
+use super::host::Host;
 use super::session::Identity;
 
-pub(super) const IDENTITY: Identity = Identity {
-    host: "goose",
-    session_variable: None,
-    project_variable: None,
-    call_members: &["agent-session-id"],
+pub(super) const HOST: Host = Host {
+    id: "goose",
+    title: "goose",
+    next: "",
+    hooks: None,
+    identity: Identity { call_fields: &["agent-session-id"], ..Identity::NONE },
+    programs: &["goose"],
+    files: &[],
 };

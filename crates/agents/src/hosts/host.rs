@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use meanwhile::engine::find_program;
 
 use super::hook::Hooks;
+use super::session::Identity;
 use super::setup::error::SetupError;
 use super::setup::json::Syntax;
 use super::setup::value::Value;
@@ -20,8 +21,10 @@ pub struct Host {
     pub next: &'static str,
     /// How its hooks ask and are answered, where it has hooks that can tell its agent something.
     pub hooks: Option<Hooks>,
+    pub(in crate::hosts) identity: Identity,
     /// The programs by which it is found.
     pub(in crate::hosts) programs: &'static [&'static str],
+    /// What is written where. Empty if it cannot be set up.
     pub(in crate::hosts) files: &'static [HostFile],
 }
 

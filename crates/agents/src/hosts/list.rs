@@ -1,13 +1,21 @@
-//! The hosts that can be set up, and the ways in which hosts identify their session.
+//! The list of hosts.
 
 use super::host::Host;
-use super::session::Identity;
 use super::{claude_code, codex, cursor, gemini, goose, opencode, vscode, zed};
 
-/// The hosts that can be set up.
-pub static HOSTS: [Host; 7] =
-    [claude_code::HOST, codex::HOST, gemini::HOST, opencode::HOST, vscode::HOST, cursor::HOST, zed::HOST];
+/// All hosts. The first one that identifies its session in the environment or in a call counts.
+pub static HOSTS: [Host; 8] = [
+    claude_code::HOST,
+    codex::HOST,
+    gemini::HOST,
+    opencode::HOST,
+    vscode::HOST,
+    cursor::HOST,
+    zed::HOST,
+    goose::HOST,
+];
 
-/// How hosts say which session is asking.
-pub(super) static IDENTITIES: [Identity; 4] =
-    [claude_code::IDENTITY, codex::IDENTITY, gemini::IDENTITY, goose::IDENTITY];
+/// Returns the hosts that can be set up.
+pub fn hosts_with_setup() -> impl Iterator<Item = &'static Host> {
+    HOSTS.iter().filter(|host| !host.files.is_empty())
+}

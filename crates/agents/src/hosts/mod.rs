@@ -21,6 +21,6 @@ mod zed;
 
 pub use hook::{HookCall, HookMoment, Hooks};
 pub use host::{Host, Scope, Surroundings};
-pub use list::HOSTS;
+pub use list::{HOSTS, hosts_with_setup};
 pub use session::{Clues, HostSession, session_of};
 pub use setup::{FileChange, Installed, SetupError, Wish, lasting_path};

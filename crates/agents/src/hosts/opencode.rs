@@ -1,6 +1,7 @@
 //! OpenCode: the server in `~/.config/opencode/opencode.json`.
 
 use super::host::{Base, Entry, Format, Host, HostFile, Place};
+use super::session::Identity;
 use super::setup::entry::NAME;
 use super::setup::json::Syntax;
 use super::setup::value::Value;
@@ -23,6 +24,7 @@ pub(super) const HOST: Host = Host {
     title: "OpenCode",
     next: "restart OpenCode; check with opencode mcp list",
     hooks: None,
+    identity: Identity::NONE,
     programs: &["opencode"],
     files: &[HostFile {
         user: Place { base: Base::Config, directory: "opencode", names: NAMES },

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use meanwhile::engine::PROJECT_SESSION;
 
-use super::list::IDENTITIES;
+use super::list::HOSTS;
 
 /// A session has a name of at most this many bytes, see `MEANWHILE_SESSION`.
 const MOST_BYTES: usize = 200;
@@ -31,14 +31,17 @@ pub struct HostSession {
 
 /// How a host says which session is asking.
 pub(super) struct Identity {
-    /// The host's name, as in `mw setup`.
-    pub(super) host: &'static str,
     /// The variable in which its server finds the session.
     pub(super) session_variable: Option<&'static str>,
     /// The variable in which it names the project.
     pub(super) project_variable: Option<&'static str>,
-    /// The members of a call's `_meta` that name the session; the first that is there counts.
-    pub(super) call_members: &'static [&'static str],
+    /// The fields of a call's `_meta` that name the session. The first one present counts.
+    pub(super) call_fields: &'static [&'static str],
+}
+
+impl Identity {
+    /// The host says nothing.
+    pub(super) const NONE: Self = Self { session_variable: None, project_variable: None, call_fields: &[] };
 }
 
 /// What can be seen of who is asking.
@@ -59,11 +62,11 @@ impl Clues {
     /// [`Clues::host_session`] then.
     pub fn from_environment(variable: impl Fn(&str) -> Option<String>, directory: &Path) -> Self {
         let variable = |name| variable(name).filter(|value| !value.is_empty());
-        let host_session = IDENTITIES.iter().find_map(|identity| {
-            let id = identity.session_variable.and_then(variable)?;
-            Some(HostSession { host: identity.host, id })
+        let host_session = HOSTS.iter().find_map(|host| {
+            let id = host.identity.session_variable.and_then(variable)?;
+            Some(HostSession { host: host.id, id })
         });
-        let project = IDENTITIES.iter().find_map(|identity| identity.project_variable.and_then(variable));
+        let project = HOSTS.iter().find_map(|host| host.identity.project_variable.and_then(variable));
         Self {
             meanwhile_session: variable("MEANWHILE_SESSION"),
             host_session,
@@ -72,11 +75,11 @@ impl Clues {
         }
     }
 
-    /// Completes them with what a call says; `member` looks into its `_meta`.
-    pub(crate) fn of_call(mut self, member: impl Fn(&str) -> Option<String>) -> Self {
-        let told = IDENTITIES.iter().find_map(|identity| {
-            let id = identity.call_members.iter().find_map(|name| member(name))?;
-            Some(HostSession { host: identity.host, id })
+    /// Adds what a call says; `field` returns a field of its `_meta`.
+    pub(crate) fn of_call(mut self, field: impl Fn(&str) -> Option<String>) -> Self {
+        let told = HOSTS.iter().find_map(|host| {
+            let id = host.identity.call_fields.iter().find_map(|name| field(name))?;
+            Some(HostSession { host: host.id, id })
         });
         self.host_session = told.or(self.host_session);
         self

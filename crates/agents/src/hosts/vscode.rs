@@ -1,6 +1,7 @@
 //! VS Code: the server in the user's `mcp.json`, or in `.vscode/mcp.json`.
 
 use super::host::{Base, Entry, Format, Host, HostFile, Place};
+use super::session::Identity;
 use super::setup::entry::{NAME, stdio};
 use super::setup::json::Syntax;
 
@@ -9,6 +10,7 @@ pub(super) const HOST: Host = Host {
     title: "VS Code",
     next: "VS Code asks whether to trust the server when it is first used; MCP: List Servers shows it",
     hooks: None,
+    identity: Identity::NONE,
     programs: &["code"],
     files: &[HostFile {
         user: Place { base: Base::Config, directory: "Code/User", names: &["mcp.json"] },

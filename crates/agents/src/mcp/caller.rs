@@ -14,9 +14,10 @@ use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
 use super::elicitation;
-use super::member::Awaited;
+use super::recipient::Awaited;
 use super::server::Server;
-use crate::delivery::teller::Member;
+use crate::delivery::teller::Recipient;
+use crate::question::await_answer;
 use mw_tools::call::{Caller, Patience};
 
 /// How often a client that asked for it hears that the call continues. One gives up after 60 s of silence.
@@ -24,9 +25,6 @@ const TELL_EVERY: Duration = Duration::from_secs(5);
 
 /// Maximum time a person is given to answer.
 const ASK_AT_MOST: Duration = Duration::from_secs(600);
-
-/// How often it is looked whether the answer came another way.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// A client that waits for a call to end.
 pub(super) struct Client {
@@ -41,7 +39,7 @@ pub(super) struct Client {
     /// How its person can be asked.
     asked: elicitation::Manner,
     server: Server,
-    member: Member,
+    recipient: Recipient,
     /// What its reply will tell.
     awaited: Awaited,
 }
@@ -50,7 +48,7 @@ impl Client {
     pub(super) fn of(
         context: &RequestContext<RoleServer>,
         server: &Server,
-        member: Member,
+        recipient: Recipient,
         awaited: Awaited,
     ) -> Self {
         let now = Instant::now();
@@ -64,7 +62,7 @@ impl Client {
             told: Mutex::new(now),
             asked: elicitation::Manner::of(context),
             server: server.clone(),
-            member,
+            recipient,
             awaited,
         }
     }
@@ -98,28 +96,13 @@ impl Client {
     /// Asks in the middle of the call, as clients of older revisions are asked.
     fn ask_now(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> Asked {
         let Some(question) = elicitation::question(proposal) else { return Asked::Elsewhere };
-        self.handle.block_on(async {
-            let put = Instant::now();
-            let asked = self.peer.create_elicitation_with_timeout(question, Some(ASK_AT_MOST));
-            tokio::pin!(asked);
-            loop {
-                tokio::select! {
-                    answer = &mut asked => {
-                        return match answer {
-                            Ok(answer) => elicitation::heard(&answer, put.elapsed()),
-                            Err(_) => Asked::Elsewhere,
-                        };
-                    }
-                    () = self.cancelled.cancelled() => return Asked::Elsewhere,
-                    () = self.closing.cancelled() => return Asked::Elsewhere,
-                    () = tokio::time::sleep(LOOK_EVERY) => {
-                        if answered() {
-                            return Asked::Elsewhere;
-                        }
-                    }
-                }
-            }
-        })
+        let put = Instant::now();
+        let asked = self.peer.create_elicitation_with_timeout(question, Some(ASK_AT_MOST));
+        let answer = await_answer(asked, [&self.cancelled, &self.closing], answered);
+        match self.handle.block_on(answer) {
+            Some(Ok(answer)) => elicitation::heard(&answer, put.elapsed()),
+            Some(Err(_)) | None => Asked::Elsewhere,
+        }
     }
 }
 
@@ -144,6 +127,6 @@ impl Caller for Client {
     }
 
     fn awaits(&self, tasks: &[TaskId]) {
-        self.awaited.add(self.server.inner.tellers.reserve(&self.member, tasks));
+        self.awaited.add(self.server.inner.tellers.reserve(&self.recipient, tasks));
     }
 }

@@ -12,9 +12,8 @@ use rmcp::transport::streamable_http_server::session::SessionManager;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 
-use super::clients::CLIENT_HEADER;
-use super::conformance::Fixtures;
-use super::delivery::follow;
+use super::http_clients::CLIENT_HEADER;
+use super::http_receipts::follow;
 use super::server::Server;
 
 /// Returns the routes of a server for many clients: the protocol under `/mcp`, nothing else.
@@ -23,18 +22,14 @@ use super::server::Server;
 /// [`FlushListener`](super::FlushListener) with [`ConnectionReceipts`](super::ConnectionReceipts), and await [`Server::last_words`] before the process ends.
 pub fn http_routes(server: &Server) -> Router {
     let clients = server.clone();
-    routes(move || clients.for_client(), server)
+    http_routes_through(server, move || clients.for_client())
 }
 
-/// Returns the routes with the fixtures of the conformance suite in front of a server.
-#[doc(hidden)]
-pub fn http_routes_for_conformance(server: &Server) -> Router {
-    let fixtures = Fixtures::before(server.clone());
-    routes(move || fixtures.clone(), server)
-}
-
-/// Returns the routes. Each client gets a handler in front of the server.
-fn routes<H: ServerHandler>(handler: impl Fn() -> H + Send + Sync + 'static, server: &Server) -> Router {
+/// Returns the same routes with a handler in front of the server for each client, which may offer more than the server.
+pub fn http_routes_through<H: ServerHandler>(
+    server: &Server,
+    handler: impl Fn() -> H + Send + Sync + 'static,
+) -> Router {
     let ends = Ends { server: server.clone(), clients: Arc::default() };
     let config = StreamableHttpServerConfig::default().disable_allowed_hosts().disable_allowed_origins();
     let service: StreamableHttpService<H, LocalSessionManager> =

@@ -11,23 +11,24 @@
 //! delivers the notifications that were not written.
 
 mod caller;
-mod clients;
-#[doc(hidden)]
-pub mod conformance;
-mod delivery;
 mod elicitation;
+mod handler;
 mod http;
-mod lines;
-mod member;
-mod offer;
+mod http_clients;
+mod http_receipts;
+mod options;
+mod recipient;
+mod reply;
 mod resources;
 mod server;
 mod stdio;
+mod stdio_transport;
 mod subscriptions;
 mod tasks;
+mod tool_call;
 
-pub use delivery::{ConnectionReceipts, FlushListener, FlushStream};
-pub use http::{http_routes, http_routes_for_conformance};
-pub use offer::Offer;
+pub use http::{http_routes, http_routes_through};
+pub use http_receipts::{ConnectionReceipts, FlushListener, FlushStream};
+pub use options::ServerOptions;
 pub use server::Server;
 pub use stdio::serve_stdio;

@@ -7,8 +7,8 @@ use rmcp::ServiceExt;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::lines::Lines;
 use super::server::Server;
+use super::stdio_transport::StdioTransport;
 use crate::delivery::calls::Calls;
 use crate::event_loop;
 
@@ -29,7 +29,8 @@ async fn serve(server: Server) -> io::Result<()> {
     let end_signal = event_loop::end_signal()?;
     let (closing, calls) = (server.inner.closing.clone(), server.inner.calls.clone());
     let receipts = (server.inner.receipts.clone(), server.inner.arrivals.clone());
-    let (transport, writer) = Lines::new(tokio::io::stdin(), tokio::io::stdout(), receipts, closing.clone());
+    let (transport, writer) =
+        StdioTransport::new(tokio::io::stdin(), tokio::io::stdout(), receipts, closing.clone());
     let served = async {
         let running = server.serve(transport).await.map_err(io::Error::other)?;
         running.waiting().await.map_err(io::Error::other)?;

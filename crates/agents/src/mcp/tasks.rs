@@ -14,14 +14,14 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::{Map, Value, json};
 
-use super::member::Awaited;
+use super::recipient::Awaited;
 use super::server::Server;
 use mw_tools::call::{CallContext, Patient, Premises, Reply};
 use mw_tools::dialects::canonical;
 use mw_tools::operations::{Excerpt, Ran};
 
 /// How long a command may take before it becomes a task.
-pub(super) const AT_ONCE: Duration = Duration::from_secs(2);
+const AT_ONCE: Duration = Duration::from_secs(2);
 /// How often a client should ask.
 const POLL_MS: u64 = 1000;
 
@@ -106,8 +106,8 @@ impl Server {
             (Status::Lost, _) => TaskPayload::Failed { error: failure(&task) },
             (_, Some(reply)) => {
                 let call = self.inner.calls.begin().await;
-                let member = self.member(context, &session);
-                let answer = self.with_news(reply, &member, call, &Awaited::default()).await;
+                let recipient = self.recipient(context, &session);
+                let answer = self.with_news(reply, &recipient, call, &Awaited::default()).await;
                 let result = serde_json::to_value(self.written(answer, context));
                 let result = result.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
                 TaskPayload::Completed { result: result.as_object().cloned().unwrap_or_default() }

@@ -10,7 +10,7 @@ use clap::Args;
 use meanwhile::engine::HouseRules;
 use meanwhile::policy::Mode;
 use mw_agents::builtin::{
-    AgentLimits, AgentOffer, ModelChoice, ModelError, ModelWishes, Project, serve_agent,
+    AgentLimits, AgentOptions, ModelChoice, ModelError, ModelWishes, Project, serve_agent,
 };
 use mw_tools::Dialect;
 use mw_tools::call::Premises;
@@ -55,7 +55,7 @@ impl Arguments {
         let (mode, dialect) = (self.mode, self.dialect);
         let around = context.rules_around()?;
         let house = around.clone();
-        serve_agent(AgentOffer {
+        serve_agent(AgentOptions {
             settings: context.config.settings.clone(),
             model,
             limits: AgentLimits {

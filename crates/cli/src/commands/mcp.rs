@@ -9,11 +9,9 @@ use std::sync::Arc;
 use clap::Args;
 use meanwhile::Settings;
 use meanwhile::engine::Runtime;
+use mw_agents::event_loop;
 use mw_agents::hosts::Clues;
-use mw_agents::mcp::{
-    ConnectionReceipts, FlushListener, Offer, Server, conformance, http_routes, http_routes_for_conformance,
-    serve_stdio,
-};
+use mw_agents::mcp::{ConnectionReceipts, FlushListener, Server, ServerOptions, http_routes, serve_stdio};
 use mw_tools::call::Premises;
 use mw_tools::{Dialect, Toolset};
 use mw_web::Token;
@@ -40,16 +38,13 @@ pub(crate) struct Arguments {
     /// Token that every HTTP request must carry [default: generated and printed]
     #[arg(long, env = "MEANWHILE_TOKEN", hide_env_values = true, requires = "http")]
     token: Option<String>,
-    /// Also serve the names that the official conformance suite expects
-    #[arg(long, hide = true, requires = "http")]
-    conformance: bool,
 }
 
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
-        let offer = self.offer(context)?;
-        purge(&offer.settings);
-        let server = Server::new(offer);
+        let options = self.options(context)?;
+        purge(&options.settings);
+        let server = Server::new(options);
         match self.http {
             None => {
                 if io::stdin().is_terminal() {
@@ -81,12 +76,19 @@ impl Arguments {
         } else {
             render::out(&format!("{url}\nAuthorization: Bearer {token}\n"))?;
         }
-        let routes = if self.conformance { http_routes_for_conformance } else { http_routes };
-        listening.serve::<ConnectionReceipts, _>(routes(server), FlushListener, server.last_words())?;
+        let serve = async {
+            let end_signal = event_loop::end_signal()?;
+            let end = async {
+                end_signal.await;
+                server.last_words().await;
+            };
+            listening.serve::<ConnectionReceipts, _>(http_routes(server), FlushListener, end).await
+        };
+        event_loop::run(serve)??;
         Ok(())
     }
 
-    fn offer(&self, context: &Context) -> Result<Offer, CommandError> {
+    fn options(&self, context: &Context) -> Result<ServerOptions, CommandError> {
         let config = Config::load_for(self.dialect.name())?;
         let directory = env::current_dir()?;
         let mut clues = Clues::from_environment(|name| env::var(name).ok(), &directory);
@@ -101,9 +103,7 @@ impl Arguments {
         }
         let premises = Premises { agents: Some(Arc::new(config.agent_settings()?)), ..premises };
         let toolset = Toolset::of(self.dialect).waiting(config.tools.wait_ms);
-        let toolset =
-            if self.conformance { conformance::toolset(toolset).map_err(io::Error::other)? } else { toolset };
-        Ok(Offer {
+        Ok(ServerOptions {
             settings: config.settings,
             premises,
             toolset,

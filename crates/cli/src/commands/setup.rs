@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Write};
 use std::path::Path;
 
 use clap::Args;
-use mw_agents::hosts::{FileChange, HOSTS, Host, Scope, SetupError, Wish};
+use mw_agents::hosts::{FileChange, Host, Scope, SetupError, Wish, hosts_with_setup};
 use serde_json::{Value, json};
 use similar::TextDiff;
 
@@ -18,7 +18,7 @@ use crate::render;
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// The host; without one, list all hosts
-    #[arg(value_parser = clap::builder::PossibleValuesParser::new(HOSTS.iter().map(|host| host.id)))]
+    #[arg(value_parser = clap::builder::PossibleValuesParser::new(hosts_with_setup().map(|host| host.id)))]
     host: Option<String>,
     /// Change the files of the project in the current directory instead of the user's files
     #[arg(long)]
@@ -54,7 +54,7 @@ impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let scope = if self.project { Scope::Project } else { Scope::User };
         let place = HostPlace::find(scope)?;
-        let Some(host) = HOSTS.iter().find(|host| self.host.as_deref() == Some(host.id)) else {
+        let Some(host) = hosts_with_setup().find(|host| self.host.as_deref() == Some(host.id)) else {
             return list(context, &place);
         };
         if self.print {

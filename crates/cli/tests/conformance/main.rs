@@ -1,5 +1,5 @@
-//! The official conformance suite against `mw mcp --http --conformance`: the executable itself, with what the suite looks
-//! for by name beside its own tools.
+//! The official conformance suite against the server of `mw mcp --http`, to which `examples/conformance_server` adds the
+//! tools, resources and prompts that the suite calls.
 #![forbid(unsafe_code)]
 #![expect(clippy::unwrap_used, reason = "helpers run in tests only, where a broken assumption ends the test")]
 
@@ -13,7 +13,9 @@ use mw_testkit::{Home, SOON, clients, wait_until};
 fn run(scenarios: [&str; 2]) {
     let clients = clients::found();
     let home = Home::new(env!("CARGO_BIN_EXE_mw"));
-    let server = home.command(["--json", "mcp", "--http", "0", "--conformance"]).spawn();
+    let program = PathBuf::from(env!("CARGO_BIN_EXE_mw")).with_file_name("examples/conformance_server");
+    assert!(program.exists(), "{} is missing: build mw-cli with its examples", program.display());
+    let server = home.program(program).arg("0").spawn();
     let served = wait_until(SOON, "it listens", || server.json_lines().into_iter().next());
     let said = |name: &str| served[name].as_str().unwrap();
     let here = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/conformance");

@@ -19,6 +19,8 @@ pub struct Reply {
     pub failed: bool,
     /// Tasks whose end this reply reports. Their notifications are acknowledged after it was written, not before.
     pub told: Vec<TaskId>,
+    /// How the command of the call ended, if the call ran one to its end.
+    pub ended: Option<Status>,
     /// Tasks of which this reply contains everything. A server may remove them after it was written, because a model
     /// runs thousands.
     pub spent: Vec<TaskId>,
@@ -116,13 +118,22 @@ impl Reply {
     /// Creates a reply that reports no end.
     #[must_use]
     pub const fn new(text: String, data: Value) -> Self {
-        Self { text, data, failed: false, told: Vec::new(), spent: Vec::new(), started: None, asks: None }
+        Self {
+            text,
+            data,
+            failed: false,
+            told: Vec::new(),
+            ended: None,
+            spent: Vec::new(),
+            started: None,
+            asks: None,
+        }
     }
 
     /// Creates the reply to a refused call.
     #[must_use]
-    pub const fn failure(text: String, data: Value) -> Self {
-        Self { text, data, failed: true, told: Vec::new(), spent: Vec::new(), started: None, asks: None }
+    pub fn failure(text: String, data: Value) -> Self {
+        Self { failed: true, ..Self::new(text, data) }
     }
 
     /// Sets the task that was started, and the alternative reply in case it has already ended.

@@ -164,6 +164,7 @@ impl Ran {
     pub fn told_by(&self, mut reply: Reply) -> Reply {
         if self.task.status.is_terminal() {
             reply.told.push(self.task.id.clone());
+            reply.ended = Some(self.task.status);
         }
         if self.is_spent() {
             reply.spent.push(self.task.id.clone());

@@ -1,16 +1,14 @@
 //! The file tools: read, write, edit and search files of the project, and read files of the session's own tasks.
 
+mod call;
 mod edit;
 mod own_task;
 mod place;
 mod search;
 mod view;
 
-pub(super) use edit::{Occurrences, replaced};
-pub(super) use own_task::OwnFile;
-pub(super) use place::{Place, read_text, write_text};
-pub(super) use search::{GrepCall, glob, grep};
-pub(super) use view::excerpt;
+pub(super) use call::{call, read_own};
+pub(super) use place::Place;
 
 use serde_json::{Value, json};
 

@@ -12,7 +12,7 @@ use rmcp::service::{RequestContext, SubscriptionSink};
 use rmcp::{ErrorData, RoleServer};
 use serde_json::{Value, json};
 
-use super::{Fixtures, PNG, held, resource, written};
+use crate::fixtures::{Fixtures, PNG, held, resource, written};
 
 /// Silence.
 const WAV: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEARKwAAIhYAQACABAAZGF0YQAAAAA=";
@@ -21,12 +21,12 @@ fn result(content: Value) -> Result<CallToolResponse, ErrorData> {
     Ok(CallToolResult::success(written(content)?).into())
 }
 
-pub(super) fn said(text: impl Into<String>) -> CallToolResponse {
+pub(crate) fn said(text: impl Into<String>) -> CallToolResponse {
     CallToolResult::success(vec![ContentBlock::text(text)]).into()
 }
 
 impl Fixtures {
-    pub(super) async fn answer(
+    pub(crate) async fn answer(
         &self,
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
@@ -129,7 +129,7 @@ async fn pause(ms: u64) {
         .await;
 }
 
-pub(super) fn failed(error: impl std::fmt::Display) -> ErrorData {
+pub(crate) fn failed(error: impl std::fmt::Display) -> ErrorData {
     ErrorData::internal_error(error.to_string(), None)
 }
 

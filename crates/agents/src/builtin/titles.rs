@@ -25,23 +25,8 @@ pub(super) fn kind(tool: &str) -> ToolKind {
     }
 }
 
-/// Returns whether a call ran a command that did not succeed, by the reply for programs.
-pub(super) fn ran_badly(tool: &str, data: &Value) -> bool {
-    let bad_code = data["exit_code"].as_i64().is_some_and(|code| code != 0);
-    let bad_end = matches!(data["status"].as_str(), Some("failed" | "cancelled" | "timed_out" | "lost"));
-    runs_a_command(tool) && (bad_code || bad_end)
-}
-
-/// Returns the task that a call has left running or queued, by the reply for programs: the call says that it has
-/// started it, or that a command in the foreground continues.
-pub(super) fn left_running<'a>(tool: &str, has_started: bool, data: &'a Value) -> Option<&'a str> {
-    let goes_on = runs_a_command(tool) && matches!(data["status"].as_str(), Some("running" | "pending"));
-    let task = data["task_id"].as_str().or(data["id"].as_str());
-    task.filter(|_| has_started || goes_on)
-}
-
 /// Returns whether a tool, by its name in any dialect, runs a command.
-fn runs_a_command(tool: &str) -> bool {
+pub(super) fn runs_a_command(tool: &str) -> bool {
     Tool::named(tool).is_some_and(|tool| tool.class.runs_a_command())
 }
 

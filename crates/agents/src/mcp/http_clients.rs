@@ -13,9 +13,9 @@ pub(super) const CLIENT_HEADER: &str = "mcp-session-id";
 
 /// The sessions of each client that has not left.
 #[derive(Default)]
-pub(super) struct Clients(Mutex<HashMap<String, HashSet<String>>>);
+pub(super) struct HttpClients(Mutex<HashMap<String, HashSet<String>>>);
 
-impl Clients {
+impl HttpClients {
     /// Notes that a client works for a session.
     pub(super) fn note(&self, client: &str, session: &str) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn a_session_is_given_back_by_the_last_client_that_lives() {
-        let clients = Clients::default();
+        let clients = HttpClients::default();
         for (client, session) in [("a", "s"), ("b", "s"), ("b", "t"), ("c", "t")] {
             clients.note(client, session);
         }

@@ -1,12 +1,11 @@
 //! Definitions of the simple tools that the conformance suite requires by name.
 
-use serde_json::{Value, json};
-
 use mw_tools::call::Reply;
 use mw_tools::{CustomTool, RegistryError, ToolSpec, Toolset};
+use serde_json::{Value, json};
 
 /// Tools that the wrapper answers, with what they take.
-pub(super) const ASIDE: [&str; 32] = [
+pub(crate) const ASIDE: [&str; 32] = [
     "test_image_content",
     "test_audio_content",
     "test_embedded_resource",
@@ -42,7 +41,7 @@ pub(super) const ASIDE: [&str; 32] = [
 ];
 
 /// Returns what a tool takes.
-pub(super) fn input_schema(name: &str) -> Value {
+pub(crate) fn input_schema(name: &str) -> Value {
     let text = json!({"type": "string"});
     match name {
         "test_custom_header" => json!({
@@ -81,7 +80,7 @@ type Run = fn(&Value) -> Reply;
 ///
 /// # Errors
 /// When one of them is there already.
-pub fn toolset(own: Toolset) -> Result<Toolset, RegistryError> {
+pub(crate) fn toolset(own: Toolset) -> Result<Toolset, RegistryError> {
     let failing = |_: &Value| {
         Reply::failure("This tool intentionally returns an error for testing".to_owned(), json!({}))
     };

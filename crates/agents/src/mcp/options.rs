@@ -1,4 +1,4 @@
-//! The configuration of the server.
+//! The options of a server.
 
 use meanwhile::Settings;
 use mw_tools::Toolset;
@@ -8,8 +8,8 @@ use mw_tools::dialects::Dialect;
 use crate::delivery::teller::Tells;
 use crate::hosts::Clues;
 
-/// What a server offers, and to whom.
-pub struct Offer {
+/// The options of a server.
+pub struct ServerOptions {
     /// The engine.
     pub settings: Settings,
     /// What holds for calls. The session is set for each.

@@ -31,7 +31,7 @@ type Incoming = RxJsonRpcMessage<RoleServer>;
 type Outgoing = TxJsonRpcMessage<RoleServer>;
 
 /// One client on a pair of streams.
-pub(super) struct Lines<R> {
+pub(super) struct StdioTransport<R> {
     read: BufReader<R>,
     line: Vec<u8>,
     /// Whether the rest of a line that is too long is being passed over.
@@ -79,7 +79,7 @@ impl Unanswered {
     }
 }
 
-impl<R: AsyncRead + Send + Unpin> Lines<R> {
+impl<R: AsyncRead + Send + Unpin> StdioTransport<R> {
     /// Serves these streams. The task ends once all has been written and this is dropped.
     pub(super) fn new<W: AsyncWrite + Send + Unpin + 'static>(
         read: R,
@@ -201,7 +201,7 @@ impl<R: AsyncRead + Send + Unpin> Lines<R> {
     }
 }
 
-impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleServer> for Lines<R> {
+impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleServer> for StdioTransport<R> {
     type Error = io::Error;
 
     fn send(&mut self, message: Outgoing) -> impl Future<Output = io::Result<()>> + Send + 'static {

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
+use mw_agents::mcp::Server;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ClientCapabilities, ContentBlock,
     CreateTaskResult, DetailedTask, GetTaskParams, GetTaskResult, InputRequest, InputResponses, TaskPayload,
@@ -13,13 +14,11 @@ use rmcp::task_manager::{TaskContext, TaskExit, TaskManager, TaskOptions};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Value, json};
 
-use super::held;
-use super::questions::{answer, ask, form};
-use crate::mcp::server::Server;
-use crate::mcp::tasks::AT_ONCE;
+use crate::fixtures::held;
+use crate::questions::{answer, ask, form};
 
 #[derive(Clone)]
-pub(super) struct Jobs {
+pub(crate) struct Jobs {
     server: Server,
     asking: TaskManager,
     /// What is made of the result of a command: the suite wants failures that no command of ours has.
@@ -32,17 +31,17 @@ enum End {
     ProtocolError,
 }
 
-/// Returns how long a command takes that becomes a task and continues for so many seconds then.
+/// Returns how long a command must take to run for so many seconds after it became a task, which happens after 2 s.
 fn as_task(seconds: f64) -> f64 {
-    AT_ONCE.as_secs_f64() + seconds
+    2.0 + seconds
 }
 
 impl Jobs {
-    pub(super) fn new(server: Server) -> Self {
+    pub(crate) fn new(server: Server) -> Self {
         Self { server, asking: TaskManager::new(), ends: Arc::default() }
     }
 
-    pub(super) fn has(name: &str) -> bool {
+    pub(crate) fn has(name: &str) -> bool {
         [
             "slow_compute",
             "failing_job",
@@ -54,7 +53,7 @@ impl Jobs {
         .contains(&name)
     }
 
-    pub(super) async fn call(
+    pub(crate) async fn call(
         &self,
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
@@ -150,7 +149,7 @@ impl Jobs {
         CreateTaskResult::new(task).into()
     }
 
-    pub(super) async fn get(
+    pub(crate) async fn get(
         &self,
         request: GetTaskParams,
         context: RequestContext<RoleServer>,
@@ -176,11 +175,11 @@ impl Jobs {
     }
 
     /// Hands answers to a job that asked; nothing when it is none of these.
-    pub(super) fn update(&self, task: &str, answers: InputResponses) -> Option<Result<(), ErrorData>> {
+    pub(crate) fn update(&self, task: &str, answers: InputResponses) -> Option<Result<(), ErrorData>> {
         self.asking.get_task(task).is_ok().then(|| self.asking.update_task(task, answers))
     }
 
-    pub(super) fn cancel(&self, task: &str) -> Option<Result<(), ErrorData>> {
+    pub(crate) fn cancel(&self, task: &str) -> Option<Result<(), ErrorData>> {
         self.asking.get_task(task).is_ok().then(|| self.asking.cancel_task(task))
     }
 }

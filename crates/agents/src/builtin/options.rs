@@ -1,4 +1,4 @@
-//! The configuration of the built-in agent.
+//! The options of the built-in agent.
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,8 +11,8 @@ use crate::delivery::teller::Tells;
 use mw_tools::call::Premises;
 use mw_tools::dialects::Dialect;
 
-/// What the agent is made of.
-pub struct AgentOffer {
+/// The options of the built-in agent.
+pub struct AgentOptions {
     /// The engine.
     pub settings: Settings,
     /// The model, or why there is none.

@@ -1,14 +1,9 @@
-//! Tools, resources and prompts that the official conformance suite requires by name. A handler adds them and passes
-//! everything else to the server (`mw mcp --conformance`).
+//! The handler that adds the tools, resources and prompts of the suite and passes everything else to the server.
 #![expect(deprecated, reason = "the suite checks what older revisions have")]
-
-mod calls;
-mod jobs;
-mod questions;
-mod specs;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use mw_agents::mcp::Server;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, CancelledNotificationParam,
     CompleteRequestParams, CompleteResult, CompletionInfo, GetPromptRequestParams, GetPromptResponse,
@@ -22,32 +17,29 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use self::calls::failed;
-use self::jobs::Jobs;
-use self::questions::{States, answer, form};
-use self::specs::{ASIDE, input_schema};
-use super::server::Server;
-
-pub use self::specs::toolset;
+use crate::calls::failed;
+use crate::jobs::Jobs;
+use crate::questions::{States, answer, form};
+use crate::specs::{ASIDE, input_schema};
 
 /// A picture of one pixel.
-const PNG: &str =
+pub(crate) const PNG: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 /// The fixtures, in front of a server.
 #[derive(Clone)]
-pub struct Fixtures {
+pub(crate) struct Fixtures {
     server: Server,
     jobs: Jobs,
-    states: States,
-    listening: Arc<Mutex<Vec<SubscriptionSink>>>,
+    pub(crate) states: States,
+    pub(crate) listening: Arc<Mutex<Vec<SubscriptionSink>>>,
 }
 
-fn written<T: DeserializeOwned>(value: Value) -> Result<T, ErrorData> {
+pub(crate) fn written<T: DeserializeOwned>(value: Value) -> Result<T, ErrorData> {
     serde_json::from_value(value).map_err(failed)
 }
 
-fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -55,14 +47,13 @@ fn tool(name: &str) -> Result<Tool, ErrorData> {
     written(json!({"name": name, "description": "A fixture of the suite", "inputSchema": input_schema(name)}))
 }
 
-fn resource(uri: &str, kind: &str, text: &str) -> Value {
+pub(crate) fn resource(uri: &str, kind: &str, text: &str) -> Value {
     json!({"type": "resource", "resource": {"uri": uri, "mimeType": kind, "text": text}})
 }
 
 impl Fixtures {
-    /// Stands before a server.
-    #[must_use]
-    pub fn before(server: Server) -> Self {
+    /// Puts the fixtures in front of a server.
+    pub(crate) fn before(server: Server) -> Self {
         Self { jobs: Jobs::new(server.clone()), server, states: States::default(), listening: Arc::default() }
     }
 }

@@ -1,4 +1,4 @@
-//! All sessions of an agent: create, load, look up and close.
+//! The agent: its sessions, its model, and what they share.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -12,22 +12,23 @@ use agent_client_protocol::v1::schema::{
     SessionMode, SessionModeState,
 };
 use agent_client_protocol::{Error, v1};
-use meanwhile::Settings;
 use meanwhile::engine::{Home, HouseRules, Runtime};
+use meanwhile::{Scope, Settings};
+use mw_model::TaskId;
 use mw_policy::Mode;
 use serde_json::{Map, Value, json};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use super::client::SessionClient;
 use super::conversation::Conversation;
 use super::files::Place;
 use super::instructions::system_prompt;
 use super::model::{Model, ModelChoice, ModelError};
-use super::offer::{AgentLimits, AgentOffer, Project, ProjectLoader};
+use super::options::{AgentLimits, AgentOptions, Project, ProjectLoader};
 use super::servers::{Servers, own_session};
 use super::session::{Parts, Session};
 use super::store::{Found, Store, StoreError, new_id};
-use super::talk::Talk;
 use super::turn::failed;
 use crate::delivery::calls::Calls;
 use crate::delivery::instructions::AtEnd;
@@ -73,28 +74,28 @@ struct Wish<'a> {
 }
 
 impl Agent {
-    pub(super) fn new(offer: AgentOffer) -> Self {
+    pub(super) fn new(options: AgentOptions) -> Self {
         // Whoever drives the agent ends its session.
         let manner = Manner {
-            dialect: offer.dialect,
+            dialect: options.dialect,
             context: None,
             session_end: SessionEnd::Keep,
             // Each project says how long; a day is more than any.
             longest_call: Duration::from_secs(24 * 3600),
         };
         Self {
-            limits: offer.limits,
-            dialect: offer.dialect,
-            toolset: Arc::new(Toolset::of(offer.dialect).waiting(offer.limits.wait_ms)),
-            tellers: Tellers::new(Arc::new(offer.settings.clone()), manner, offer.tells),
+            limits: options.limits,
+            dialect: options.dialect,
+            toolset: Arc::new(Toolset::of(options.dialect).waiting(options.limits.wait_ms)),
+            tellers: Tellers::new(Arc::new(options.settings.clone()), manner, options.tells),
             calls: Calls::default(),
             closing: CancellationToken::new(),
-            choice: offer.model,
+            choice: options.model,
             model: OnceLock::new(),
-            settings: offer.settings,
-            owner: offer.session,
-            around: offer.around,
-            project: offer.project,
+            settings: options.settings,
+            owner: options.session,
+            around: options.around,
+            project: options.project,
             sessions: Mutex::default(),
             client: Mutex::default(),
         }
@@ -122,6 +123,16 @@ impl Agent {
         })
     }
 
+    /// Returns the name of a task that was just started, in the agent's dialect.
+    pub(super) fn name_of_task(&self, session: &Session, task: &TaskId) -> String {
+        let scope = Scope::Session(session.premises.session.clone());
+        let find = || Runtime::open(session.settings.as_ref().clone())?.tasks().task(task.as_str(), &scope);
+        match tokio::task::block_in_place(find) {
+            Ok(task) => self.dialect.handle(&task),
+            Err(_) => task.to_string(),
+        }
+    }
+
     fn keep(&self, session: Session) -> Arc<Session> {
         let session = Arc::new(session);
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
@@ -141,14 +152,14 @@ impl Agent {
             )
     }
 
-    pub(super) fn talk(
+    pub(super) fn client(
         &self,
-        client: &v1::ConnectionTo<agent_client_protocol::Client>,
+        connection: &v1::ConnectionTo<agent_client_protocol::Client>,
         session: &SessionId,
-    ) -> Talk {
+    ) -> SessionClient {
         let Abilities { reads_files, writes_files } =
             *self.client.lock().unwrap_or_else(PoisonError::into_inner);
-        Talk { client: client.clone(), session: session.clone(), reads_files, writes_files }
+        SessionClient { connection: connection.clone(), session: session.clone(), reads_files, writes_files }
     }
 
     /// Makes a new session.
@@ -244,7 +255,7 @@ impl Agent {
 }
 
 /// Says what a session lacks, on the error stream and in the answer.
-fn told(torn: u64, missing: &[String]) -> Map<String, Value> {
+fn told(torn: usize, missing: &[String]) -> Map<String, Value> {
     let mut told = Map::new();
     if torn > 0 {
         eprintln!("mw acp: the last line of the session was incomplete; {torn} bytes were dropped");

@@ -10,11 +10,11 @@ use rmcp::model::{
 };
 use serde_json::{Value, json};
 
-use super::calls::said;
-use super::{held, written};
+use crate::calls::said;
+use crate::fixtures::{held, written};
 
 /// A form to fill in.
-pub(super) fn form(message: &str, properties: &Value) -> Result<InputRequest, ErrorData> {
+pub(crate) fn form(message: &str, properties: &Value) -> Result<InputRequest, ErrorData> {
     let required: Vec<_> = properties.as_object().into_iter().flat_map(|fields| fields.keys()).collect();
     let schema = json!({"type": "object", "properties": properties, "required": required});
     question(&json!({
@@ -40,7 +40,7 @@ fn question(value: &Value) -> Result<InputRequest, ErrorData> {
 }
 
 /// Asks the client.
-pub(super) fn ask<const N: usize>(
+pub(crate) fn ask<const N: usize>(
     questions: [(&str, InputRequest); N],
     state: Option<String>,
 ) -> CallToolResponse {
@@ -49,7 +49,7 @@ pub(super) fn ask<const N: usize>(
 }
 
 /// Returns an answer, if it is one.
-pub(super) fn answer(answers: Option<&InputResponses>, key: &str) -> Option<Value> {
+pub(crate) fn answer(answers: Option<&InputResponses>, key: &str) -> Option<Value> {
     answers?.get(key).filter(|answer| answer.is_object()).cloned()
 }
 
@@ -59,7 +59,7 @@ fn name() -> Result<InputRequest, ErrorData> {
 
 /// What was handed out and may come back. What we did not hand out is not accepted.
 #[derive(Clone, Default)]
-pub(super) struct States(Arc<Mutex<HashSet<String>>>);
+pub(crate) struct States(Arc<Mutex<HashSet<String>>>);
 
 impl States {
     fn hand_out(&self, stage: &str) -> String {
@@ -76,7 +76,7 @@ impl States {
     }
 
     /// Answers the suite's tools that ask.
-    pub(super) fn call(
+    pub(crate) fn call(
         &self,
         request: &CallToolRequestParams,
         meta: &RequestMetaObject,

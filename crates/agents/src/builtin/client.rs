@@ -1,4 +1,6 @@
-//! Messages to the client during a turn.
+//! The client of a session: messages, permission requests and files.
+
+use std::path::Path;
 
 use agent_client_protocol::v1::ConnectionTo;
 use agent_client_protocol::v1::schema::{
@@ -8,38 +10,37 @@ use agent_client_protocol::v1::schema::{
 };
 use agent_client_protocol::{Client, Error};
 use mw_model::approval::ProposalId;
-use std::path::Path;
 
 use crate::subagent::PROPOSAL;
 
 const ALLOW: &str = "allow";
 const REJECT: &str = "reject";
 
-/// The client, as one session of it sees it.
+/// The client of one session.
 #[derive(Clone)]
-pub(super) struct Talk {
-    pub(super) client: ConnectionTo<Client>,
+pub(super) struct SessionClient {
+    pub(super) connection: ConnectionTo<Client>,
     pub(super) session: SessionId,
     /// Whether the client reads and writes files itself, because it may have newer ones than the disk.
     pub(super) reads_files: bool,
     pub(super) writes_files: bool,
 }
 
-/// What the user said to a question.
+/// The answer to a permission request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Said {
-    Yes,
-    No,
-    /// The turn was cancelled over it.
+pub(super) enum Permission {
+    Allowed,
+    Rejected,
+    /// The turn was cancelled instead.
     Cancelled,
     /// No person could be asked.
-    Nothing,
+    Unanswered,
 }
 
-impl Talk {
-    /// Tells the client something. A client that is gone ends the turn by other ways.
+impl SessionClient {
+    /// Sends an update. If the client has disconnected, the turn ends in another way.
     pub(super) fn tell(&self, update: SessionUpdate) {
-        let _ = self.client.send_notification(SessionNotification::new(self.session.clone(), update));
+        let _ = self.connection.send_notification(SessionNotification::new(self.session.clone(), update));
     }
 
     pub(super) fn text(&self, text: String) {
@@ -54,33 +55,35 @@ impl Talk {
         self.tell(SessionUpdate::UserMessageChunk(chunk(text)));
     }
 
-    /// Asks whether a call may be run; the store has the question, too.
-    pub(super) async fn ask(&self, call: ToolCallUpdate, stored: &ProposalId) -> Said {
+    /// Asks whether a call may be run. The request is also in the store, under this id.
+    pub(super) async fn ask(&self, call: ToolCallUpdate, stored: &ProposalId) -> Permission {
         let options = vec![
             PermissionOption::new(ALLOW, "Allow once", PermissionOptionKind::AllowOnce),
             PermissionOption::new(REJECT, "Reject", PermissionOptionKind::RejectOnce),
         ];
         let stored = Meta::from_iter([(PROPOSAL.to_owned(), stored.as_str().into())]);
         let request = RequestPermissionRequest::new(self.session.clone(), call, options).meta(stored);
-        match self.client.send_request(request).block_task().await {
+        match self.connection.send_request(request).block_task().await {
             Ok(response) => match response.outcome {
-                RequestPermissionOutcome::Selected(chosen) if &*chosen.option_id.0 == ALLOW => Said::Yes,
-                RequestPermissionOutcome::Selected(_) => Said::No,
-                RequestPermissionOutcome::Cancelled => Said::Cancelled,
-                _ => Said::Nothing,
+                RequestPermissionOutcome::Selected(chosen) if &*chosen.option_id.0 == ALLOW => {
+                    Permission::Allowed
+                }
+                RequestPermissionOutcome::Selected(_) => Permission::Rejected,
+                RequestPermissionOutcome::Cancelled => Permission::Cancelled,
+                _ => Permission::Unanswered,
             },
-            Err(_) => Said::Nothing,
+            Err(_) => Permission::Unanswered,
         }
     }
 
     pub(super) async fn read_file(&self, path: &Path) -> Result<String, Error> {
         let request = ReadTextFileRequest::new(self.session.clone(), path);
-        Ok(self.client.send_request(request).block_task().await?.content)
+        Ok(self.connection.send_request(request).block_task().await?.content)
     }
 
     pub(super) async fn write_file(&self, path: &Path, content: String) -> Result<(), Error> {
         let request = WriteTextFileRequest::new(self.session.clone(), path, content);
-        self.client.send_request(request).block_task().await.map(drop)
+        self.connection.send_request(request).block_task().await.map(drop)
     }
 }
 

@@ -1,4 +1,4 @@
-//! A turn that waits for a call: the time limit, and approval requests.
+//! The turn that waits for a call: cancellation, and approval requests.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -12,36 +12,34 @@ use mw_model::approval::{Answer, Proposal, Remember};
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
-use super::talk::{Said, Talk};
+use super::client::{Permission, SessionClient};
+use crate::question::await_answer;
 use mw_tools::call::{Caller, Patience};
 
-/// How often a question looks whether it was answered another way.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
-
-/// How soon a command ends once its turn is cancelled.
+/// How often it is checked whether the turn was cancelled.
 const LOOK_FOR_CANCELLING: Duration = Duration::from_millis(100);
-/// By which way an answer came, for the record.
+/// How an answer was given, for the record.
 const WAY: &str = "the agent's client";
 
 /// A turn that waits for a call to end.
-pub(super) struct Waiting {
+pub(super) struct TurnCaller {
     pub(super) cancelled: CancellationToken,
     pub(super) closing: CancellationToken,
-    pub(super) talk: Talk,
+    pub(super) client: SessionClient,
     /// The call, as the client knows it.
     pub(super) call: ToolCall,
     pub(super) handle: Handle,
     gave_up: AtomicBool,
 }
 
-impl Waiting {
+impl TurnCaller {
     pub(super) fn new(
         cancelled: CancellationToken,
         closing: CancellationToken,
-        talk: Talk,
+        client: SessionClient,
         call: ToolCall,
     ) -> Self {
-        Self { cancelled, closing, talk, call, handle: Handle::current(), gave_up: AtomicBool::new(false) }
+        Self { cancelled, closing, client, call, handle: Handle::current(), gave_up: AtomicBool::new(false) }
     }
 
     /// Returns whether the call was ended because the turn was cancelled.
@@ -63,39 +61,25 @@ impl Waiting {
     }
 
     async fn put(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> Asked {
-        let asked = self.talk.ask(self.question(proposal), &proposal.id);
-        tokio::pin!(asked);
-        loop {
-            let said = tokio::select! {
-                said = &mut asked => said,
-                () = self.cancelled.cancelled() => return Asked::Elsewhere,
-                () = self.closing.cancelled() => return Asked::Elsewhere,
-                () = tokio::time::sleep(LOOK_EVERY) => {
-                    if answered() {
-                        return Asked::Elsewhere;
-                    }
-                    continue;
-                }
-            };
-            let answer = match said {
-                Said::Yes => Answer::Approve(Remember::Once),
-                Said::No => Answer::Deny(String::new()),
-                Said::Cancelled => {
-                    self.cancelled.cancel();
-                    return Asked::Elsewhere;
-                }
-                // Nobody can be asked here; whoever can may still answer.
-                Said::Nothing => return Asked::Elsewhere,
-            };
-            let status = ToolCallUpdateFields::new().status(ToolCallStatus::InProgress);
-            let update = ToolCallUpdate::new(self.call.tool_call_id.clone(), status);
-            self.talk.tell(SessionUpdate::ToolCallUpdate(update));
-            return Asked::Answered { answer, by: WAY };
-        }
+        let asked = self.client.ask(self.question(proposal), &proposal.id);
+        let answer = match await_answer(asked, [&self.cancelled, &self.closing], answered).await {
+            Some(Permission::Allowed) => Answer::Approve(Remember::Once),
+            Some(Permission::Rejected) => Answer::Deny(String::new()),
+            Some(Permission::Cancelled) => {
+                self.cancelled.cancel();
+                return Asked::Elsewhere;
+            }
+            // Somebody may still answer elsewhere.
+            Some(Permission::Unanswered) | None => return Asked::Elsewhere,
+        };
+        let status = ToolCallUpdateFields::new().status(ToolCallStatus::InProgress);
+        let update = ToolCallUpdate::new(self.call.tool_call_id.clone(), status);
+        self.client.tell(SessionUpdate::ToolCallUpdate(update));
+        Asked::Answered { answer, by: WAY }
     }
 }
 
-impl Caller for Waiting {
+impl Caller for TurnCaller {
     fn look_every(&self) -> Duration {
         LOOK_FOR_CANCELLING
     }
@@ -113,7 +97,7 @@ impl Caller for Waiting {
     }
 }
 
-impl Asker for Waiting {
+impl Asker for TurnCaller {
     fn ask(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> Asked {
         Caller::ask(self, proposal, answered)
     }

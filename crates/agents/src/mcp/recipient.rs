@@ -6,10 +6,10 @@ use meanwhile::engine::is_shared;
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 
-use super::delivery::HttpArrival;
+use super::http_receipts::HttpArrival;
 use super::server::{Inner, Server};
 use crate::delivery::arrivals::Arrival;
-use crate::delivery::teller::{Member, Reserved};
+use crate::delivery::teller::{Recipient, Reserved};
 
 /// What the reply to a call will tell, because the call waits for it. It is reserved before the wait looks for the first
 /// time, so that no other reply tells an end that the wait sees.
@@ -46,29 +46,29 @@ impl Awaited {
 /// The seat of one of several clients. Its undelivered notifications are released with its last clone.
 pub(super) struct Seat {
     inner: Arc<Inner>,
-    members: Mutex<Vec<Member>>,
+    recipients: Mutex<Vec<Recipient>>,
 }
 
 impl Seat {
-    fn add(&self, member: &Member) {
-        let mut members = self.members.lock().unwrap_or_else(PoisonError::into_inner);
-        if !members.contains(member) {
-            members.push(member.clone());
+    fn add(&self, recipient: &Recipient) {
+        let mut recipients = self.recipients.lock().unwrap_or_else(PoisonError::into_inner);
+        if !recipients.contains(recipient) {
+            recipients.push(recipient.clone());
         }
     }
 }
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        let members = self.members.get_mut().unwrap_or_else(PoisonError::into_inner);
-        members.iter().for_each(|member| self.inner.tellers.forget(member));
+        let recipients = self.recipients.get_mut().unwrap_or_else(PoisonError::into_inner);
+        recipients.iter().for_each(|recipient| self.inner.tellers.forget(recipient));
     }
 }
 
 impl Server {
     /// The same server for one of several clients.
     pub(super) fn for_client(&self) -> Self {
-        let seat = Seat { inner: Arc::clone(&self.inner), members: Mutex::default() };
+        let seat = Seat { inner: Arc::clone(&self.inner), recipients: Mutex::default() };
         Self { inner: Arc::clone(&self.inner), seat: Some(Arc::new(seat)) }
     }
 
@@ -85,14 +85,14 @@ impl Server {
 
     /// Returns the recipient of the reply to a call. Clients that share a session because none of them names one are
     /// independent: each gets notifications of its own tasks.
-    pub(super) fn member(&self, context: &RequestContext<RoleServer>, session: &str) -> Member {
+    pub(super) fn recipient(&self, context: &RequestContext<RoleServer>, session: &str) -> Recipient {
         let parts = context.extensions.get::<http::request::Parts>();
         let id = parts.and_then(|parts| parts.headers.get("mcp-session-id")?.to_str().ok());
         let (Some(seat), Some(id), true) = (&self.seat, id, is_shared(session)) else {
             return session.into();
         };
-        let member = Member { session: session.to_owned(), client: Some(id.to_owned()) };
-        seat.add(&member);
-        member
+        let recipient = Recipient { session: session.to_owned(), client: Some(id.to_owned()) };
+        seat.add(&recipient);
+        recipient
     }
 }

@@ -1,0 +1,189 @@
+//! Runs calls of the file tools. Files are read and written through the client if it offers that.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use agent_client_protocol::v1::schema::Diff;
+use meanwhile::engine::Runtime;
+use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
+
+use super::FileTool;
+use super::edit::{Occurrences, replaced};
+use super::own_task::OwnFile;
+use super::place::{read_text, write_text};
+use super::search::{GrepCall, glob, grep};
+use super::view::excerpt;
+use crate::builtin::agent::Agent;
+use crate::builtin::calls::CallResult;
+use crate::builtin::client::SessionClient;
+use crate::builtin::session::Session;
+use crate::delivery::receipts::Receipt;
+
+/// Maximum size of a file whose change is shown as a diff of the whole file.
+const MOST_DIFF: usize = 128 << 10;
+
+/// Runs a call of a file tool. `path` was resolved and checked.
+pub(in crate::builtin) async fn call(
+    session: &Session,
+    client: &SessionClient,
+    tool: FileTool,
+    path: PathBuf,
+    arguments: &Map<String, Value>,
+    cancelled: &CancellationToken,
+) -> CallResult {
+    let most_bytes = session.most_bytes();
+    let result = match tool {
+        FileTool::Read => read(client, path, arguments, most_bytes).await,
+        FileTool::Write => write(session, client, path, arguments).await,
+        FileTool::Edit => edit(session, client, path, arguments).await,
+        FileTool::Glob | FileTool::Grep => {
+            let (stop, arguments) = (cancelled.clone(), arguments.clone());
+            let search = move || search(tool, &path, &arguments, most_bytes, &|| stop.is_cancelled());
+            tokio::task::spawn_blocking(search)
+                .await
+                .unwrap_or_else(|_| Err("the search failed unexpectedly".to_owned()))
+                .map(CallResult::done)
+        }
+    };
+    result.unwrap_or_else(CallResult::refused)
+}
+
+/// Reads a file of one of the session's own tasks. Returns `None` for any other path.
+pub(in crate::builtin) async fn read_own(
+    agent: &Agent,
+    session: &Session,
+    path: PathBuf,
+    arguments: &Map<String, Value>,
+) -> Option<CallResult> {
+    let call = agent.calls.begin().await;
+    let teller = agent.tellers.name(&session.premises.session.as_str().into()).await;
+    let (settings, name) = (Arc::clone(&session.settings), session.premises.session.clone());
+    let (arguments, most_bytes) = (arguments.clone(), session.most_bytes());
+    let done = tokio::task::spawn_blocking(move || {
+        let runtime = Runtime::open(settings.as_ref().clone()).ok()?;
+        let file = OwnFile::find(&runtime, &name, &path)?;
+        let part = lines(&arguments)
+            .and_then(|(offset, limit)| Ok(excerpt(&file.read(&runtime)?, offset, limit, most_bytes)));
+        let part = match part {
+            Ok(part) => part,
+            Err(why) => return Some(CallResult::refused(why)),
+        };
+        // A model that has read the log of an ended task to its end needs no notification.
+        let told = if part.is_last && file.tells_the_end() { vec![file.task.id] } else { Vec::new() };
+        let mut receipt = Receipt::new(settings, call);
+        receipt.told = told;
+        receipt.teller = teller;
+        Some(CallResult { receipt: Some(receipt), ..CallResult::done(part.text) })
+    });
+    done.await.unwrap_or_else(|_| Some(CallResult::refused("the call failed unexpectedly")))
+}
+
+async fn read(
+    client: &SessionClient,
+    path: PathBuf,
+    arguments: &Map<String, Value>,
+    most_bytes: usize,
+) -> Result<CallResult, String> {
+    let text = whole_text(client, &path).await?;
+    let (offset, limit) = lines(arguments)?;
+    Ok(CallResult::done(excerpt(&text, offset, limit, most_bytes).text))
+}
+
+/// Reads the arguments for the first line and the number of lines.
+fn lines(arguments: &Map<String, Value>) -> Result<(usize, usize), String> {
+    Ok((number(arguments, "offset")?.unwrap_or(1), number(arguments, "limit")?.unwrap_or(usize::MAX)))
+}
+
+async fn write(
+    session: &Session,
+    client: &SessionClient,
+    path: PathBuf,
+    arguments: &Map<String, Value>,
+) -> Result<CallResult, String> {
+    let content = text(arguments, "content")?;
+    let old = whole_text(client, &path).await.ok();
+    save(client, &path, content).await?;
+    let done = if old.is_some() { "replaced" } else { "written" };
+    let name = session.place.shown(&path);
+    Ok(changed(format!("{name}: {done}, {} bytes", content.len()), path, old, content))
+}
+
+async fn edit(
+    session: &Session,
+    client: &SessionClient,
+    path: PathBuf,
+    arguments: &Map<String, Value>,
+) -> Result<CallResult, String> {
+    let (old, new) = (text(arguments, "old_string")?, text(arguments, "new_string")?);
+    let all = arguments.get("replace_all").and_then(Value::as_bool).unwrap_or(false);
+    let wanted = if all { Occurrences::All } else { Occurrences::One };
+    let name = session.place.shown(&path);
+    let before = whole_text(client, &path).await.map_err(|why| format!("{name}: {why}"))?;
+    let (after, count) = replaced(&before, old, new, wanted).map_err(|why| format!("{name}: {why}"))?;
+    save(client, &path, &after).await?;
+    Ok(changed(format!("{name}: {count} replaced"), path, Some(before), &after))
+}
+
+fn search(
+    tool: FileTool,
+    base: &Path,
+    arguments: &Map<String, Value>,
+    most_bytes: usize,
+    stopped: &dyn Fn() -> bool,
+) -> Result<String, String> {
+    let pattern = text(arguments, "pattern")?;
+    if tool == FileTool::Glob {
+        return glob(base, pattern, most_bytes, stopped);
+    }
+    let flag = |name: &str| arguments.get(name).and_then(Value::as_bool).unwrap_or(false);
+    let call = GrepCall {
+        pattern: pattern.to_owned(),
+        glob: arguments.get("glob").and_then(Value::as_str).map(str::to_owned),
+        ignore_case: flag("ignore_case"),
+        context: number(arguments, "context")?.unwrap_or(0).min(20),
+        files_only: flag("files_only"),
+    };
+    grep(base, &call, most_bytes, stopped)
+}
+
+/// Reads a file through the client, if it offers that, else from the disk.
+async fn whole_text(client: &SessionClient, path: &Path) -> Result<String, String> {
+    if client.reads_files && path.is_file() {
+        return client
+            .read_file(path)
+            .await
+            .map_err(|error| format!("the client could not read it: {}", error.message));
+    }
+    tokio::task::block_in_place(|| read_text(path))
+}
+
+async fn save(client: &SessionClient, path: &Path, content: &str) -> Result<(), String> {
+    if client.writes_files {
+        let written = client.write_file(path, content.to_owned()).await;
+        return written.map_err(|error| format!("the client could not write it: {}", error.message));
+    }
+    tokio::task::block_in_place(|| write_text(path, content))
+        .map_err(|why| format!("it could not be written: {why}"))
+}
+
+fn changed(text: String, path: PathBuf, old: Option<String>, new: &str) -> CallResult {
+    let size = old.as_ref().map_or(0, String::len) + new.len();
+    let shown = if size <= MOST_DIFF { vec![Diff::new(path, new).old_text(old).into()] } else { Vec::new() };
+    CallResult { shown, ..CallResult::done(text) }
+}
+
+fn text<'a>(arguments: &'a Map<String, Value>, name: &str) -> Result<&'a str, String> {
+    arguments.get(name).and_then(Value::as_str).ok_or_else(|| format!("{name} is missing or not a string"))
+}
+
+fn number(arguments: &Map<String, Value>, name: &str) -> Result<Option<usize>, String> {
+    match arguments.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(value) => {
+            let number = value.as_u64().or_else(|| value.as_str()?.trim().parse().ok());
+            let number = number.and_then(|number| usize::try_from(number).ok());
+            number.map(Some).ok_or_else(|| format!("{name} is not an integer"))
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Takes the notifications of a session into its conversation.
+
+use std::sync::Arc;
+
+use mw_model::{News, Status};
+
+use super::agent::Agent;
+use super::conversation::Block;
+use super::session::Session;
+use crate::delivery::receipts::Receipt;
+use crate::delivery::teller::{Drained, Told};
+use mw_tools::call::{Over, StartedTask};
+
+/// Notifications that were not delivered yet.
+#[derive(Default)]
+pub(super) struct Notices {
+    pub(super) blocks: Vec<Block>,
+    /// Set if the task that the reply just started has already ended.
+    pub(super) over: Option<(Over, Status)>,
+}
+
+/// Takes the notifications of the session, except those that the conversation or the reply already contains.
+pub(super) async fn take(
+    agent: &Agent,
+    session: &Session,
+    known: impl Fn(i64) -> bool,
+    receipt: &mut Option<Receipt>,
+    started: Option<&StartedTask>,
+) -> Notices {
+    let Drained { held, notices, left, .. } =
+        agent.tellers.drain(&session.premises.session.as_str().into(), &[]).await;
+    if held.is_none() {
+        return Notices::default();
+    }
+    let told = receipt.as_ref().map(|receipt| receipt.told.clone()).unwrap_or_default();
+    let is_told = |one: &Told| one.notice.is_ending() && told.contains(&one.notice.task);
+    let news = notices.into_iter().filter(|one| !is_told(one)).filter(|one| !known(one.notice.number));
+    let mut over = None;
+    let news = news.inspect(|one| {
+        if let (Some(end), News::Ended { cause }) =
+            (started.and_then(|started| started.over(&one.notice)), &one.notice.news)
+        {
+            over = Some((end, cause.status()));
+        }
+    });
+    let block = |one: Told| Block {
+        number: one.notice.number,
+        // The model should read that a task was started before it reads how the task ended.
+        after: started.is_some_and(|started| started.is_of(&one.notice)),
+        text: one.block,
+    };
+    let mut blocks: Vec<_> = news.map(block).collect();
+    if left > 0 {
+        let text = format!("[{left} more notifications follow with the next reply]");
+        blocks.push(Block { number: 0, text, after: false });
+    }
+    match receipt {
+        Some(receipt) => receipt.notices = held,
+        None => {
+            let mut new = Receipt::new(Arc::clone(&session.settings), agent.calls.begin().await);
+            new.notices = held;
+            *receipt = Some(new);
+        }
+    }
+    Notices { blocks, over }
+}

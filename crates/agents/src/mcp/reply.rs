@@ -1,0 +1,111 @@
+//! Writes the reply to a call: the notifications of the session, the text, and structured data for clients that request
+//! it.
+
+use std::sync::Arc;
+
+use meanwhile::engine::Teller;
+use rmcp::RoleServer;
+use rmcp::model::{CallToolResult, ContentBlock};
+use rmcp::service::RequestContext;
+use serde_json::{Value, json};
+
+use super::http_receipts::HttpReceipts;
+use super::recipient::Awaited;
+use super::server::Server;
+use crate::delivery::calls::Call;
+use crate::delivery::receipts::Receipt;
+use crate::delivery::teller::{Drained, Held, Recipient, Reserved, Told};
+use mw_tools::call::Reply;
+use mw_tools::dialects::Speaks;
+
+/// The capability, or the field in the `_meta` of a call, that requests structured data beside the text.
+const DATA: &str = "meanwhile/structured";
+
+/// A call that was run.
+pub(super) struct Answer {
+    pub(super) reply: Reply,
+    pub(super) notices: Vec<Told>,
+    pub(super) left: usize,
+    pub(super) held: Option<Held>,
+    pub(super) teller: Option<Teller>,
+    pub(super) reserved: Vec<Reserved>,
+    pub(super) call: Call,
+}
+
+impl Server {
+    /// Adds the notifications that were not delivered yet.
+    pub(super) async fn with_news(
+        &self,
+        reply: Reply,
+        recipient: &Recipient,
+        call: Call,
+        awaited: &Awaited,
+    ) -> Answer {
+        awaited.is_known();
+        let Drained { held, mut notices, left, own } = self.inner.tellers.drain(recipient, &reply.told).await;
+        // An end that the reply itself reports needs no notification.
+        notices.retain(|told| !(told.notice.is_ending() && reply.told.contains(&told.notice.task)));
+        let teller = if reply.told.is_empty() { None } else { self.inner.tellers.name(recipient).await };
+        let reserved = awaited.take().into_iter().chain(own).collect();
+        Answer { reply, notices, left, held, teller, reserved, call }
+    }
+
+    /// Writes an answer, and records what is delivered once it has been written. The text is for the model: first the
+    /// notifications, then the reply. Hosts that get structured data show that to their models instead, escaped and in
+    /// another order, so only a client that requests data gets it.
+    pub(super) fn written(&self, answer: Answer, context: &RequestContext<RoleServer>) -> CallToolResult {
+        let Answer { mut reply, notices, left, held, teller, reserved, call } = answer;
+        let notices = match &held {
+            Some(held) => held.compose(notices, |told| reply.starts(&told.notice)),
+            None => notices,
+        };
+        // The model should read that a task was started before it reads how the task ended.
+        let (after, before): (Vec<_>, Vec<_>) =
+            notices.into_iter().partition(|told| reply.starts(&told.notice));
+        after.iter().for_each(|told| reply.tell_over(&told.notice));
+        let mut blocks: Vec<_> = before.into_iter().map(|told| told.block).collect();
+        let after: Vec<_> = after.into_iter().map(|told| told.block).collect();
+        if left > 0 {
+            blocks.push(format!("[{left} more notifications follow with the next reply]"));
+        }
+        let mut data = reply.data;
+        if !blocks.is_empty() || !after.is_empty() {
+            data["notices"] = json!(blocks.iter().chain(&after).collect::<Vec<_>>());
+        }
+        let texts = blocks.into_iter().chain([reply.text]).chain(after);
+        let content: Vec<_> = texts.map(ContentBlock::text).collect();
+        let mut result =
+            if reply.failed { CallToolResult::error(content) } else { CallToolResult::success(content) };
+        if self.gives_data(context) {
+            result.structured_content = Some(data);
+        }
+        meanwhile::engine::fail_point("reply-ready");
+        let mut receipt = Receipt::new(Arc::clone(&self.inner.settings), call);
+        receipt.notices = held;
+        receipt.told = reply.told;
+        receipt.teller = teller;
+        receipt.spent = reply.spent;
+        receipt.reserved = reserved;
+        let parts = context.extensions.get::<http::request::Parts>();
+        match parts.and_then(|parts| parts.extensions.get::<HttpReceipts>()) {
+            Some(receipts) => receipts.keep(receipt),
+            None => {
+                self.inner.receipts.keep(context.id.clone(), receipt);
+                // A cancelled call gets no reply, so its receipt is not needed.
+                if context.ct.is_cancelled() {
+                    drop(self.inner.receipts.take(&context.id));
+                }
+            }
+        }
+        result
+    }
+
+    /// Returns whether a client gets structured data beside the text.
+    pub(super) fn gives_data(&self, context: &RequestContext<RoleServer>) -> bool {
+        let experimental = context.client_capabilities().and_then(|declared| declared.experimental);
+        self.inner.structured
+            || self.inner.dialect.replies_with_objects()
+            || experimental.is_some_and(|declared| declared.contains_key(DATA))
+            || context.meta.get(DATA).and_then(Value::as_bool) == Some(true)
+    }
+}

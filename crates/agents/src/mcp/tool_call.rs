@@ -1,0 +1,142 @@
+//! Runs a tool call: on a separate thread, as a task of the protocol, or not at all.
+
+use meanwhile::engine::{Runtime, Teller};
+use rmcp::model::{CallToolRequestParams, CallToolResponse, ErrorCode};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
+use serde_json::{Map, Value};
+
+use super::caller::Client;
+use super::recipient::Awaited;
+use super::server::{MOST_SESSION, Server};
+use super::{elicitation, tasks};
+use mw_tools::call::{CallContext, Caller, Premises, Reply};
+use mw_tools::dialects::{Dialect, Speaks};
+
+/// Maximum size of the arguments of a call, in bytes.
+const MOST_ARGUMENTS: usize = 1 << 20;
+
+/// Fields in which hosts name the message of the conversation that a call belongs to. The first one present counts.
+const MESSAGE: [&str; 3] = ["parentMessage", "messageId", "claudecode/toolUseId"];
+
+impl Server {
+    /// Runs a call and returns its reply with the notifications of the session.
+    pub(super) async fn answer_call(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let arguments = request.arguments.unwrap_or_default();
+        let awaited = self.awaited(&request.name, &context);
+        let call = match self.inner.calls.begin_at_once() {
+            Some(call) => call,
+            None => {
+                // It may wait long for its turn, and other calls must not wait for it.
+                awaited.is_known();
+                self.inner.calls.begin().await
+            }
+        };
+        let session = self.premises(&context).session;
+        let mut closed = Vec::new();
+        if let Some(responses) = request.input_responses {
+            let (session, server) = (session.clone(), self.clone());
+            let take_in = move |runtime: &Runtime| {
+                elicitation::take_in(runtime, &session, &responses, &server.inner.put)
+            };
+            closed = self.with_engine(take_in).await?;
+        }
+        let size = serde_json::to_vec(&arguments).map_or(usize::MAX, |text| text.len());
+        let mut reply = if size > MOST_ARGUMENTS {
+            let message = format!("the arguments take {size} bytes, at most {MOST_ARGUMENTS} are accepted");
+            let error = meanwhile::Error::invalid(message, "put the text into a file and pass its path");
+            self.inner.dialect.refuse_unopened(&error.into())
+        } else if self.inner.dialect == Dialect::Canonical
+            && tasks::are_wanted(&request.name, &arguments, &context)
+        {
+            match self.call_as_task(arguments, &context, &awaited).await? {
+                tasks::Begun::Task(task) => return Ok(CallToolResponse::Task(task)),
+                tasks::Begun::Over(reply) => reply,
+            }
+        } else {
+            self.carry_out(request.name.into_owned(), arguments, &context, &awaited).await?
+        };
+        if let Some(proposal) = &reply.asks
+            && elicitation::Manner::of(&context) == elicitation::Manner::InTheReply
+        {
+            if closed.contains(&proposal.id) {
+                reply.text.push_str(" (The request was closed without an answer.)");
+            } else if let Some(question) = elicitation::reply(proposal, &self.inner.put) {
+                return Ok(question.into());
+            }
+        }
+        let recipient = self.recipient(&context, &session);
+        let answer = self.with_news(reply, &recipient, call, &awaited).await;
+        Ok(self.written(answer, &context).into())
+    }
+
+    /// Runs a call on a separate thread.
+    async fn carry_out(
+        &self,
+        name: String,
+        arguments: Map<String, Value>,
+        context: &RequestContext<RoleServer>,
+        awaited: &Awaited,
+    ) -> Result<Reply, ErrorData> {
+        let premises = self.premises(context);
+        self.carry_out_within(name, arguments, premises, context, awaited).await
+    }
+
+    /// The same with other settings.
+    pub(super) async fn carry_out_within(
+        &self,
+        name: String,
+        arguments: Map<String, Value>,
+        premises: Premises,
+        context: &RequestContext<RoleServer>,
+        awaited: &Awaited,
+    ) -> Result<Reply, ErrorData> {
+        let recipient = self.recipient(context, &premises.session);
+        let teller = self.inner.tellers.name(&recipient).await;
+        let caller = Client::of(context, self, recipient, awaited.clone());
+        let message = MESSAGE.iter().find_map(|name| context.meta.get(*name)?.as_str());
+        let message: Option<String> = message.map(|message| message.chars().take(MOST_SESSION).collect());
+        let server = self.clone();
+        let done = tokio::task::spawn_blocking(move || {
+            server.call(&name, &arguments, premises, message.as_deref(), teller.as_ref(), &caller)
+        });
+        done.await.map_err(|error| ErrorData::internal_error(error.to_string(), None))?
+    }
+
+    fn call(
+        &self,
+        name: &str,
+        arguments: &Map<String, Value>,
+        mut premises: Premises,
+        parent_message: Option<&str>,
+        teller: Option<&Teller>,
+        caller: &dyn Caller,
+    ) -> Result<Reply, ErrorData> {
+        let opened = Runtime::open(self.inner.settings.as_ref().clone()).and_then(|runtime| {
+            // The host of the session may have set the approval mode, and may change it.
+            let house = runtime.approvals().house_rules(&premises.session)?;
+            Ok((runtime, house))
+        });
+        let (runtime, house) = match opened {
+            Ok(opened) => opened,
+            Err(error) => return Ok(self.inner.dialect.refuse_unopened(&error.into())),
+        };
+        if let Some(house) = house {
+            premises.policy.mode = house.mode_beside(premises.policy.mode);
+        }
+        let cx = CallContext { teller, parent_message, ..CallContext::new(&runtime, &premises, caller) };
+        self.inner.toolset.call(name, arguments, &cx).ok_or_else(|| {
+            let names: Vec<_> =
+                self.inner.toolset.specs(premises.background).into_iter().map(|spec| spec.name).collect();
+            ErrorData::new(
+                ErrorCode::INVALID_PARAMS,
+                format!("no tool {name:?}; available tools: {}", names.join(", ")),
+                None,
+            )
+        })
+    }
+}
