@@ -84,7 +84,7 @@ impl Servers {
             description: tool.description.as_deref().unwrap_or_default().to_owned(),
             input_schema: Value::Object(tool.input_schema.as_ref().clone()),
             output_schema: None,
-            effect: None,
+            class: None,
             name,
         };
         self.tools.push(Foreign { spec, reads, server: self.running.len(), name: tool.name.into_owned() });

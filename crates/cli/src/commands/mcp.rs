@@ -87,7 +87,7 @@ impl Arguments {
     }
 
     fn offer(&self, context: &Context) -> Result<Offer, CommandError> {
-        let config = Config::load_for(self.dialect.name())?;
+        let config = Config::load_for(self.dialect)?;
         let directory = env::current_dir()?;
         let mut clues = Clues::from_environment(|name| env::var(name).ok(), &directory);
         clues.meanwhile_session = context.acts_for().map(str::to_owned);

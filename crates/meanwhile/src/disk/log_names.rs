@@ -2,8 +2,7 @@
 
 use std::fs;
 
-use mw_model::wire::{AGENT_FILE, LOG_FILE};
-use mw_model::{Dialect, TaskKind};
+use mw_model::Link;
 
 use super::home::Home;
 use crate::task::Task;
@@ -19,13 +18,6 @@ pub(crate) fn drop_empty_name(home: &Home, task: &Task) {
 
 /// Returns the name that a task has beside its directory where its dialect has one, and for which of its files; none is
 /// the directory itself.
-pub(crate) fn name_beside(task: &Task) -> Option<(String, Option<&'static str>)> {
-    match (task.dialect, task.kind) {
-        (Dialect::Mycode, TaskKind::Agent) => Some((format!("{}.json", task.id), Some(AGENT_FILE))),
-        (Dialect::Mycode, TaskKind::Shell | TaskKind::Remote) => {
-            Some((format!("{}.log", task.id), Some(LOG_FILE)))
-        }
-        (Dialect::CoCli, _) => Some((task.handle(), None)),
-        (Dialect::Canonical | Dialect::Zidane | Dialect::BackgroundTask | Dialect::Opta, _) => None,
-    }
+pub(crate) fn name_beside(task: &Task) -> Option<Link> {
+    task.dialect.link(task)
 }

@@ -1,11 +1,10 @@
 //! What a task is, and how it changes.
 //!
 //! A `spec` is written once and never changed. An `event` and the present `state` give the next state, decided by
-//! `transition` alone; `cause` says why a task ended. `dialect` knows what a task is called in each dialect.
+//! `transition` alone; `cause` says why a task ended.
 
 pub(crate) mod agent;
 pub(crate) mod cause;
-pub(crate) mod dialect;
 pub(crate) mod event;
 pub(crate) mod id;
 pub(crate) mod limits;
