@@ -39,13 +39,13 @@ pub use task::limits::Limits;
 pub use task::place::{Place, UnknownPlace};
 pub use task::progress::{PROGRESS_FD, PROGRESS_VARIABLE, Progress};
 pub use task::ready::ReadyWhen;
-pub use task::resources::{Enforcement, OutOfRange, Pace, ResourceLimit, Resources, Usage};
+pub use task::resource_limits::{Enforcement, OutOfRange, Pace, ResourceLimit, Resources, Usage};
 pub use task::spec::{
     CommandSpec, DEFAULT_SESSION, EnvVar, Io, Lifetime, QueueLimits, SPEC_VERSION, SessionBond, TaskSpec,
 };
 pub use task::state::{Process, RunOrigin, Status, TaskState};
 pub use task::transition::{Refusal, next_state};
-pub use text::cut::{both_ends, clipped};
+pub use text::cut::{both_ends, clipped, first_bytes, first_chars};
 pub use text::prompt::PromptPatterns;
 pub use text::quotes::unclosed_quote;
 pub use text::raw_text::RawText;

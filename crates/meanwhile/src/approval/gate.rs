@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use mw_model::approval::{ApprovalState, BY_POLICY, Deed, PROPOSAL_VERSION, Proposal, ProposalId, Remember};
-use mw_model::{CommandSpec, EnvVar, Limits, RawText};
+use mw_model::{CommandSpec, EnvVar, Limits, RawText, clipped};
 use mw_policy::{Decision, Mode, Tool, ToolClass, Verdict, steps};
 
 use super::asker::{Asked, Asker};
@@ -343,12 +343,7 @@ fn with_secrets(mut proposal: Proposal, environment: &[EnvVar]) -> Proposal {
 
 fn subject(proposal: &Proposal) -> String {
     const MOST: usize = 200;
-    let exact = proposal.exact();
-    let mut shown: String = exact.chars().take(MOST).collect();
-    if shown.len() < exact.len() {
-        shown.push('…');
-    }
-    shown
+    clipped(&proposal.exact(), MOST)
 }
 
 /// An approval request that did not lead to an approval.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::time::{Duration, Instant};
 
+use mw_model::signal::SIGTERM;
 use mw_model::wire::{ControlReply, KillReceipt, Operation};
 use mw_model::{Cause, Process, TaskId, TaskState, asks_to_end, signal_name};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -44,7 +45,6 @@ impl KillRequest {
     /// Returns a request that sends SIGTERM first, with the grace period of the task.
     #[must_use]
     pub const fn term(by: String) -> Self {
-        const SIGTERM: i32 = 15;
         Self { by, signal: SIGTERM, grace_ms: None }
     }
 

@@ -11,7 +11,7 @@ pub(crate) mod limits;
 pub(crate) mod place;
 pub(crate) mod progress;
 pub(crate) mod ready;
-pub(crate) mod resources;
+pub(crate) mod resource_limits;
 pub(crate) mod spec;
 pub(crate) mod state;
 pub(crate) mod transition;
