@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use libfuzzer_sys::fuzz_target;
-use mw_policy::{CommandText, Decision, Files, Mode, Profile, Request, Rules, Tool, decide};
+use mw_policy::{CommandText, Decision, Dialect, Files, Mode, Request, Rules, Tool, decide};
 
 struct Plain;
 
@@ -22,7 +22,7 @@ fn judged(text: &str, shell: &str) -> (Decision, bool) {
     let rules = Rules::none();
     let verdict = decide(&Request {
         mode: Mode::Safe,
-        profile: Profile::Neutral,
+        dialect: Dialect::Canonical,
         tool: Tool::named("shell").expect("a tool of the table"),
         command: Some(CommandText::Script { shell, text }),
         cwd: "/p",

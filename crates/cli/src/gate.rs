@@ -6,7 +6,7 @@ use std::io::{IsTerminal, Write};
 use meanwhile::engine::{Approval, Asked, Asker, HouseRules, Passage, Policy, Runtime, TaskRequest};
 use meanwhile::model::DEFAULT_SESSION;
 use meanwhile::model::approval::{Answer, Proposal, Remember};
-use meanwhile::policy::{Tool, ToolClass};
+use meanwhile::policy::Tool;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::config;
@@ -111,8 +111,7 @@ pub(crate) fn bound(house: &HouseRules, present: &Policy) -> Result<Policy, Comm
 }
 
 fn named(tool: &str) -> Tool {
-    // Every command that passes here is in the table; the strictest class is for one that was forgotten.
-    Tool::named(tool).unwrap_or(Tool { name: "", class: ToolClass::Delegates })
+    Tool::named(tool).unwrap_or(Tool::UNKNOWN)
 }
 
 /// The question at the user's terminal, if there is one.

@@ -161,7 +161,7 @@ mod model {
 /// Deciding about commands; no task runs. Paths are looked up on the real file system.
 mod policy {
     use meanwhile::engine::LocalFiles;
-    use meanwhile::policy::{CommandText, Mode, Profile, Request, Rules, Tool, decide};
+    use meanwhile::policy::{CommandText, Dialect, Mode, Request, Rules, Tool, decide};
 
     use super::*;
 
@@ -181,7 +181,7 @@ mod policy {
         let Some(tool) = Tool::named("shell") else { return };
         let request = Request {
             mode: Mode::Safe,
-            profile: Profile::Neutral,
+            dialect: Dialect::Canonical,
             tool,
             command: Some(CommandText::Script { shell: "/bin/sh", text }),
             cwd: &here,

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use mw_model::{Cause, Event, SpanId, Status, TaskId, TaskState, TaskTrace, Timestamp, TraceId};
+use mw_model::{Cause, Event, SpanId, Status, TaskId, TaskState, TaskTrace, Timestamp, TraceId, first_bytes};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -190,11 +190,8 @@ fn span(task: &Task, trace: &TaskTrace, facts: &RunFacts<'_>, cause: Option<&Cau
 
 /// A script may be as long as a book; whoever needs all of it finds it with the task.
 pub(crate) fn cap(text: &mut String) {
-    if text.len() > MOST_BYTES {
-        let kept = text.floor_char_boundary(MOST_BYTES);
-        let left_out = text.len() - kept;
-        text.truncate(kept);
-        text.push_str(&format!("… ({left_out} bytes left out)"));
+    if let (kept, left_out @ 1..) = first_bytes(text, MOST_BYTES) {
+        *text = format!("{kept}… ({left_out} bytes left out)");
     }
 }
 

@@ -1,12 +1,10 @@
 //! A task as front ends see it: one stable record.
 
-use std::borrow::Cow;
-
 use mw_model::approval::ProposalId;
 use mw_model::wire::ExitRecord;
 use mw_model::{
-    Activity, Cause, Dialect, Enforcement, Event, Lifetime, Named, Place, Progress, QueueLimits, Resources,
-    SpanId, Status, TaskId, TaskKind, TaskState, TaskTrace, Timestamp, TraceId, next_state,
+    Activity, Cause, Dialect, Enforcement, Event, Lifetime, Place, Progress, QueueLimits, Resources, SpanId,
+    Status, TaskId, TaskKind, TaskName, TaskState, TaskTrace, Timestamp, TraceId, next_state,
 };
 use serde::Serialize;
 
@@ -301,28 +299,15 @@ impl Task {
     }
 }
 
-impl Named for Task {
-    fn id(&self) -> &TaskId {
-        &self.id
-    }
-
-    fn kind(&self) -> TaskKind {
-        self.kind
-    }
-
-    fn context(&self) -> Option<&str> {
-        self.context.as_deref()
-    }
-
-    fn handle_number(&self) -> Option<u64> {
-        self.handle_number
-    }
-
-    fn created_at(&self) -> Timestamp {
-        self.created_at
-    }
-
-    fn line(&self) -> Cow<'_, str> {
-        self.command.as_str().into()
+impl<'a> From<&'a Task> for TaskName<'a> {
+    fn from(task: &'a Task) -> Self {
+        Self {
+            id: &task.id,
+            kind: task.kind,
+            context: task.context.as_deref(),
+            handle_number: task.handle_number,
+            created_at: task.created_at,
+            line: task.command.as_str().into(),
+        }
     }
 }

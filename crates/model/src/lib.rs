@@ -12,15 +12,18 @@
 #![forbid(unsafe_code)]
 
 pub mod approval;
+mod dialect;
 mod notice;
 mod proc_stat;
 pub mod signal;
 mod task;
 mod text;
 mod time;
+mod tool;
 mod trace;
 pub mod wire;
 
+pub use dialect::{Dialect, Link, TaskName};
 pub use notice::{AGENT_WAITS, News, Notice, Part, Turn, TurnEvent, events_from_turns};
 pub use proc_stat::ProcStat;
 pub use signal::{asks_to_end, signal_name, signal_number};
@@ -28,7 +31,6 @@ pub use task::agent::{
     Activity, AgentRecord, AgentSpec, AgentTurn, DEPTH_VARIABLE, PlanStep, ToolUse, Worktree,
 };
 pub use task::cause::{Cause, Exit, TimeLimit};
-pub use task::dialect::{Dialect, Named};
 pub use task::event::Event;
 pub use task::id::{
     IdError, TaskId, TaskKind, long_handle, looks_like_handle, parse_short_handle, short_handle,
@@ -37,13 +39,13 @@ pub use task::limits::Limits;
 pub use task::place::{Place, UnknownPlace};
 pub use task::progress::{PROGRESS_FD, PROGRESS_VARIABLE, Progress};
 pub use task::ready::ReadyWhen;
-pub use task::resources::{Enforcement, OutOfRange, Pace, ResourceLimit, Resources, Usage};
+pub use task::resource_limits::{Enforcement, OutOfRange, Pace, ResourceLimit, Resources, Usage};
 pub use task::spec::{
     CommandSpec, DEFAULT_SESSION, EnvVar, Io, Lifetime, QueueLimits, SPEC_VERSION, SessionBond, TaskSpec,
 };
 pub use task::state::{Process, RunOrigin, Status, TaskState};
 pub use task::transition::{Refusal, next_state};
-pub use text::cut::{both_ends, clipped};
+pub use text::cut::{both_ends, clipped, first_bytes, first_chars};
 pub use text::prompt::PromptPatterns;
 pub use text::quotes::unclosed_quote;
 pub use text::raw_text::RawText;
@@ -53,6 +55,7 @@ pub use text::redact::{
 pub use text::units::{UnitError, count, parse_duration_ms, parse_milli_cpus, parse_size};
 pub use text::visible::{is_hidden, visible};
 pub use time::Timestamp;
+pub use tool::{Tool, ToolClass};
 pub use trace::{
     Sampler, Share, SpanId, TRACEPARENT_VARIABLE, TRACESTATE_VARIABLE, TaskTrace, TraceError, TraceId,
     TraceParent,

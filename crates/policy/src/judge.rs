@@ -29,7 +29,7 @@ const MOST_ROUNDS: usize = 16;
 #[must_use]
 pub fn decide(request: &Request<'_>) -> Verdict {
     guarded(|| judge(request)).unwrap_or_else(|| Verdict {
-        decision: stage_one(request.tool.class, request.mode, request.profile, request.ci_reads)
+        decision: stage_one(request.tool.class, request.mode, request.dialect, request.ci_reads)
             .0
             .max(Decision::Ask),
         reasons: vec![Reason { part: request.tool.name.to_owned(), why: UNJUDGED.to_owned() }],
@@ -42,7 +42,7 @@ pub fn decide(request: &Request<'_>) -> Verdict {
 fn judge(request: &Request<'_>) -> Verdict {
     let files = Remembered::new(request.files);
     let request = &Request { files: &files, ..*request };
-    let (first, why) = stage_one(request.tool.class, request.mode, request.profile, request.ci_reads);
+    let (first, why) = stage_one(request.tool.class, request.mode, request.dialect, request.ci_reads);
     let mut judge = Judge::new(request);
     if let Some(command) = request.command.filter(|_| request.tool.class.runs_a_command()) {
         judge.environment();
@@ -286,7 +286,7 @@ impl<'a> Judge<'a> {
 
     fn apply_rules(&mut self, verdict: &mut Verdict) {
         let request = self.request;
-        let scene = Scene { tool: request.tool.name, mode: request.mode, profile: request.profile };
+        let scene = Scene { tool: request.tool.name, mode: request.mode, dialect: request.dialect };
         for seen in &self.seen {
             // In another directory the same words may be another program.
             if let Some(rule) = request.rules.allowing(&seen.words, scene).filter(|_| seen.at_home) {

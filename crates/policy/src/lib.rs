@@ -1,7 +1,7 @@
 //! Decides what may run: allow, ask or deny, with reasons and effects in words.
 //!
 //! ```text
-//! tool × mode × profile ──▶ stage one ─┐
+//! tool × mode × dialect ──▶ stage one ─┐
 //!                                      ├─▶ the strictest ──▶ verdict
 //! command ─▶ fence ─▶ grammar ─▶ walk ─┘
 //!                                 ├─ word      what a word is, once quotes, braces and variables are seen through
@@ -37,8 +37,8 @@ mod word;
 pub use decision::{Decision, Ground, Reason, Verdict};
 pub use guard::is_judging;
 pub use judge::decide;
-pub use mode::{Mode, Profile};
+pub use mode::Mode;
+pub use mw_model::{Dialect, Tool, ToolClass};
 pub use request::{CommandText, Files, Request};
 pub use rules::{Rule, RuleError, RuleOrigin, Rules};
 pub use steps::steps;
-pub use tools::{TOOLS, Tool, ToolClass};

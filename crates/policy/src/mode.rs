@@ -1,4 +1,4 @@
-//! Modes and profiles.
+//! Approval modes.
 
 /// How much is asked about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,48 +46,5 @@ impl Mode {
         } else {
             self
         }
-    }
-}
-
-/// Whose conventions hold.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Profile {
-    /// Ours.
-    #[default]
-    Neutral,
-    /// zidane.
-    Zidane,
-    /// mycode.
-    Mycode,
-    /// The background-task specification.
-    BackgroundTask,
-    /// opta: asks before every start and every kill.
-    Opta,
-    /// co-cli.
-    CoCli,
-}
-
-impl Profile {
-    /// Every profile.
-    pub const ALL: [Self; 6] =
-        [Self::Neutral, Self::Zidane, Self::Mycode, Self::BackgroundTask, Self::Opta, Self::CoCli];
-
-    /// Returns its name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Neutral => "neutral",
-            Self::Zidane => "zidane",
-            Self::Mycode => "mycode",
-            Self::BackgroundTask => "background-task",
-            Self::Opta => "opta",
-            Self::CoCli => "co-cli",
-        }
-    }
-
-    /// Finds one by its name.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|profile| profile.name() == name)
     }
 }

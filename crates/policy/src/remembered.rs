@@ -37,7 +37,7 @@ impl Files for Remembered<'_> {
 mod tests {
     use std::cell::Cell;
 
-    use super::super::{CommandText, Mode, Profile, Request, Rules, Tool, decide};
+    use super::super::{CommandText, Dialect, Mode, Request, Rules, Tool, decide};
     use super::*;
 
     struct Counting(Cell<usize>);
@@ -61,7 +61,7 @@ mod tests {
         let text = "cargo test -p x 2>&1 | tail -20; git diff --stat && ls . && find . -name x";
         let request = Request {
             mode: Mode::Safe,
-            profile: Profile::Neutral,
+            dialect: Dialect::Canonical,
             tool: Tool::named("shell").unwrap(),
             command: Some(CommandText::Script { shell: "/bin/sh", text }),
             cwd: "/project",

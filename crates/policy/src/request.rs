@@ -1,8 +1,9 @@
 //! What is to be decided.
 
-use super::mode::{Mode, Profile};
+use mw_model::{Dialect, Tool};
+
+use super::mode::Mode;
 use super::rules::Rules;
-use super::tools::Tool;
 
 /// A command as it would be run.
 #[derive(Clone, Copy, Debug)]
@@ -33,8 +34,8 @@ pub trait Files {
 pub struct Request<'a> {
     /// How much is asked about.
     pub mode: Mode,
-    /// Whose conventions hold.
-    pub profile: Profile,
+    /// The dialect whose conventions hold.
+    pub dialect: Dialect,
     /// The tool that is called.
     pub tool: Tool,
     /// What would be run; none for tools that run nothing.

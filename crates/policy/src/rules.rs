@@ -4,11 +4,12 @@
 //! further words. A rule that allows takes back what the built-in rules ask about, for exactly the commands it
 //! fits; one that asks or denies adds to them. The strictest wins.
 
+use mw_model::{Dialect, Tool};
 use serde::Deserialize;
 
 use super::decision::Decision;
 use super::glob;
-use super::mode::{Mode, Profile};
+use super::mode::Mode;
 use super::word::Word;
 
 /// Stands for any further words.
@@ -120,7 +121,7 @@ pub struct Rules(Vec<Loaded>);
 pub(super) struct Scene<'a> {
     pub(super) tool: &'a str,
     pub(super) mode: Mode,
-    pub(super) profile: Profile,
+    pub(super) dialect: Dialect,
 }
 
 impl Rules {
@@ -174,13 +175,13 @@ impl Loaded {
         if origin == RuleOrigin::Project && rule.decision == Decision::Allow {
             return Err(RuleError::Loosens(name()));
         }
-        if let Some(tool) = rule.tool.as_deref().filter(|tool| super::tools::Tool::named(tool).is_none()) {
+        if let Some(tool) = rule.tool.as_deref().filter(|tool| Tool::named(tool).is_none()) {
             return Err(unknown("tool", tool));
         }
         if let Some(mode) = rule.mode.as_deref().filter(|mode| Mode::named(mode).is_none()) {
             return Err(unknown("mode", mode));
         }
-        if let Some(profile) = rule.profile.as_deref().filter(|profile| Profile::named(profile).is_none()) {
+        if let Some(profile) = rule.profile.as_deref().filter(|name| Dialect::of_profile(name).is_none()) {
             return Err(unknown("profile", profile));
         }
         let mut words: Vec<String> = rule.pattern.split_whitespace().map(str::to_owned).collect();
@@ -217,7 +218,7 @@ impl Loaded {
             |wanted: &Option<String>, given: &str| wanted.as_deref().is_none_or(|wanted| wanted == given);
         is(&self.rule.tool, scene.tool)
             && is(&self.rule.mode, scene.mode.name())
-            && is(&self.rule.profile, scene.profile.name())
+            && is(&self.rule.profile, scene.dialect.profile())
     }
 
     fn fits(&self, words: &[&str]) -> bool {
@@ -270,7 +271,7 @@ mod tests {
         text.split_whitespace().map(Word::plain).collect()
     }
 
-    const SCENE: Scene<'_> = Scene { tool: "shell", mode: Mode::Safe, profile: Profile::Neutral };
+    const SCENE: Scene<'_> = Scene { tool: "shell", mode: Mode::Safe, dialect: Dialect::Canonical };
 
     #[test]
     fn a_rule_fits_whole_words() {

@@ -4,8 +4,8 @@
 //! `bash {"command": "make"}`. It prints what the model reads: notifications of tasks that have ended, then the reply.
 use meanwhile::model::EnvVar;
 use meanwhile::{IfRunning, Meanwhile, Session, Shell};
-use mw_tools::call::{CallContext, Effect, Patient, Premises, Reply};
-use mw_tools::{CustomTool, Dialect, ToolSpec, Toolset};
+use mw_tools::call::{CallContext, Patient, Premises, Reply};
+use mw_tools::{CustomTool, Dialect, ToolClass, ToolSpec, Toolset};
 use serde_json::json;
 
 /// A tool that starts the checks of the project in the background, unless they run already.
@@ -17,7 +17,7 @@ fn verify(session: Session) -> CustomTool {
             .to_owned(),
         input_schema: json!({"type": "object", "properties": {}}),
         output_schema: None,
-        effect: Some(Effect::Runs),
+        class: Some(ToolClass::Starts),
     };
     let start = move || -> meanwhile::Result<String> {
         let checks = Shell::new("./verify.sh").name("verify").if_running(IfRunning::Return);

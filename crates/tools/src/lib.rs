@@ -14,10 +14,12 @@ pub mod call;
 pub mod delegation;
 pub mod dialects;
 pub mod operations;
+pub mod screens;
 mod table;
 mod toolset;
 
 pub use dialects::Dialect;
+pub use mw_policy::ToolClass;
 pub use table::table;
 pub use toolset::{CustomTool, Form, RegistryError, ToolSpec, Toolset, USUAL_WAIT_MS};
 

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use meanwhile::{Error, Session};
+use mw_policy::ToolClass;
 use serde_json::{Map, Value, json};
 
-use crate::call::{Background, CallContext, Caller, Effect, Premises, Refusal, Reply, Tool, next_step};
+use crate::call::{Background, CallContext, Caller, Premises, Refusal, Reply, ToolDefinition, next_step};
 use crate::dialects::{Dialect, Speaks};
 
 /// The function of a host's own tool.
@@ -32,8 +33,8 @@ pub struct ToolSpec {
     pub input_schema: Value,
     /// The JSON schema of its structured reply, if known.
     pub output_schema: Option<Value>,
-    /// The effect of a call, if known.
-    pub effect: Option<Effect>,
+    /// What calling it means, if known.
+    pub class: Option<ToolClass>,
 }
 
 /// A conflict in a set of tools.
@@ -63,7 +64,7 @@ pub enum RegistryError {
 enum Entry {
     Own {
         dialect: Dialect,
-        tool: &'static Tool,
+        definition: &'static ToolDefinition,
         /// Set if the host chose a variant.
         background: Option<Background>,
     },
@@ -73,7 +74,7 @@ enum Entry {
 impl Entry {
     fn name(&self) -> &str {
         match self {
-            Self::Own { tool, .. } => tool.name,
+            Self::Own { definition, .. } => definition.tool.name,
             Self::Custom(custom) => &custom.spec.name,
         }
     }
@@ -93,7 +94,11 @@ impl Toolset {
     /// The tools of a dialect.
     #[must_use]
     pub fn of(dialect: Dialect) -> Self {
-        let own = dialect.tools().iter().map(|tool| Entry::Own { dialect, tool, background: None });
+        let own = dialect.definitions().iter().map(|definition| Entry::Own {
+            dialect,
+            definition,
+            background: None,
+        });
         Self { entries: own.collect(), aliases: BTreeMap::new(), wait_ms: USUAL_WAIT_MS }
     }
 
@@ -108,9 +113,9 @@ impl Toolset {
     /// # Errors
     /// When both have a tool of one name.
     pub fn and(mut self, dialect: Dialect) -> Result<Self, RegistryError> {
-        for tool in dialect.tools() {
-            self.check_free(tool.name)?;
-            self.entries.push(Entry::Own { dialect, tool, background: None });
+        for definition in dialect.definitions() {
+            self.check_free(definition.tool.name)?;
+            self.entries.push(Entry::Own { dialect, definition, background: None });
         }
         Ok(self)
     }
@@ -121,7 +126,7 @@ impl Toolset {
     /// When the host has one of that name already, or an alias has it.
     pub fn with(mut self, custom: CustomTool) -> Result<Self, RegistryError> {
         let name = custom.spec.name.clone();
-        self.entries.retain(|entry| !matches!(entry, Entry::Own { tool, .. } if tool.name == name));
+        self.entries.retain(|entry| matches!(entry, Entry::Custom(_)) || entry.name() != name);
         self.check_free(&name)?;
         self.entries.push(Entry::Custom(Box::new(custom)));
         Ok(self)
@@ -133,8 +138,8 @@ impl Toolset {
     /// When none of ours has that name.
     pub fn with_variant(mut self, name: &str, chosen: Background) -> Result<Self, RegistryError> {
         for entry in &mut self.entries {
-            if let Entry::Own { tool, background, .. } = entry
-                && tool.name == name
+            if let Entry::Own { definition, background, .. } = entry
+                && definition.tool.name == name
             {
                 *background = Some(chosen);
                 return Ok(self);
@@ -196,9 +201,10 @@ impl Toolset {
     pub fn specs(&self, background: Background) -> Vec<ToolSpec> {
         let spec = |entry: &Entry| match entry {
             Entry::Custom(custom) => Some(custom.spec.clone()),
-            Entry::Own { tool, background: chosen, .. } => {
+            Entry::Own { definition, background: chosen, .. } => {
                 let background = chosen.unwrap_or(background);
-                tool.is_offered(background).then(|| ToolSpec::of(tool, background, self.wait_ms))
+                let spec = || ToolSpec::of(definition, background, self.wait_ms);
+                definition.is_offered(background).then(spec)
             }
         };
         self.entries.iter().filter_map(spec).collect()
@@ -209,7 +215,7 @@ impl Toolset {
     pub fn may_wait(&self, name: &str) -> bool {
         let entry = self.find(name).or_else(|| self.find(self.aliases.get(name)?));
         let waits = ["task_wait", "task_output", "TaskOutput", "background_block"];
-        matches!(entry, Some(Entry::Own { tool, .. }) if waits.contains(&tool.name))
+        matches!(entry, Some(own @ Entry::Own { .. }) if waits.contains(&own.name()))
     }
 
     /// Runs a call for a session that this process holds. Returns `None` if there is no such tool. When the
@@ -236,13 +242,13 @@ impl Toolset {
         let entry = self.find(name).or_else(|| self.find(self.aliases.get(name)?))?;
         match entry {
             Entry::Custom(custom) => Some((custom.run)(given, cx)),
-            Entry::Own { dialect, tool, background } => {
+            Entry::Own { dialect, definition, background } => {
                 let background = background.unwrap_or(cx.background);
-                if !tool.is_offered(background) {
+                if !definition.is_offered(background) {
                     return None;
                 }
                 let cx = &CallContext { dialect: *dialect, background, wait_ms: self.wait_ms, ..*cx };
-                let reply = tool.call(given, cx);
+                let reply = definition.call(given, cx);
                 Some(reply.unwrap_or_else(|refusal| {
                     let reply = dialect.refuse(&refusal, given, cx);
                     held_up(reply, refusal)
@@ -269,14 +275,14 @@ fn held_up(mut reply: Reply, refusal: Refusal) -> Reply {
 }
 
 impl ToolSpec {
-    fn of(tool: &Tool, background: Background, wait_ms: u64) -> Self {
+    fn of(definition: &ToolDefinition, background: Background, wait_ms: u64) -> Self {
         Self {
-            name: tool.name.to_owned(),
-            title: tool.title.to_owned(),
-            description: tool.description(background, wait_ms),
-            input_schema: tool.input_schema(background, wait_ms),
-            output_schema: Some(tool.output_schema()),
-            effect: Some(tool.effect),
+            name: definition.tool.name.to_owned(),
+            title: definition.title.to_owned(),
+            description: definition.description(background, wait_ms),
+            input_schema: definition.input_schema(background, wait_ms),
+            output_schema: Some(definition.output_schema()),
+            class: Some(definition.tool.class),
         }
     }
 
@@ -307,8 +313,8 @@ impl ToolSpec {
         if let Some(schema) = &self.output_schema {
             written["outputSchema"] = schema.clone();
         }
-        if let Some(effect) = self.effect {
-            written["annotations"] = effect.annotations();
+        if let Some(class) = self.class {
+            written["annotations"] = annotations(class);
         }
         written
     }
@@ -325,18 +331,16 @@ pub enum Form {
     Anthropic,
 }
 
-impl Effect {
-    /// Returns MCP's hints about it.
-    #[must_use]
-    pub fn annotations(self) -> Value {
-        let (reads, destroys, repeats, open) = match self {
-            Self::Reads => (true, false, true, false),
-            Self::Runs => (false, true, false, true),
-            Self::Ends => (false, true, true, false),
-            Self::Types => (false, true, false, true),
-        };
-        json!({
-            "readOnlyHint": reads, "destructiveHint": destroys, "idempotentHint": repeats, "openWorldHint": open,
-        })
-    }
+/// Returns MCP's hints about the effect of a call.
+fn annotations(class: ToolClass) -> Value {
+    let (reads, destroys, repeats, open) = match class {
+        ToolClass::Reads => (true, false, true, false),
+        ToolClass::Starts | ToolClass::Awaits | ToolClass::Delegates | ToolClass::Types => {
+            (false, true, false, true)
+        }
+        ToolClass::Kills | ToolClass::Clears => (false, true, true, false),
+    };
+    json!({
+        "readOnlyHint": reads, "destructiveHint": destroys, "idempotentHint": repeats, "openWorldHint": open,
+    })
 }

@@ -24,8 +24,8 @@ const LAYERS: [Layer; 12] = [
     Layer {
         manifest: "crates/policy/Cargo.toml",
         package: "mw-policy",
-        below: &[],
-        complete: Some(&["brush-parser", "serde", "thiserror"]),
+        below: &["mw-model"],
+        complete: Some(&["brush-parser", "mw-model", "serde", "thiserror"]),
     },
     Layer {
         manifest: "crates/supervisor/Cargo.toml",

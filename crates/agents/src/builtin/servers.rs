@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use agent_client_protocol::v1::schema::{McpServer, McpServerStdio};
 use futures::future::join_all;
+use mw_model::first_bytes;
 use rmcp::model::{CallToolRequestParams, ContentBlock, Tool};
 use rmcp::service::{RoleClient, RunningService};
 use rmcp::transport::TokioChildProcess;
@@ -84,7 +85,7 @@ impl Servers {
             description: tool.description.as_deref().unwrap_or_default().to_owned(),
             input_schema: Value::Object(tool.input_schema.as_ref().clone()),
             output_schema: None,
-            effect: None,
+            class: None,
             name,
         };
         self.tools.push(Foreign { spec, reads, server: self.running.len(), name: tool.name.into_owned() });
@@ -189,11 +190,10 @@ fn in_words(block: &ContentBlock) -> String {
 }
 
 fn cut(text: &str, most_bytes: usize) -> String {
-    if text.len() <= most_bytes {
-        return text.to_owned();
+    match first_bytes(text, most_bytes) {
+        (_, 0) => text.to_owned(),
+        (head, left) => format!("{head}\n[{left} more bytes omitted]"),
     }
-    let end = text.floor_char_boundary(most_bytes);
-    format!("{}\n[{} more bytes omitted]", &text[..end], text.len() - end)
 }
 
 #[cfg(test)]

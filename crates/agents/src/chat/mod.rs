@@ -36,7 +36,7 @@ use mw_desk::chat::{ChatNews, ChatOrder};
 use mw_tools::call::Premises;
 use mw_tools::delegation::AgentEntry;
 use mw_tools::dialects::Dialect;
-use mw_tools::dialects::screens::Layout;
+use mw_tools::screens::Layout;
 
 use core::{ChatCore, Message};
 pub use transcript::{Transcript, TranscriptError, new_session};

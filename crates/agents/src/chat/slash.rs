@@ -17,9 +17,9 @@ use mw_policy::Tool;
 use super::announcing::{Announcement, Announcing};
 use super::core::Message;
 use mw_tools::call::{CallContext, Caller, Patience, Premises, Refusal};
-use mw_tools::dialects::screens::{self, Layout};
 use mw_tools::dialects::{Dialect, Speaks};
 use mw_tools::operations::{ShellCall, start};
+use mw_tools::screens::{self, Layout};
 
 /// What `/help` prints.
 pub(super) const HELP: &str = "\
@@ -207,7 +207,7 @@ impl CommandRunner {
 
     /// Finds a task by its handle. A number is a task of this chat.
     fn resolve(&self, runtime: &Runtime, id: &str) -> Result<TaskId, Error> {
-        if self.dialect == Dialect::Zidane && parse_short_handle(id).is_some() {
+        if self.dialect.numbers_tasks() && parse_short_handle(id).is_some() {
             return runtime.reader().resolve_in_context(
                 id,
                 &self.premises.session,
@@ -248,7 +248,7 @@ impl CommandRunner {
 
     fn background(&self, runtime: &Runtime, command: &str, place: &Place) -> Result<String, Error> {
         let caller = Asking { runner: self, place };
-        let tool = Tool::named("shell").unwrap_or(CallContext::new(runtime, &self.premises, &caller).tool);
+        let tool = Tool::named("shell").unwrap_or(Tool::UNKNOWN);
         let cx =
             CallContext { tool, dialect: self.dialect, ..CallContext::new(runtime, &self.premises, &caller) };
         let call = self.dialect.command(command, &self.premises.shell).map(ShellCall::of);

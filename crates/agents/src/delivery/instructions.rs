@@ -4,7 +4,7 @@ use meanwhile::Settings;
 use meanwhile::engine::Runtime;
 use mw_model::Lifetime;
 use mw_tools::call::{Background, Premises};
-use mw_tools::dialects::Dialect;
+use mw_tools::dialects::{Dialect, Speaks};
 
 /// What becomes of tasks at the end of their session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,26 +39,7 @@ pub(crate) fn instructions(dialect: Dialect, background: Background, at_end: AtE
         return "Runs commands. The middle of long output is omitted from the reply; a file has all of it."
             .to_owned();
     }
-    let how = match dialect {
-        Dialect::Canonical => {
-            "Start long commands with shell run_in_background and keep working. Use task_wait only if you have nothing else to do; end tasks with task_stop."
-        }
-        Dialect::Zidane => {
-            "Start long commands with shell run_in_background and keep working; shell_kill ends one."
-        }
-        Dialect::Mycode => {
-            "Start long commands with Bash run_in_background and keep working; TaskOutput waits for a task and returns its output."
-        }
-        Dialect::BackgroundTask => {
-            "background_output shows a task, background_block waits for tasks, background_cancel ends them."
-        }
-        Dialect::Opta => {
-            "Start long commands with bg_start and keep working; bg_status and bg_output show them, bg_kill ends one."
-        }
-        Dialect::CoCli => {
-            "Before you start something long, say how long it will take and ask: Run in background? [y/n]. Start it with start_background_task and keep working; check_task_status shows a task, cancel_background_task ends it."
-        }
-    };
+    let how = dialect.instructions();
     let ends = at_end.words();
     format!(
         "{how} {ends} When a task ends, the next tool reply begins with a <task-notification>, once: never sleep, \

@@ -96,7 +96,7 @@ pub(crate) fn toolset(own: Toolset) -> Result<Toolset, RegistryError> {
             description: "A fixture of the conformance suite".to_owned(),
             input_schema: input_schema(name),
             output_schema: None,
-            effect: None,
+            class: None,
         },
         run: Box::new(move |given, _| run(&Value::Object(given.clone()))),
     };

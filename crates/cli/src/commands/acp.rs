@@ -116,7 +116,7 @@ fn project(
     (mode, house): (Option<Mode>, Option<&HouseRules>),
     umask: u32,
 ) -> Result<Project, CommandError> {
-    let config = Config::load_in(directory, dialect.name())?;
+    let config = Config::load_in(directory, dialect)?;
     let mut premises = premises(&config, directory.to_owned(), mode, umask)?;
     if let Some(house) = house {
         premises.policy = gate::bound(house, &premises.policy)?;

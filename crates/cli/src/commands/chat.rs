@@ -15,7 +15,8 @@ use mw_agents::chat::{Chat, ChatOptions, Transcript, TranscriptError, Wake, new_
 use mw_tools::Dialect;
 use mw_tools::call::{Background, Premises};
 use mw_tools::delegation::AgentEntry;
-use mw_tools::dialects::screens::Layout;
+use mw_tools::dialects::Speaks;
+use mw_tools::screens::Layout;
 use mw_ui::Ending;
 use mw_ui::chat::{self, Options};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -85,9 +86,8 @@ impl Arguments {
         };
         // Its tasks keep their names when it is taken up again.
         let kept = before.as_ref().and_then(Transcript::dialect);
-        let of_profile = || Dialect::named(context.config.profile_name());
-        let dialect = self.dialect.or(kept).or_else(of_profile).unwrap_or_default();
-        let config = &Config::load_for(dialect.name())?;
+        let dialect = self.dialect.or(kept).unwrap_or(context.config.dialect());
+        let config = &Config::load_for(dialect)?;
         let agent = self.agent(config, before.as_ref())?;
         // Nothing said on the screen could help; an earlier chat can at least be read.
         if before.is_none() && agent.command == own_command(config) {
@@ -244,9 +244,10 @@ fn unusable(error: &TranscriptError) -> CommandError {
 }
 
 fn layout(config: &Config, dialect: Dialect) -> Layout {
-    match (config.chat.layout.as_str(), dialect) {
-        ("boxed", _) => Layout::Boxed,
-        ("table", _) | ("auto", Dialect::CoCli) => Layout::Table,
-        _ => Layout::Plain,
+    match config.chat.layout.as_str() {
+        "boxed" => Layout::Boxed,
+        "table" => Layout::Table,
+        "plain" => Layout::Plain,
+        _ => dialect.layout(),
     }
 }

@@ -67,7 +67,7 @@ impl Arguments {
         if !self.kill && !self.ids.is_empty() {
             refuse_live(&runtime, &ids)?;
         }
-        let kill = KillRequest { by: context.requester(), signal: 15, grace_ms: None };
+        let kill = KillRequest::term(context.requester());
         let report = runtime.retention().clear(&ids, self.kill.then_some(&kill))?;
         show(context, &hints::with_commands(report))?;
         Ok(0)

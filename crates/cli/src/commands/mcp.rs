@@ -89,7 +89,7 @@ impl Arguments {
     }
 
     fn options(&self, context: &Context) -> Result<ServerOptions, CommandError> {
-        let config = Config::load_for(self.dialect.name())?;
+        let config = Config::load_for(self.dialect)?;
         let directory = env::current_dir()?;
         let mut clues = Clues::from_environment(|name| env::var(name).ok(), &directory);
         clues.meanwhile_session = context.acts_for().map(str::to_owned);

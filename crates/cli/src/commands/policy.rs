@@ -8,7 +8,7 @@ use std::{env, fs, io};
 use clap::Args;
 use meanwhile::engine::{Policy, check_set_variables};
 use meanwhile::model::CommandSpec;
-use meanwhile::policy::{Decision, Mode, Profile, Tool, Verdict};
+use meanwhile::policy::{Decision, Dialect, Mode, Tool, Verdict};
 use serde_json::{Value, json};
 
 use crate::config::shown;
@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
     tool: Tool,
     /// The profile whose conventions apply
     #[arg(long, value_parser = parse_profile)]
-    profile: Option<Profile>,
+    profile: Option<Dialect>,
     /// Working directory of the command
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
@@ -53,9 +53,9 @@ pub(super) fn parse_mode(name: &str) -> Result<Mode, String> {
     Mode::named(name).ok_or_else(|| format!("no mode {name:?}; choose one of {names}"))
 }
 
-fn parse_profile(name: &str) -> Result<Profile, String> {
-    let names = Profile::ALL.map(Profile::name).join(", ");
-    Profile::named(name).ok_or_else(|| format!("no profile {name:?}; choose one of {names}"))
+fn parse_profile(name: &str) -> Result<Dialect, String> {
+    let names = Dialect::ALL.map(Dialect::profile).join(", ");
+    Dialect::of_profile(name).ok_or_else(|| format!("no profile {name:?}; choose one of {names}"))
 }
 
 fn parse_tool(name: &str) -> Result<Tool, String> {
@@ -135,7 +135,7 @@ impl<'a> Desk<'a> {
         };
         let mut policy = config.decides_by()?;
         policy.mode = arguments.mode.unwrap_or(policy.mode);
-        policy.profile = arguments.profile.unwrap_or(policy.profile);
+        policy.dialect = arguments.profile.unwrap_or(policy.dialect);
         let shell = arguments.shell.as_deref().unwrap_or(&config.shell);
         Ok(Self { arguments, context, policy, shell, cwd })
     }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use meanwhile::engine::{From, KillRequest, ReadRequest, Runtime, StreamChoice};
+use meanwhile::model::signal::SIGKILL;
 use meanwhile::model::{Io, TaskId, parse_duration_ms};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -27,7 +28,6 @@ const SILENCE: Duration = Duration::from_secs(1);
 /// How soon a key or Ctrl-C is noticed while the task is silent.
 const NOTICE: Duration = Duration::from_millis(100);
 const CTRL_B: u8 = 2;
-const SIGKILL: i32 = 9;
 
 #[derive(Args)]
 pub(crate) struct Arguments {

@@ -70,9 +70,6 @@ fn answer(runtime: &Runtime, task: &Task) -> Option<String> {
 }
 
 fn last_bytes(text: &str) -> String {
-    let mut from = text.len().saturating_sub(MOST_BYTES as usize);
-    while !text.is_char_boundary(from) {
-        from += 1;
-    }
+    let from = text.ceil_char_boundary(text.len().saturating_sub(MOST_BYTES as usize));
     text[from..].to_owned()
 }

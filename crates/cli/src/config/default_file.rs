@@ -6,7 +6,7 @@ use super::knob::Knob;
 use super::knobs::KNOBS;
 use super::load::Config;
 use super::places::PROJECT_FILE;
-use super::profile::OTHERS;
+use super::profile::PROFILES;
 
 /// Returns a settings file that says everything and changes nothing: all values are defaults, as comments.
 pub(crate) fn default_file() -> String {
@@ -44,7 +44,7 @@ fn describe(text: &mut String, knob: &Knob) {
     let _ = writeln!(text, "# {}.", capitalised(knob.help));
     let _ = writeln!(text, "# Takes {accepts}.");
     let _ = writeln!(text, "# Variable {}; {}.", knob.variable(), knob.in_project.rule());
-    for profile in &OTHERS {
+    for profile in &PROFILES {
         let own = profile.values.iter().find(|(name, _)| *name == knob.name);
         let value = own.map(|(_, value)| format!("the default is {value}"));
         let names = profile.aliases.iter().filter(|alias| alias.knob == knob.name).map(|alias| {
@@ -55,7 +55,7 @@ fn describe(text: &mut String, knob: &Knob) {
         });
         let parts: Vec<_> = value.into_iter().chain(names).collect();
         if !parts.is_empty() {
-            let _ = writeln!(text, "# Profile {}: {}.", profile.name, parts.join("; "));
+            let _ = writeln!(text, "# Profile {}: {}.", profile.name(), parts.join("; "));
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use meanwhile::engine::ApprovalPatience;
 use meanwhile::model::Lifetime;
-use meanwhile::policy::{Mode, RuleOrigin};
+use meanwhile::policy::{Dialect, Mode, RuleOrigin};
 use meanwhile::{Programs, Settings};
 use mw_agents::Tells;
 use mw_tools::USUAL_WAIT_MS;
@@ -174,7 +174,7 @@ impl Config {
     /// # Errors
     /// When the programs next to this one cannot be found.
     pub(crate) fn load_tolerantly() -> Result<Self, CommandError> {
-        Self::load_from(&profile::NEUTRAL, env::current_dir().ok())
+        Self::load_from(Dialect::Canonical, env::current_dir().ok())
     }
 
     /// Refuses settings with problems.
@@ -185,26 +185,26 @@ impl Config {
         if self.problems.is_empty() { Ok(self) } else { Err(self.problems.swap_remove(0)) }
     }
 
-    /// Reads everything as it applies in another directory, with the values of a profile.
+    /// Reads everything as it applies in another directory, with the values of a dialect's profile.
     ///
     /// # Errors
     /// The first problem.
-    pub(crate) fn load_in(directory: &Path, profile: &str) -> Result<Self, CommandError> {
-        Self::load_from(profile::named(profile), Some(directory.to_owned()))?.without_problems()
+    pub(crate) fn load_in(directory: &Path, dialect: Dialect) -> Result<Self, CommandError> {
+        Self::load_from(dialect, Some(directory.to_owned()))?.without_problems()
     }
 
-    /// Reads everything, with the values of a profile unless the user chose another.
+    /// Reads everything, with the values of a dialect's profile unless the user chose another.
     ///
     /// # Errors
     /// The first problem.
-    pub(crate) fn load_for(profile: &str) -> Result<Self, CommandError> {
-        Self::load_from(profile::named(profile), env::current_dir().ok())?.without_problems()
+    pub(crate) fn load_for(dialect: Dialect) -> Result<Self, CommandError> {
+        Self::load_from(dialect, env::current_dir().ok())?.without_problems()
     }
 
-    fn load_from(profile: &'static Profile, directory: Option<PathBuf>) -> Result<Self, CommandError> {
+    fn load_from(dialect: Dialect, directory: Option<PathBuf>) -> Result<Self, CommandError> {
         let home = places::home_directory(None);
         let programs = programs::of_home(&home)?;
-        let mut config = Self { profile, ..Self::new(Settings::new(home, programs)) };
+        let mut config = Self { profile: profile::of(dialect), ..Self::new(Settings::new(home, programs)) };
         let (path, file) = places::user_file();
         config.user_file = path;
         match config.noted(file).flatten() {
@@ -246,7 +246,7 @@ impl Config {
             kill_tasks: true,
             policy: PolicySettings::default(),
             rule_files: Vec::new(),
-            profile: &profile::NEUTRAL,
+            profile: profile::of(Dialect::Canonical),
             directory: None,
             user_file: None,
             project_file: None,
@@ -270,9 +270,9 @@ impl Config {
         if self.session_end == "kill" { SessionEnd::Kill } else { SessionEnd::Keep }
     }
 
-    /// Returns the name of the current profile.
-    pub(crate) const fn profile_name(&self) -> &'static str {
-        self.profile.name
+    /// Returns the dialect of the current profile.
+    pub(crate) const fn dialect(&self) -> Dialect {
+        self.profile.dialect
     }
 
     /// Returns the source of a setting's value: the last layer that set it.
@@ -323,7 +323,7 @@ impl Config {
         for (name, text) in self.profile.values {
             let Some(knob) = find(name) else { continue };
             if let Some(value) = knob.accepts.read_text(text) {
-                self.set(knob, &value, Source::Profile(self.profile.name));
+                self.set(knob, &value, Source::Profile(self.profile.name()));
             }
         }
     }
@@ -455,7 +455,7 @@ fn read_entry(entry: &Entry<'_>, accepts: &Accepts) -> Result<Value, CommandErro
 fn unknown(entry: &Entry<'_>) -> CommandError {
     let mut error = refused(entry, "no such setting");
     if let Some((profile, alias)) = profile::knows(&entry.name) {
-        let name = profile.name;
+        let name = profile.name();
         error.hint = format!(
             "this is the name of {} in the profile {name}; use it in the user file with that profile",
             alias.knob

@@ -1,4 +1,6 @@
-//! Profiles: for each design that this one unites, its own figures and its own names for settings.
+//! Profiles: the defaults and the names of settings that go with each dialect.
+
+use meanwhile::policy::Dialect;
 
 use super::accepts::Accepts;
 use super::knobs::{CAP, MOST_RUNNING, STALL, STREAM_BYTES};
@@ -6,8 +8,8 @@ use super::knobs::{CAP, MOST_RUNNING, STALL, STREAM_BYTES};
 /// The figures and names of one dialect.
 #[derive(Debug)]
 pub(crate) struct Profile {
-    pub(crate) name: &'static str,
-    /// Where its tasks live, below the user's directory, if not where those of all others do.
+    pub(crate) dialect: Dialect,
+    /// The home of its tasks below the user's directory, if not the usual one.
     pub(super) root: Option<&'static str>,
     /// Defaults that differ from the neutral ones: setting and value, written as in a variable.
     pub(super) values: &'static [(&'static str, &'static str)],
@@ -28,16 +30,22 @@ pub(crate) struct Alias {
     pub(super) accepts: Accepts,
 }
 
-/// The names of all profiles, the neutral one first.
-pub(super) const NAMES: [&str; 6] = ["neutral", "zidane", "mycode", "background-task", "opta", "co-cli"];
+/// The names of all profiles.
+pub(super) const NAMES: [&str; Dialect::ALL.len()] = {
+    let mut names = [""; Dialect::ALL.len()];
+    let mut at = 0;
+    while at < names.len() {
+        names[at] = Dialect::ALL[at].profile();
+        at += 1;
+    }
+    names
+};
 
-/// The profile of those who choose none.
-pub(super) static NEUTRAL: Profile = Profile { name: NAMES[0], root: None, values: &[], aliases: &[] };
-
-/// All others.
-pub(super) static OTHERS: [Profile; 5] = [
+/// The profile of each dialect.
+pub(super) static PROFILES: [Profile; Dialect::ALL.len()] = [
+    Profile { dialect: Dialect::Canonical, root: None, values: &[], aliases: &[] },
     Profile {
-        name: "zidane",
+        dialect: Dialect::Zidane,
         root: None,
         // Its tasks never outlive their host.
         values: &[("session.end", "kill")],
@@ -53,7 +61,7 @@ pub(super) static OTHERS: [Profile; 5] = [
         ],
     },
     Profile {
-        name: "mycode",
+        dialect: Dialect::Mycode,
         root: Some(".mycode"),
         values: &[("queue.max_running", "10"), ("run.shell", "bash"), ("retention.max_age", "24h")],
         aliases: &[
@@ -67,9 +75,14 @@ pub(super) static OTHERS: [Profile; 5] = [
         ],
     },
     // It keeps tasks until they are cleared or their session is deleted.
-    Profile { name: "background-task", root: None, values: &[("retention.max_age", "0")], aliases: &[] },
     Profile {
-        name: "opta",
+        dialect: Dialect::BackgroundTask,
+        root: None,
+        values: &[("retention.max_age", "0")],
+        aliases: &[],
+    },
+    Profile {
+        dialect: Dialect::Opta,
         root: None,
         values: &[
             ("queue.max_running", "5"),
@@ -89,7 +102,7 @@ pub(super) static OTHERS: [Profile; 5] = [
         ],
     },
     Profile {
-        name: "co-cli",
+        dialect: Dialect::CoCli,
         root: Some(".co-cli"),
         values: &[("queue.max_running", "5"), ("output.log_header", "true")],
         aliases: &[
@@ -117,17 +130,22 @@ const fn alias(name: &'static str, knob: &'static str, accepts: Accepts) -> Alia
     Alias { name, variable: None, knob, accepts }
 }
 
-/// Returns the profile of that name, else the neutral one.
-pub(super) fn named(name: &str) -> &'static Profile {
-    OTHERS.iter().find(|profile| profile.name == name).unwrap_or(&NEUTRAL)
+/// Returns the profile of a dialect.
+pub(super) fn of(dialect: Dialect) -> &'static Profile {
+    PROFILES.iter().find(|profile| profile.dialect == dialect).unwrap_or(&PROFILES[0])
 }
 
 /// Returns the profile that has this name for a setting, and the setting.
 pub(super) fn knows(name: &str) -> Option<(&'static Profile, &'static Alias)> {
-    OTHERS.iter().find_map(|profile| Some((profile, profile.alias(name)?)))
+    PROFILES.iter().find_map(|profile| Some((profile, profile.alias(name)?)))
 }
 
 impl Profile {
+    /// Returns its name.
+    pub(super) const fn name(&self) -> &'static str {
+        self.dialect.profile()
+    }
+
     /// Returns the setting that this profile calls so.
     pub(super) fn alias(&'static self, name: &str) -> Option<&'static Alias> {
         self.aliases.iter().find(|alias| alias.name == name)
@@ -140,15 +158,13 @@ mod tests {
     use crate::config::knobs::find;
 
     #[test]
-    fn every_name_has_its_profile() {
-        let names: Vec<_> = OTHERS.iter().map(|profile| profile.name).collect();
-        assert_eq!(names, NAMES[1..]);
-        assert!(NAMES.iter().all(|name| named(name).name == *name));
+    fn every_dialect_has_its_profile() {
+        assert!(Dialect::ALL.into_iter().all(|dialect| of(dialect).dialect == dialect));
     }
 
     #[test]
     fn every_figure_is_one_that_its_setting_accepts() {
-        for (name, text) in OTHERS.iter().flat_map(|profile| profile.values) {
+        for (name, text) in PROFILES.iter().flat_map(|profile| profile.values) {
             let knob = find(name).unwrap();
             assert!(knob.accepts.read_text(text).is_some(), "{name} = {text}");
         }
@@ -156,7 +172,7 @@ mod tests {
 
     #[test]
     fn every_alias_stands_for_a_setting_and_for_none_by_its_own_name() {
-        for alias in OTHERS.iter().flat_map(|profile| profile.aliases) {
+        for alias in PROFILES.iter().flat_map(|profile| profile.aliases) {
             assert!(find(alias.knob).is_some(), "{}", alias.name);
             assert!(find(alias.name).is_none(), "{}", alias.name);
         }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use meanwhile::engine::{HouseRules, Policy, RuleText};
 use meanwhile::model::approval::{Deed, Proposal};
-use meanwhile::policy::{Decision, Mode, Profile, Rule, RuleOrigin, Rules, TOOLS, Tool};
+use meanwhile::policy::{Decision, Dialect, Mode, Rule, RuleOrigin, Rules, Tool};
 use serde::Deserialize;
 
 use super::load::Config;
@@ -33,7 +33,7 @@ impl Config {
         let settings = &self.policy;
         Ok(Policy {
             mode: settings.mode,
-            profile: Profile::named(self.profile_name()).unwrap_or_default(),
+            dialect: self.dialect(),
             ci_reads: settings.ci_reads,
             writable: settings.writable.iter().map(PathBuf::from).collect(),
             rules: Arc::new(self.rules()?),
@@ -65,7 +65,7 @@ impl Config {
         Ok(HouseRules {
             mode: self.policy.mode.name().to_owned(),
             is_chosen: false,
-            profile: self.profile_name().to_owned(),
+            profile: self.dialect().profile().to_owned(),
             ci_reads: self.policy.ci_reads,
             writable: self.policy.writable.iter().map(PathBuf::from).collect(),
             directory: env::current_dir()?,
@@ -107,7 +107,7 @@ impl Config {
         let mut rules = self.rules()?;
         rules.add(vec![rule.clone()], RuleOrigin::User).map_err(|error| no_rule(error.to_string()))?;
         let policy = Policy { rules: Arc::new(rules), ..self.decides_by()? };
-        let tool = Tool::named(&proposal.tool).unwrap_or(TOOLS[0]);
+        let tool = Tool::named(&proposal.tool).unwrap_or(Tool::UNKNOWN);
         let cwd = PathBuf::from(OsString::from_vec(cwd.as_bytes().to_vec()));
         let verdict = policy.verdict(tool, Some(command), &cwd, &[]);
         if verdict.decision != Decision::Allow {
@@ -138,7 +138,7 @@ pub(crate) fn by_house_rules(house: &HouseRules) -> Result<Policy, CommandError>
         .collect();
     Ok(Policy {
         mode: Mode::named(&house.mode).unwrap_or_default(),
-        profile: Profile::named(&house.profile).unwrap_or_default(),
+        dialect: Dialect::of_profile(&house.profile).unwrap_or_default(),
         ci_reads: house.ci_reads,
         writable: house.writable.clone(),
         rules: Arc::new(rules_of(&files)?),

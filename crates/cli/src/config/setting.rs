@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use meanwhile::policy::Mode;
+use meanwhile::policy::{Dialect, Mode};
 use meanwhile::{AtCapacity, SecretPattern};
 
 use super::accepts::Value;
@@ -135,11 +135,11 @@ impl Setting for Mode {
 
 impl Setting for &'static Profile {
     fn value(&self) -> Value {
-        Value::Text(self.name.to_owned())
+        Value::Text(self.name().to_owned())
     }
 
     fn take(&mut self, value: &Value) {
-        *self = profile::named(value.as_text());
+        *self = profile::of(Dialect::of_profile(value.as_text()).unwrap_or_default());
     }
 }
 

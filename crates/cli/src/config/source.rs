@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use meanwhile::model::visible;
+use meanwhile::model::{clipped, visible};
 
 /// A line of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,12 +64,7 @@ impl fmt::Display for Source {
 /// Makes text from a file or a variable fit to be shown: on one line, not long, nothing for the terminal to obey.
 pub(crate) fn shown(text: &str) -> String {
     const MOST: usize = 200;
-    let short: String = text.chars().take(MOST).collect();
-    let mut short = visible(&short).replace('\n', "\\n");
-    if text.chars().nth(MOST).is_some() {
-        short.push('…');
-    }
-    short
+    visible(&clipped(text, MOST)).replace('\n', "\\n")
 }
 
 #[cfg(test)]

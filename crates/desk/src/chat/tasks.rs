@@ -1,6 +1,7 @@
 //! The tasks and approval requests of a session, as a chat shows them.
 
 use meanwhile::model::approval::Proposal;
+use meanwhile::model::first_chars;
 use meanwhile::{Filter, Result, Task};
 
 use super::protocol::{ChatQuestion, ChatTask};
@@ -28,7 +29,7 @@ impl ChatQuestion {
     #[must_use]
     pub fn of(proposal: &Proposal) -> Self {
         let lines = proposal.question().lines().map(str::to_owned).collect();
-        let what = proposal.exact().lines().next().unwrap_or_default().chars().take(200).collect();
+        let what = first_chars(proposal.exact().lines().next().unwrap_or_default(), 200).to_owned();
         Self { id: proposal.id.to_string(), what, lines, for_session: true }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mw_model::CommandSpec;
-use mw_policy::{CommandText, Mode, Profile, Request, Rules, Tool, Verdict, decide};
+use mw_policy::{CommandText, Dialect, Mode, Request, Rules, Tool, Verdict, decide};
 
 use super::local_files::{LocalFiles, project_of};
 
@@ -31,8 +31,8 @@ impl Default for Patience {
 pub struct Policy {
     /// How much is asked about.
     pub mode: Mode,
-    /// Whose conventions hold.
-    pub profile: Profile,
+    /// The dialect whose conventions hold.
+    pub dialect: Dialect,
     /// Whether tools that only read are allowed in mode ci.
     pub ci_reads: bool,
     /// Directories besides the project that may be written to.
@@ -89,7 +89,7 @@ impl Policy {
         let writable: Vec<_> = self.writable.iter().filter_map(real).collect();
         decide(&Request {
             mode: self.mode,
-            profile: self.profile,
+            dialect: self.dialect,
             tool,
             command,
             cwd: &text(&fs::canonicalize(cwd).unwrap_or_else(|_| cwd.to_owned())),

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use mw_model::approval::{ApprovalState, BY_POLICY, Proposal, ProposalId};
+use mw_model::clipped;
 use mw_policy::Mode;
 
 use super::consent::Consent;
@@ -107,12 +108,7 @@ impl Outcome {
 
 fn subject(proposal: &Proposal) -> String {
     const MOST: usize = 200;
-    let exact = proposal.exact();
-    let mut shown: String = exact.chars().take(MOST).collect();
-    if shown.len() < exact.len() {
-        shown.push('…');
-    }
-    shown
+    clipped(&proposal.exact(), MOST)
 }
 
 /// An approval request that did not lead to an approval.

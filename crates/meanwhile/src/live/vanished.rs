@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
+use mw_model::signal::{SIGCONT, SIGKILL};
 use mw_model::wire::{KillReceipt, SentSignal, Survivor};
 use mw_model::{Cause, Exit, Process, TaskId, TaskState, asks_to_end, signal_name};
 
@@ -16,8 +17,6 @@ use crate::record::{Lookup, Records};
 use crate::settle::Settler;
 use crate::task::{Scope, Task};
 
-const SIGKILL: i32 = 9;
-const SIGCONT: i32 = 18;
 /// How often the process table is looked through while processes end.
 const LOOK: Duration = Duration::from_millis(20);
 /// How long processes may take to die of SIGKILL.

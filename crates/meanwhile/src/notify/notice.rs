@@ -3,7 +3,7 @@
 use std::fs;
 
 use mw_model::wire::LOG_FILE;
-use mw_model::{News, Notice, TaskKind};
+use mw_model::{News, Notice, TaskKind, first_bytes};
 
 use crate::agent::Agents;
 use crate::disk::store::NoticeRow;
@@ -94,13 +94,9 @@ impl Notifications<'_> {
 }
 
 /// Cuts an answer to the size that a notification may hold.
-fn first_part(mut text: String) -> String {
-    let most = RESULT_BYTES as usize;
-    if text.len() > most {
-        let end = (0..=most).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-        let left = text.len() - end;
-        text.truncate(end);
-        text.push_str(&format!("\n[… {left} more bytes: read the task's output]"));
+fn first_part(text: String) -> String {
+    match first_bytes(&text, RESULT_BYTES as usize) {
+        (_, 0) => text,
+        (head, left) => format!("{head}\n[… {left} more bytes: read the task's output]"),
     }
-    text
 }

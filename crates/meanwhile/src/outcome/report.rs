@@ -1,6 +1,6 @@
 //! The shape all summaries share: `3 failed, 120 passed: first name, second name +1 more (runner)`.
 
-use mw_model::is_hidden;
+use mw_model::{first_chars, is_hidden};
 
 /// Most characters of a summary.
 pub(super) const MOST_CHARS: usize = 200;
@@ -66,11 +66,10 @@ pub(super) fn plural(number: u64, thing: &str) -> String {
 
 /// Cuts a text to a number of characters; the last one shows that it was cut.
 pub(super) fn shorten(text: &str, most: usize) -> String {
-    if text.chars().count() <= most {
+    if first_chars(text, most) == text {
         return text.to_owned();
     }
-    let kept: String = text.chars().take(most.saturating_sub(1)).collect();
-    format!("{}…", kept.trim_end())
+    format!("{}…", first_chars(text, most.saturating_sub(1)).trim_end())
 }
 
 /// Makes one line of a text: no control or invisible formatting characters, single spaces.

@@ -1,6 +1,5 @@
 //! Recording what a task's directory shows.
 
-use mw_model::wire::JournalEntry;
 use mw_model::{Cause, Event, TaskId, TaskState};
 
 use super::Records;
@@ -65,22 +64,10 @@ impl Records<'_> {
         }
         let fresh = findings.journal.iter().skip(task.journal_seen as usize).filter(|line| line.run == run);
         for line in fresh {
-            let event = match &line.entry {
-                JournalEntry::KillRequested { by, signal, .. } => {
-                    Event::KillRequested { by: by.clone(), signal: *signal }
-                }
-                JournalEntry::Stalled { prompt } => Event::Stalled { prompt: prompt.clone() },
-                JournalEntry::Ready { what } => Event::Ready { what: what.clone(), ready_at: line.at },
-                JournalEntry::Progress { progress } => Event::Progress { progress: progress.clone() },
-                JournalEntry::Spawning { .. }
-                | JournalEntry::NotExecuted { .. }
-                | JournalEntry::Started { .. }
-                | JournalEntry::LimitReached { .. }
-                | JournalEntry::ResourceLimitReached { .. }
-                | JournalEntry::Hosted
-                | JournalEntry::Belongs { .. }
-                | JournalEntry::TakenOver { .. }
-                | JournalEntry::TreeEmpty { .. } => continue,
+            // The start is recorded above, with the process that was found.
+            let event = match line.entry.event(line.at) {
+                Some(Event::Started { .. }) | None => continue,
+                Some(event) => event,
             };
             changed |= transaction.apply(task, &event, line.at, Change::default()).is_ok();
         }

@@ -28,21 +28,11 @@ fn begun(mut task: Task, journal: impl Iterator<Item = JournalLine>) -> Option<T
     let mut apply = |event: &Event| next_state(&task.state, event).map(|state| task.set_state(state)).ok();
     apply(&Event::Reserved { since: Timestamp::default() })?;
     for line in journal {
-        match line.entry {
-            JournalEntry::Started { process, started_at } => apply(&Event::Started { process, started_at })?,
-            JournalEntry::KillRequested { by, signal, .. } => apply(&Event::KillRequested { by, signal })?,
+        match line.entry.event(line.at) {
             // A repeated entry changes nothing.
-            JournalEntry::Ready { what } => _ = apply(&Event::Ready { what, ready_at: line.at }),
-            JournalEntry::Spawning { .. }
-            | JournalEntry::NotExecuted { .. }
-            | JournalEntry::LimitReached { .. }
-            | JournalEntry::ResourceLimitReached { .. }
-            | JournalEntry::Stalled { .. }
-            | JournalEntry::Progress { .. }
-            | JournalEntry::Hosted
-            | JournalEntry::Belongs { .. }
-            | JournalEntry::TakenOver { .. }
-            | JournalEntry::TreeEmpty { .. } => {}
+            Some(event @ Event::Ready { .. }) => _ = apply(&event),
+            Some(event @ (Event::Started { .. } | Event::KillRequested { .. })) => apply(&event)?,
+            Some(_) | None => {}
         }
     }
     task.state.process().is_some().then_some(task)

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
+use mw_model::signal::SIGTERM;
 use mw_model::wire::Operation;
 use mw_model::{Event, Lifetime, TaskId, TaskState};
 
@@ -24,7 +25,6 @@ use crate::session::Sessions;
 use crate::settle::Settler;
 use crate::task::{Scope, Task};
 
-const SIGTERM: i32 = 15;
 /// What tasks get at the end of a session between SIGTERM and SIGKILL, all at the same time.
 const END_GRACE_MS: u64 = 3000;
 

@@ -34,7 +34,7 @@ impl Starts<'_> {
             return Err(Error::Expired { id: id.to_string() });
         }
         if task.survivors > 0 {
-            let request = KillRequest { by: "resume".to_owned(), signal: 15, grace_ms: None };
+            let request = KillRequest::term("resume".to_owned());
             Live::on(self.base).kill_all(std::slice::from_ref(&id), &request).all_done()?;
             Settler::on(self.base).reconcile_task(&id)?;
         }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use mw_model::{EnvVar, TaskTrace, Timestamp, TraceParent};
+use mw_model::{EnvVar, TaskTrace, Timestamp, TraceParent, first_chars};
 use serde_json::Value;
 
 use crate::disk::platform;
@@ -109,5 +109,5 @@ impl Traces<'_> {
 
 /// Returns the beginning of the first line. It is cut after hiding: half a secret looks like none.
 fn shortened(error: &str) -> String {
-    error.lines().next().unwrap_or_default().chars().take(MOST_CHARS).collect()
+    first_chars(error.lines().next().unwrap_or_default(), MOST_CHARS).to_owned()
 }

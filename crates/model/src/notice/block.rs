@@ -2,7 +2,7 @@
 
 use super::News;
 use super::Notice;
-use crate::task::dialect::Dialect;
+use crate::dialect::Dialect;
 
 const OPEN: &str = "<task-notification>";
 const CLOSE: &str = "</task-notification>";
@@ -24,7 +24,7 @@ impl Notice {
     /// Writes the block. Whatever a command holds, it cannot end an element or begin a line.
     #[must_use]
     pub fn to_block(&self) -> String {
-        if self.dialect == Some(Dialect::CoCli) {
+        if self.dialect.is_some_and(Dialect::notifies_in_a_sentence) {
             return self.to_sentence();
         }
         let mut lines = vec![OPEN.to_owned(), element("task-id", &self.handle)];
@@ -62,7 +62,7 @@ impl Notice {
     /// Tells whether a text is this notice's block. White space between elements does not matter.
     #[must_use]
     pub fn is_block(&self, text: &str) -> bool {
-        if self.dialect == Some(Dialect::CoCli) {
+        if self.dialect.is_some_and(Dialect::notifies_in_a_sentence) {
             return text.split_whitespace().eq(self.to_sentence().split_whitespace());
         }
         let own = Fields {

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::dialect::Dialect;
 use crate::signal::signal_name;
 use crate::task::cause::{Cause, TimeLimit};
-use crate::task::dialect::Dialect;
 use crate::task::id::TaskId;
 use crate::task::state::Status;
 use crate::text::cut::clipped;

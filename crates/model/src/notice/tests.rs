@@ -4,7 +4,7 @@ use super::block::parse;
 use super::*;
 use crate::task::cause::Exit;
 use crate::task::id::TaskKind;
-use crate::task::resources::ResourceLimit;
+use crate::task::resource_limits::ResourceLimit;
 use crate::{Cause, Dialect, TaskId, TimeLimit, Timestamp};
 
 fn notice(command: &str, cause: Cause) -> Notice {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::resources::ResourceLimit;
+use super::resource_limits::ResourceLimit;
 use super::state::Status;
 use crate::signal::signal_name;
 

@@ -6,6 +6,7 @@ use super::cause::Cause;
 use super::progress::Progress;
 use super::state::{Process, RunOrigin};
 use crate::time::Timestamp;
+use crate::wire::JournalEntry;
 
 /// Something that happened to a task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -100,5 +101,41 @@ impl Event {
             Self::Reassigned { .. } => "reassigned",
             Self::TreeEmpty => "tree_empty",
         }
+    }
+}
+
+impl JournalEntry {
+    /// Returns the event that an entry of the journal stands for; `at` is the time of its line. Entries without an event
+    /// help a new supervisor to continue.
+    #[must_use]
+    pub fn event(&self, at: Timestamp) -> Option<Event> {
+        match self.clone() {
+            Self::Started { process, started_at } => Some(Event::Started { process, started_at }),
+            Self::KillRequested { by, signal, .. } => Some(Event::KillRequested { by, signal }),
+            Self::Stalled { prompt } => Some(Event::Stalled { prompt }),
+            Self::Ready { what } => Some(Event::Ready { what, ready_at: at }),
+            Self::Progress { progress } => Some(Event::Progress { progress }),
+            Self::Spawning { .. }
+            | Self::NotExecuted { .. }
+            | Self::LimitReached { .. }
+            | Self::ResourceLimitReached { .. }
+            | Self::Hosted
+            | Self::Belongs { .. }
+            | Self::TakenOver { .. }
+            | Self::TreeEmpty { .. } => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_of_the_journal_becomes_the_event_of_its_time() {
+        let at = Timestamp::from_micros(5);
+        let ready = JournalEntry::Ready { what: "port 80".to_owned() };
+        assert_eq!(ready.event(at), Some(Event::Ready { what: "port 80".to_owned(), ready_at: at }));
+        assert_eq!(JournalEntry::Hosted.event(at), None);
     }
 }

@@ -1,12 +1,13 @@
-//! Limits of one task, resolved from settings and options before it is stored.
+//! All limits of one task: time, size of the log, silence, and, in `resource_limits`, what its processes may use.
+//! They are resolved from settings and options before the task is stored.
 
 use serde::{Deserialize, Serialize};
 
-use super::resources::Resources;
+use super::resource_limits::Resources;
 use crate::text::prompt::PromptPatterns;
 use crate::time::Timestamp;
 
-/// The limits a supervisor enforces: time, size, silence, and what the tree uses.
+/// The limits that a supervisor enforces.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// Longest run, counted from the spawn.

@@ -1,18 +1,17 @@
 //! What a task is, and how it changes.
 //!
 //! A `spec` is written once and never changed. An `event` and the present `state` give the next state, decided by
-//! `transition` alone; `cause` says why a task ended. `dialect` knows what a task is called in each dialect.
+//! `transition` alone; `cause` says why a task ended.
 
 pub(crate) mod agent;
 pub(crate) mod cause;
-pub(crate) mod dialect;
 pub(crate) mod event;
 pub(crate) mod id;
 pub(crate) mod limits;
 pub(crate) mod place;
 pub(crate) mod progress;
 pub(crate) mod ready;
-pub(crate) mod resources;
+pub(crate) mod resource_limits;
 pub(crate) mod spec;
 pub(crate) mod state;
 pub(crate) mod transition;

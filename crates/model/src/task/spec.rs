@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::agent::AgentSpec;
-use super::dialect::Dialect;
 use super::id::{TaskId, TaskKind};
 use super::limits::Limits;
 use super::place::Place;
 use super::ready::ReadyWhen;
 use crate::approval::ApprovalRecord;
+use crate::dialect::Dialect;
 use crate::text::raw_text::RawText;
 use crate::time::Timestamp;
 use crate::trace::TaskTrace;

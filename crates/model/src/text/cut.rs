@@ -1,12 +1,24 @@
 //! Texts that are too long, cut between characters.
 
+/// Returns as much of the beginning of a text as fits into a number of bytes, and how many bytes are left out.
+#[must_use]
+pub fn first_bytes(text: &str, most: usize) -> (&str, usize) {
+    let end = text.floor_char_boundary(most);
+    (&text[..end], text.len() - end)
+}
+
+/// Returns the first characters of a text.
+#[must_use]
+pub fn first_chars(text: &str, most: usize) -> &str {
+    text.char_indices().nth(most).map_or(text, |(end, _)| &text[..end])
+}
+
 /// Cuts a text after a number of characters; one that was longer ends with `…`.
 #[must_use]
 pub fn clipped(text: &str, most_chars: usize) -> String {
-    match text.char_indices().nth(most_chars) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
+    let shown = first_chars(text, most_chars);
+    let mark = if shown.len() < text.len() { "…" } else { "" };
+    format!("{shown}{mark}")
 }
 
 /// Keeps the beginning and the end of a text that has more than so many bytes, with a line between them that says how
@@ -16,14 +28,22 @@ pub fn both_ends(text: &str, most_bytes: usize) -> String {
     if text.len() <= most_bytes {
         return text.to_owned();
     }
-    let head = text.floor_char_boundary(most_bytes / 2);
+    let (head, _) = first_bytes(text, most_bytes / 2);
     let tail = text.ceil_char_boundary(text.len() - most_bytes / 2);
-    format!("{}\n[… {} bytes left out …]\n{}", &text[..head], tail - head, &text[tail..])
+    format!("{head}\n[… {} bytes left out …]\n{}", tail - head.len(), &text[tail..])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_cut_is_between_characters() {
+        assert_eq!(first_bytes("üüü", 5), ("üü", 2));
+        assert_eq!(first_bytes("üü", 5), ("üü", 0));
+        assert_eq!(first_chars("üüü", 2), "üü");
+        assert_eq!(first_chars("ü", 2), "ü");
+    }
 
     #[test]
     fn a_cut_text_says_so() {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::task::cause::TimeLimit;
 use crate::task::progress::Progress;
-use crate::task::resources::{Enforcement, ResourceLimit};
+use crate::task::resource_limits::{Enforcement, ResourceLimit};
 use crate::task::state::Process;
 use crate::text::raw_text::RawText;
 use crate::time::Timestamp;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::task::cause::{Cause, Exit, TimeLimit};
-use crate::task::resources::ResourceLimit;
+use crate::task::resource_limits::ResourceLimit;
 use crate::task::state::Process;
 use crate::time::Timestamp;
 use crate::wire::control::{SentSignal, Survivor};

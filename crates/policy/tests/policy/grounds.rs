@@ -1,6 +1,6 @@
 //! Modes, words without a shell, the environment, limits, and what is said about a decision.
 
-use mw_policy::{CommandText, Decision, Files, Ground, Mode, Profile, Request, Rules, Tool, Verdict, decide};
+use mw_policy::{CommandText, Decision, Dialect, Files, Ground, Mode, Request, Rules, Tool, Verdict, decide};
 
 use crate::world::{Case, Nowhere, decided};
 
@@ -21,16 +21,16 @@ fn every_built_in_rule_stops_its_example_and_not_its_counter_example() {
 
 #[test]
 fn the_command_raises_allow_to_ask_except_in_dangerous_and_never_lowers() {
-    let decision = |mode, profile, text| Case { mode, profile, ..Case::script(text) }.verdict().decision;
-    let neutral = Profile::Neutral;
+    let decision = |mode, dialect, text| Case { mode, dialect, ..Case::script(text) }.verdict().decision;
+    let neutral = Dialect::Canonical;
     assert_eq!(decision(Mode::Safe, neutral, "ls"), Decision::Allow);
     assert_eq!(decision(Mode::Safe, neutral, "rm x"), Decision::Ask);
     assert_eq!(decision(Mode::Auto, neutral, "rm x"), Decision::Ask);
     assert_eq!(decision(Mode::Dangerous, neutral, "rm x"), Decision::Allow);
     assert_eq!(decision(Mode::Dangerous, neutral, "echo 'open"), Decision::Allow);
-    assert_eq!(decision(Mode::Safe, Profile::Opta, "ls"), Decision::Ask);
-    assert_eq!(decision(Mode::Auto, Profile::Opta, "ls"), Decision::Allow);
-    assert_eq!(decision(Mode::Safe, Profile::CoCli, "ls"), Decision::Allow);
+    assert_eq!(decision(Mode::Safe, Dialect::Opta, "ls"), Decision::Ask);
+    assert_eq!(decision(Mode::Auto, Dialect::Opta, "ls"), Decision::Allow);
+    assert_eq!(decision(Mode::Safe, Dialect::CoCli, "ls"), Decision::Allow);
     for mode in [Mode::Plan, Mode::Ci] {
         assert_eq!(decision(mode, neutral, "ls"), Decision::Deny);
         assert_eq!(decision(mode, neutral, "rm x"), Decision::Deny);
@@ -175,7 +175,7 @@ fn where_nothing_can_be_told_about_paths_writes_and_builds_are_asked_about() {
     let decided = |text: &str, files: &dyn Files, writable: &[String]| {
         let request = Request {
             mode: Mode::Safe,
-            profile: Profile::Neutral,
+            dialect: Dialect::Canonical,
             tool: Tool::named("shell").unwrap(),
             command: Some(CommandText::Script { shell: "sh", text }),
             cwd: "/p",

@@ -1,6 +1,6 @@
 //! A project that is nowhere: `/p` of somebody at home in `/home/me`.
 
-use mw_policy::{CommandText, Decision, Files, Mode, Profile, Request, Rules, Tool, Verdict, decide};
+use mw_policy::{CommandText, Decision, Dialect, Files, Mode, Request, Rules, Tool, Verdict, decide};
 
 /// Links, and files with their content.
 pub(crate) struct Nowhere;
@@ -43,7 +43,7 @@ impl Files for Nowhere {
 pub(crate) struct Case<'a> {
     pub(crate) command: CommandText<'a>,
     pub(crate) mode: Mode,
-    pub(crate) profile: Profile,
+    pub(crate) dialect: Dialect,
     pub(crate) cwd: &'a str,
     pub(crate) env: &'a [(String, String)],
     pub(crate) rules: &'a Rules,
@@ -61,13 +61,13 @@ impl<'a> Case<'a> {
     }
 
     pub(crate) fn of(command: CommandText<'a>) -> Self {
-        Self { command, mode: Mode::Safe, profile: Profile::Neutral, cwd: "/p", env: &[], rules: &NO_RULES }
+        Self { command, mode: Mode::Safe, dialect: Dialect::Canonical, cwd: "/p", env: &[], rules: &NO_RULES }
     }
 
     pub(crate) fn verdict(&self) -> Verdict {
         decide(&Request {
             mode: self.mode,
-            profile: self.profile,
+            dialect: self.dialect,
             tool: Tool::named("shell").unwrap(),
             command: Some(self.command),
             cwd: self.cwd,

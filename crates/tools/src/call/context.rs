@@ -13,7 +13,7 @@ use mw_model::approval::Proposal;
 use mw_model::{
     Dialect, EnvVar, Lifetime, Limits, RawText, TRACEPARENT_VARIABLE, TaskId, TraceParent, context_stamp,
 };
-use mw_policy as policy;
+use mw_policy::Tool;
 use serde_json::{Map, Value};
 
 use crate::delegation::AgentSettings;
@@ -169,7 +169,7 @@ pub struct CallContext<'a> {
     /// The dialect of the tool that is called.
     pub dialect: Dialect,
     /// The tool that is called, for policy.
-    pub tool: policy::Tool,
+    pub tool: Tool,
     /// Whether this call may leave a task running.
     pub background: Background,
     /// The default timeout of a wait.
@@ -207,9 +207,7 @@ impl<'a> CallContext<'a> {
     /// Creates the context for calls of a session.
     #[must_use]
     pub const fn new(runtime: &'a Runtime, premises: &'a Premises, caller: &'a dyn Caller) -> Self {
-        // The strictest class, until a tool is called.
-        let tool = policy::Tool { name: "", class: policy::ToolClass::Delegates };
-        let background = premises.background;
+        let (tool, background) = (Tool::UNKNOWN, premises.background);
         let (wait_ms, dialect) = (USUAL_WAIT_MS, Dialect::Canonical);
         let (teller, parent_message, trace) = (None, None, None);
         Self { runtime, premises, caller, teller, dialect, tool, background, wait_ms, parent_message, trace }
@@ -234,7 +232,7 @@ impl<'a> CallContext<'a> {
         &self,
         request: &TaskRequest,
         added: &[(String, String)],
-        tool: policy::Tool,
+        tool: Tool,
     ) -> Result<Approval, Error> {
         let asker = ByCaller(self.caller);
         let passage = Passage { tool, policy: &self.premises.policy, asker: &asker };
@@ -256,7 +254,7 @@ impl<'a> CallContext<'a> {
 
     /// Returns the context in which tasks are numbered, if the dialect numbers them.
     pub(crate) fn task_context(&self) -> Option<&str> {
-        (self.dialect == Dialect::Zidane).then_some(self.premises.context_stamp.as_str())
+        self.dialect.numbers_tasks().then_some(self.premises.context_stamp.as_str())
     }
 
     /// Returns the name under which this server stores a reader's position in the output of tasks. Another server of

@@ -1,21 +1,21 @@
 //! One call of a tool: what it was called with, what it works on, and what it returns.
 //!
-//! A [`Tool`] declares [`Parameter`]s, which give its schema and read its [`Arguments`]. It works on a [`CallContext`], a session
+//! A [`ToolDefinition`] declares [`Parameter`]s, which give its schema and read its [`Arguments`]. It works on a [`CallContext`], a session
 //! of the engine, and returns a [`Reply`] or a [`Refusal`].
 
 mod context;
+mod definition;
 mod next_step;
 mod parameter;
 mod refusal;
 mod reply;
-mod tool;
 
 pub use context::{
     Background, CallContext, CallTrace, Caller, LOOK_EVERY, Patience, Patient, Premises, SessionEnd,
     put_below,
 };
+pub use definition::{Field, ToolDefinition};
 pub use next_step::next_step;
 pub use parameter::{Arguments, Kind, Offered, Parameter, Range};
 pub use refusal::Refusal;
 pub use reply::{End, Over, Reply, StartedTask};
-pub use tool::{Effect, Field, Tool};

@@ -5,15 +5,16 @@ use meanwhile::engine::Condition;
 use meanwhile::{Error, Filter, Task};
 use serde_json::{Value, json};
 
-use super::text::{minutes, title};
-use super::{Dialect, Speaks};
+use super::{Description, Dialect, STATUS_HINT, Speaks, refuse_plainly, script};
 use crate::call::{
-    Arguments, CallContext, Effect, Field, Kind, Offered, Over, Parameter, Refusal, Reply, Tool,
+    Arguments, CallContext, Field, Kind, Offered, Over, Parameter, Refusal, Reply, ToolDefinition,
 };
 use crate::operations::{
     ClearCall, Cleared, Excerpt, StopCall, WaitCall, Wish, clear, delegate, follow_up, list, shorten, stop,
     told, wait,
 };
+use crate::screens::Layout;
+use crate::screens::text::{minutes, title};
 
 const OWN: Dialect = Dialect::BackgroundTask;
 /// How much of an answer `background_output` returns at least.
@@ -36,9 +37,20 @@ const SUMMARY: &[Field] = &[
     Field::new("endsWithSession", "boolean"),
 ];
 
-pub(super) static TOOLS: [Tool; 6] = [
-    Tool {
-        name: "background_task",
+pub(super) static DESCRIPTION: Description = Description {
+    definitions: &TOOLS,
+    refuse: |refusal, _, cx| refuse(refusal, cx),
+    refuse_unopened: refuse_plainly,
+    command: script,
+    replies_with_objects: true,
+    instructions: "background_output shows a task, background_block waits for tasks, background_cancel ends them.",
+    list_hint: STATUS_HINT,
+    layout: Layout::Plain,
+};
+
+static TOOLS: [ToolDefinition; 6] = [
+    ToolDefinition {
+        tool: OWN.tool("background_task"),
         title: "Ask an agent",
         about: "Start an agent in the background with a prompt. Returns its task id at once; a notification brings the result.",
         about_background: "",
@@ -53,13 +65,12 @@ pub(super) static TOOLS: [Tool; 6] = [
             Parameter::optional("batch_id", Kind::Text, "Groups related tasks"),
             Parameter::optional("parent_message", Kind::Text, "Id of the message it comes from, if known"),
         ],
-        effect: Effect::Runs,
         offered: Offered::WithBackground,
         reply: SUMMARY,
         run: background_task,
     },
-    Tool {
-        name: "background_resume",
+    ToolDefinition {
+        tool: OWN.tool("background_resume"),
         title: "Send an agent a follow-up",
         about: "Send a follow-up message to a completed task; its agent remembers the conversation. Returns at once; use background_block to wait for the response.",
         about_background: "",
@@ -67,13 +78,12 @@ pub(super) static TOOLS: [Tool; 6] = [
             Parameter::required("task_id", Kind::Text, ""),
             Parameter::required("message", Kind::Text, ""),
         ],
-        effect: Effect::Runs,
         offered: Offered::WithBackground,
         reply: SUMMARY,
         run: background_resume,
     },
-    Tool {
-        name: "background_output",
+    ToolDefinition {
+        tool: OWN.tool("background_output"),
         title: "Status or result of a task",
         about: "Return the result of a finished background task, or status and progress of a running one. Never blocks; use background_block to wait.",
         about_background: "",
@@ -81,7 +91,6 @@ pub(super) static TOOLS: [Tool; 6] = [
             Parameter::optional("task_id", Kind::Text, ""),
             Parameter::optional("batch_id", Kind::Text, "Show all tasks of this batch instead"),
         ],
-        effect: Effect::Reads,
         offered: Offered::WithBackground,
         reply: &[
             Field::new("task_id", "string"),
@@ -96,8 +105,8 @@ pub(super) static TOOLS: [Tool; 6] = [
         ],
         run: background_output,
     },
-    Tool {
-        name: "background_block",
+    ToolDefinition {
+        tool: OWN.tool("background_block"),
         title: "Wait for tasks",
         about: "Wait until all of these tasks have ended, or until the timeout (ms, default {wait}). Returns the status of each.",
         about_background: "",
@@ -106,13 +115,12 @@ pub(super) static TOOLS: [Tool; 6] = [
             Parameter::optional("batch_id", Kind::Text, "Also all tasks of this batch"),
             Parameter::optional("timeout", Kind::Wait { most: Some(600_000), shown: "number" }, ""),
         ],
-        effect: Effect::Reads,
         offered: Offered::WithBackground,
         reply: &[Field::new("tasks", "array"), Field::new("timed_out", "boolean")],
         run: background_block,
     },
-    Tool {
-        name: "background_cancel",
+    ToolDefinition {
+        tool: OWN.tool("background_cancel"),
         title: "Cancel tasks",
         about: "Cancel a task, or all running tasks of a batch.",
         about_background: "",
@@ -120,13 +128,12 @@ pub(super) static TOOLS: [Tool; 6] = [
             Parameter::optional("task_id", Kind::Text, ""),
             Parameter::optional("batch_id", Kind::Text, ""),
         ],
-        effect: Effect::Ends,
         offered: Offered::WithBackground,
         reply: &[Field::new("tasks", "array")],
         run: background_cancel,
     },
-    Tool {
-        name: "background_clear",
+    ToolDefinition {
+        tool: OWN.tool("background_clear"),
         title: "Remove finished tasks",
         about: "Remove finished tasks and their results: the given ones, those of a batch, or all. Running tasks are kept unless cancel is set.",
         about_background: "",
@@ -135,7 +142,6 @@ pub(super) static TOOLS: [Tool; 6] = [
             Parameter::optional("batch_id", Kind::Text, ""),
             Parameter::optional("cancel", Kind::Flag { default: Some(false) }, "Cancel running tasks first"),
         ],
-        effect: Effect::Ends,
         offered: Offered::WithBackground,
         reply: &[Field::new("cleared", "array"), Field::new("kept", "array")],
         run: background_clear,
@@ -347,7 +353,7 @@ fn summary(task: &Task) -> Value {
     })
 }
 
-pub(super) fn refuse(refusal: &Refusal, cx: &CallContext<'_>) -> Reply {
+fn refuse(refusal: &Refusal, cx: &CallContext<'_>) -> Reply {
     let text = match refusal {
         Refusal::Engine(Error::NotFound(id)) => {
             let live: Vec<_> = cx.live().iter().map(|task| task.id.to_string()).collect();

@@ -6,12 +6,13 @@ use meanwhile::{Error, Filter, Task};
 use mw_model::{CommandSpec, Status};
 use serde_json::{Value, json};
 
-use super::text::{dated, first_line, minutes, title};
-use super::{Dialect, Speaks, screens};
+use super::{Description, Dialect, STATUS_HINT, Speaks};
 use crate::call::{
-    Arguments, CallContext, Effect, Field, Kind, Offered, Over, Parameter, Refusal, Reply, Tool,
+    Arguments, CallContext, Field, Kind, Offered, Over, Parameter, Refusal, Reply, ToolDefinition,
 };
 use crate::operations::{OutputCall, ShellCall, StopCall, list, output, start, stop, told};
+use crate::screens::text::{dated, first_line, minutes, title};
+use crate::screens::{Layout, table};
 
 const OWN: Dialect = Dialect::CoCli;
 /// How many lines a status shows.
@@ -19,9 +20,20 @@ const LINES: u64 = 20;
 /// How much room a row of the list takes besides the description.
 const ROW: usize = 80;
 
-pub(super) static TOOLS: [Tool; 4] = [
-    Tool {
-        name: "start_background_task",
+pub(super) static DESCRIPTION: Description = Description {
+    definitions: &TOOLS,
+    refuse: |refusal, _, _| refuse(refusal),
+    refuse_unopened: refuse,
+    command: |text, _| words(text),
+    replies_with_objects: true,
+    instructions: "Before you start something long, say how long it will take and ask: Run in background? [y/n]. Start it with start_background_task and keep working; check_task_status shows a task, cancel_background_task ends it.",
+    list_hint: STATUS_HINT,
+    layout: Layout::Table,
+};
+
+static TOOLS: [ToolDefinition; 4] = [
+    ToolDefinition {
+        tool: OWN.tool("start_background_task"),
         title: "Start a background task",
         about: "Start a long-running command in the background. The command is executed without a shell unless `shell` is set. Example: command \"uv run pytest\", description \"Run the tests\".",
         about_background: "",
@@ -35,7 +47,6 @@ pub(super) static TOOLS: [Tool; 4] = [
             ),
             Parameter::optional("shell", Kind::Flag { default: Some(false) }, "Run it with a shell"),
         ],
-        effect: Effect::Runs,
         offered: Offered::WithBackground,
         reply: &[
             Field::new("task_id", "string"),
@@ -45,8 +56,8 @@ pub(super) static TOOLS: [Tool; 4] = [
         ],
         run: start_background_task,
     },
-    Tool {
-        name: "check_task_status",
+    ToolDefinition {
+        tool: OWN.tool("check_task_status"),
         title: "Check a task",
         about: "Check status, duration, exit code and last output lines of a background task. Never blocks.",
         about_background: "",
@@ -54,7 +65,6 @@ pub(super) static TOOLS: [Tool; 4] = [
             Parameter::required("task_id", Kind::Text, ""),
             Parameter::optional("include_output", Kind::Flag { default: Some(true) }, "The last 20 lines"),
         ],
-        effect: Effect::Reads,
         offered: Offered::WithBackground,
         reply: &[
             Field::new("task_id", "string"),
@@ -68,13 +78,12 @@ pub(super) static TOOLS: [Tool; 4] = [
         ],
         run: check_task_status,
     },
-    Tool {
-        name: "cancel_background_task",
+    ToolDefinition {
+        tool: OWN.tool("cancel_background_task"),
         title: "Cancel a task",
         about: "Cancel a running background task and everything it started.",
         about_background: "",
         parameters: &[Parameter::required("task_id", Kind::Text, "")],
-        effect: Effect::Ends,
         offered: Offered::WithBackground,
         reply: &[
             Field::new("task_id", "string"),
@@ -83,8 +92,8 @@ pub(super) static TOOLS: [Tool; 4] = [
         ],
         run: cancel_background_task,
     },
-    Tool {
-        name: "list_background_tasks",
+    ToolDefinition {
+        tool: OWN.tool("list_background_tasks"),
         title: "List tasks",
         about: "List background tasks, newest first.",
         about_background: "",
@@ -93,7 +102,6 @@ pub(super) static TOOLS: [Tool; 4] = [
             Kind::Word { words: &["pending", "running", "completed", "failed", "cancelled"], default: None },
             "",
         )],
-        effect: Effect::Reads,
         offered: Offered::WithBackground,
         reply: &[
             Field::new("tasks", "array"),
@@ -132,18 +140,21 @@ fn start_background_task(arguments: &Arguments, cx: &CallContext<'_>) -> Result<
 }
 
 /// Says what has become of a start: one without a slot has not begun.
-pub(super) fn begun(task: &Task, id: &str) -> String {
+pub(crate) fn begun(task: &Task, id: &str) -> String {
     match task.queue_position {
         Some(place) => format!("Queued background task {id} (pending, position {place} in the queue)"),
         None => format!("Started background task {id}"),
     }
 }
 
-/// Splits a command as a shell would.
-pub(super) fn words(command: &str) -> Result<Vec<String>, Refusal> {
+/// Splits a command into words as a shell would.
+fn words(command: &str) -> Result<CommandSpec, Refusal> {
     let words = shlex::split(command)
         .ok_or_else(|| Refusal::argument("command", "has an unclosed quote, or ends in a backslash"))?;
-    if words.is_empty() { Err(Refusal::argument("command", "is empty")) } else { Ok(words) }
+    if words.is_empty() {
+        return Err(Refusal::argument("command", "is empty"));
+    }
+    Ok(CommandSpec::Argv(words.into_iter().map(Into::into).collect()))
 }
 
 /// A reply whose text is what people see, too.
@@ -200,7 +211,7 @@ fn check_task_status(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Repl
 }
 
 /// Says how far a running task has come: `Running: 132/247 files processed (53%)`.
-pub(super) fn progress(task: &Task) -> Option<String> {
+pub(crate) fn progress(task: &Task) -> Option<String> {
     let progress = task.progress.as_ref().filter(|_| !task.status.is_terminal())?;
     let steps = match (progress.done, progress.total) {
         (Some(done), Some(total)) => Some(format!("{done}/{total}")),
@@ -264,7 +275,7 @@ fn list_background_tasks(arguments: &Arguments, cx: &CallContext<'_>) -> Result<
     let missing = listed.missing();
     let mut tasks = listed.tasks;
     tasks.sort_by_key(|task| std::cmp::Reverse(task.created_at));
-    let mut display = screens::table(&tasks, OWN);
+    let mut display = table(&tasks, OWN);
     if missing > 0 {
         display.push_str(&format!("\n({missing} older tasks not shown)"));
     }
@@ -285,7 +296,7 @@ fn entry(task: &Task) -> Value {
     })
 }
 
-pub(super) fn refuse(refusal: &Refusal) -> Reply {
+fn refuse(refusal: &Refusal) -> Reply {
     let display = match refusal {
         Refusal::Engine(Error::NotFound(id)) => format!("Task {id} not found."),
         other => format!("{other}."),

@@ -6,25 +6,37 @@ use mw_model::wire::{AGENT_FILE, LOG_FILE};
 use mw_model::{Status, TaskKind};
 use serde_json::{Map, Value, json};
 
-use super::panel::Panel;
-use super::text::{beginning, command, first_line, minutes, title};
-use super::{Dialect, Speaks};
+use super::{Description, Dialect, Speaks, script};
 use crate::call::{
-    Arguments, CallContext, Effect, Field, Kind, Offered, Over, Parameter, Range, Refusal, Reply, Tool,
+    Arguments, CallContext, Field, Kind, Offered, Over, Parameter, Range, Refusal, Reply, ToolDefinition,
 };
 use crate::operations::{
     Excerpt, Ran, Returned, ShellCall, StopCall, WaitCall, Wish, await_answer, delegate, run, start, stop,
     told, wait,
 };
+use crate::screens::Layout;
+use crate::screens::panel::Panel;
+use crate::screens::text::{beginning, command, first_line, minutes, title};
 
 const OWN: Dialect = Dialect::Mycode;
 const RECENT: usize = 3;
 /// Types of subagents that every host of such a tool has: the default agent does their work.
 const USUAL_TYPES: [&str; 2] = ["Bash", "general-purpose"];
 
-pub(super) static TOOLS: [Tool; 4] = [
-    Tool {
-        name: "Bash",
+pub(super) static DESCRIPTION: Description = Description {
+    definitions: &TOOLS,
+    refuse: |refusal, given, _| refuse(refusal, given),
+    refuse_unopened: |refusal| refuse(refusal, &Map::new()),
+    command: script,
+    replies_with_objects: true,
+    instructions: "Start long commands with Bash run_in_background and keep working; TaskOutput waits for a task and returns its output.",
+    list_hint: "Use TaskOutput tool to get task output.",
+    layout: Layout::Plain,
+};
+
+static TOOLS: [ToolDefinition; 4] = [
+    ToolDefinition {
+        tool: OWN.tool("Bash"),
         title: "Run a command",
         about: "Run a command with bash and return its output and exit code.",
         about_background: "With run_in_background it returns at once with a task id and the output file; use TaskOutput to get the result.",
@@ -35,7 +47,6 @@ pub(super) static TOOLS: [Tool; 4] = [
             Parameter::optional("run_in_background", Kind::Flag { default: Some(false) }, "Return at once")
                 .with_background(),
         ],
-        effect: Effect::Runs,
         offered: Offered::Always,
         reply: &[
             Field::new("task_id", "string"),
@@ -48,8 +59,8 @@ pub(super) static TOOLS: [Tool; 4] = [
         ],
         run: bash,
     },
-    Tool {
-        name: "Task",
+    ToolDefinition {
+        tool: OWN.tool("Task"),
         title: "Ask a subagent",
         about: "Run a subagent with a prompt and return its answer.",
         about_background: "With run_in_background it returns at once with a task id and the output file; use TaskOutput to get the answer.",
@@ -60,7 +71,6 @@ pub(super) static TOOLS: [Tool; 4] = [
             Parameter::optional("run_in_background", Kind::Flag { default: Some(false) }, "Return at once")
                 .with_background(),
         ],
-        effect: Effect::Runs,
         offered: Offered::WithBackground,
         reply: &[
             Field::new("task_id", "string"),
@@ -72,8 +82,8 @@ pub(super) static TOOLS: [Tool; 4] = [
         ],
         run: task,
     },
-    Tool {
-        name: "TaskOutput",
+    ToolDefinition {
+        tool: OWN.tool("TaskOutput"),
         title: "Get a task's output",
         about: "Get status, output and exit code of a background task.\n\nParameters:\n- task_id: the task's id\n- block: wait until it ends (default true)\n- timeout: maximum wait in milliseconds (default {wait}, at most 600000)\n\nUse block=false for a quick check. The /tasks command lists all tasks.",
         about_background: "",
@@ -82,7 +92,6 @@ pub(super) static TOOLS: [Tool; 4] = [
             Parameter::optional("block", Kind::Flag { default: Some(true) }, ""),
             Parameter::optional("timeout", Kind::Wait { most: Some(600_000), shown: "number" }, ""),
         ],
-        effect: Effect::Reads,
         offered: Offered::WithBackground,
         reply: &[
             Field::new("success", "boolean"),
@@ -98,13 +107,12 @@ pub(super) static TOOLS: [Tool; 4] = [
         ],
         run: task_output,
     },
-    Tool {
-        name: "KillShell",
+    ToolDefinition {
+        tool: OWN.tool("KillShell"),
         title: "Kill a task",
         about: "Kill a background task and everything it started.",
         about_background: "",
         parameters: &[Parameter::required("shell_id", Kind::Text, "The task's id")],
-        effect: Effect::Ends,
         offered: Offered::WithBackground,
         reply: &[
             Field::new("success", "boolean"),
@@ -206,7 +214,7 @@ fn full_output(left_out: u64, task: &Task, cx: &CallContext<'_>) -> String {
     file.map(|file| format!("\n\nFull output: {file}")).unwrap_or_default()
 }
 
-pub(super) fn output_file_in(task: &Task, runtime: &Runtime) -> Option<String> {
+pub(crate) fn output_file_in(task: &Task, runtime: &Runtime) -> Option<String> {
     if task.status.is_terminal() && task.started_at.is_none() {
         return None;
     }
@@ -220,7 +228,7 @@ pub(super) fn output_file_in(task: &Task, runtime: &Runtime) -> Option<String> {
 }
 
 /// Says that a task was started, or waits for a slot.
-pub(super) fn started_screen(task: &Task, output_file: Option<&str>) -> String {
+pub(crate) fn started_screen(task: &Task, output_file: Option<&str>) -> String {
     let state = if task.queue_position.is_some() { "Pending" } else { "Running" };
     let panel = start_panel(task, state, output_file);
     format!("{}\n\nYou can continue working. Use /tasks to check status.", panel.draw())
@@ -240,7 +248,7 @@ fn start_panel(task: &Task, state: &str, output_file: Option<&str>) -> Panel {
 }
 
 /// Draws one task with the end of its output.
-pub(super) fn screen(task: &Task, output: &str) -> String {
+pub(crate) fn screen(task: &Task, output: &str) -> String {
     if task.status.is_terminal() { completed(task, output) } else { status(task, output) }.draw()
 }
 
@@ -403,7 +411,7 @@ fn name_file(data: &mut Value, file: Option<String>) {
 }
 
 /// Refuses a call that named this task, if it named one.
-pub(super) fn refuse(refusal: &Refusal, given: &Map<String, Value>) -> Reply {
+fn refuse(refusal: &Refusal, given: &Map<String, Value>) -> Reply {
     let named = || ["task_id", "shell_id"].iter().find_map(|name| given.get(*name)?.as_str());
     let (id, error) = match refusal {
         Refusal::Engine(Error::NotFound(id)) => (id.clone(), "Task not found".to_owned()),

@@ -5,12 +5,13 @@ use meanwhile::{Error, Filter, Task};
 use mw_model::{Status, clipped, signal_number};
 use serde_json::{Value, json};
 
-use super::text::{command, quoted, seconds};
-use super::{Dialect, Speaks};
+use super::{Description, Dialect, STATUS_HINT, Speaks, refuse_plainly, script};
 use crate::call::{
-    Arguments, CallContext, Effect, Field, Kind, Offered, Over, Parameter, Range, Refusal, Reply, Tool,
+    Arguments, CallContext, Field, Kind, Offered, Over, Parameter, Range, Refusal, Reply, ToolDefinition,
 };
 use crate::operations::{OutputCall, ShellCall, StopCall, list, output, start, stop, told};
+use crate::screens::Layout;
+use crate::screens::text::{command, quoted, seconds};
 
 const OWN: Dialect = Dialect::Opta;
 /// How much of a label is shown.
@@ -18,9 +19,20 @@ const LABEL: usize = 200;
 /// The reader whose position in the output `bg_output` stores.
 const READER: &str = "bg_output";
 
-pub(super) static TOOLS: [Tool; 4] = [
-    Tool {
-        name: "bg_start",
+pub(super) static DESCRIPTION: Description = Description {
+    definitions: &TOOLS,
+    refuse: |refusal, _, cx| refuse(refusal, cx),
+    refuse_unopened: refuse_plainly,
+    command: script,
+    replies_with_objects: false,
+    instructions: "Start long commands with bg_start and keep working; bg_status and bg_output show them, bg_kill ends one.",
+    list_hint: STATUS_HINT,
+    layout: Layout::Plain,
+};
+
+static TOOLS: [ToolDefinition; 4] = [
+    ToolDefinition {
+        tool: OWN.tool("bg_start"),
         title: "Start a process",
         about: "Start a shell command in the background and return a process ID. For long-running commands: tests, builds, dev servers.",
         about_background: "",
@@ -33,7 +45,6 @@ pub(super) static TOOLS: [Tool; 4] = [
             ),
             Parameter::optional("label", Kind::Text, "Human-readable label, such as \"dev server\""),
         ],
-        effect: Effect::Runs,
         offered: Offered::WithBackground,
         reply: &[
             Field::new("id", "string"),
@@ -44,8 +55,8 @@ pub(super) static TOOLS: [Tool; 4] = [
         ],
         run: bg_start,
     },
-    Tool {
-        name: "bg_status",
+    ToolDefinition {
+        tool: OWN.tool("bg_status"),
         title: "Status of processes",
         about: "Show state, PID, runtime and exit code of one background process, or of all.",
         about_background: "",
@@ -54,13 +65,12 @@ pub(super) static TOOLS: [Tool; 4] = [
             Kind::Text,
             "Process ID from bg_start; leave out to list all",
         )],
-        effect: Effect::Reads,
         offered: Offered::WithBackground,
         reply: &[Field::new("processes", "array")],
         run: bg_status,
     },
-    Tool {
-        name: "bg_output",
+    ToolDefinition {
+        tool: OWN.tool("bg_output"),
         title: "Output of a process",
         about: "Get stdout and stderr of a background process; by default only output since the last read.",
         about_background: "",
@@ -78,7 +88,6 @@ pub(super) static TOOLS: [Tool; 4] = [
                 "Only output since the last bg_output call (default: true)",
             ),
         ],
-        effect: Effect::Reads,
         offered: Offered::WithBackground,
         reply: &[
             Field::new("stdout", "string"),
@@ -87,8 +96,8 @@ pub(super) static TOOLS: [Tool; 4] = [
         ],
         run: bg_output,
     },
-    Tool {
-        name: "bg_kill",
+    ToolDefinition {
+        tool: OWN.tool("bg_kill"),
         title: "Kill a process",
         about: "End a background process: SIGTERM, then SIGKILL after 5 s if it still runs.",
         about_background: "",
@@ -100,7 +109,6 @@ pub(super) static TOOLS: [Tool; 4] = [
                 "Signal to send (default: SIGTERM)",
             ),
         ],
-        effect: Effect::Ends,
         offered: Offered::WithBackground,
         reply: &[Field::new("id", "string"), Field::new("killed", "boolean"), Field::new("state", "string")],
         run: bg_kill,
@@ -263,7 +271,7 @@ fn bg_kill(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal
     Ok(Reply::new(text, data).telling(told(&stopped)))
 }
 
-pub(super) fn refuse(refusal: &Refusal, cx: &CallContext<'_>) -> Reply {
+fn refuse(refusal: &Refusal, cx: &CallContext<'_>) -> Reply {
     let text = match refusal {
         Refusal::Engine(Error::NotFound(id)) => {
             format!("Error: Process not found: Process \"{id}\" not found")

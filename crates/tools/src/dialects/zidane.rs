@@ -5,18 +5,30 @@ use serde_json::json;
 
 use meanwhile::{Error, Task};
 
-use super::Dialect;
-use super::text::seconds;
+use super::{Description, Dialect, STATUS_HINT, refuse_plainly, script};
 use crate::call::{
-    Arguments, CallContext, Effect, Field, Kind, Offered, Over, Parameter, Refusal, Reply, Tool,
+    Arguments, CallContext, Field, Kind, Offered, Over, Parameter, Refusal, Reply, ToolDefinition,
 };
 use crate::operations::{Returned, ShellCall, StopCall, run, start, stop, told};
+use crate::screens::Layout;
+use crate::screens::text::seconds;
 
 const OWN: Dialect = Dialect::Zidane;
 
-pub(super) static TOOLS: [Tool; 2] = [
-    Tool {
-        name: "shell",
+pub(super) static DESCRIPTION: Description = Description {
+    definitions: &TOOLS,
+    refuse: |refusal, _, cx| refuse(refusal, cx),
+    refuse_unopened: refuse_plainly,
+    command: script,
+    replies_with_objects: false,
+    instructions: "Start long commands with shell run_in_background and keep working; shell_kill ends one.",
+    list_hint: STATUS_HINT,
+    layout: Layout::Plain,
+};
+
+static TOOLS: [ToolDefinition; 2] = [
+    ToolDefinition {
+        tool: OWN.tool("shell"),
         title: "Run a command",
         about: "Run a shell command and return its output and exit code.",
         about_background: "Set run_in_background for commands that take long: the call returns at once with a task id and the path of the log, and a <task-notification> follows when the command ends. Read the log with read_file. Do not sleep and do not read the log in a loop: the notification is the wake-up. Standard input is closed.",
@@ -31,7 +43,6 @@ pub(super) static TOOLS: [Tool; 2] = [
             Parameter::optional("cwd", Kind::Text, "Working directory"),
             Parameter::optional("env", Kind::Pairs, "Additional environment"),
         ],
-        effect: Effect::Runs,
         offered: Offered::Always,
         reply: &[
             Field::new("task_id", "string"),
@@ -42,13 +53,12 @@ pub(super) static TOOLS: [Tool; 2] = [
         ],
         run: shell,
     },
-    Tool {
-        name: "shell_kill",
+    ToolDefinition {
+        tool: OWN.tool("shell_kill"),
         title: "Kill a background task",
         about: "End a background task and everything it started.",
         about_background: "",
         parameters: &[Parameter::required("task_id", Kind::Text, "Task id, such as bash_1")],
-        effect: Effect::Ends,
         offered: Offered::WithBackground,
         reply: &[
             Field::new("task_id", "string"),
@@ -186,7 +196,7 @@ fn exit_code(task: &Task) -> Option<i32> {
     OWN.exit_code(task.cause_value()?)
 }
 
-pub(super) fn refuse(refusal: &Refusal, cx: &CallContext<'_>) -> Reply {
+fn refuse(refusal: &Refusal, cx: &CallContext<'_>) -> Reply {
     // One that waits for its turn is not listed.
     let listed =
         |task: &Task| task.kind == TaskKind::Shell && OWN.word(task.status, task.cause_value()).is_some();

@@ -2,7 +2,7 @@
 
 use meanwhile::engine::{From, ReadReply, ReadRequest, clean_text};
 use meanwhile::{Error, Task};
-use mw_model::TaskKind;
+use mw_model::{TaskKind, first_bytes};
 
 use crate::call::CallContext;
 
@@ -56,12 +56,13 @@ impl Excerpt {
     fn head(answer: &str, most: u64) -> Self {
         let most = usize::try_from(most).unwrap_or(usize::MAX);
         let text = without_notifications(&clean_text(answer));
-        if text.len() <= most {
-            return Self { text, left_out: 0 };
+        match first_bytes(&text, most) {
+            (_, 0) => Self { text, left_out: 0 },
+            (head, left_out) => {
+                let text = format!("{head}\n[… {left_out} bytes omitted …]");
+                Self { text, left_out: left_out as u64 }
+            }
         }
-        let end = text.floor_char_boundary(most);
-        let left_out = (text.len() - end) as u64;
-        Self { text: format!("{}\n[… {left_out} bytes omitted …]", &text[..end]), left_out }
     }
 }
 

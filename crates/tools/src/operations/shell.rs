@@ -5,12 +5,10 @@ use std::time::{Duration, Instant};
 
 use meanwhile::Task;
 use meanwhile::engine::{Condition, KillRequest, TaskRequest, WaitRequest};
-use mw_model::{CommandSpec, EnvVar, Io, Limits};
+use mw_model::{CommandSpec, EnvVar, Io, Limits, first_chars};
 
 use super::excerpt::Excerpt;
-use crate::call::Refusal;
-use crate::call::Reply;
-use crate::call::{Background, CallContext, Patience};
+use crate::call::{Background, CallContext, Patience, Refusal, Reply};
 
 /// A request to run a command.
 #[derive(Clone, Debug)]
@@ -89,7 +87,7 @@ fn one_line(text: &str) -> Option<String> {
     const MOST: usize = 80;
     let words: Vec<_> = text.split(|c: char| c.is_whitespace() || c.is_control()).collect();
     let line = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
-    Some(line.chars().take(MOST).collect()).filter(|line: &String| !line.is_empty())
+    Some(first_chars(&line, MOST).to_owned()).filter(|line| !line.is_empty())
 }
 
 /// Starts a command in the background.

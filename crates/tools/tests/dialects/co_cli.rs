@@ -7,7 +7,7 @@ use mw_testkit::children::gated;
 use mw_testkit::{SOON, processes, wait_until};
 use mw_tools::Dialect;
 use mw_tools::call::Background;
-use mw_tools::dialects::screens;
+use mw_tools::screens;
 use serde_json::{Value, json};
 
 use crate::world::{SLEEPER, World, briefly};

@@ -1,8 +1,7 @@
 //! mycode's boxes and lists, drawn as its document draws them but straight.
 
 use mw_tools::Dialect;
-use mw_tools::dialects::screens;
-use mw_tools::dialects::screens::Layout;
+use mw_tools::screens::{self, Layout};
 use serde_json::json;
 use unicode_width::UnicodeWidthStr;
 

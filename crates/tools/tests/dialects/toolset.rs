@@ -1,7 +1,7 @@
 //! The registry: aliases, tools of the host's own, variants, switching off.
 
-use mw_tools::call::{Background, Effect, Reply};
-use mw_tools::{CustomTool, Dialect, Form, RegistryError, ToolSpec, Toolset};
+use mw_tools::call::{Background, Reply};
+use mw_tools::{CustomTool, Dialect, Form, RegistryError, ToolClass, ToolSpec, Toolset};
 use serde_json::{Value, json};
 
 use crate::world::World;
@@ -13,7 +13,7 @@ fn custom(name: &str) -> CustomTool {
         description: "The host's own run_in_background.".to_owned(),
         input_schema: json!({"type": "object", "properties": {"run_in_background": {"type": "boolean"}}}),
         output_schema: None,
-        effect: None,
+        class: None,
     };
     CustomTool { spec, run: Box::new(|given, _| Reply::new("mine".to_owned(), json!({"given": given}))) }
 }
@@ -170,10 +170,11 @@ fn hints_say_what_a_call_does_to_the_world() {
         for spec in Toolset::of(dialect).specs(Background::On) {
             let has = |name: &str| spec.input_schema["properties"][name].is_object();
             let runs = has("command") || has("prompt") || has("message");
-            assert_eq!(spec.effect == Some(Effect::Runs), runs, "{}", spec.name);
+            let class = spec.class.unwrap();
+            assert_eq!(matches!(class, ToolClass::Starts | ToolClass::Delegates), runs, "{}", spec.name);
             let name = spec.name.to_lowercase();
             let ends = ["kill", "stop", "cancel", "clear"].iter().any(|word| name.contains(word));
-            assert_eq!(spec.effect == Some(Effect::Ends), ends, "{}", spec.name);
+            assert_eq!(matches!(class, ToolClass::Kills | ToolClass::Clears), ends, "{}", spec.name);
         }
     }
     assert_eq!(hints(Dialect::Opta, "bg_status")["readOnlyHint"], true);

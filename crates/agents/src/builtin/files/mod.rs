@@ -12,8 +12,8 @@ pub(super) use place::Place;
 
 use serde_json::{Value, json};
 
+use mw_policy::ToolClass;
 use mw_tools::ToolSpec;
-use mw_tools::call::Effect;
 
 /// A tool for files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,7 +98,7 @@ impl FileTool {
             description: description.to_owned(),
             input_schema: json!({"type": "object", "properties": properties, "required": required}),
             output_schema: None,
-            effect: Some(if self.writes() { Effect::Runs } else { Effect::Reads }),
+            class: Some(if self.writes() { ToolClass::Awaits } else { ToolClass::Reads }),
         }
     }
 }

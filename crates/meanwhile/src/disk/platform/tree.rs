@@ -6,6 +6,7 @@ use std::fs;
 use std::io;
 use std::os::fd::BorrowedFd;
 
+use mw_model::signal::{SIGCONT, SIGKILL};
 use mw_model::{ProcStat, Process};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
@@ -95,7 +96,6 @@ fn is_ours(pid: u32) -> io::Result<bool> {
 
 /// Kills all processes with an entry in their environment, and those that they start meanwhile. Supervisors are of a task.
 pub(crate) fn kill_marked(entry: &str) {
-    const SIGKILL: i32 = 9;
     const MOST_ROUNDS: u32 = 50;
     for _ in 0..MOST_ROUNDS {
         let pids = fs::read_dir("/proc").into_iter().flatten().flatten();
@@ -124,7 +124,6 @@ pub(crate) fn peer_of(socket: BorrowedFd<'_>) -> Option<u32> {
 
 /// Lets one of our supervisors run again that a signal has stopped, and the guardian above it.
 pub(crate) fn continue_if_stopped(pid: u32) {
-    const SIGCONT: i32 = 18;
     let guardian = stat(pid).ok().flatten().map(|stat| stat.parent);
     for pid in guardian.into_iter().chain([pid]) {
         if let Ok(Some(stat)) = stat(pid)

@@ -5,8 +5,8 @@ use std::io::ErrorKind;
 use std::os::unix::fs::{DirBuilderExt, symlink};
 use std::path::{Path, PathBuf};
 
-use mw_model::wire::{AGENT_FILE, LOG_FILE};
-use mw_model::{Dialect, TaskId, TaskKind, short_handle, task_log_name};
+use mw_model::wire::LOG_FILE;
+use mw_model::{Link, TaskId, short_handle, task_log_name};
 
 use crate::disk::home::Home;
 use crate::error::{Error, Result};
@@ -26,15 +26,8 @@ pub(crate) fn drop_empty_name(home: &Home, task: &Task) {
 
 /// Returns the name that a task has beside its directory where its dialect has one, and for which of its files; none is
 /// the directory itself.
-pub(crate) fn name_beside(task: &Task) -> Option<(String, Option<&'static str>)> {
-    match (task.dialect, task.kind) {
-        (Dialect::Mycode, TaskKind::Agent) => Some((format!("{}.json", task.id), Some(AGENT_FILE))),
-        (Dialect::Mycode, TaskKind::Shell | TaskKind::Remote) => {
-            Some((format!("{}.log", task.id), Some(LOG_FILE)))
-        }
-        (Dialect::CoCli, _) => Some((task.handle(), None)),
-        (Dialect::Canonical | Dialect::Zidane | Dialect::BackgroundTask | Dialect::Opta, _) => None,
-    }
+pub(crate) fn name_beside(task: &Task) -> Option<Link> {
+    task.dialect.link(task)
 }
 
 /// Gives the log of a task a second name, where its dialect has one: beside its directory, or, of a task that is

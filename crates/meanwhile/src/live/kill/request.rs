@@ -1,5 +1,6 @@
 //! What is asked of tasks that shall end, and what came of it.
 
+use mw_model::signal::SIGTERM;
 use mw_model::wire::{KillReceipt, Operation};
 use mw_model::{TaskId, asks_to_end};
 
@@ -20,7 +21,6 @@ impl KillRequest {
     /// Returns a request that sends SIGTERM first, with the grace period of the task.
     #[must_use]
     pub const fn term(by: String) -> Self {
-        const SIGTERM: i32 = 15;
         Self { by, signal: SIGTERM, grace_ms: None }
     }
 

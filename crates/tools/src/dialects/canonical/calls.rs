@@ -8,12 +8,12 @@ use mw_model::{Io, Status, TaskId, TaskKind, signal_number};
 use serde_json::{Value, json};
 
 use crate::call::{Arguments, CallContext, End, Over, Refusal, Reply};
-use crate::dialects::text::{command, first_line, seconds, title};
 use crate::operations::{
     ClearCall, Cleared, Excerpt, OutputCall, Ran, Returned, ShellCall, StopCall, WaitCall, Wish,
     await_answer, clear, delegate, follow_up, list, output, run, search, shorten, start, stop, told,
     type_into, wait,
 };
+use crate::screens::text::{command, first_line, seconds, title};
 
 /// The reader whose position in the output `task_output` stores.
 const READER: &str = "model";

@@ -6,8 +6,11 @@ pub use calls::ran;
 
 use serde_json::json;
 
-use super::Dialect;
-use crate::call::{CallContext, Effect, Field, Kind, Offered, Parameter, Range, Refusal, Reply, Tool};
+use crate::call::{CallContext, Field, Kind, Offered, Parameter, Range, Refusal, Reply, ToolDefinition};
+use crate::dialects::{Description, Dialect, STATUS_HINT, script};
+use crate::screens::Layout;
+
+const OWN: Dialect = Dialect::Canonical;
 
 /// The fields of the reply about an agent task.
 const ANSWER: &[Field] = &[
@@ -19,9 +22,20 @@ const ANSWER: &[Field] = &[
     Field::new("ends_with_session", "boolean"),
 ];
 
-pub(super) static TOOLS: [Tool; 9] = [
-    Tool {
-        name: "shell",
+pub(super) static DESCRIPTION: Description = Description {
+    definitions: &TOOLS,
+    refuse: |refusal, _, cx| refuse(refusal, cx),
+    refuse_unopened: |refusal| failure(refusal, refusal.to_string()),
+    command: script,
+    replies_with_objects: false,
+    instructions: "Start long commands with shell run_in_background and keep working. Use task_wait only if you have nothing else to do; end tasks with task_stop.",
+    list_hint: STATUS_HINT,
+    layout: Layout::Plain,
+};
+
+static TOOLS: [ToolDefinition; 9] = [
+    ToolDefinition {
+        tool: OWN.tool("shell"),
         title: "Run a command",
         about: "Run a shell command and return its output and exit code. The middle of long output is omitted; the reply names the full log.",
         about_background: "With run_in_background the call returns at once and you get a notification when the command ends: keep working, never sleep or poll. Use task_wait only if you have nothing else to do.",
@@ -41,7 +55,6 @@ pub(super) static TOOLS: [Tool; 9] = [
             Parameter::optional("pty", Kind::Flag { default: None }, "Run it in a terminal, for task_input")
                 .with_background(),
         ],
-        effect: Effect::Runs,
         offered: Offered::Always,
         reply: &[
             Field::new("task_id", "string"),
@@ -55,8 +68,8 @@ pub(super) static TOOLS: [Tool; 9] = [
         ],
         run: calls::shell,
     },
-    Tool {
-        name: "task_output",
+    ToolDefinition {
+        tool: OWN.tool("task_output"),
         title: "Read a task's output",
         about: "Status and output of a task: new output since your last call, the last `lines`, output from `offset`, or lines that match the regex `pattern`.",
         about_background: "",
@@ -73,7 +86,6 @@ pub(super) static TOOLS: [Tool; 9] = [
                 "",
             ),
         ],
-        effect: Effect::Reads,
         offered: Offered::WithBackground,
         reply: &[
             Field::new("task_id", "string"),
@@ -86,8 +98,8 @@ pub(super) static TOOLS: [Tool; 9] = [
         ],
         run: calls::task_output,
     },
-    Tool {
-        name: "task_wait",
+    ToolDefinition {
+        tool: OWN.tool("task_wait"),
         title: "Wait for tasks",
         about: "Wait until all (or any) of the tasks end, print a line that matches `pattern`, or open `port`, and return their outcome. Without task_ids: all your running tasks. A timeout leaves the tasks running.",
         about_background: "",
@@ -107,7 +119,6 @@ pub(super) static TOOLS: [Tool; 9] = [
             ),
             Parameter::optional("timeout", Kind::Whole(Range::any(None)), "ms"),
         ],
-        effect: Effect::Reads,
         offered: Offered::WithBackground,
         reply: &[
             Field::new("tasks", "array"),
@@ -117,8 +128,8 @@ pub(super) static TOOLS: [Tool; 9] = [
         ],
         run: calls::task_wait,
     },
-    Tool {
-        name: "task_stop",
+    ToolDefinition {
+        tool: OWN.tool("task_stop"),
         title: "End tasks",
         about: "End tasks and everything they started; SIGKILL follows after 5 s.",
         about_background: "",
@@ -131,13 +142,12 @@ pub(super) static TOOLS: [Tool; 9] = [
                 "Default TERM; signals other than TERM, INT, KILL are only sent",
             ),
         ],
-        effect: Effect::Ends,
         offered: Offered::WithBackground,
         reply: &[Field::new("tasks", "array")],
         run: calls::task_stop,
     },
-    Tool {
-        name: "task_list",
+    ToolDefinition {
+        tool: OWN.tool("task_list"),
         title: "List tasks",
         about: "List this session's tasks, live tasks first.",
         about_background: "",
@@ -152,13 +162,12 @@ pub(super) static TOOLS: [Tool; 9] = [
             ),
             Parameter::optional("batch_id", Kind::Text, ""),
         ],
-        effect: Effect::Reads,
         offered: Offered::WithBackground,
         reply: &[Field::new("tasks", "array"), Field::new("total", "integer")],
         run: calls::task_list,
     },
-    Tool {
-        name: "agent",
+    ToolDefinition {
+        tool: OWN.tool("agent"),
         title: "Ask another agent",
         about: "Ask another agent, which knows nothing of this conversation, and return its answer.",
         about_background: "With run_in_background a notification brings the answer.",
@@ -171,13 +180,12 @@ pub(super) static TOOLS: [Tool; 9] = [
             Parameter::optional("batch_id", Kind::Text, ""),
             Parameter::optional("worktree", Kind::Flag { default: None }, "Use a separate git worktree"),
         ],
-        effect: Effect::Runs,
         offered: Offered::WithBackground,
         reply: ANSWER,
         run: calls::agent,
     },
-    Tool {
-        name: "task_resume",
+    ToolDefinition {
+        tool: OWN.tool("task_resume"),
         title: "Send an agent a follow-up",
         about: "Send a message to an agent that has answered; it remembers the conversation. A notification brings the answer.",
         about_background: "",
@@ -185,13 +193,12 @@ pub(super) static TOOLS: [Tool; 9] = [
             Parameter::required("task_id", Kind::Text, ""),
             Parameter::required("message", Kind::Text, ""),
         ],
-        effect: Effect::Runs,
         offered: Offered::WithBackground,
         reply: ANSWER,
         run: calls::task_resume,
     },
-    Tool {
-        name: "task_input",
+    ToolDefinition {
+        tool: OWN.tool("task_input"),
         title: "Type into a task",
         about: "Send input to a task that was started with pty.",
         about_background: "",
@@ -200,13 +207,12 @@ pub(super) static TOOLS: [Tool; 9] = [
             Parameter::required("text", Kind::Text, ""),
             Parameter::optional("enter", Kind::Flag { default: Some(true) }, "Press Enter after it"),
         ],
-        effect: Effect::Types,
         offered: Offered::WithBackground,
         reply: &[Field::new("bytes", "integer")],
         run: calls::task_input,
     },
-    Tool {
-        name: "task_clear",
+    ToolDefinition {
+        tool: OWN.tool("task_clear"),
         title: "Remove finished tasks",
         about: "Remove finished tasks and their logs: the given ones, or all.",
         about_background: "",
@@ -214,7 +220,6 @@ pub(super) static TOOLS: [Tool; 9] = [
             Parameter::optional("task_ids", Kind::Texts, ""),
             Parameter::optional("batch_id", Kind::Text, ""),
         ],
-        effect: Effect::Ends,
         offered: Offered::WithBackground,
         reply: &[Field::new("removed", "array"), Field::new("kept", "array")],
         run: calls::task_clear,
@@ -222,8 +227,8 @@ pub(super) static TOOLS: [Tool; 9] = [
 ];
 
 /// Refuses in words that help: what is wrong, and which tasks there are.
-pub(super) fn refuse(refusal: &Refusal, cx: &CallContext<'_>) -> Reply {
-    let live: Vec<_> = cx.live().iter().map(|task| Dialect::Canonical.handle(task)).collect();
+fn refuse(refusal: &Refusal, cx: &CallContext<'_>) -> Reply {
+    let live: Vec<_> = cx.live().iter().map(|task| OWN.handle(task)).collect();
     let rest = match refusal {
         Refusal::Engine(meanwhile::Error::NotFound(_)) if live.is_empty() => {
             " There are no live tasks.".to_owned()
@@ -234,7 +239,10 @@ pub(super) fn refuse(refusal: &Refusal, cx: &CallContext<'_>) -> Reply {
         }
         Refusal::Engine(_) | Refusal::Argument { .. } | Refusal::NoBackground { .. } => String::new(),
     };
-    let text = format!("{refusal}.{rest}");
+    failure(refusal, format!("{refusal}.{rest}"))
+}
+
+fn failure(refusal: &Refusal, text: String) -> Reply {
     let data = json!({"error": {"code": refusal.code(), "message": text}});
     Reply::failure(text, data)
 }

@@ -7,12 +7,12 @@ use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 /// Returns `4.2s`.
-pub(super) fn seconds(ms: u64) -> String {
+pub(crate) fn seconds(ms: u64) -> String {
     format!("{:.1}s", ms as f64 / 1000.0)
 }
 
 /// Returns `45s`, `4m 56s`, `1h 2m`.
-pub(super) fn minutes(ms: u64) -> String {
+pub(crate) fn minutes(ms: u64) -> String {
     let seconds = ms / 1000;
     match seconds {
         0..60 => format!("{seconds}s"),
@@ -22,33 +22,33 @@ pub(super) fn minutes(ms: u64) -> String {
 }
 
 /// Returns `2026-02-09 14:30:22`.
-pub(super) fn clock(at: Timestamp) -> String {
+pub(crate) fn clock(at: Timestamp) -> String {
     let (year, month, day, hour, minute, second) = at.civil();
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")
 }
 
 /// Returns the first line of a text without control characters, shortened.
-pub(super) fn first_line(text: &str) -> String {
+pub(crate) fn first_line(text: &str) -> String {
     const MOST: usize = 200;
     let line = text.lines().map(clean_text).find(|line| !line.trim().is_empty());
     clipped(line.as_deref().unwrap_or_default().trim(), MOST)
 }
 
 /// Returns the first line of a command, marked where there are more.
-pub(super) fn beginning(command: &str) -> String {
+pub(crate) fn beginning(command: &str) -> String {
     let first = first_line(command);
     let has_more = command.lines().filter(|line| !line.trim().is_empty()).count() > 1;
     if has_more && !first.ends_with('…') { format!("{first} …") } else { first }
 }
 
 /// Returns a task's command, shortened: it may be a script of any length, and is shown beside others.
-pub(super) fn command(task: &Task) -> String {
+pub(crate) fn command(task: &Task) -> String {
     const MOST: usize = 500;
     clipped(&task.command, MOST)
 }
 
 /// Quotes a text on one line.
-pub(super) fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {
         match c {
@@ -66,7 +66,7 @@ pub(super) fn quoted(text: &str) -> String {
 }
 
 /// Returns as much of the beginning of a text as fits into a number of columns, cut between what is seen as one sign.
-pub(super) fn cut(text: &str, columns: usize) -> &str {
+pub(crate) fn cut(text: &str, columns: usize) -> &str {
     let mut width = 0;
     let end = text.grapheme_indices(true).find(|(_, grapheme)| {
         width += grapheme.width();
@@ -76,7 +76,7 @@ pub(super) fn cut(text: &str, columns: usize) -> &str {
 }
 
 /// Cuts a text to a number of columns and fills it up to them.
-pub(super) fn cell(text: &str, columns: usize) -> String {
+pub(crate) fn cell(text: &str, columns: usize) -> String {
     let mut cell = cut(text, columns).to_owned();
     if cell.len() < text.len() {
         cell = format!("{}…", cut(text, columns.saturating_sub(1)));
@@ -87,12 +87,12 @@ pub(super) fn cell(text: &str, columns: usize) -> String {
 }
 
 /// Returns what a task is called: its description, or the first line of its command.
-pub(super) fn title(task: &Task) -> String {
+pub(crate) fn title(task: &Task) -> String {
     first_line(task.description.as_deref().unwrap_or(&task.command))
 }
 
 /// Returns the handle that tells time and program: `task_20260209_143022_pytest_k3f9`.
-pub(super) fn dated(task: &Task) -> String {
+pub(crate) fn dated(task: &Task) -> String {
     Dialect::CoCli.handle(task)
 }
 

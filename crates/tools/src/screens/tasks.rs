@@ -1,4 +1,4 @@
-//! Task lists and status pages in the style of each dialect, for replies and for the slash commands of a chat.
+//! Task lists and status pages in the style of each dialect.
 
 use std::cmp::Reverse;
 use std::path::Path;
@@ -8,7 +8,7 @@ use meanwhile::engine::Runtime;
 use mw_model::Status;
 
 use super::text::{cell, clock, cut, first_line, minutes, title};
-use super::{Dialect, co_cli, mycode};
+use crate::dialects::{Dialect, Speaks, co_cli, mycode};
 
 /// How a list of tasks is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,8 +21,7 @@ pub enum Layout {
     Table,
 }
 
-/// Draws a list of tasks; mycode's have the newest first, by their start. They go by the names of the dialect that is
-/// spoken beside it.
+/// Draws a list of tasks with the names that they have in a dialect. mycode's lists begin with the newest start.
 #[must_use]
 pub fn tasks(tasks: &[Task], layout: Layout, dialect: Dialect) -> String {
     match layout {
@@ -39,26 +38,28 @@ fn newest_first(tasks: &[Task]) -> Vec<&Task> {
     sorted
 }
 
-/// Returns whose words for states are used: those of the dialect that is spoken beside it. Our own set has no screens, so
-/// there they are those of the layout's source.
-const fn speaker(layout: Layout, dialect: Dialect) -> Dialect {
-    match (dialect, layout) {
-        (Dialect::Canonical, Layout::Plain | Layout::Boxed) => Dialect::Mycode,
-        (Dialect::Canonical, Layout::Table) => Dialect::CoCli,
-        (dialect, _) => dialect,
+impl Layout {
+    /// Returns the dialect whose words for states are used: the given one. Our own has no screens, so there it is the
+    /// one that the layout comes from.
+    const fn speaker(self, dialect: Dialect) -> Dialect {
+        match self {
+            _ if !dialect.is_canonical() => dialect,
+            Self::Plain | Self::Boxed => Dialect::Mycode,
+            Self::Table => Dialect::CoCli,
+        }
     }
 }
 
 /// Returns the word for the state of a task.
 #[must_use]
 pub fn word(task: &Task, layout: Layout, dialect: Dialect) -> &'static str {
-    state(task, speaker(layout, dialect))
+    state(task, layout.speaker(dialect))
 }
 
 /// Returns the words for states.
 #[must_use]
 pub const fn words(layout: Layout, dialect: Dialect) -> &'static [&'static str] {
-    speaker(layout, dialect).words()
+    layout.speaker(dialect).words()
 }
 
 /// Returns a dialect's word for the state of a task, or ours where it has none.
@@ -101,7 +102,7 @@ fn plain(tasks: &[&Task], dialect: Dialect) -> String {
         let (id, title) = (cell(&dialect.handle(*task), 15), cell(cut(&title(task), 30), 32));
         drawn.push_str(&format!("{icon} {id} {title} {}\n", elapsed(task)));
     }
-    drawn.push_str(&format!("{rule}\n{}", how_to_see(dialect)));
+    drawn.push_str(&format!("{rule}\n{}", dialect.list_hint()));
     drawn
 }
 
@@ -125,18 +126,9 @@ fn boxed(tasks: &[&Task], dialect: Dialect) -> String {
     drawn
 }
 
-/// Says how the output of a listed task is seen, with what there is to do so.
-const fn how_to_see(dialect: Dialect) -> &'static str {
-    match dialect {
-        Dialect::Mycode => "Use TaskOutput tool to get task output.",
-        Dialect::Canonical | Dialect::Zidane | Dialect::BackgroundTask | Dialect::Opta | Dialect::CoCli => {
-            "Use /status ID to get task output."
-        }
-    }
-}
-
 /// co-cli's list.
-pub(super) fn table(tasks: &[Task], dialect: Dialect) -> String {
+#[must_use]
+pub fn table(tasks: &[Task], dialect: Dialect) -> String {
     if tasks.is_empty() {
         return NONE.to_owned();
     }

@@ -9,24 +9,24 @@ const WIDTH: usize = 53;
 const INNER: usize = WIDTH - 3;
 
 /// A box with a title; lines are added one by one.
-pub(super) struct Panel {
+pub(crate) struct Panel {
     title: &'static str,
     lines: Vec<String>,
 }
 
 impl Panel {
-    pub(super) const fn new(title: &'static str) -> Self {
+    pub(crate) const fn new(title: &'static str) -> Self {
         Self { title, lines: Vec::new() }
     }
 
     /// Adds a field, cut to fit.
-    pub(super) fn field(mut self, name: &str, value: &str) -> Self {
+    pub(crate) fn field(mut self, name: &str, value: &str) -> Self {
         self.lines.push(cell(&format!("{name}: {value}").replace('\t', " "), INNER));
         self
     }
 
     /// Adds a field with a path. One that is too long continues in the next lines: cut it could not be used.
-    pub(super) fn path(mut self, name: &str, path: &str) -> Self {
+    pub(crate) fn path(mut self, name: &str, path: &str) -> Self {
         let home = std::env::var("HOME").unwrap_or_default();
         let text = format!("{name}: {}", below(path, &home).replace('\t', " "));
         let mut rest = text.as_str();
@@ -40,7 +40,7 @@ impl Panel {
     }
 
     /// Adds a heading with the lines under it, each cut to fit.
-    pub(super) fn block(mut self, name: &str, lines: impl IntoIterator<Item = String>) -> Self {
+    pub(crate) fn block(mut self, name: &str, lines: impl IntoIterator<Item = String>) -> Self {
         let mut lines = lines.into_iter().peekable();
         if lines.peek().is_some() {
             self.lines.push(cell(&format!("{name}:"), INNER));
@@ -49,7 +49,7 @@ impl Panel {
         self
     }
 
-    pub(super) fn draw(&self) -> String {
+    pub(crate) fn draw(&self) -> String {
         let head = format!("┌─ {} ", self.title);
         let mut drawn = format!("{head}{}┐\n", "─".repeat(WIDTH - 1 - head.width()));
         for line in &self.lines {

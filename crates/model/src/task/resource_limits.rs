@@ -1,8 +1,7 @@
-//! What a task's whole tree may use, and what became of that.
+//! Limits on memory, CPU time, CPUs and processes of a task's process tree.
 //!
-//! Where a control group of the task's own can carry a limit, the kernel holds it. Elsewhere the supervisor looks at
-//! the tree now and then; [`Resources::struck_by`] says what such a look means and [`Resources::pause_ms`] when
-//! to look again.
+//! The kernel enforces a limit if the task has a control group for it. Otherwise the supervisor samples the tree; [`Resources::struck_by`] evaluates a sample and [`Resources::pause_ms`] when
+//! to take the next.
 
 use serde::{Deserialize, Serialize};
 

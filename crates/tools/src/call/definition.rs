@@ -1,6 +1,6 @@
 //! The definition of a tool: name, description, parameters and the function that runs it.
 
-use mw_policy as policy;
+use mw_policy::Tool;
 use serde_json::{Map, Value, json};
 
 use super::context::{Background, CallContext};
@@ -10,9 +10,9 @@ use super::reply::Reply;
 
 /// A tool of a dialect: its description, and the function that runs a call.
 #[derive(Debug)]
-pub struct Tool {
-    /// Its name.
-    pub name: &'static str,
+pub struct ToolDefinition {
+    /// Its name and class.
+    pub tool: Tool,
     /// A title for people.
     pub title: &'static str,
     /// The description for models. `{wait}` is replaced by the default timeout of a wait.
@@ -21,27 +21,12 @@ pub struct Tool {
     pub about_background: &'static str,
     /// Its parameters.
     pub parameters: &'static [Parameter],
-    /// The effect of a call.
-    pub effect: Effect,
     /// When it is offered.
     pub offered: Offered,
     /// The properties of its structured reply.
     pub reply: &'static [Field],
     /// Runs a call.
     pub run: fn(&Arguments, &CallContext<'_>) -> Result<Reply, Refusal>,
-}
-
-/// The effect of a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effect {
-    /// Nothing.
-    Reads,
-    /// It runs a command, which may do anything.
-    Runs,
-    /// It ends or removes tasks; a second call has no further effect.
-    Ends,
-    /// It sends input to a running task.
-    Types,
 }
 
 /// A property of a structured reply.
@@ -61,7 +46,7 @@ impl Field {
     }
 }
 
-impl Tool {
+impl ToolDefinition {
     /// Returns the description for models.
     #[must_use]
     pub fn description(&self, background: Background, wait_ms: u64) -> String {
@@ -118,11 +103,8 @@ impl Tool {
                 return Err(Refusal::NoBackground { flag: parameter.name });
             }
         }
-        // A tool that the policy does not know is treated like one that delegates.
-        let unknown = policy::Tool { name: self.name, class: policy::ToolClass::Delegates };
-        let tool = policy::Tool::named(self.name).unwrap_or(unknown);
-        let cx = CallContext { tool, ..*cx };
-        if !tool.class.runs_a_command() {
+        let cx = CallContext { tool: self.tool, ..*cx };
+        if !self.tool.class.runs_a_command() {
             cx.pass_call(given)?;
         }
         (self.run)(&arguments, &cx)

@@ -1,0 +1,228 @@
+//! The dialects: how each of the designs that meanwhile unites speaks of tasks.
+//!
+//! A file per dialect describes it to the library, the policy and the notifications. Its tools, with their schemas and
+//! replies, are in the file of the same name in `crates/tools/src/dialects`.
+//!
+//! The dialect through which a task was started is part of its spec. Notifications, hooks and the header of the log
+//! therefore call the task what the reply to its start called it.
+
+mod background_task;
+mod canonical;
+mod co_cli;
+mod mycode;
+mod opta;
+mod task_name;
+mod zidane;
+
+pub use task_name::TaskName;
+
+use serde::{Deserialize, Serialize};
+
+use crate::task::cause::Cause;
+use crate::task::state::Status;
+use crate::tool::Tool;
+
+/// One source's way of speaking about tasks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Dialect {
+    /// Our own.
+    #[default]
+    Canonical,
+    /// zidane.
+    Zidane,
+    /// mycode.
+    Mycode,
+    /// The background-task specification.
+    BackgroundTask,
+    /// opta.
+    Opta,
+    /// co-cli.
+    CoCli,
+}
+
+/// What the crates below the tools know about a dialect.
+struct Description {
+    name: &'static str,
+    /// The name of the settings that go with it.
+    profile: &'static str,
+    tools: &'static [Tool],
+    /// The words that it may use for states.
+    words: &'static [&'static str],
+    /// Its word for a state; none if it does not list such a task.
+    word: fn(Status, Option<&Cause>) -> Option<&'static str>,
+    /// Its name for a task.
+    handle: fn(&TaskName<'_>) -> String,
+    /// The name that a task gets beside its directory, see [`Dialect::link`].
+    link: fn(&TaskName<'_>) -> Option<Link>,
+    exit_code: fn(&Cause) -> Option<i32>,
+    /// Whether tasks are numbered per context.
+    numbers_tasks: bool,
+    /// Whether every start and every kill needs approval in mode safe.
+    asks_first: bool,
+    /// Whether a notification is one sentence instead of one element per fact.
+    notifies_in_a_sentence: bool,
+}
+
+/// A name beside a task's directory, and the file in the directory that it leads to; none for the directory itself.
+pub type Link = (String, Option<&'static str>);
+
+impl Dialect {
+    /// Every dialect.
+    pub const ALL: [Self; 6] =
+        [Self::Canonical, Self::Zidane, Self::Mycode, Self::BackgroundTask, Self::Opta, Self::CoCli];
+
+    const fn description(self) -> &'static Description {
+        match self {
+            Self::Canonical => &canonical::DESCRIPTION,
+            Self::Zidane => &zidane::DESCRIPTION,
+            Self::Mycode => &mycode::DESCRIPTION,
+            Self::BackgroundTask => &background_task::DESCRIPTION,
+            Self::Opta => &opta::DESCRIPTION,
+            Self::CoCli => &co_cli::DESCRIPTION,
+        }
+    }
+
+    /// Returns its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        self.description().name
+    }
+
+    /// Finds a dialect by its name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|dialect| dialect.name() == name)
+    }
+
+    /// Returns the name of the profile, the settings that go with the dialect.
+    #[must_use]
+    pub const fn profile(self) -> &'static str {
+        self.description().profile
+    }
+
+    /// Finds a dialect by the name of its profile.
+    #[must_use]
+    pub fn of_profile(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|dialect| dialect.profile() == name)
+    }
+
+    /// Returns whether it is our own.
+    #[must_use]
+    pub const fn is_canonical(&self) -> bool {
+        matches!(self, Self::Canonical)
+    }
+
+    /// Returns its tools.
+    #[must_use]
+    pub const fn tools(self) -> &'static [Tool] {
+        self.description().tools
+    }
+
+    /// Returns one of its tools.
+    ///
+    /// # Panics
+    /// When it has no tool of that name. In a constant that is an error at compile time.
+    #[must_use]
+    pub const fn tool(self, name: &str) -> Tool {
+        let tools = self.tools();
+        let mut at = 0;
+        while at < tools.len() {
+            if tools[at].is_named(name) {
+                return tools[at];
+            }
+            at += 1;
+        }
+        panic!("the dialect has no tool of that name")
+    }
+
+    /// Returns its name for a task.
+    #[must_use]
+    pub fn handle<'a>(self, task: impl Into<TaskName<'a>>) -> String {
+        (self.description().handle)(&task.into())
+    }
+
+    /// Returns the name that a task gets beside its directory, if the dialect has such names.
+    #[must_use]
+    pub fn link<'a>(self, task: impl Into<TaskName<'a>>) -> Option<Link> {
+        (self.description().link)(&task.into())
+    }
+
+    /// Returns the exit code that it shows for an ending, if any.
+    #[must_use]
+    pub fn exit_code(self, cause: &Cause) -> Option<i32> {
+        (self.description().exit_code)(cause)
+    }
+
+    /// Returns the words that it may use for states.
+    #[must_use]
+    pub const fn words(self) -> &'static [&'static str] {
+        self.description().words
+    }
+
+    /// Returns its word for a state; none if it does not list such a task.
+    #[must_use]
+    pub fn word(self, status: Status, cause: Option<&Cause>) -> Option<&'static str> {
+        (self.description().word)(status, cause)
+    }
+
+    /// Returns whether it numbers the tasks of each context: `bash_1`, `bash_2`.
+    #[must_use]
+    pub const fn numbers_tasks(self) -> bool {
+        self.description().numbers_tasks
+    }
+
+    /// Returns whether every start and every kill needs approval in mode safe, whatever the command.
+    #[must_use]
+    pub const fn asks_first(self) -> bool {
+        self.description().asks_first
+    }
+
+    pub(crate) const fn notifies_in_a_sentence(self) -> bool {
+        self.description().notifies_in_a_sentence
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_dialect_uses_a_word_outside_its_own_list() {
+        let crash = Cause::Signaled { signal: 11, core: false };
+        for dialect in Dialect::ALL {
+            for status in Status::ALL {
+                for cause in [None, Some(&crash)] {
+                    let word = dialect.word(status, cause);
+                    assert!(
+                        word.is_none_or(|word| dialect.words().contains(&word)),
+                        "{dialect:?} {status:?} {word:?}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn endings_are_told_apart_as_far_as_each_dialect_can() {
+        let crash = Cause::Signaled { signal: 11, core: false };
+        assert_eq!(Dialect::Opta.word(Status::Failed, Some(&crash)), Some("killed"));
+        assert_eq!(Dialect::Opta.word(Status::Failed, Some(&Cause::Exited { code: 1 })), Some("failed"));
+        assert_eq!(Dialect::Opta.word(Status::TimedOut, None), Some("timeout"));
+        assert_eq!(Dialect::Zidane.word(Status::TimedOut, None), Some("killed"));
+        assert_eq!(Dialect::Zidane.word(Status::Lost, None), None);
+        assert_eq!(Dialect::CoCli.word(Status::Cancelling, None), Some("running"));
+        assert_eq!(Dialect::BackgroundTask.word(Status::Resumed, None), Some("resumed"));
+    }
+
+    #[test]
+    fn a_dialect_is_found_by_its_name_and_by_its_profile() {
+        for dialect in Dialect::ALL {
+            assert_eq!(Dialect::named(dialect.name()), Some(dialect));
+            assert_eq!(Dialect::of_profile(dialect.profile()), Some(dialect));
+            let written = serde_json::to_value(dialect).unwrap();
+            assert_eq!(written, dialect.name(), "specs name it so");
+        }
+        assert_eq!(Dialect::of_profile("canonical"), None);
+    }
+}

@@ -1,0 +1,35 @@
+//! The background-task specification: its tasks are agents, which can be resumed.
+
+use super::Description;
+use crate::task::cause::Cause;
+use crate::task::state::Status;
+use crate::tool::{Tool, ToolClass};
+
+pub(super) static DESCRIPTION: Description = Description {
+    name: "background-task",
+    profile: "background-task",
+    tools: &[
+        Tool::new("background_task", ToolClass::Delegates),
+        Tool::new("background_resume", ToolClass::Delegates),
+        Tool::new("background_output", ToolClass::Reads),
+        Tool::new("background_block", ToolClass::Reads),
+        Tool::new("background_cancel", ToolClass::Kills),
+        Tool::new("background_clear", ToolClass::Clears),
+    ],
+    words: &["running", "completed", "error", "cancelled", "resumed"],
+    word: |status, _| {
+        Some(match status {
+            Status::Resumed => "resumed",
+            Status::Pending | Status::Running | Status::Cancelling => "running",
+            Status::Completed => "completed",
+            Status::Cancelled => "cancelled",
+            Status::Failed | Status::TimedOut | Status::Lost => "error",
+        })
+    },
+    handle: |task| task.id.to_string(),
+    link: |_| None,
+    exit_code: Cause::exit_code,
+    numbers_tasks: false,
+    asks_first: false,
+    notifies_in_a_sentence: false,
+};

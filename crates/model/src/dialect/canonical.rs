@@ -1,0 +1,39 @@
+//! Our own dialect: every state has its word.
+
+use super::Description;
+use crate::task::cause::Cause;
+use crate::tool::{Tool, ToolClass};
+
+pub(super) static DESCRIPTION: Description = Description {
+    name: "canonical",
+    profile: "neutral",
+    tools: &[
+        Tool::new("shell", ToolClass::Starts),
+        Tool::new("task_output", ToolClass::Reads),
+        Tool::new("task_wait", ToolClass::Reads),
+        Tool::new("task_list", ToolClass::Reads),
+        Tool::new("task_stop", ToolClass::Kills),
+        Tool::new("task_input", ToolClass::Types),
+        Tool::new("task_clear", ToolClass::Clears),
+        Tool::new("agent", ToolClass::Delegates),
+        Tool::new("task_resume", ToolClass::Delegates),
+    ],
+    words: &[
+        "pending",
+        "running",
+        "resumed",
+        "cancelling",
+        "completed",
+        "failed",
+        "cancelled",
+        "timed_out",
+        "lost",
+    ],
+    word: |status, _| Some(status.word()),
+    handle: |task| task.id.to_string(),
+    link: |_| None,
+    exit_code: Cause::exit_code,
+    numbers_tasks: false,
+    asks_first: false,
+    notifies_in_a_sentence: false,
+};

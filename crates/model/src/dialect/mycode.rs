@@ -1,0 +1,41 @@
+//! mycode: the output of a task is a file beside its directory.
+
+use super::Description;
+use crate::task::cause::Cause;
+use crate::task::id::TaskKind;
+use crate::task::state::Status;
+use crate::tool::{Tool, ToolClass};
+use crate::wire::{AGENT_FILE, LOG_FILE};
+
+pub(super) static DESCRIPTION: Description = Description {
+    name: "mycode",
+    profile: "mycode",
+    tools: &[
+        Tool::new("Bash", ToolClass::Starts),
+        Tool::new("Task", ToolClass::Delegates),
+        Tool::new("TaskOutput", ToolClass::Reads),
+        Tool::new("KillShell", ToolClass::Kills),
+    ],
+    words: &["pending", "running", "completed", "error", "cancelled"],
+    word: |status, _| {
+        Some(match status {
+            Status::Pending => "pending",
+            Status::Running | Status::Resumed | Status::Cancelling => "running",
+            Status::Completed => "completed",
+            Status::Cancelled => "cancelled",
+            Status::Failed | Status::TimedOut | Status::Lost => "error",
+        })
+    },
+    handle: |task| task.id.to_string(),
+    link: |task| {
+        let (ending, file) = match task.kind {
+            TaskKind::Agent => ("json", AGENT_FILE),
+            TaskKind::Shell | TaskKind::Remote => ("log", LOG_FILE),
+        };
+        Some((format!("{}.{ending}", task.id), Some(file)))
+    },
+    exit_code: Cause::exit_code,
+    numbers_tasks: false,
+    asks_first: false,
+    notifies_in_a_sentence: false,
+};

@@ -1,0 +1,30 @@
+//! zidane: tasks are numbered per context, and queued tasks are not listed.
+
+use super::Description;
+use crate::task::id::short_handle;
+use crate::task::state::Status;
+use crate::tool::{Tool, ToolClass};
+
+pub(super) static DESCRIPTION: Description = Description {
+    name: "zidane",
+    profile: "zidane",
+    tools: &[Tool::new("shell", ToolClass::Starts), Tool::new("shell_kill", ToolClass::Kills)],
+    words: &["running", "exited", "killed"],
+    word: |status, _| match status {
+        Status::Pending | Status::Lost => None,
+        Status::Running | Status::Resumed | Status::Cancelling => Some("running"),
+        Status::Completed | Status::Failed => Some("exited"),
+        Status::Cancelled | Status::TimedOut => Some("killed"),
+    },
+    // Only tasks of a context are numbered in it. All others have their id, which is unique.
+    handle: |task| match (task.context, task.handle_number) {
+        (Some(_), Some(number)) => short_handle(task.kind, number),
+        _ => task.id.to_string(),
+    },
+    link: |_| None,
+    // As a shell shows it: 128 and the signal.
+    exit_code: |cause| cause.exit_code().or(cause.signal().map(|signal| 128 + signal)),
+    numbers_tasks: true,
+    asks_first: false,
+    notifies_in_a_sentence: false,
+};
