@@ -20,6 +20,7 @@ use super::check;
 use super::descriptors::{ensure_spare, is_lack};
 use super::fork_server;
 use super::guardian;
+use super::settle_in::arguments;
 use super::takeover::ADOPTER;
 use crate::clock;
 use crate::end::record;
@@ -168,7 +169,8 @@ pub fn run() -> i32 {
         std::process::abort();
     }));
     sys::close_inherited();
-    let purpose = std::env::args_os().nth(1).unwrap_or_default();
+    let arguments = arguments();
+    let purpose = arguments.get(1).cloned().unwrap_or_default();
     if purpose == "check" {
         println!("{}", check::report());
         return 0;
@@ -177,7 +179,7 @@ pub fn run() -> i32 {
         let _ = rustix::process::setsid();
         return detach(fork_server::serve);
     }
-    let Some(address) = Address::parse(std::env::args_os()) else {
+    let Some(address) = Address::parse(arguments.into_iter()) else {
         eprintln!("mw-supervisor is internal; run mw instead");
         return 1;
     };
