@@ -14,7 +14,7 @@ use super::task::TaskHandle;
 use super::wait::{Until, Wait, Waited};
 use crate::approval::{Asker, Passage, Policy};
 use crate::disk::lease::Lease;
-use crate::disk::store::Filter;
+use crate::disk::store::{EventRow as TaskEvent, Filter};
 use crate::error::Result;
 use crate::live::kill::Kills;
 use crate::notify::notices::{DeliveryPolicy, Host};
@@ -159,6 +159,19 @@ impl Session {
     ) -> Result<Vec<Waited>> {
         let tasks = tasks.into_iter().map(|task| task.id.clone()).collect();
         Wait { home: &self.home, tasks, any: false, until, longest }.run(|| true)
+    }
+
+    /// Returns what happened to the tasks of the session after an event, oldest first. If nothing has, this waits until
+    /// something does; empty when the time is up. Begin with 0 and continue from the last [`TaskEvent::seq`].
+    ///
+    /// Events are for showing activity. Unlike notifications, they say nothing about what the owner knows.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn events_since(&self, seq: i64, longest: Duration) -> Result<Vec<TaskEvent>> {
+        const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
+        let longest = longest.min(YEAR);
+        self.home.with(|runtime| runtime.notifications().subscribe_after(seq, self.scope())?.next(longest))
     }
 
     /// Takes the pending notifications, oldest first. Each is delivered again until it is acknowledged.

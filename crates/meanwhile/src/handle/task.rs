@@ -7,7 +7,7 @@ use mw_model::wire::KillReceipt;
 
 use super::session::Session;
 use super::wait::{Until, Wait, Waited};
-use crate::disk::store::EventRow;
+use crate::disk::store::EventRow as TaskEvent;
 use crate::error::{Error, Result};
 use crate::live::kill::KillRequest;
 use crate::read::output::{From, ReadReply, ReadRequest};
@@ -43,17 +43,15 @@ pub struct Output {
 }
 
 impl Output {
+    fn of(reply: &ReadReply) -> Self {
+        let (next, is_end, dropped) = (reply.next_offset, reply.eof, reply.dropped_bytes);
+        Self { bytes: reply.bytes(), next, is_end, dropped }
+    }
+
     /// Returns the output as text, with a replacement character for every byte that is none.
     #[must_use]
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.bytes).into_owned()
-    }
-}
-
-impl std::convert::From<ReadReply> for Output {
-    fn from(reply: ReadReply) -> Self {
-        let (next, is_end, dropped) = (reply.next_offset, reply.eof, reply.dropped_bytes);
-        Self { bytes: reply.bytes(), next, is_end, dropped }
     }
 }
 
@@ -161,7 +159,7 @@ impl TaskHandle {
                 let left =
                     deadline.map_or(fallback, |deadline| deadline.saturating_duration_since(Instant::now()));
                 if !reply.pieces.is_empty() || reply.eof || left.is_zero() {
-                    return Ok(reply.into());
+                    return Ok(Output::of(&reply));
                 }
                 runtime.reader().wait_for_output(&self.id, reply.end, left.min(fallback))?;
             }
@@ -198,11 +196,11 @@ impl TaskHandle {
         self.session.home().with(|runtime| runtime.live().resize(id, &scope, rows, cols))
     }
 
-    /// Returns everything that happened to it, oldest first.
+    /// Returns everything that happened to it so far, oldest first. [`Session::events_since`] waits for more.
     ///
     /// # Errors
     /// When the database fails.
-    pub fn events(&self) -> Result<Vec<EventRow>> {
+    pub fn events(&self) -> Result<Vec<TaskEvent>> {
         self.session.home().with(|runtime| {
             let (mut events, mut seen) = (Vec::new(), 0);
             loop {

@@ -1,5 +1,6 @@
 //! The options of a draft.
 
+use std::process::Command;
 use std::time::{Duration, SystemTime};
 
 use meanwhile::model::approval::{Answer, Proposal, Remember};
@@ -21,6 +22,17 @@ fn a_script_and_a_program_take_arguments_as_they_are() {
         task.wait(Until::Exit, LONG).unwrap();
         assert_eq!(task.tail(1000).unwrap(), format!("{odd}|two"));
     }
+}
+
+#[test]
+fn a_task_has_the_directory_the_environment_and_the_mask_of_its_program() {
+    let dir = dir();
+    let session = open(dir.path()).host("agent").unwrap();
+    let script = "pwd -P; umask; echo \"$PATH\"";
+    let own = Command::new("/bin/sh").args(["-c", script]).output().unwrap();
+    let task = session.start(script).unwrap();
+    task.wait(Until::Exit, LONG).unwrap();
+    assert_eq!(task.tail(10_000).unwrap(), String::from_utf8(own.stdout).unwrap());
 }
 
 #[test]
