@@ -72,6 +72,8 @@ fn a_task_waits_for_another_and_for_a_slot() {
     let dir = dir();
     let mut settings = open(dir.path()).settings().clone();
     settings.queue.max_running = 1;
+    // Nothing is found by looking now and then: each end must wake the waiter.
+    settings.fallback_ms = 600_000;
     let session = Meanwhile::open(settings).unwrap().host("agent").unwrap();
     let first = session.start(Shell::new("read -r line").with_input()).unwrap();
     let full = session.start(Shell::new("true").when_full(AtCapacity::Reject)).unwrap_err();
