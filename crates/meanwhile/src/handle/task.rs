@@ -80,19 +80,19 @@ impl TaskHandle {
     ///
     /// # Errors
     /// When the condition is not valid, the task was removed, or the database fails.
-    pub fn wait(&self, until: Until, longest: Duration) -> Result<Waited> {
-        self.wait_while(until, longest, || true)
+    pub fn wait(&self, until: Until, timeout: Duration) -> Result<Waited> {
+        self.wait_while(until, timeout, || true)
     }
 
     /// The same; `goes_on` is asked now and then whether anybody still waits.
     pub(super) fn wait_while(
         &self,
         until: Until,
-        longest: Duration,
+        timeout: Duration,
         goes_on: impl Fn() -> bool,
     ) -> Result<Waited> {
         let (home, tasks) = (self.session.home(), vec![self.id.clone()]);
-        let waited = Wait { home, tasks, any: false, until, longest }.run(goes_on)?;
+        let waited = Wait { home, tasks, any: false, until, timeout }.run(goes_on)?;
         waited.into_iter().next().ok_or_else(|| self.not_found())
     }
 
@@ -148,8 +148,8 @@ impl TaskHandle {
     ///
     /// # Errors
     /// When the task was removed, or its log cannot be read.
-    pub fn output_since(&self, offset: u64, longest: Duration) -> Result<Output> {
-        let deadline = Instant::now().checked_add(longest);
+    pub fn output_since(&self, offset: u64, timeout: Duration) -> Result<Output> {
+        let deadline = Instant::now().checked_add(timeout);
         let fallback = Duration::from_millis(self.session.home().settings().fallback_ms);
         let request =
             ReadRequest { from: From::Offset(offset), max_bytes: OUTPUT_BYTES, ..ReadRequest::default() };
