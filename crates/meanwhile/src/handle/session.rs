@@ -7,6 +7,7 @@ use std::time::Duration;
 use mw_model::{TaskId, Turn};
 use mw_policy::{Tool, ToolClass};
 
+use super::TaskEvent;
 use super::draft::TaskDraft;
 use super::home::Meanwhile;
 use super::notices::{Notices, PendingNotice};
@@ -14,7 +15,7 @@ use super::task::TaskHandle;
 use super::wait::{Until, Wait, Waited};
 use crate::approval::{Asker, Passage, Policy};
 use crate::disk::lease::Lease;
-use crate::disk::store::{EventRow as TaskEvent, Filter};
+use crate::disk::store::Filter;
 use crate::error::Result;
 use crate::live::kill::Kills;
 use crate::notify::notices::{DeliveryPolicy, Host};

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use mw_model::TaskId;
 use mw_model::wire::KillReceipt;
 
+use super::TaskEvent;
 use super::session::Session;
 use super::wait::{Until, Wait, Waited};
-use crate::disk::store::EventRow as TaskEvent;
 use crate::error::{Error, Result};
 use crate::live::kill::KillRequest;
 use crate::read::output::{From, ReadReply, ReadRequest};
