@@ -3,14 +3,15 @@
 //! `cargo run --example host -- HOME SESSION [SCRIPT…]` starts each script and prints a message for its model whenever
 //! something has happened, until all scripts have ended. Kill it with `kill -9` and run it again without scripts: what no
 //! stored message has yet is in the next one, and nothing is there twice.
+use std::error::Error;
 use std::time::Duration;
 
-use meanwhile::{Filter, Meanwhile, Result, Scope};
+use meanwhile::{Filter, Meanwhile, Scope};
 
-fn main() -> Result<()> {
+fn main() -> Result<(), Box<dyn Error>> {
     let mut words = std::env::args().skip(1);
     let (Some(home), Some(name)) = (words.next(), words.next()) else {
-        panic!("usage: host HOME SESSION [SCRIPT…]")
+        return Err("usage: host HOME SESSION [SCRIPT…]".into());
     };
     let mw = Meanwhile::open_at(home)?;
     let session = mw.host(&name)?;

@@ -168,11 +168,11 @@ mod task;
 mod trace;
 mod variables;
 
-pub use disk::store::{EventRow as TaskEvent, Filter, Order, Page};
+pub use disk::store::{Filter, Order, Page};
 pub use error::{Error, Result};
 pub use handle::{
-    Meanwhile, Notices, Output, PendingNotice, Program, Session, Shell, TaskDraft, TaskHandle, Until, Waited,
-    aio,
+    Meanwhile, Notices, Output, PendingNotice, Program, Session, Shell, TaskDraft, TaskEvent, TaskHandle,
+    Until, Waited, aio,
 };
 pub use live::kill::{KillFailure, Kills};
 pub use mw_model as model;

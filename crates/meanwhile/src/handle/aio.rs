@@ -28,18 +28,18 @@ pub async fn start(session: &Session, draft: impl Into<TaskDraft>) -> Result<Tas
 ///
 /// # Errors
 /// As [`TaskHandle::wait`].
-pub async fn wait(task: &TaskHandle, until: Until, longest: Duration) -> Result<Waited> {
+pub async fn wait(task: &TaskHandle, until: Until, timeout: Duration) -> Result<Waited> {
     let task = task.clone();
-    spawn(move |wanted| task.wait_while(until, longest, wanted)).await
+    spawn(move |wanted| task.wait_while(until, timeout, wanted)).await
 }
 
 /// Takes the oldest notification, as [`Session::next_notice`].
 ///
 /// # Errors
 /// As [`Session::next_notice`].
-pub async fn next_notice(session: &Session, longest: Duration) -> Result<Option<PendingNotice>> {
+pub async fn next_notice(session: &Session, timeout: Duration) -> Result<Option<PendingNotice>> {
     let session = session.clone();
-    spawn(move |wanted| Ok(Notices::take(&session, longest, wanted)?.next())).await
+    spawn(move |wanted| Ok(Notices::take(&session, timeout, wanted)?.next())).await
 }
 
 /// Makes a call on a thread of its own, which starts now.

@@ -29,8 +29,7 @@ struct Shared {
 
 impl Meanwhile {
     /// Opens the home of this user: `$MEANWHILE_HOME`, else `$XDG_STATE_HOME/meanwhile`, else
-    /// `~/.local/state/meanwhile`. It is also the home of `mw`, unless `mw` runs with a profile or a configuration that
-    /// names another.
+    /// `~/.local/state/meanwhile`. It is also the home of `mw`, unless `mw` runs with the profile mycode or co-cli.
     ///
     /// Nothing else is read: no configuration file, and no other variable of meanwhile. See [`Settings::at`] for the
     /// settings.

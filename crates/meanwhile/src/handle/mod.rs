@@ -21,3 +21,5 @@ pub use notices::{Notices, PendingNotice};
 pub use session::Session;
 pub use task::{Output, TaskHandle};
 pub use wait::{Until, Waited};
+
+pub use crate::disk::store::EventRow as TaskEvent;

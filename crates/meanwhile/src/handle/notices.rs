@@ -21,11 +21,11 @@ pub struct Notices {
 
 impl Notices {
     /// Takes what is pending; waits until something is, the time is up, or nobody wants to wait any more.
-    pub(super) fn take(session: &Session, longest: Duration, goes_on: impl Fn() -> bool) -> Result<Self> {
-        let deadline = Instant::now().checked_add(longest);
+    pub(super) fn take(session: &Session, timeout: Duration, goes_on: impl Fn() -> bool) -> Result<Self> {
+        let deadline = Instant::now().checked_add(timeout);
         let notices = session.as_host(|host| {
             // Listen before the first look: what happens in between must be heard.
-            let ear = if longest.is_zero() { None } else { Some(host.base.listen()?) };
+            let ear = if timeout.is_zero() { None } else { Some(host.base.listen()?) };
             // The process that should have sent the wake-up may have been killed.
             let fallback = Duration::from_millis(host.base.settings.fallback_ms);
             loop {

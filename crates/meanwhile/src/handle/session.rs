@@ -7,6 +7,7 @@ use std::time::Duration;
 use mw_model::{TaskId, Turn};
 use mw_policy::{Tool, ToolClass};
 
+use super::TaskEvent;
 use super::draft::TaskDraft;
 use super::home::Meanwhile;
 use super::notices::{Notices, PendingNotice};
@@ -141,10 +142,10 @@ impl Session {
         &self,
         tasks: impl IntoIterator<Item = &'task TaskHandle>,
         until: Until,
-        longest: Duration,
+        timeout: Duration,
     ) -> Result<Vec<Waited>> {
         let tasks = tasks.into_iter().map(|task| task.id.clone()).collect();
-        Wait { home: &self.home, tasks, any: true, until, longest }.run(|| true)
+        Wait { home: &self.home, tasks, any: true, until, timeout }.run(|| true)
     }
 
     /// Waits until the condition is true of all these tasks, or the time is up. Returns all of them, in the same order.
@@ -155,10 +156,24 @@ impl Session {
         &self,
         tasks: impl IntoIterator<Item = &'task TaskHandle>,
         until: Until,
-        longest: Duration,
+        timeout: Duration,
     ) -> Result<Vec<Waited>> {
         let tasks = tasks.into_iter().map(|task| task.id.clone()).collect();
-        Wait { home: &self.home, tasks, any: false, until, longest }.run(|| true)
+        Wait { home: &self.home, tasks, any: false, until, timeout }.run(|| true)
+    }
+
+    /// Returns what happened to the tasks of the session after an event, oldest first. If nothing has, this waits until
+    /// something does; empty when the time is up. Begin with 0 and continue from the last [`TaskEvent::seq`].
+    ///
+    /// Events are for showing activity. Unlike notifications, they say nothing about what the owner knows.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn events_since(&self, seq: i64, timeout: Duration) -> Result<Vec<TaskEvent>> {
+        /// What every clock can add to the current time.
+        const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
+        let timeout = timeout.min(YEAR);
+        self.home.with(|runtime| runtime.notifications().subscribe_after(seq, self.scope())?.next(timeout))
     }
 
     /// Takes the pending notifications, oldest first. Each is delivered again until it is acknowledged.
@@ -173,16 +188,16 @@ impl Session {
     ///
     /// # Errors
     /// When the database fails.
-    pub fn wait_for_notices(&self, longest: Duration) -> Result<Notices> {
-        Notices::take(self, longest, || true)
+    pub fn wait_for_notices(&self, timeout: Duration) -> Result<Notices> {
+        Notices::take(self, timeout, || true)
     }
 
     /// Takes the oldest notification; waits for it if there is none. Nothing when the time is up.
     ///
     /// # Errors
     /// When the database fails.
-    pub fn next_notice(&self, longest: Duration) -> Result<Option<PendingNotice>> {
-        Ok(self.wait_for_notices(longest)?.next())
+    pub fn next_notice(&self, timeout: Duration) -> Result<Option<PendingNotice>> {
+        Ok(self.wait_for_notices(timeout)?.next())
     }
 
     /// Records that the owner knows how the current runs of these tasks end, from a wait for example: they make no

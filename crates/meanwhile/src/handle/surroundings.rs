@@ -17,8 +17,8 @@ impl Settings {
     /// `mw` and `mw-supervisor` are looked for next to this program, in the directory above (where cargo puts the
     /// executables for examples and tests), and on the `PATH`. Everything else has its default: **no configuration file is
     /// read**. The user's settings for the queue, limits, redaction, hooks and traces do not apply to tasks that are
-    /// started with these settings. The user's retention settings do apply: `mw settle`, which every supervisor
-    /// executes at the end of its task, reads them.
+    /// started with these settings. The user's retention settings do apply: `mw settle`, which removes old tasks, reads
+    /// them.
     ///
     /// # Errors
     /// When an executable is not found.

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use mw_model::TaskId;
 use mw_model::wire::KillReceipt;
 
+use super::TaskEvent;
 use super::session::Session;
 use super::wait::{Until, Wait, Waited};
-use crate::disk::store::EventRow;
 use crate::error::{Error, Result};
 use crate::live::kill::KillRequest;
 use crate::read::output::{From, ReadReply, ReadRequest};
@@ -43,17 +43,15 @@ pub struct Output {
 }
 
 impl Output {
+    fn of(reply: &ReadReply) -> Self {
+        let (next, is_end, dropped) = (reply.next_offset, reply.eof, reply.dropped_bytes);
+        Self { bytes: reply.bytes(), next, is_end, dropped }
+    }
+
     /// Returns the output as text, with a replacement character for every byte that is none.
     #[must_use]
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.bytes).into_owned()
-    }
-}
-
-impl std::convert::From<ReadReply> for Output {
-    fn from(reply: ReadReply) -> Self {
-        let (next, is_end, dropped) = (reply.next_offset, reply.eof, reply.dropped_bytes);
-        Self { bytes: reply.bytes(), next, is_end, dropped }
     }
 }
 
@@ -82,19 +80,19 @@ impl TaskHandle {
     ///
     /// # Errors
     /// When the condition is not valid, the task was removed, or the database fails.
-    pub fn wait(&self, until: Until, longest: Duration) -> Result<Waited> {
-        self.wait_while(until, longest, || true)
+    pub fn wait(&self, until: Until, timeout: Duration) -> Result<Waited> {
+        self.wait_while(until, timeout, || true)
     }
 
     /// The same; `goes_on` is asked now and then whether anybody still waits.
     pub(super) fn wait_while(
         &self,
         until: Until,
-        longest: Duration,
+        timeout: Duration,
         goes_on: impl Fn() -> bool,
     ) -> Result<Waited> {
         let (home, tasks) = (self.session.home(), vec![self.id.clone()]);
-        let waited = Wait { home, tasks, any: false, until, longest }.run(goes_on)?;
+        let waited = Wait { home, tasks, any: false, until, timeout }.run(goes_on)?;
         waited.into_iter().next().ok_or_else(|| self.not_found())
     }
 
@@ -150,8 +148,8 @@ impl TaskHandle {
     ///
     /// # Errors
     /// When the task was removed, or its log cannot be read.
-    pub fn output_since(&self, offset: u64, longest: Duration) -> Result<Output> {
-        let deadline = Instant::now().checked_add(longest);
+    pub fn output_since(&self, offset: u64, timeout: Duration) -> Result<Output> {
+        let deadline = Instant::now().checked_add(timeout);
         let fallback = Duration::from_millis(self.session.home().settings().fallback_ms);
         let request =
             ReadRequest { from: From::Offset(offset), max_bytes: OUTPUT_BYTES, ..ReadRequest::default() };
@@ -161,7 +159,7 @@ impl TaskHandle {
                 let left =
                     deadline.map_or(fallback, |deadline| deadline.saturating_duration_since(Instant::now()));
                 if !reply.pieces.is_empty() || reply.eof || left.is_zero() {
-                    return Ok(reply.into());
+                    return Ok(Output::of(&reply));
                 }
                 runtime.reader().wait_for_output(&self.id, reply.end, left.min(fallback))?;
             }
@@ -198,11 +196,11 @@ impl TaskHandle {
         self.session.home().with(|runtime| runtime.live().resize(id, &scope, rows, cols))
     }
 
-    /// Returns everything that happened to it, oldest first.
+    /// Returns everything that happened to it so far, oldest first. [`Session::events_since`] waits for more.
     ///
     /// # Errors
     /// When the database fails.
-    pub fn events(&self) -> Result<Vec<EventRow>> {
+    pub fn events(&self) -> Result<Vec<TaskEvent>> {
         self.session.home().with(|runtime| {
             let (mut events, mut seen) = (Vec::new(), 0);
             loop {

@@ -68,7 +68,7 @@ pub(super) struct Wait<'home> {
     /// Whether one of them is enough.
     pub(super) any: bool,
     pub(super) until: Until,
-    pub(super) longest: Duration,
+    pub(super) timeout: Duration,
 }
 
 impl Wait<'_> {
@@ -82,7 +82,7 @@ impl Wait<'_> {
             Until::Silent(time) => Condition::Silence(millis(time)),
         };
         // A time that no clock reaches is no limit.
-        let timeout = Instant::now().checked_add(self.longest).map(|_| self.longest);
+        let timeout = Instant::now().checked_add(self.timeout).map(|_| self.timeout);
         let request = WaitRequest { tasks: self.tasks, any: self.any, condition, timeout, look_every: None };
         let reply = self.home.with(|runtime| runtime.reader().wait_with(&request, |_| goes_on()))?;
         let waited = reply.tasks.into_iter().map(|task| {

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::Instant;
 
-use meanwhile::{Error, Session, Shell, Until, aio};
+use meanwhile::{Error, Meanwhile, Session, Shell, Until, aio};
 
 use crate::handle::{LONG, dir, open};
 
@@ -60,7 +60,9 @@ fn abandon<T>(future: impl Future<Output = T>) {
 #[test]
 fn a_future_that_is_dropped_takes_no_notice_with_it() {
     let dir = dir();
-    let session = open(dir.path()).host("agent").unwrap();
+    let mut settings = open(dir.path()).settings().clone();
+    settings.fallback_ms = 50;
+    let session = Meanwhile::open(settings).unwrap().host("agent").unwrap();
     let take = |session: &Session| session.next_notice(LONG).unwrap().unwrap();
     for _ in 0..3 {
         abandon(aio::next_notice(&session, LONG));

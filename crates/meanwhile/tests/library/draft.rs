@@ -1,5 +1,6 @@
 //! The options of a draft.
 
+use std::process::Command;
 use std::time::{Duration, SystemTime};
 
 use meanwhile::model::approval::{Answer, Proposal, Remember};
@@ -21,6 +22,17 @@ fn a_script_and_a_program_take_arguments_as_they_are() {
         task.wait(Until::Exit, LONG).unwrap();
         assert_eq!(task.tail(1000).unwrap(), format!("{odd}|two"));
     }
+}
+
+#[test]
+fn a_task_has_the_directory_the_environment_and_the_mask_of_its_program() {
+    let dir = dir();
+    let session = open(dir.path()).host("agent").unwrap();
+    let script = "pwd -P; umask; echo \"$PATH\"";
+    let own = Command::new("/bin/sh").args(["-c", script]).output().unwrap();
+    let task = session.start(script).unwrap();
+    task.wait(Until::Exit, LONG).unwrap();
+    assert_eq!(task.tail(10_000).unwrap(), String::from_utf8(own.stdout).unwrap());
 }
 
 #[test]
@@ -60,6 +72,8 @@ fn a_task_waits_for_another_and_for_a_slot() {
     let dir = dir();
     let mut settings = open(dir.path()).settings().clone();
     settings.queue.max_running = 1;
+    // Nothing is found by looking now and then: each end must wake the waiter.
+    settings.fallback_ms = 600_000;
     let session = Meanwhile::open(settings).unwrap().host("agent").unwrap();
     let first = session.start(Shell::new("read -r line").with_input()).unwrap();
     let full = session.start(Shell::new("true").when_full(AtCapacity::Reject)).unwrap_err();

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use meanwhile::engine::{Condition, WaitRequest};
 use meanwhile::model::{Place, RawText, Status};
-use meanwhile::{Error, Meanwhile, Program, Settings, Shell, Until};
+use meanwhile::{Error, Filter, Meanwhile, Program, Scope, Settings, Shell, Until};
 
 use crate::killed_host::built;
 
@@ -124,11 +124,14 @@ fn a_session_needs_a_name_that_can_be_used() {
 fn all_tasks_of_a_session_are_listed() {
     const MANY: usize = 60;
     let dir = dir();
-    let session = open(dir.path()).host("many").unwrap();
+    let mw = open(dir.path());
+    let session = mw.host("many").unwrap();
     for _ in 0..MANY {
         session.start(Shell::new("true")).unwrap();
     }
     assert_eq!(session.tasks().unwrap().len(), MANY);
+    let page = mw.tasks(&Filter { limit: 7, ..Filter::new(Scope::Session("many".to_owned())) }).unwrap();
+    assert_eq!((page.tasks.len(), page.total), (7, MANY as u64));
 }
 
 #[test]
@@ -188,12 +191,17 @@ fn a_mock_task_lets_a_host_be_tested_without_a_command() {
 #[test]
 fn the_example_runs_on_defaults() {
     let dir = dir();
-    let run = Command::new(built("examples/waiter"))
-        .args(["agent", "echo done; exit 5"])
-        .env_clear()
-        .envs([("PATH", "/usr/bin:/bin"), ("HOME", dir.path().to_str().unwrap())])
-        .output()
-        .unwrap();
+    let waiter = |words: &[&str]| {
+        Command::new(built("examples/waiter"))
+            .args(words)
+            .env_clear()
+            .envs([("PATH", "/usr/bin:/bin"), ("HOME", dir.path().to_str().unwrap())])
+            .output()
+            .unwrap()
+    };
+    let refused = waiter(&[]);
+    assert!(!refused.status.success() && dir.path().read_dir().unwrap().next().is_none(), "{refused:?}");
+    let run = waiter(&["agent", "echo done; exit 5"]);
     let said = String::from_utf8_lossy(&run.stdout);
     assert!(run.status.success() && said.contains("exited 5"), "{run:?}");
     assert!(dir.path().join(".local/state/meanwhile/meanwhile.db").exists());

@@ -134,6 +134,11 @@ fn a_task_is_signalled_restarted_and_its_events_tell_so() {
     let events = task.events().unwrap();
     let ends = events.iter().filter(|event| matches!(event.event, Event::Ended { .. }));
     assert!(ends.count() == 2 && events.is_sorted_by_key(|event| event.seq), "{events:?}");
+    let last = events.last().unwrap().seq;
+    assert_eq!(session.events_since(0, LONG).unwrap().last().unwrap().seq, last);
+    assert!(session.events_since(last, MOMENT).unwrap().is_empty());
+    let other = session.start("true").unwrap();
+    assert_eq!(&session.events_since(last, Duration::MAX).unwrap()[0].task, other.id());
 }
 
 #[test]
