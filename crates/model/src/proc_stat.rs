@@ -20,6 +20,12 @@ pub struct ProcStat {
 }
 
 impl ProcStat {
+    /// Returns the name of the process, which is the beginning of the name of its executable unless it chose another.
+    #[must_use]
+    pub fn name(line: &str) -> Option<&str> {
+        line.split_once('(')?.1.rsplit_once(')').map(|(name, _)| name)
+    }
+
     /// Reads the line; nothing if it is cut short.
     #[must_use]
     pub fn parse(line: &str) -> Option<Self> {
@@ -79,6 +85,7 @@ mod tests {
             exit_status: None,
         };
         assert_eq!(stat, expected);
+        assert_eq!(ProcStat::name(&line("S", 3)), Some("a) b (c"));
         let whole = format!("{} {}1024", line("Z", 1), "0 ".repeat(26));
         assert_eq!(ProcStat::parse(&whole).unwrap().exit_status, Some(1024));
         assert_eq!(ProcStat::parse("7 (cut) S 1 7"), None);

@@ -40,6 +40,22 @@ fn the_gate_of_a_tasks_session_cannot_be_left_by_its_environment() {
     assert_eq!(notices["notices"][0]["task"], elsewhere.as_str(), "it was left to its owner: {notices}");
 }
 
+/// A supervisor is recognised whatever its executable is called.
+#[test]
+fn the_gate_of_a_tasks_session_does_not_depend_on_the_name_of_the_supervisor() {
+    let home = project();
+    let mw = env!("CARGO_BIN_EXE_mw");
+    let guard = home.work().join("guard");
+    fs::copy(std::path::Path::new(mw).with_file_name("mw-supervisor"), &guard).unwrap();
+    let script =
+        format!("env -i MEANWHILE_HOME=\"$MEANWHILE_HOME\" {mw} notices --session other; echo notices $?");
+    let command =
+        home.command(["start", "--json", &script]).session(SESSION).env("MEANWHILE_SUPERVISOR", &guard);
+    let started = command.env("MEANWHILE_MODE", "dangerous").run();
+    let task = started.json()["id"].as_str().unwrap().to_owned();
+    home.until_logged(&task, "notices 5");
+}
+
 /// What runs in a task cannot become the host, the server or the end of another session.
 #[test]
 fn another_session_cannot_be_taken_over_from_inside_a_task() {

@@ -17,7 +17,7 @@ impl Approvals<'_> {
 
     fn task_above(&self, pid: u32) -> Option<TaskId> {
         let tasks = std::fs::canonicalize(self.base.home.tasks()).ok()?;
-        platform::files_of_ancestors(pid).iter().find_map(|file| {
+        platform::files_of_supervisors_above(pid).iter().find_map(|file| {
             let task = file.strip_prefix(&tasks).ok()?.iter().next()?;
             task.to_str()?.parse().ok()
         })

@@ -27,6 +27,8 @@ pub const SPEC_FILE: &str = "spec.json";
 pub const METADATA_FILE: &str = "metadata.json";
 /// The span of the present or last run, for tools that look for it there.
 pub const SPAN_FILE: &str = "span_id.txt";
+/// The name of every supervisor in the process table, whatever its executable is called. At most 15 bytes.
+pub const SUPERVISOR_NAME: &str = "mw-supervisor";
 /// Everything the task printed.
 pub const LOG_FILE: &str = "output.log";
 /// Which stream printed which part of the log, and when.

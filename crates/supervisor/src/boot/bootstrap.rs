@@ -1,6 +1,6 @@
 //! The start of `mw-supervisor`: reads its arguments and the start message, and forks guardian and supervisor.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::{CString, OsStr, OsString};
 use std::io::{self, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
@@ -8,7 +8,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use mw_model::wire::{
-    Answer, JournalEntry, Launch, MOST_SLOTS, RefusalCode, SLOT_FREE, START_VERSION, StartMessage,
+    Answer, JournalEntry, Launch, MOST_SLOTS, RefusalCode, SLOT_FREE, START_VERSION, SUPERVISOR_NAME,
+    StartMessage,
 };
 use mw_model::{Enforcement, RawText};
 use rustix::fs::FlockOperation;
@@ -169,6 +170,10 @@ pub fn run() -> i32 {
         std::process::abort();
     }));
     sys::close_inherited();
+    // Clients find the supervisors above them by this name.
+    if let Ok(name) = CString::new(SUPERVISOR_NAME) {
+        let _ = rustix::thread::set_name(&name);
+    }
     let arguments = arguments();
     let purpose = arguments.get(1).cloned().unwrap_or_default();
     if purpose == "check" {

@@ -6,6 +6,7 @@ mod tree;
 
 pub(crate) use ports::{holders_of_port, listening_ports};
 pub(crate) use process::{
-    command_of, files_of_ancestors, random_bytes, running_ms, short_path, starter_of, uptime_us, use_of,
+    command_of, files_of_supervisors_above, random_bytes, running_ms, short_path, starter_of, uptime_us,
+    use_of,
 };
 pub(crate) use tree::{continue_if_stopped, kill_marked, peer_of, runs, signal, tree_of};

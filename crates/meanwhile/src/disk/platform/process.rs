@@ -5,6 +5,7 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 
+use mw_model::wire::SUPERVISOR_NAME;
 use mw_model::{ProcStat, Process};
 
 /// Returns how long the machine has been up, in microseconds, sleep included.
@@ -65,22 +66,31 @@ pub(crate) fn use_of(pid: u32) -> Option<(u64, u64)> {
     Some((stat.cpu_ticks.saturating_mul(tick_us), stat.resident_pages.saturating_mul(page)))
 }
 
-/// Returns the files that the processes above one hold open, those of the nearest first.
-pub(crate) fn files_of_ancestors(pid: u32) -> Vec<PathBuf> {
+/// Returns the files that the supervisors above a process hold open, those of the nearest first. Every supervisor has the
+/// same name, so the files of other processes, which may be many, are not read.
+pub(crate) fn files_of_supervisors_above(pid: u32) -> Vec<PathBuf> {
     let mut files = Vec::new();
-    let mut pid = pid;
+    let mut next = stat(pid).map(|stat| stat.parent);
     // Each is older than the one before; the limit is for a table that changes while it is read.
     for _ in 0..1000 {
-        let Some(parent) = stat(pid).map(|stat| stat.parent).filter(|parent| *parent > 0) else { break };
-        let open = fs::read_dir(format!("/proc/{parent}/fd")).into_iter().flatten().flatten();
-        files.extend(open.filter_map(|entry| fs::read_link(entry.path()).ok()));
-        pid = parent;
+        let Some(pid) = next.filter(|pid| *pid > 0) else { break };
+        let line = stat_line(pid).unwrap_or_default();
+        if ProcStat::name(&line) == Some(SUPERVISOR_NAME) {
+            let open = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+            files.extend(open.filter_map(|entry| fs::read_link(entry.path()).ok()));
+        }
+        next = ProcStat::parse(&line).map(|stat| stat.parent);
     }
     files
 }
 
 fn stat(pid: u32) -> Option<ProcStat> {
-    ProcStat::parse(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+    ProcStat::parse(&stat_line(pid)?)
+}
+
+fn stat_line(pid: u32) -> Option<String> {
+    // A name may be anything but text.
+    Some(String::from_utf8_lossy(&fs::read(format!("/proc/{pid}/stat")).ok()?).into_owned())
 }
 
 #[cfg(test)]
