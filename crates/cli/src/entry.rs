@@ -61,7 +61,7 @@ fn read(words: &[OsString]) -> Result<(bool, Command), clap::Error> {
 /// The whole of `mw`.
 pub fn mw() -> i32 {
     panics::end_the_process();
-    let words = mw_supervisor::arguments();
+    let words: Vec<_> = std::env::args_os().collect();
     let early = summon_early(&words);
     let code = match read(&words) {
         Ok((json, command)) => conclude(
@@ -148,7 +148,7 @@ fn replace_damaged_database() {
 
 /// Tells whether errors are to be JSON, where the arguments could not be read.
 fn asks_for_json() -> bool {
-    mw_supervisor::arguments().iter().take_while(|word| *word != "--").any(|word| word == "--json")
+    std::env::args_os().take_while(|word| word != "--").any(|word| word == "--json")
 }
 
 /// Starts the supervisor of `mw start` before the arguments are even read: it gets ready on another core
@@ -190,7 +190,7 @@ fn with_synonym(mut error: clap::Error) -> clap::Error {
 /// Bad arguments, in the same shape as every other error; help and version are no errors.
 fn refuse(error: &clap::Error) -> u8 {
     // To a host, 2 from a hook means that the user's prompt is not to be heard.
-    let of_hook = mw_supervisor::arguments().get(1).is_some_and(|word| word == "hook");
+    let of_hook = std::env::args_os().nth(1).is_some_and(|word| word == "hook");
     let bad_arguments = if of_hook { exit_code::FAILURE } else { exit_code::USAGE };
     if !error.use_stderr() || !asks_for_json() {
         let printed = error.print().map_err(|error| render::unwritten("standard output", &error));

@@ -33,5 +33,5 @@ mod sys;
 mod watch;
 
 pub use boot::bootstrap::run;
-pub use boot::settle_in::{arguments, settle_in};
+pub use boot::settle_in::settle_in;
 pub use fail_point::FAIL_POINTS;

@@ -21,7 +21,6 @@ use super::check;
 use super::descriptors::{ensure_spare, is_lack};
 use super::fork_server;
 use super::guardian;
-use super::settle_in::arguments;
 use super::takeover::ADOPTER;
 use crate::clock;
 use crate::end::record;
@@ -174,8 +173,7 @@ pub fn run() -> i32 {
     if let Ok(name) = CString::new(SUPERVISOR_NAME) {
         let _ = rustix::thread::set_name(&name);
     }
-    let arguments = arguments();
-    let purpose = arguments.get(1).cloned().unwrap_or_default();
+    let purpose = std::env::args_os().nth(1).unwrap_or_default();
     if purpose == "check" {
         println!("{}", check::report());
         return 0;
@@ -184,7 +182,7 @@ pub fn run() -> i32 {
         let _ = rustix::process::setsid();
         return detach(fork_server::serve);
     }
-    let Some(address) = Address::parse(arguments.into_iter()) else {
+    let Some(address) = Address::parse(std::env::args_os()) else {
         eprintln!("mw-supervisor is internal; run mw instead");
         return 1;
     };

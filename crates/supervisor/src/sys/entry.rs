@@ -3,17 +3,11 @@
 //! That one reads the memory map and makes a stack for reports of stack overflows, which takes a tenth of the
 //! time there is to start a task in. What it does besides is done by [`mw_supervisor::settle_in`].
 
-use std::ffi::{CStr, OsStr, c_char, c_int};
-use std::os::unix::ffi::OsStrExt;
+use std::ffi::{c_char, c_int};
 
-/// The C library calls this function first.
+/// What the C library calls first. `std::env` knows the arguments already.
 #[unsafe(no_mangle)]
-extern "C" fn main(count: c_int, arguments: *const *const c_char) -> c_int {
-    let argument = |at| {
-        // SAFETY: the C library passes `count` pointers to strings that live as long as the process.
-        let text = unsafe { CStr::from_ptr(*arguments.add(at)) };
-        OsStr::from_bytes(text.to_bytes()).to_owned()
-    };
-    mw_supervisor::settle_in((0..usize::try_from(count).unwrap_or(0)).map(argument).collect());
+extern "C" fn main(_count: c_int, _words: *const *const c_char) -> c_int {
+    mw_supervisor::settle_in();
     super::begin()
 }
