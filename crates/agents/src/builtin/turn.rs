@@ -18,8 +18,8 @@ use super::model::{Failure, Model, Said, Stop, Usage};
 use super::notices;
 use super::session::{ExpectedTurn, Session, Work};
 use super::store::StoreError;
+use crate::acp::own_agent::HEARD;
 use crate::delivery::receipts::Receipt;
-use crate::subagent::HEARD;
 use mw_tools::ToolSpec;
 
 /// A turn under way.

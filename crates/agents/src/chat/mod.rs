@@ -10,9 +10,12 @@
 //! The core is one thread, and only it makes decisions. Whatever may take long (an approval, a kill, the agent) runs on
 //! other threads, which send it messages.
 
-mod agent_connection;
 mod announcing;
+mod command_runner;
+mod connect;
+mod connection;
 mod core;
+mod inputs;
 mod ledger;
 mod modes;
 mod questions;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use mw_desk::chat::{AgentState, Entry};
 use mw_policy::Mode;
 
+use super::command_runner::CommandRunner;
 use super::core::ChatCore;
-use super::slash::CommandRunner;
 
 impl ChatCore<'_> {
     pub(super) fn choose_mode(&mut self, mode: Option<String>) {

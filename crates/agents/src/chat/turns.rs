@@ -8,8 +8,8 @@ use mw_desk::chat::{AgentState, ChatNews, Entry};
 use mw_model::{Notice, Turn};
 
 use super::Wake;
+use super::connection::TurnEnd;
 use super::core::ChatCore;
-use crate::subagent::TurnEnd;
 
 impl ChatCore<'_> {
     /// Starts the agent again.

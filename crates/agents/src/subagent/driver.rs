@@ -12,16 +12,16 @@ use mw_model::wire::{DIFF_FILE, TRANSCRIPT_FILE};
 use mw_model::{AgentRecord, AgentTurn, EnvVar, RawText, TaskId};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-use super::client::Client;
-use super::error::AcpError;
-use super::given::Given;
 use super::link::Link;
-use super::permissions::Permissions;
-use super::quirks::Quirks;
-use super::talk::{Conversation, Stay, Talk};
-use super::terminals::Terminals;
 use super::transcript::Transcript;
-use super::wire::{Garbage, Transport};
+use super::turn::{Conversation, Stay, Turn};
+use crate::acp::approved::Approved;
+use crate::acp::client::Client;
+use crate::acp::error::AcpError;
+use crate::acp::permissions::Permissions;
+use crate::acp::quirks::Quirks;
+use crate::acp::terminals::Terminals;
+use crate::acp::wire::{Garbage, Transport};
 use mw_tools::delegation::worktree;
 use mw_tools::delegation::worktree::Changes;
 
@@ -111,7 +111,7 @@ fn client(
     let file = runtime.home().task(&options.task).join(TRANSCRIPT_FILE);
     let transcript = Transcript::new(runtime, options.task.clone(), message.run, &file);
     Ok(Client {
-        witness: Mutex::new(transcript),
+        observer: Mutex::new(transcript),
         terminals: Terminals {
             settings: options.settings.clone(),
             session: child.to_owned(),
@@ -123,7 +123,7 @@ fn client(
             known: Mutex::default(),
         },
         permissions: Arc::clone(&options.permissions),
-        given: Given::default(),
+        approved: Approved::default(),
         quirks: Quirks::of(message.spec.agent.as_ref().map_or(&[], |agent| &agent.command)),
         root: options.root.clone(),
     })
@@ -143,7 +143,7 @@ fn converse(
     runtime: &Runtime,
 ) -> Result<String, AcpError> {
     let Some(agent) = &message.spec.agent else { return Err(AcpError::Cancelled) };
-    let mut talk = Talk {
+    let mut turn = Turn {
         client: Arc::clone(client),
         conversation: Conversation {
             cwd: options.cwd.clone(),
@@ -160,33 +160,33 @@ fn converse(
         },
     };
     if message.follows && !record.can_load {
-        talk.conversation.stay = Stay::Resident;
+        turn.conversation.stay = Stay::Resident;
         let link = Link::again(runtime, &options.task, record.keeper.clone())?;
-        return hold(&talk, link, options, record, runtime);
+        return run_turn(&turn, link, options, record, runtime);
     }
     if agent.linger_ms == 0 {
-        talk.conversation.stay = Stay::Passing;
+        turn.conversation.stay = Stay::Passing;
     }
     let link = Link::own(&agent.command, options)?;
-    match hold(&talk, link, options, record, runtime) {
+    match run_turn(&turn, link, options, record, runtime) {
         Err(AcpError::NeedsKeeper) => {
-            talk.conversation.stay = Stay::Kept;
+            turn.conversation.stay = Stay::Kept;
             let link = Link::kept(runtime, options)?;
             record.keeper = link.0.keeper();
-            hold(&talk, link, options, record, runtime)
+            run_turn(&turn, link, options, record, runtime)
         }
         outcome => outcome,
     }
 }
 
-fn hold(
-    talk: &Talk,
+fn run_turn(
+    turn: &Turn,
     (link, transport, garbage): (Link, Transport, Garbage),
     options: &DriverOptions,
     record: &mut AgentRecord,
     runtime: &Runtime,
 ) -> Result<String, AcpError> {
-    let outcome = talk.run(transport, &garbage, |news| {
+    let outcome = turn.run(transport, &garbage, |news| {
         news.apply(record);
         // A record that cannot be written now is written at the end, or that fails loudly.
         let _ = runtime.agents().write_agent_record(&options.task, record);

@@ -18,7 +18,7 @@ use mw_model::wire::AGENT_FILE;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-use super::process::{AgentProcess, Start};
+use crate::acp::process::{AgentProcess, Start};
 
 /// The line that says that the agent is to be kept. It is no message: those are JSON.
 pub(super) const KEEP: &str = "#keep\n";

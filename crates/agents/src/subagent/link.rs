@@ -4,7 +4,6 @@ use std::io::Write;
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::process::Stdio;
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use meanwhile::Scope;
@@ -15,11 +14,11 @@ use mw_model::signal::SIGTERM;
 use mw_model::{CommandSpec, Lifetime, RawText, TaskId};
 
 use super::driver::{DriverOptions, with};
-use super::error::AcpError;
 use super::keeper::KEEP;
-use super::process::{AgentProcess, Start};
-use super::wire;
-use super::wire::{Garbage, Transport};
+use crate::acp::error::AcpError;
+use crate::acp::process::{AgentProcess, Start};
+use crate::acp::wire;
+use crate::acp::wire::{Garbage, Transport};
 
 /// How long a keeper may take to be there.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -29,7 +28,7 @@ const GOODBYE: Duration = Duration::from_secs(1);
 /// The way to an agent.
 pub(super) enum Link {
     /// Its process is ours.
-    Own(Mutex<AgentProcess>),
+    Own(AgentProcess),
     /// A keeper has it.
     Kept {
         /// The line to the keeper.
@@ -49,7 +48,7 @@ impl Link {
         let start = Start { command, env: &env, cwd: &options.cwd, stderr: Stdio::inherit() };
         let (process, stdin, stdout) = AgentProcess::start(start)?;
         let (transport, garbage) = wire::lines(stdin, stdout);
-        Ok((Self::Own(Mutex::new(process)), transport, garbage))
+        Ok((Self::Own(process), transport, garbage))
     }
 
     /// Has a keeper start the agent, in a task of its own.
@@ -115,17 +114,11 @@ impl Link {
 
     /// Says how the agent's process ended, as far as that is known.
     pub(super) fn last_word(&self, patience: Duration) -> String {
-        let deadline = Instant::now() + patience;
-        let closed = || "it closed its output".to_owned();
-        let Self::Own(process) = self else { return closed() };
-        loop {
-            let ended = process.lock().unwrap_or_else(std::sync::PoisonError::into_inner).ended();
-            match ended {
-                Some(how) => return how,
-                None if Instant::now() > deadline => return closed(),
-                None => std::thread::sleep(Duration::from_millis(5)),
-            }
-        }
+        let ended = match self {
+            Self::Own(process) => process.ended_within(patience),
+            Self::Kept { .. } => None,
+        };
+        ended.unwrap_or_else(|| "it closed its output".to_owned())
     }
 
     /// Releases the agent. An agent of a keeper stays, unless its end was requested.
@@ -133,7 +126,6 @@ impl Link {
         let cancelled = matches!(outcome, Err(AcpError::Cancelled));
         match self {
             Self::Own(process) => {
-                let process = process.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
                 process.end(if cancelled { Duration::ZERO } else { GOODBYE });
             }
             Self::Kept { mut stream, task } => {

@@ -4,6 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use agent_client_protocol::v1::schema::{
@@ -12,6 +13,9 @@ use agent_client_protocol::v1::schema::{
 use meanwhile::engine::{Clock, Runtime, SystemClock};
 use mw_model::{Activity, PlanStep, TaskId};
 use serde_json::{Map, Value, json};
+
+use crate::acp::client::{Client, Observer};
+use crate::acp::permissions::Answer;
 
 /// How often the state of things is written at most.
 const WRITE_EVERY: Duration = Duration::from_millis(200);
@@ -247,4 +251,40 @@ const fn plan_word(status: &PlanEntryStatus) -> &'static str {
 /// Returns the name of a tool where an agent tells it beside the call, as Claude's does.
 fn name_beside(meta: Option<&Map<String, Value>>) -> Option<&str> {
     meta?.get("claudeCode")?.get("toolName")?.as_str()
+}
+
+impl Observer for Mutex<Transcript> {
+    fn hears(&self) {
+        locked(self).hear();
+    }
+
+    fn waits_for(&self, what: Option<String>) {
+        locked(self).wait_for(what.map(|what| format!("permission for {what} (answer: mw approvals)")));
+    }
+
+    fn decided(&self, what: &str, answer: &Answer) {
+        let mut transcript = locked(self);
+        transcript.hear();
+        match answer {
+            Answer::Allow => transcript.note(&json!({"mw": "allowed", "what": what})),
+            Answer::Reject { reason } => {
+                transcript.note(&json!({"mw": "rejected", "what": what, "reason": reason}));
+                transcript.print(&format!("✗ denied: {what}: {reason}"));
+            }
+        }
+    }
+
+    fn opened(&self, task: &str, command: &str) {
+        locked(self).note(&json!({"mw": "terminal", "task": task, "command": command}));
+    }
+}
+
+fn locked(transcript: &Mutex<Transcript>) -> MutexGuard<'_, Transcript> {
+    transcript.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Client<Mutex<Transcript>> {
+    pub(crate) fn transcript(&self) -> MutexGuard<'_, Transcript> {
+        locked(&self.observer)
+    }
 }

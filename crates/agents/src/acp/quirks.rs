@@ -4,19 +4,19 @@ use std::path::{Path, PathBuf};
 
 /// How an agent differs from what it says, or from what others do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Quirks {
+pub(crate) struct Quirks {
     /// Whether it can write new files through its client. Gemini CLI reads a file before it writes it, and a file
     /// that is not there ends its call; without the offer it writes by itself.
-    pub(super) writes_through_client: bool,
+    pub(crate) writes_through_client: bool,
     /// Whether it can take up a conversation in a new process, should it say so. Gemini CLI finds none.
-    pub(super) loads: bool,
+    pub(crate) loads: bool,
     /// Whether the title of a permission to execute is the command, and nothing else says it.
-    pub(super) titles_are_commands: bool,
+    pub(crate) titles_are_commands: bool,
 }
 
 impl Quirks {
     /// Returns those of the agent that this command starts.
-    pub(super) fn of(command: &[String]) -> Self {
+    pub(crate) fn of(command: &[String]) -> Self {
         let is_gemini = command.iter().any(|word| {
             let name = Path::new(word).file_name().and_then(|name| name.to_str()).unwrap_or(word);
             name == "gemini" || name.starts_with("gemini-cli")
@@ -28,7 +28,7 @@ impl Quirks {
 /// Takes the command out of a title, and the directory where one is named. Older versions of Gemini CLI add
 /// ` [current working directory D]` or ` [in D]`, then ` (what it is for)` and ` [background]`. Only a title that ends in
 /// exactly that is cut; the command may say anything, so nothing is cut out of the middle of one.
-pub(super) fn command_in(title: &str) -> (String, Option<PathBuf>) {
+pub(crate) fn command_in(title: &str) -> (String, Option<PathBuf>) {
     let whole = || (title.to_owned(), None);
     let marks = [" [current working directory ", " [in "];
     let found: Vec<_> = marks.iter().flat_map(|mark| title.match_indices(mark)).collect();

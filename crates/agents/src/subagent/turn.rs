@@ -7,18 +7,18 @@ use std::time::{Duration, Instant};
 use agent_client_protocol::v1::ConnectionTo;
 use agent_client_protocol::v1::schema::{
     CancelNotification, ContentBlock, McpServer, PromptRequest, RequestPermissionRequest,
-    SessionNotification, StopReason, TextContent,
+    SessionNotification, TextContent,
 };
 use agent_client_protocol::{Agent, Client as ClientRole, ConnectTo};
 use mw_model::{AgentRecord, DEPTH_VARIABLE};
 use tokio::sync::watch;
 
-use super::client::Client;
-use super::error::AcpError;
-use super::opening::{Opening, OwnServer, greet, in_words, is_hang_up, set_mode, title};
-use super::serving::{apart, serving};
 use super::transcript::Transcript;
-use super::wire::Garbage;
+use crate::acp::client::Client;
+use crate::acp::error::AcpError;
+use crate::acp::handlers::{handlers, respond_apart};
+use crate::acp::session::{Opening, OwnServer, greet, in_words, is_hang_up, set_mode, stopped, title};
+use crate::acp::wire::Garbage;
 use crate::event_loop;
 use mw_tools::dialects::Dialect;
 
@@ -57,7 +57,7 @@ pub(super) enum Stay {
 }
 
 /// A turn.
-pub(super) struct Talk {
+pub(super) struct Turn {
     pub(super) client: Arc<Client<Mutex<Transcript>>>,
     pub(super) conversation: Conversation,
 }
@@ -89,7 +89,7 @@ impl News {
     }
 }
 
-impl Talk {
+impl Turn {
     /// Holds the turn; returns the word of the protocol for why it ended.
     pub(super) fn run(
         &self,
@@ -146,7 +146,7 @@ impl Talk {
         main: impl AsyncFnOnce(ConnectionTo<Agent>) -> Result<(), agent_client_protocol::Error>,
     ) -> Result<(), agent_client_protocol::Error> {
         let (updates, permission) = (Arc::clone(&self.client), Arc::clone(&self.client));
-        serving(&self.client)
+        handlers(&self.client)
             .on_receive_notification(
                 async move |notification: SessionNotification, _connection| {
                     updates.transcript().update(&notification.update);
@@ -156,7 +156,7 @@ impl Talk {
             )
             .on_receive_request(
                 async move |request: RequestPermissionRequest, responder, _connection| {
-                    apart(&permission, responder, move |client| client.permission(&request));
+                    respond_apart(&permission, responder, move |client| client.permission(&request));
                     Ok(())
                 },
                 agent_client_protocol::on_receive_request!(),
@@ -221,18 +221,11 @@ impl Talk {
         let _ = tell.send(News::Greeted { info: greeted.agent_info.as_ref().map(title), can_load });
         let conversation = &self.conversation;
         let opening = Opening { connection, cwd: &conversation.cwd, server: conversation.server() };
-        let session = match &conversation.known {
-            Some(known) => {
-                let replays = |replays| self.client.transcript().replays = replays;
-                opening.take_up(known, replays).await?;
-                known.clone()
-            }
-            None => {
-                let begun = opening.begin().await?;
-                let _ = tell.send(News::Began { session: begun.session.clone() });
-                begun.session
-            }
-        };
+        let replays = |replays| self.client.transcript().replays = replays;
+        let session = opening.open(conversation.known.as_deref(), replays).await?.session;
+        if conversation.known.is_none() {
+            let _ = tell.send(News::Began { session: session.clone() });
+        }
         if let Some(mode) = &conversation.mode {
             set_mode(connection, &session, mode).await?;
         }
@@ -271,19 +264,6 @@ impl Conversation {
             (DEPTH_VARIABLE.to_owned(), self.depth.to_string()),
         ];
         OwnServer { mw: &self.mw, dialect: Dialect::Canonical, env: &env }.described()
-    }
-}
-
-/// Only the end of a turn is an answer; whatever cut it short is not.
-pub(super) fn stopped(reason: StopReason) -> Result<String, AcpError> {
-    let early = |reason: &str| Err(AcpError::Stopped { reason: reason.to_owned() });
-    match reason {
-        StopReason::EndTurn => Ok("end_turn".to_owned()),
-        StopReason::MaxTokens => early("max_tokens"),
-        StopReason::MaxTurnRequests => early("max_turn_requests"),
-        StopReason::Refusal => early("refusal"),
-        StopReason::Cancelled => early("cancelled"),
-        _ => early("for an unknown reason"),
     }
 }
 

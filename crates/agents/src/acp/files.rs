@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 const LARGEST: u64 = 64 << 20;
 
 /// Returns where a path leads, if that is within the root; links and `..` are followed as the system would.
-pub(super) fn within(root: &Path, path: &Path) -> io::Result<PathBuf> {
+pub(crate) fn within(root: &Path, path: &Path) -> io::Result<PathBuf> {
     let outside = || {
         io::Error::other(format!(
             "{} is outside {}, the directory of this agent",
@@ -48,7 +48,7 @@ pub(super) fn within(root: &Path, path: &Path) -> io::Result<PathBuf> {
 }
 
 /// Reads a text file, or some lines of it.
-pub(super) fn read(root: &Path, path: &Path, line: Option<u32>, limit: Option<u32>) -> io::Result<String> {
+pub(crate) fn read(root: &Path, path: &Path, line: Option<u32>, limit: Option<u32>) -> io::Result<String> {
     let path = within(root, path)?;
     if fs::metadata(&path)?.len() > LARGEST {
         return Err(io::Error::other(format!("{} has more than {LARGEST} bytes", path.display())));
@@ -63,7 +63,7 @@ pub(super) fn read(root: &Path, path: &Path, line: Option<u32>, limit: Option<u3
 }
 
 /// Writes a text file, and the directories it lies in.
-pub(super) fn write(root: &Path, path: &Path, content: &str) -> io::Result<()> {
+pub(crate) fn write(root: &Path, path: &Path, content: &str) -> io::Result<()> {
     let path = within(root, path)?;
     if let Some(directory) = path.parent() {
         fs::create_dir_all(directory)?;

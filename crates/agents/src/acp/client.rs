@@ -2,30 +2,28 @@
 
 use std::cell::Cell;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use agent_client_protocol::v1::schema::{
     CreateTerminalRequest, CreateTerminalResponse, PermissionOptionKind, ReadTextFileRequest,
-    ReadTextFileResponse, RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse,
-    SelectedPermissionOutcome, TerminalOutputResponse, WaitForTerminalExitResponse, WriteTextFileRequest,
-    WriteTextFileResponse,
+    ReadTextFileResponse, RequestPermissionRequest, RequestPermissionResponse, TerminalOutputResponse,
+    WaitForTerminalExitResponse, WriteTextFileRequest, WriteTextFileResponse,
 };
 use meanwhile::engine::check_set_variables;
 use mw_model::CommandSpec;
-use serde_json::json;
 
-use super::asking;
+use super::approved::Approved;
 use super::files;
-use super::given::Given;
-use super::permissions::{Answer, Asked, Asking, Permissions, understand};
+use super::own_agent::proposal;
+use super::permissions::{Answer, Asking, Permissions, choose};
 use super::quirks::Quirks;
+use super::requested::{Asked, understand};
 use super::terminals::Terminals;
-use super::transcript::Transcript;
 
 type Refusal = agent_client_protocol::Error;
 
 /// Who keeps what happens between us and an agent.
-pub(super) trait Witness: Send + Sync + 'static {
+pub(crate) trait Observer: Send + Sync + 'static {
     /// The agent was heard.
     fn hears(&self);
 
@@ -40,16 +38,16 @@ pub(super) trait Witness: Send + Sync + 'static {
 }
 
 /// What serves an agent.
-pub(super) struct Client<W> {
-    pub(super) witness: W,
-    pub(super) terminals: Terminals,
-    pub(super) permissions: Arc<dyn Permissions>,
-    /// What a person has allowed it already.
-    pub(super) given: Given,
+pub(crate) struct Client<W> {
+    pub(crate) observer: W,
+    pub(crate) terminals: Terminals,
+    pub(crate) permissions: Arc<dyn Permissions>,
+    /// What a person has already allowed.
+    pub(crate) approved: Approved,
     /// How it differs from other agents.
-    pub(super) quirks: Quirks,
+    pub(crate) quirks: Quirks,
     /// Where it may read and write files.
-    pub(super) root: PathBuf,
+    pub(crate) root: PathBuf,
 }
 
 /// Why something was refused.
@@ -78,79 +76,43 @@ fn refused(why: impl Into<Reason>) -> Refusal {
     Refusal::new(-32000, why.into().0)
 }
 
-impl Witness for Mutex<Transcript> {
-    fn hears(&self) {
-        locked(self).hear();
-    }
-
-    fn waits_for(&self, what: Option<String>) {
-        locked(self).wait_for(what.map(|what| format!("permission for {what} (answer: mw approvals)")));
-    }
-
-    fn decided(&self, what: &str, answer: &Answer) {
-        let mut transcript = locked(self);
-        transcript.hear();
-        match answer {
-            Answer::Allow => transcript.note(&json!({"mw": "allowed", "what": what})),
-            Answer::Reject { reason } => {
-                transcript.note(&json!({"mw": "rejected", "what": what, "reason": reason}));
-                transcript.print(&format!("✗ denied: {what}: {reason}"));
-            }
-        }
-    }
-
-    fn opened(&self, task: &str, command: &str) {
-        locked(self).note(&json!({"mw": "terminal", "task": task, "command": command}));
-    }
-}
-
-fn locked(transcript: &Mutex<Transcript>) -> MutexGuard<'_, Transcript> {
-    transcript.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl Client<Mutex<Transcript>> {
-    pub(super) fn transcript(&self) -> MutexGuard<'_, Transcript> {
-        locked(&self.witness)
-    }
-}
-
-impl<W: Witness> Client<W> {
-    /// Asks whether an operation is allowed. The witness knows that the agent waits while a person is asked.
+impl<W: Observer> Client<W> {
+    /// Asks whether an operation is allowed. The observer knows that the agent waits while a person is asked.
     fn ask(&self, asked: &Asked, title: &str) -> Answer {
         let waits = Cell::new(false);
         let answer = self.permissions.ask(asked, &|| {
-            if !self.permissions.minds_environment(asked) && self.given.take(asked, &self.terminals.cwd) {
+            if !self.permissions.minds_environment(asked) && self.approved.take(asked, &self.terminals.cwd) {
                 return Asking::Answered;
             }
             waits.set(true);
-            self.witness.waits_for(Some(title.to_owned()));
+            self.observer.waits_for(Some(title.to_owned()));
             Asking::Ask
         });
         if waits.get() {
-            self.witness.waits_for(None);
+            self.observer.waits_for(None);
         }
-        self.witness.decided(title, &answer);
+        self.observer.decided(title, &answer);
         answer
     }
 
     /// Answers a request for permission. Our own agent has put its question into the store before it asks here, and reads
-    /// the answer there: a second question would be answered apart from the first, and silence would look like a no.
+    /// the answer there: a second question would be answered respond_apart from the first, and silence would look like a no.
     ///
     /// # Errors
     /// When the agent's own question is the one that counts.
-    pub(super) fn permission(
+    pub(crate) fn permission(
         &self,
         request: &RequestPermissionRequest,
     ) -> Result<RequestPermissionResponse, Refusal> {
         let fields = &request.tool_call.fields;
         let title = fields.title.clone().unwrap_or_else(|| request.tool_call.tool_call_id.0.to_string());
         let asked = understand(request, self.quirks);
-        if let Some(question) = asking::proposal(request)
+        if let Some(question) = proposal(request)
             && self.permissions.await_own(&asked, &question, &|| {
-                self.witness.waits_for(Some(title.clone()));
+                self.observer.waits_for(Some(title.clone()));
             })
         {
-            self.witness.waits_for(None);
+            self.observer.waits_for(None);
             return Err(refused(format!("{question} must be answered in the process that asked")));
         }
         let answer = self.ask(&asked, &title);
@@ -159,24 +121,17 @@ impl<W: Witness> Client<W> {
             Answer::Allow => [PermissionOptionKind::AllowOnce, PermissionOptionKind::AllowAlways],
             Answer::Reject { .. } => [PermissionOptionKind::RejectOnce, PermissionOptionKind::RejectAlways],
         };
-        let chosen = wanted.iter().find_map(|kind| {
-            let option = request.options.iter().find(|option| option.kind == *kind)?;
-            Some(option.option_id.clone())
-        });
-        Ok(RequestPermissionResponse::new(match chosen {
-            Some(option) => RequestPermissionOutcome::Selected(SelectedPermissionOutcome::new(option)),
-            None => RequestPermissionOutcome::Cancelled,
-        }))
+        Ok(RequestPermissionResponse::new(choose(request, wanted)))
     }
 
-    pub(super) fn read(&self, request: &ReadTextFileRequest) -> Result<ReadTextFileResponse, Refusal> {
-        self.witness.hears();
+    pub(crate) fn read(&self, request: &ReadTextFileRequest) -> Result<ReadTextFileResponse, Refusal> {
+        self.observer.hears();
         files::read(&self.root, &request.path, request.line, request.limit)
             .map(ReadTextFileResponse::new)
             .map_err(refused)
     }
 
-    pub(super) fn write(&self, request: &WriteTextFileRequest) -> Result<WriteTextFileResponse, Refusal> {
+    pub(crate) fn write(&self, request: &WriteTextFileRequest) -> Result<WriteTextFileResponse, Refusal> {
         let asked = Asked::Edit { paths: vec![request.path.clone()] };
         if let Answer::Reject { reason } = self.ask(&asked, &format!("write {}", request.path.display())) {
             return Err(refused(reason));
@@ -186,7 +141,7 @@ impl<W: Witness> Client<W> {
             .map_err(refused)
     }
 
-    pub(super) fn create_terminal(
+    pub(crate) fn create_terminal(
         &self,
         request: &CreateTerminalRequest,
     ) -> Result<CreateTerminalResponse, Refusal> {
@@ -206,26 +161,26 @@ impl<W: Witness> Client<W> {
             return Err(refused(reason));
         }
         let id = self.terminals.create(request).map_err(refused)?;
-        self.witness.opened(&id, &title);
+        self.observer.opened(&id, &title);
         Ok(CreateTerminalResponse::new(id))
     }
 
-    pub(super) fn terminal_output(&self, id: &str) -> Result<TerminalOutputResponse, Refusal> {
-        self.witness.hears();
+    pub(crate) fn terminal_output(&self, id: &str) -> Result<TerminalOutputResponse, Refusal> {
+        self.observer.hears();
         self.terminals.output(id).map_err(refused)
     }
 
-    pub(super) fn wait_for_terminal(&self, id: &str) -> Result<WaitForTerminalExitResponse, Refusal> {
+    pub(crate) fn wait_for_terminal(&self, id: &str) -> Result<WaitForTerminalExitResponse, Refusal> {
         let status = self.terminals.wait(id).map(WaitForTerminalExitResponse::new).map_err(refused);
-        self.witness.hears();
+        self.observer.hears();
         status
     }
 
-    pub(super) fn kill_terminal(&self, id: &str) -> Result<(), Refusal> {
+    pub(crate) fn kill_terminal(&self, id: &str) -> Result<(), Refusal> {
         self.terminals.kill(id).map_err(refused)
     }
 
-    pub(super) fn release_terminal(&self, id: &str) -> Result<(), Refusal> {
+    pub(crate) fn release_terminal(&self, id: &str) -> Result<(), Refusal> {
         self.terminals.release(id).map_err(refused)
     }
 }

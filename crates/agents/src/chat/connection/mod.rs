@@ -3,10 +3,15 @@
 //! The driver of a task needs only one turn; a chat needs many. Events from the agent and requests to it are plain data,
 //! and the owner of the connection never waits for the agent.
 
+mod conversation;
+mod entries;
+mod requests;
+mod thread;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use meanwhile::Settings;
@@ -16,8 +21,7 @@ use mw_model::approval::ProposalId;
 use mw_model::{EnvVar, Limits, RawText};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
-use super::hold::hold;
-use super::permissions::Permissions;
+use crate::acp::permissions::Permissions;
 use mw_tools::dialects::Dialect;
 
 /// The options of a connection.
@@ -156,9 +160,9 @@ impl AgentConnection {
         heard: impl Fn(AgentEvent) -> Receiver<()> + Send + Sync + 'static,
     ) -> Self {
         let (orders, taken) = unbounded_channel();
-        let thread = thread::spawn(move || {
+        let thread = std::thread::spawn(move || {
             let heard: Arc<Ears> = Arc::new(heard);
-            let end = hold(&options, taken, &heard).err();
+            let end = thread::run(&options, taken, &heard).err();
             if let Some(error) = end {
                 heard(AgentEvent::Gone(error.to_string()));
             }

@@ -6,8 +6,9 @@ use std::sync::mpsc::channel;
 use mw_model::EnvVar;
 
 use super::ChatOptions;
+use super::connection::{AgentConnection, ConnectionOptions, Offer, Services};
 use super::core::{ChatCore, Message};
-use crate::subagent::{AgentConnection, ConnectionOptions, Offer, PolicyPermissions, Services};
+use crate::acp::PolicyPermissions;
 
 impl ChatCore<'_> {
     /// Starts the agent; what comes over its line has the number of that line.

@@ -17,22 +17,22 @@ const GOODBYE: Duration = Duration::from_millis(1000);
 const GRACE: Duration = Duration::from_millis(500);
 
 /// A running agent.
-pub(super) struct AgentProcess {
+pub(crate) struct AgentProcess {
     child: Child,
 }
 
 /// How it is started.
-pub(super) struct Start<'a> {
-    pub(super) command: &'a [String],
-    pub(super) env: &'a [(String, String)],
-    pub(super) cwd: &'a Path,
+pub(crate) struct Start<'a> {
+    pub(crate) command: &'a [String],
+    pub(crate) env: &'a [(String, String)],
+    pub(crate) cwd: &'a Path,
     /// Whether what it says on standard error is kept.
-    pub(super) stderr: Stdio,
+    pub(crate) stderr: Stdio,
 }
 
 impl AgentProcess {
     /// Starts it; returns its input and output beside it.
-    pub(super) fn start(start: Start<'_>) -> Result<(Self, ChildStdin, ChildStdout), AcpError> {
+    pub(crate) fn start(start: Start<'_>) -> Result<(Self, ChildStdin, ChildStdout), AcpError> {
         let [program, arguments @ ..] = start.command else {
             return Err(AcpError::NotStarted { command: String::new(), why: "it has no command".to_owned() });
         };
@@ -54,7 +54,7 @@ impl AgentProcess {
     }
 
     /// Tells how it ended, if it has.
-    pub(super) fn ended(&self) -> Option<String> {
+    pub(crate) fn ended(&self) -> Option<String> {
         let status = self.look().ok().flatten()?;
         let raw = match (status.exit_status(), status.terminating_signal()) {
             (Some(code), _) => code << 8,
@@ -64,13 +64,13 @@ impl AgentProcess {
     }
 
     /// Tells how it ended, if it does so within this time.
-    pub(super) fn ended_within(&self, patience: Duration) -> Option<String> {
+    pub(crate) fn ended_within(&self, patience: Duration) -> Option<String> {
         self.is_gone_within(patience);
         self.ended()
     }
 
     /// Ends it and its group: its input is closed already, then SIGTERM, then SIGKILL.
-    pub(super) fn end(mut self, patience: Duration) {
+    pub(crate) fn end(mut self, patience: Duration) {
         if !self.is_gone_within(patience.min(GOODBYE)) {
             self.signal(Signal::TERM);
             self.is_gone_within(GRACE);

@@ -1,4 +1,4 @@
-//! Requests of an agent that wait for a person, and extensions of the protocol that only our own agent uses.
+//! The permission requests of an agent that wait for a person.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -6,30 +6,20 @@ use std::sync::{Mutex, PoisonError};
 
 use agent_client_protocol::v1::schema::{
     PermissionOptionKind, RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse,
-    SelectedPermissionOutcome,
 };
 use agent_client_protocol::{Responder, V1};
 use mw_desk::chat::Reply;
-use mw_model::approval::ProposalId;
 
-/// What a question of our own agent has under `_meta`: its id in the store.
-pub(crate) const PROPOSAL: &str = "meanwhile/proposal";
-/// What an error of our own agent has where the words were kept.
-pub(crate) const HEARD: &str = "heard";
-
-/// Returns under which id the store has a question, too.
-pub(super) fn proposal(request: &RequestPermissionRequest) -> Option<ProposalId> {
-    request.meta.as_ref()?.get(PROPOSAL)?.as_str()?.parse().ok()
-}
+use crate::acp::permissions::choose;
 
 type Question = (RequestPermissionRequest, Responder<RequestPermissionResponse, V1>);
 
 /// Maximum number of open requests. No person answers more, and an agent that sends more does not wait for answers.
 pub(super) const MOST: usize = 100;
 
-/// Questions that were not answered yet.
+/// Requests that were not answered yet.
 #[derive(Default)]
-pub(super) struct Questions {
+pub(super) struct Requests {
     last: AtomicU64,
     /// Whether it was reported that there are too many.
     is_too_much: AtomicBool,
@@ -38,7 +28,7 @@ pub(super) struct Questions {
     open: Mutex<HashMap<u64, Question>>,
 }
 
-impl Questions {
+impl Requests {
     /// Takes a question in; one too many is answered at once with a no.
     pub(super) fn add(&self, question: Question) -> Added {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
@@ -66,7 +56,12 @@ impl Questions {
                 Reply::Once | Reply::Session => allowed(&request),
                 Reply::Deny => {}
             }
-            let _ = responder.respond(RequestPermissionResponse::new(chosen(&request, reply)));
+            let wanted = match reply {
+                Reply::Once => [PermissionOptionKind::AllowOnce, PermissionOptionKind::AllowAlways],
+                Reply::Session => [PermissionOptionKind::AllowAlways, PermissionOptionKind::AllowOnce],
+                Reply::Deny => [PermissionOptionKind::RejectOnce, PermissionOptionKind::RejectAlways],
+            };
+            let _ = responder.respond(RequestPermissionResponse::new(choose(&request, wanted)));
         }
     }
 
@@ -100,19 +95,4 @@ pub(super) enum Added {
 
 fn cancel(responder: Responder<RequestPermissionResponse, V1>) {
     let _ = responder.respond(RequestPermissionResponse::new(RequestPermissionOutcome::Cancelled));
-}
-
-fn chosen(request: &RequestPermissionRequest, reply: Reply) -> RequestPermissionOutcome {
-    let wanted = match reply {
-        Reply::Once => [PermissionOptionKind::AllowOnce, PermissionOptionKind::AllowAlways],
-        Reply::Session => [PermissionOptionKind::AllowAlways, PermissionOptionKind::AllowOnce],
-        Reply::Deny => [PermissionOptionKind::RejectOnce, PermissionOptionKind::RejectAlways],
-    };
-    let option = wanted.iter().find_map(|kind| request.options.iter().find(|option| option.kind == *kind));
-    match option {
-        Some(option) => {
-            RequestPermissionOutcome::Selected(SelectedPermissionOutcome::new(option.option_id.clone()))
-        }
-        None => RequestPermissionOutcome::Cancelled,
-    }
 }

@@ -20,23 +20,23 @@ const WAITING_LINES: usize = 256;
 
 /// How many lines an agent sent that were no messages.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Garbage(Arc<AtomicU64>);
+pub(crate) struct Garbage(Arc<AtomicU64>);
 
 impl Garbage {
-    pub(super) fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 }
 
 /// Lines to and from an agent.
-pub(super) type Transport = Lines<
+pub(crate) type Transport = Lines<
     Pin<Box<dyn Sink<String, Error = io::Error> + Send>>,
     Pin<Box<dyn Stream<Item = io::Result<String>> + Send>>,
 >;
 
 /// Makes a transport of an agent's streams. Lines that are no JSON object are counted and left out: some agents
 /// greet, warn or log on their standard output.
-pub(super) fn lines(
+pub(crate) fn lines(
     input: impl Write + Send + 'static,
     output: impl Read + Send + 'static,
 ) -> (Transport, Garbage) {
@@ -47,7 +47,7 @@ pub(super) fn lines(
 
 /// Makes a transport whose updates go to `heard` and not through the protocol, which would take in without end what an
 /// agent sends. As long as `heard` has not returned, nothing more is read, and the agent has to wait.
-pub(super) fn lines_heard(
+pub(crate) fn lines_heard(
     input: impl Write + Send + 'static,
     output: impl Read + Send + 'static,
     heard: impl Fn(SessionNotification) + Send + 'static,
@@ -78,7 +78,7 @@ fn update(line: &str) -> Option<SessionNotification> {
         id: Option<IgnoredAny>,
         params: SessionNotification,
     }
-    // Most other lines are not taken apart twice.
+    // Most other lines are not taken respond_apart twice.
     let message: Message = line.contains(METHOD).then(|| serde_json::from_str(line).ok())??;
     (message.method == METHOD && message.id.is_none()).then_some(message.params)
 }

@@ -18,18 +18,18 @@ use mw_tools::call::LOOK_EVERY;
 const USUAL_LIMIT: u64 = 1 << 20;
 
 /// The terminals of one agent.
-pub(super) struct Terminals {
-    pub(super) settings: Settings,
-    pub(super) session: String,
-    pub(super) shell: RawText,
-    pub(super) cwd: PathBuf,
-    pub(super) env: Vec<EnvVar>,
-    pub(super) limits: mw_model::Limits,
+pub(crate) struct Terminals {
+    pub(crate) settings: Settings,
+    pub(crate) session: String,
+    pub(crate) shell: RawText,
+    pub(crate) cwd: PathBuf,
+    pub(crate) env: Vec<EnvVar>,
+    pub(crate) limits: mw_model::Limits,
     /// Who tells the session's news, if the agent's own end does not: what it waits for is not told beside it, and
     /// a person may move it to the background.
-    pub(super) teller: Option<Teller>,
+    pub(crate) teller: Option<Teller>,
     /// How much output each gives back.
-    pub(super) known: Mutex<HashMap<String, u64>>,
+    pub(crate) known: Mutex<HashMap<String, u64>>,
 }
 
 impl Terminals {
@@ -42,7 +42,7 @@ impl Terminals {
     }
 
     /// Returns what a request would run: agents send a program and its arguments, or a whole script.
-    pub(super) fn command(&self, request: &CreateTerminalRequest) -> CommandSpec {
+    pub(crate) fn command(&self, request: &CreateTerminalRequest) -> CommandSpec {
         if request.args.is_empty() && request.command.contains(char::is_whitespace) {
             return CommandSpec::Shell {
                 program: self.shell.clone(),
@@ -53,7 +53,7 @@ impl Terminals {
         CommandSpec::Argv(words.map(|word| RawText::from(word.as_str())).collect())
     }
 
-    pub(super) fn create(&self, request: &CreateTerminalRequest) -> Result<String, Error> {
+    pub(crate) fn create(&self, request: &CreateTerminalRequest) -> Result<String, Error> {
         let mut env = self.env.clone();
         for added in &request.env {
             env.retain(|var| var.name.as_bytes() != added.name.as_bytes());
@@ -76,7 +76,7 @@ impl Terminals {
         Ok(id)
     }
 
-    pub(super) fn output(&self, id: &str) -> Result<TerminalOutputResponse, Error> {
+    pub(crate) fn output(&self, id: &str) -> Result<TerminalOutputResponse, Error> {
         let runtime = self.runtime()?;
         let task = runtime.tasks().task(id, &self.scope())?;
         let most = self.known.lock().ok().and_then(|known| known.get(id).copied()).unwrap_or(USUAL_LIMIT);
@@ -94,7 +94,7 @@ impl Terminals {
     }
 
     /// Says which task a terminal is and what it printed last, for a screen.
-    pub(super) fn tail(&self, id: &str) -> String {
+    pub(crate) fn tail(&self, id: &str) -> String {
         const LINES: u64 = 40;
         const BYTES: u64 = 8 << 10;
         let request =
@@ -107,7 +107,7 @@ impl Terminals {
         read.unwrap_or_else(|error| format!("[{id}: {error}]"))
     }
 
-    pub(super) fn wait(&self, id: &str) -> Result<TerminalExitStatus, Error> {
+    pub(crate) fn wait(&self, id: &str) -> Result<TerminalExitStatus, Error> {
         let runtime = self.runtime()?;
         let task = runtime.lookup().resolve(id, &self.scope())?;
         let request = WaitRequest {
@@ -144,7 +144,7 @@ impl Terminals {
     }
 
     /// Lets the agent get notifications for all running tasks, because the turn that started them has ended.
-    pub(super) fn leave_all(&self) {
+    pub(crate) fn leave_all(&self) {
         let Ok(runtime) = self.runtime() else { return };
         for task in self.ids().iter().filter_map(|id| runtime.tasks().task(id, &self.scope()).ok()) {
             if !task.status.is_terminal() {
@@ -159,7 +159,7 @@ impl Terminals {
     }
 
     /// Ends what runs in a terminal, unless a person moved it to the background: then it is not the call's any more.
-    pub(super) fn kill(&self, id: &str) -> Result<(), Error> {
+    pub(crate) fn kill(&self, id: &str) -> Result<(), Error> {
         let runtime = self.runtime()?;
         if runtime
             .lookup()
@@ -174,7 +174,7 @@ impl Terminals {
     }
 
     /// Ends what still runs in a terminal and forgets it; the task's record stays.
-    pub(super) fn release(&self, id: &str) -> Result<(), Error> {
+    pub(crate) fn release(&self, id: &str) -> Result<(), Error> {
         self.kill(id)?;
         if let Ok(mut known) = self.known.lock() {
             known.remove(id);
@@ -183,7 +183,7 @@ impl Terminals {
     }
 
     /// Ends all of them.
-    pub(super) fn release_all(&self) {
+    pub(crate) fn release_all(&self) {
         for id in self.ids() {
             // One that cannot be reached ends with its session.
             let _ = self.release(&id);

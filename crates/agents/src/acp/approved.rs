@@ -6,12 +6,12 @@ use std::sync::{Mutex, PoisonError};
 
 use agent_client_protocol::v1::schema::RequestPermissionRequest;
 
-use super::permissions::{Asked, PLACES, understand};
 use super::quirks::Quirks;
+use super::requested::{Asked, PLACES, understand};
 
 /// What was allowed and not done yet, in the turn that continues.
 #[derive(Default)]
-pub(super) struct Given(Mutex<Vec<Deed>>);
+pub(crate) struct Approved(Mutex<Vec<Deed>>);
 
 /// A command in its place, however an agent spells it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,9 +20,9 @@ struct Deed {
     cwd: PathBuf,
 }
 
-impl Given {
+impl Approved {
     /// Remembers a yes, if it was one to a command.
-    pub(super) fn give(&self, request: &RequestPermissionRequest, cwd: &Path) {
+    pub(crate) fn give(&self, request: &RequestPermissionRequest, cwd: &Path) {
         let input = request.tool_call.fields.raw_input.as_ref();
         let places = PLACES.iter().filter_map(|name| input?.get(name));
         // What was read is where it runs, or nothing is remembered.
@@ -34,14 +34,14 @@ impl Given {
     }
 
     /// Returns whether this was allowed, and uses that up.
-    pub(super) fn take(&self, asked: &Asked, cwd: &Path) -> bool {
+    pub(crate) fn take(&self, asked: &Asked, cwd: &Path) -> bool {
         let mut given = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let at = deed(asked, cwd).and_then(|deed| given.iter().position(|given| *given == deed));
         at.map(|at| given.swap_remove(at)).is_some()
     }
 
     /// Removes all of them, because their turn has ended.
-    pub(super) fn forget(&self) {
+    pub(crate) fn forget(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
@@ -81,10 +81,10 @@ mod tests {
 
     use super::*;
 
-    fn given(input: Value) -> Given {
+    fn given(input: Value) -> Approved {
         let fields = ToolCallUpdateFields::new().raw_input(input);
         let request = RequestPermissionRequest::new("s", ToolCallUpdate::new("1", fields), Vec::new());
-        let given = Given::default();
+        let given = Approved::default();
         given.give(&request, Path::new("/work"));
         given
     }
@@ -94,7 +94,7 @@ mod tests {
         Asked::Program { words, cwd: cwd.map(PathBuf::from), env: Vec::new() }
     }
 
-    fn takes(given: &Given, asked: &Asked) -> bool {
+    fn takes(given: &Approved, asked: &Asked) -> bool {
         given.take(asked, Path::new("/work"))
     }
 

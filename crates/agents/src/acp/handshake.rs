@@ -9,7 +9,7 @@ use agent_client_protocol::Client as ClientRole;
 use super::error::AcpError;
 use super::process::{AgentProcess, Start};
 use super::quirks::Quirks;
-use super::{opening, wire};
+use super::{session, wire};
 use mw_tools::delegation::AgentEntry;
 
 /// How long a greeting may take; some agents load a lot first.
@@ -42,7 +42,7 @@ pub fn greet(entry: &AgentEntry, cwd: &Path) -> Result<Handshake, AcpError> {
     let place = &mut greeted;
     let connected = ClientRole.v1().name("meanwhile").connect_with(transport, async move |connection| {
         *place = tokio::select! {
-            greeted = opening::greet(&connection, quirks) => greeted,
+            greeted = session::greet(&connection, quirks) => greeted,
             () = connection.incoming_closed() => Err(AcpError::Gone { how: String::new() }),
             () = tokio::time::sleep(PATIENCE) => {
                 Err(AcpError::Silent { request: "initialize", seconds: PATIENCE.as_secs() })
@@ -59,7 +59,7 @@ pub fn greet(entry: &AgentEntry, cwd: &Path) -> Result<Handshake, AcpError> {
     process.end(Duration::from_millis(200));
     let greeted = greeted?;
     Ok(Handshake {
-        info: greeted.agent_info.as_ref().map(opening::title),
+        info: greeted.agent_info.as_ref().map(session::title),
         can_load: greeted.agent_capabilities.load_session,
         sign_in: greeted.auth_methods.iter().map(|method| method.name().to_owned()).collect(),
     })
