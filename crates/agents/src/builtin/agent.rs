@@ -31,8 +31,8 @@ use super::session::{Parts, Session};
 use super::store::{Found, Store, StoreError, new_id};
 use super::turn::failed;
 use crate::delivery::calls::Calls;
+use crate::delivery::deliveries::{Deliveries, DeliveryOptions};
 use crate::delivery::instructions::AtEnd;
-use crate::delivery::teller::{Manner, Tellers};
 use mw_tools::Toolset;
 use mw_tools::call::SessionEnd;
 use mw_tools::dialects::Dialect;
@@ -45,7 +45,7 @@ pub(super) struct Agent {
     pub(super) limits: AgentLimits,
     dialect: Dialect,
     pub(super) toolset: Arc<Toolset>,
-    pub(super) tellers: Tellers,
+    pub(super) deliveries: Deliveries,
     pub(super) calls: Calls,
     /// Cancelled when the agent is about to end.
     pub(super) closing: CancellationToken,
@@ -76,7 +76,7 @@ struct Wish<'a> {
 impl Agent {
     pub(super) fn new(options: AgentOptions) -> Self {
         // Whoever drives the agent ends its session.
-        let manner = Manner {
+        let delivery = DeliveryOptions {
             dialect: options.dialect,
             context: None,
             session_end: SessionEnd::Keep,
@@ -87,7 +87,7 @@ impl Agent {
             limits: options.limits,
             dialect: options.dialect,
             toolset: Arc::new(Toolset::of(options.dialect).waiting(options.limits.wait_ms)),
-            tellers: Tellers::new(Arc::new(options.settings.clone()), manner, options.tells),
+            deliveries: Deliveries::new(Arc::new(options.settings.clone()), delivery, options.tells),
             calls: Calls::default(),
             closing: CancellationToken::new(),
             choice: options.model,

@@ -7,7 +7,7 @@ use meanwhile::Settings;
 use meanwhile::engine::HouseRules;
 
 use super::model::{ModelChoice, ModelError};
-use crate::delivery::teller::Tells;
+use crate::delivery::deliveries::Tells;
 use mw_tools::call::Premises;
 use mw_tools::dialects::Dialect;
 

@@ -9,18 +9,18 @@ use mw_model::TaskId;
 use rmcp::model::RequestId;
 
 use super::calls::Call;
-use super::teller::{Held, Reserved};
+use super::session_thread::{HeldNotices, Reservation};
 
 /// What a reply reports: notifications, and the ends of tasks.
 pub(crate) struct Receipt {
-    pub(crate) notices: Option<Held>,
+    pub(crate) notices: Option<HeldNotices>,
     pub(crate) told: Vec<TaskId>,
     pub(crate) teller: Option<Teller>,
     /// Tasks of which the reply contains everything. They are removed after it was written.
     pub(crate) spent: Vec<TaskId>,
     pub(crate) settings: Arc<Settings>,
     /// The ends that no other reply reports before it is recorded that this one did.
-    pub(crate) reserved: Vec<Reserved>,
+    pub(crate) reserved: Vec<Reservation>,
     /// The call ends with this.
     _call: Call,
 }
@@ -58,7 +58,7 @@ impl Receipt {
     /// The reply is being written: returns the notifications in it that another reply tells meanwhile, and that must be
     /// left out.
     pub(crate) fn close(&self) -> Vec<String> {
-        self.notices.as_ref().map(Held::close).unwrap_or_default()
+        self.notices.as_ref().map(HeldNotices::close).unwrap_or_default()
     }
 
     /// Called after the reply was written: acknowledges what it reported.

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::elicitation;
 use super::recipient::Awaited;
 use super::server::Server;
-use crate::delivery::teller::Recipient;
+use crate::delivery::deliveries::Recipient;
 use crate::question::await_answer;
 use mw_tools::call::{Caller, Patience};
 
@@ -127,6 +127,6 @@ impl Caller for Client {
     }
 
     fn awaits(&self, tasks: &[TaskId]) {
-        self.awaited.add(self.server.inner.tellers.reserve(&self.recipient, tasks));
+        self.awaited.add(self.server.inner.deliveries.reserve(&self.recipient, tasks));
     }
 }

@@ -65,7 +65,7 @@ impl ServerHandler for Server {
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let session = self.session_of(self.inner.clues.clone(), &context.extensions);
-        self.inner.tellers.hold(&session);
+        self.inner.deliveries.hold(&session);
     }
 
     async fn on_cancelled(&self, cancelled: CancelledNotificationParam, _: NotificationContext<RoleServer>) {

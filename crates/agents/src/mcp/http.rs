@@ -34,10 +34,10 @@ pub fn http_routes_through<H: ServerHandler>(
     let config = StreamableHttpServerConfig::default().disable_allowed_hosts().disable_allowed_origins();
     let service: StreamableHttpService<H, LocalSessionManager> =
         StreamableHttpService::new(move || Ok(handler()), Arc::clone(&ends.clients), config);
-    let arrivals = server.inner.arrivals.clone();
+    let pending_calls = server.inner.pending_calls.clone();
     Router::new()
         .nest_service("/mcp", service)
-        .layer(middleware::from_fn_with_state(arrivals, follow))
+        .layer(middleware::from_fn_with_state(pending_calls, follow))
         .layer(middleware::from_fn_with_state(ends, confirm_end))
 }
 

@@ -40,7 +40,7 @@ impl HttpClients {
 impl Server {
     /// Holds the session of the client that is served, as far as it is known before a call.
     pub(super) fn hold_session(&self) {
-        self.inner.tellers.hold(&session_of(&self.inner.clues));
+        self.inner.deliveries.hold(&session_of(&self.inner.clues));
     }
 
     /// Returns whose a message is, and notes that its client works for that session.
@@ -62,7 +62,7 @@ impl Server {
     /// Gives back the sessions of a client that has ended its own, unless another that lives works for them.
     pub(super) fn client_left(&self, client: &str, lives: impl Fn(&str) -> bool) {
         for session in self.inner.clients.left(client, lives) {
-            self.inner.tellers.leave(&session);
+            self.inner.deliveries.leave(&session);
         }
     }
 

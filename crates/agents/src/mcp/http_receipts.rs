@@ -16,16 +16,16 @@ use axum::serve::{IncomingStream, Listener};
 use http_body::{Frame, SizeHint};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use crate::delivery::arrivals::{Arrival, Arrivals};
+use crate::delivery::draft::without;
+use crate::delivery::pending_calls::{PendingCall, PendingCalls};
 use crate::delivery::receipts::Receipt;
-use crate::delivery::seal::without;
 
 /// A request that has come in, until it is known for what it waits.
 #[derive(Clone)]
-pub(super) struct HttpArrival(Arc<Mutex<Option<Arrival>>>);
+pub(super) struct HttpPendingCall(Arc<Mutex<Option<PendingCall>>>);
 
-impl HttpArrival {
-    pub(super) fn take(&self) -> Option<Arrival> {
+impl HttpPendingCall {
+    pub(super) fn take(&self) -> Option<PendingCall> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
@@ -71,19 +71,19 @@ impl<L: Listener<Addr: fmt::Debug>> Connected<IncomingStream<'_, FlushListener<L
 
 /// Notes when a reply has been handed over whole.
 pub(super) async fn follow(
-    State(arrivals): State<Arrivals>,
+    State(pending_calls): State<PendingCalls>,
     ConnectInfo(due): ConnectInfo<ConnectionReceipts>,
     mut request: Request,
     next: Next,
 ) -> Response {
     let receipts = HttpReceipts::default();
     if request.method() == Method::POST {
-        let arrival = Arc::new(Mutex::new(Some(arrivals.come())));
-        request.extensions_mut().insert(HttpArrival(arrival));
+        let pending = Arc::new(Mutex::new(Some(pending_calls.add())));
+        request.extensions_mut().insert(HttpPendingCall(pending));
     }
     request.extensions_mut().insert(receipts.clone());
     let (parts, body) = next.run(request).await.into_parts();
-    Response::from_parts(parts, Body::new(Followed { body, receipts, due, arrivals, held_back: None }))
+    Response::from_parts(parts, Body::new(Followed { body, receipts, due, pending_calls, held_back: None }))
 }
 
 /// Returns whether a piece of an event stream holds the reply. Clients close the stream as soon as they have it, and
@@ -113,7 +113,7 @@ struct Followed {
     body: Body,
     receipts: HttpReceipts,
     due: ConnectionReceipts,
-    arrivals: Arrivals,
+    pending_calls: PendingCalls,
     /// A piece with the reply, and the calls that may still take notifications out of it.
     held_back: Option<(Bytes, Ready)>,
 }
@@ -132,8 +132,8 @@ impl Followed {
         else {
             return false;
         };
-        let arrivals = self.arrivals.clone();
-        self.held_back = Some((bytes.clone(), Box::pin(async move { arrivals.all_known().await })));
+        let pending_calls = self.pending_calls.clone();
+        self.held_back = Some((bytes.clone(), Box::pin(async move { pending_calls.all_known().await })));
         true
     }
 

@@ -5,7 +5,7 @@ use mw_tools::Toolset;
 use mw_tools::call::Premises;
 use mw_tools::dialects::Dialect;
 
-use crate::delivery::teller::Tells;
+use crate::delivery::deliveries::Tells;
 use crate::hosts::Clues;
 
 /// The options of a server.

@@ -13,8 +13,9 @@ use super::http_receipts::HttpReceipts;
 use super::recipient::Awaited;
 use super::server::Server;
 use crate::delivery::calls::Call;
+use crate::delivery::deliveries::{Drained, Notification, Recipient};
 use crate::delivery::receipts::Receipt;
-use crate::delivery::teller::{Drained, Held, Recipient, Reserved, Told};
+use crate::delivery::session_thread::{HeldNotices, Reservation};
 use mw_tools::call::Reply;
 use mw_tools::dialects::Speaks;
 
@@ -24,11 +25,11 @@ const DATA: &str = "meanwhile/structured";
 /// A call that was run.
 pub(super) struct Answer {
     pub(super) reply: Reply,
-    pub(super) notices: Vec<Told>,
+    pub(super) notices: Vec<Notification>,
     pub(super) left: usize,
-    pub(super) held: Option<Held>,
+    pub(super) held: Option<HeldNotices>,
     pub(super) teller: Option<Teller>,
-    pub(super) reserved: Vec<Reserved>,
+    pub(super) reserved: Vec<Reservation>,
     pub(super) call: Call,
 }
 
@@ -42,10 +43,11 @@ impl Server {
         awaited: &Awaited,
     ) -> Answer {
         awaited.is_known();
-        let Drained { held, mut notices, left, own } = self.inner.tellers.drain(recipient, &reply.told).await;
+        let Drained { held, mut notices, left, own } =
+            self.inner.deliveries.drain(recipient, &reply.told).await;
         // An end that the reply itself reports needs no notification.
         notices.retain(|told| !(told.notice.is_ending() && reply.told.contains(&told.notice.task)));
-        let teller = if reply.told.is_empty() { None } else { self.inner.tellers.name(recipient).await };
+        let teller = if reply.told.is_empty() { None } else { self.inner.deliveries.lease(recipient).await };
         let reserved = awaited.take().into_iter().chain(own).collect();
         Answer { reply, notices, left, held, teller, reserved, call }
     }

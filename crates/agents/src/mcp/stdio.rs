@@ -28,7 +28,7 @@ pub fn serve_stdio(server: Server) -> io::Result<()> {
 async fn serve(server: Server) -> io::Result<()> {
     let end_signal = event_loop::end_signal()?;
     let (closing, calls) = (server.inner.closing.clone(), server.inner.calls.clone());
-    let receipts = (server.inner.receipts.clone(), server.inner.arrivals.clone());
+    let receipts = (server.inner.receipts.clone(), server.inner.pending_calls.clone());
     let (transport, writer) =
         StdioTransport::new(tokio::io::stdin(), tokio::io::stdout(), receipts, closing.clone());
     let served = async {

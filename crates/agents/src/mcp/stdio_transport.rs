@@ -16,9 +16,9 @@ use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::delivery::arrivals::Arrivals;
+use crate::delivery::draft::without;
+use crate::delivery::pending_calls::PendingCalls;
 use crate::delivery::receipts::{Receipt, Receipts};
-use crate::delivery::seal::without;
 
 /// Maximum number of bytes of one message.
 const MOST_LINE: usize = 16 << 20;
@@ -41,7 +41,7 @@ pub(super) struct StdioTransport<R> {
     parsed: VecDeque<Value>,
     unanswered: Arc<Unanswered>,
     receipts: Receipts,
-    arrivals: Arrivals,
+    pending_calls: PendingCalls,
     out: Option<mpsc::UnboundedSender<Line>>,
     closing: CancellationToken,
 }
@@ -84,12 +84,12 @@ impl<R: AsyncRead + Send + Unpin> StdioTransport<R> {
     pub(super) fn new<W: AsyncWrite + Send + Unpin + 'static>(
         read: R,
         write: W,
-        (receipts, arrivals): (Receipts, Arrivals),
+        (receipts, pending_calls): (Receipts, PendingCalls),
         closing: CancellationToken,
     ) -> (Self, JoinHandle<()>) {
         let (out, lines) = mpsc::unbounded_channel();
         let unanswered = Arc::new(Unanswered::default());
-        let writer = tokio::spawn(write_all(write, lines, Arc::clone(&unanswered), arrivals.clone()));
+        let writer = tokio::spawn(write_all(write, lines, Arc::clone(&unanswered), pending_calls.clone()));
         let transport = Self {
             read: BufReader::new(read),
             line: Vec::new(),
@@ -98,7 +98,7 @@ impl<R: AsyncRead + Send + Unpin> StdioTransport<R> {
             parsed: VecDeque::new(),
             unanswered,
             receipts,
-            arrivals,
+            pending_calls,
             out: Some(out),
             closing,
         };
@@ -137,7 +137,7 @@ impl<R: AsyncRead + Send + Unpin> StdioTransport<R> {
         let (written, answer) = oneshot::channel();
         let id = answered(message).cloned();
         let receipt = id.as_ref().and_then(|id| self.receipts.take(id));
-        drop(id.as_ref().and_then(|id| self.arrivals.take(id)));
+        drop(id.as_ref().and_then(|id| self.pending_calls.take(id)));
         let line = serde_json::to_vec(message).map(|mut text| {
             text.push(b'\n');
             Line { text, answers: id, receipt, written: None }
@@ -180,7 +180,7 @@ impl<R: AsyncRead + Send + Unpin> StdioTransport<R> {
             JsonRpcMessage::Request(asked) => {
                 self.unanswered.add(&asked.id, size);
                 if matches!(asked.request, ClientRequest::CallToolRequest(_)) {
-                    self.arrivals.come_as(&asked.id);
+                    self.pending_calls.add_as(&asked.id);
                 }
                 self.is_open |= match &asked.request {
                     ClientRequest::InitializeRequest(_) => true,
@@ -193,7 +193,7 @@ impl<R: AsyncRead + Send + Unpin> StdioTransport<R> {
                     && let Some(id) = &cancelled.params.request_id
                 {
                     self.unanswered.remove(id);
-                    drop(self.arrivals.take(id));
+                    drop(self.pending_calls.take(id));
                 }
             }
             JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => {}
@@ -254,11 +254,11 @@ async fn write_all<W: AsyncWrite + Unpin>(
     mut write: W,
     mut lines: mpsc::UnboundedReceiver<Line>,
     unanswered: Arc<Unanswered>,
-    arrivals: Arrivals,
+    pending_calls: PendingCalls,
 ) {
     while let Some(mut line) = lines.recv().await {
         if line.receipt.as_ref().is_some_and(Receipt::has_notices) {
-            arrivals.all_known().await;
+            pending_calls.all_known().await;
         }
         let taken_out = line.receipt.as_ref().map(Receipt::close).unwrap_or_default();
         if !taken_out.is_empty()

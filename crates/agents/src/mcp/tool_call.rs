@@ -96,7 +96,7 @@ impl Server {
         awaited: &Awaited,
     ) -> Result<Reply, ErrorData> {
         let recipient = self.recipient(context, &premises.session);
-        let teller = self.inner.tellers.name(&recipient).await;
+        let teller = self.inner.deliveries.lease(&recipient).await;
         let caller = Client::of(context, self, recipient, awaited.clone());
         let message = MESSAGE.iter().find_map(|name| context.meta.get(*name)?.as_str());
         let message: Option<String> = message.map(|message| message.chars().take(MOST_SESSION).collect());
