@@ -1,4 +1,4 @@
-//! Answers the requests of an agent. Nothing here blocks the protocol: whatever may take long runs on separate threads.
+//! Answers the requests of an agent. They are called on separate threads, because they may block.
 
 use std::cell::Cell;
 use std::path::PathBuf;
@@ -22,35 +22,35 @@ use super::terminals::Terminals;
 
 type Refusal = agent_client_protocol::Error;
 
-/// Who keeps what happens between us and an agent.
+/// Records what happens between an agent and us.
 pub(crate) trait Observer: Send + Sync + 'static {
-    /// The agent was heard.
+    /// The agent sent a message.
     fn hears(&self);
 
     /// Approval is required for this, or no longer required.
     fn waits_for(&self, what: Option<String>);
 
-    /// It was decided about something.
+    /// An operation was allowed or denied.
     fn decided(&self, what: &str, answer: &Answer);
 
-    /// A terminal was opened: which task it is.
+    /// A terminal was opened, as this task.
     fn opened(&self, task: &str, command: &str);
 }
 
-/// What serves an agent.
+/// Answers the requests of one agent.
 pub(crate) struct Client<W> {
     pub(crate) observer: W,
     pub(crate) terminals: Terminals,
     pub(crate) permissions: Arc<dyn Permissions>,
     /// What a person has already allowed.
     pub(crate) approved: Approved,
-    /// How it differs from other agents.
+    /// How the agent differs from others.
     pub(crate) quirks: Quirks,
-    /// Where it may read and write files.
+    /// The directory in which it may read and write files.
     pub(crate) root: PathBuf,
 }
 
-/// Why something was refused.
+/// The reason of a refusal.
 struct Reason(String);
 
 impl From<String> for Reason {
@@ -71,7 +71,7 @@ impl From<meanwhile::Error> for Reason {
     }
 }
 
-/// Refuses a request in words that the agent's model will read.
+/// Refuses a request. The agent's model reads the reason.
 fn refused(why: impl Into<Reason>) -> Refusal {
     Refusal::new(-32000, why.into().0)
 }
@@ -95,11 +95,11 @@ impl<W: Observer> Client<W> {
         answer
     }
 
-    /// Answers a request for permission. Our own agent has put its question into the store before it asks here, and reads
-    /// the answer there: a second question would be answered respond_apart from the first, and silence would look like a no.
+    /// Answers a permission request. Our own agent writes its request to the store first and reads the answer there. A
+    /// second request would be answered separately, and its timeout would look like a denial.
     ///
     /// # Errors
-    /// When the agent's own question is the one that counts.
+    /// When the request in the store is the one to answer.
     pub(crate) fn permission(
         &self,
         request: &RequestPermissionRequest,
@@ -116,7 +116,7 @@ impl<W: Observer> Client<W> {
             return Err(refused(format!("{question} must be answered in the process that asked")));
         }
         let answer = self.ask(&asked, &title);
-        // Never for ever: what holds now need not hold tomorrow.
+        // Prefer once: an answer of today need not hold tomorrow.
         let wanted = match answer {
             Answer::Allow => [PermissionOptionKind::AllowOnce, PermissionOptionKind::AllowAlways],
             Answer::Reject { .. } => [PermissionOptionKind::RejectOnce, PermissionOptionKind::RejectAlways],

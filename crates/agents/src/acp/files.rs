@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// Maximum number of bytes of a file that are read for an agent.
 const LARGEST: u64 = 64 << 20;
 
-/// Returns where a path leads, if that is within the root; links and `..` are followed as the system would.
+/// Resolves a path, with links and `..`, if it leads into the root.
 pub(crate) fn within(root: &Path, path: &Path) -> io::Result<PathBuf> {
     let outside = || {
         io::Error::other(format!(
@@ -19,14 +19,14 @@ pub(crate) fn within(root: &Path, path: &Path) -> io::Result<PathBuf> {
     if !path.is_absolute() {
         return Err(io::Error::other(format!("{} is not absolute", path.display())));
     }
-    // What is not there yet is looked up as far as it is.
+    // Of a path that does not exist yet, the existing part is resolved.
     let mut existing = path.to_owned();
     let mut rest = PathBuf::new();
     let real = loop {
         match fs::canonicalize(&existing) {
             Ok(real) => break real,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                // A link that leads nowhere could be made to lead anywhere.
+                // The target of a dangling link could be created outside of the root.
                 if fs::symlink_metadata(&existing).is_ok() {
                     return Err(outside());
                 }
@@ -62,7 +62,7 @@ pub(crate) fn read(root: &Path, path: &Path, line: Option<u32>, limit: Option<u3
     Ok(text.split_inclusive('\n').skip(skip).take(most).collect())
 }
 
-/// Writes a text file, and the directories it lies in.
+/// Writes a text file and creates its directories.
 pub(crate) fn write(root: &Path, path: &Path, content: &str) -> io::Result<()> {
     let path = within(root, path)?;
     if let Some(directory) = path.parent() {

@@ -14,7 +14,8 @@ use agent_client_protocol::{
 
 use super::client::{Client, Observer};
 
-/// Returns our end of a connection that answers what an agent wants done; what it says and asks is for the caller.
+/// Returns our side of a connection that answers file and terminal requests. The caller adds handlers for updates and
+/// permission requests.
 pub(crate) fn handlers<W: Observer>(
     client: &Arc<Client<W>>,
 ) -> Builder<
@@ -89,7 +90,7 @@ pub(crate) fn handlers<W: Observer>(
         )
 }
 
-/// Carries a request out on a separate thread and answers it from there.
+/// Runs a request on a separate thread, which sends the response.
 pub(crate) fn respond_apart<W: Observer, T: agent_client_protocol::JsonRpcResponse + Send + 'static>(
     client: &Arc<Client<W>>,
     responder: Responder<T, V1>,

@@ -12,24 +12,24 @@ use super::quirks::Quirks;
 use super::{session, wire};
 use mw_tools::delegation::AgentEntry;
 
-/// How long a greeting may take; some agents load a lot first.
+/// How long `initialize` may take. Some agents load a lot first.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What an agent said of itself.
+/// What an agent reports about itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Handshake {
     /// Its name and version, if it reports them.
     pub info: Option<String>,
-    /// Whether it can take a conversation up again in a new process.
+    /// Whether it can load a session in a new process.
     pub can_load: bool,
-    /// How it wants to be signed in to, if it does.
+    /// How a person can sign in, if that is required.
     pub sign_in: Vec<String>,
 }
 
-/// Starts an agent, greets it and ends it.
+/// Starts an agent, initialises it and ends it.
 ///
 /// # Errors
-/// Why it does not work.
+/// When it cannot be started or does not answer.
 pub fn greet(entry: &AgentEntry, cwd: &Path) -> Result<Handshake, AcpError> {
     let start = Start { command: &entry.command, env: &entry.env, cwd, stderr: Stdio::null() };
     let (process, stdin, stdout) = AgentProcess::start(start)?;

@@ -30,9 +30,8 @@ pub trait Permissions: Send + Sync {
     /// Decides. If a person must be asked, `asking` is called first.
     fn ask(&self, asked: &Asked, asking: &dyn Fn() -> Asking) -> Answer;
 
-    /// Waits for the answer to a question that the agent has put itself, where a person has to be asked: `asking` is called
-    /// before that. It decides nothing: the agent reads the answer where it asked. False where there is nothing to wait
-    /// for.
+    /// Waits for the answer to a request that the agent itself has written to the store; `asking` is called before. The
+    /// agent reads the answer there. Returns false if no person has to be asked or the request is not open.
     fn await_own(&self, asked: &Asked, question: &ProposalId, asking: &dyn Fn()) -> bool;
 
     /// Returns whether the variables that a command adds change the decision.
@@ -161,7 +160,7 @@ impl PolicyPermissions {
     }
 }
 
-/// The tool name under which the own operations of a subagent are judged.
+/// The tool as which the operations of an agent are judged.
 fn runs() -> Tool {
     let unknown = Tool { name: "shell", class: ToolClass::Awaits };
     Tool::named("shell").map_or(unknown, Tool::awaited)
@@ -197,7 +196,7 @@ impl Permissions for PolicyPermissions {
             return false;
         }
         asking();
-        // The agent itself reads the answer, and notifications if the store fails.
+        // The agent itself reads the answer, and notices if the store fails.
         let _ = runtime.approvals().await_answer(question, &self.policy());
         true
     }
@@ -211,7 +210,7 @@ impl Permissions for PolicyPermissions {
     }
 }
 
-/// Returns the option of a request that is of the first of these kinds that it has.
+/// Chooses the option of the first kind that a request offers.
 pub(crate) fn choose(
     request: &RequestPermissionRequest,
     kinds: [PermissionOptionKind; 2],

@@ -31,14 +31,14 @@ pub enum Asked {
     },
     /// Read only.
     Read,
-    /// Change files. Empty if unknown which.
+    /// Change files.
     Edit {
-        /// Which.
+        /// The files. Empty if unknown.
         paths: Vec<PathBuf>,
     },
     /// Call one of our tools that runs no command.
     Tool {
-        /// Which.
+        /// The tool.
         name: &'static str,
     },
     /// An unknown operation.
@@ -49,7 +49,7 @@ pub enum Asked {
 }
 
 impl Asked {
-    /// Variables that it would add to the environment.
+    /// Returns the variables that it adds to the environment.
     pub(crate) fn env(&self) -> &[(String, String)] {
         match self {
             Self::Script { env, .. } | Self::Program { env, .. } => env,

@@ -16,7 +16,7 @@ use mw_tools::dialects::Dialect;
 use super::error::AcpError;
 use super::quirks::Quirks;
 
-/// How long an agent may take over requests that take a moment.
+/// How long an agent may take for these requests.
 const MOMENT: Duration = Duration::from_secs(60);
 
 /// What a session is started with.
@@ -36,7 +36,8 @@ pub(crate) struct Opened {
 }
 
 impl Opening<'_> {
-    /// Loads a known session, or creates one. `replays` is told while the agent repeats the earlier conversation.
+    /// Loads a known session, or creates one. `replays` gets true while the agent repeats the earlier
+    /// conversation, then false.
     ///
     /// # Errors
     /// When the agent refuses; [`AcpError::Expired`] if it no longer has the known session.
@@ -153,7 +154,7 @@ pub(crate) fn is_hang_up(error: &agent_client_protocol::Error) -> bool {
 }
 
 pub(crate) fn in_words(error: &agent_client_protocol::Error) -> String {
-    // Our own agent's message has the hint for people; in the data it is for programs.
+    // The message of our own agent contains the hint; the data repeat it for programs.
     let hint = error.data.as_ref().and_then(|data| data.get("hint")?.as_str());
     match &error.data {
         Some(_) if hint.is_some_and(|hint| error.message.contains(hint)) => error.message.clone(),
@@ -162,7 +163,7 @@ pub(crate) fn in_words(error: &agent_client_protocol::Error) -> String {
     }
 }
 
-/// Only the end of a turn is an answer; whatever cut it short is not.
+/// Returns the stop reason of a completed turn. Any other reason is an error.
 pub(crate) fn stopped(reason: StopReason) -> Result<String, AcpError> {
     let early = |reason: &str| Err(AcpError::Stopped { reason: reason.to_owned() });
     match reason {

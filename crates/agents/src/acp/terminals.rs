@@ -14,7 +14,7 @@ use mw_model::{CommandSpec, EnvVar, RawText, TaskId, signal_number};
 
 use mw_tools::call::LOOK_EVERY;
 
-/// How much of a terminal's output is given back where the agent sets no limit.
+/// How much output of a terminal is returned if the agent sets no limit.
 const USUAL_LIMIT: u64 = 1 << 20;
 
 /// The terminals of one agent.
@@ -25,10 +25,10 @@ pub(crate) struct Terminals {
     pub(crate) cwd: PathBuf,
     pub(crate) env: Vec<EnvVar>,
     pub(crate) limits: mw_model::Limits,
-    /// Who tells the session's news, if the agent's own end does not: what it waits for is not told beside it, and
-    /// a person may move it to the background.
+    /// The process that delivers the notifications of the session, if any. It does not deliver the ends that the agent
+    /// waits for, and a person can move a command to the background.
     pub(crate) teller: Option<Teller>,
-    /// How much output each gives back.
+    /// How much output of each terminal is returned.
     pub(crate) known: Mutex<HashMap<String, u64>>,
 }
 
@@ -41,7 +41,7 @@ impl Terminals {
         Scope::Session(self.session.clone())
     }
 
-    /// Returns what a request would run: agents send a program and its arguments, or a whole script.
+    /// Returns the command of a request: a program with arguments, or a script.
     pub(crate) fn command(&self, request: &CreateTerminalRequest) -> CommandSpec {
         if request.args.is_empty() && request.command.contains(char::is_whitespace) {
             return CommandSpec::Shell {
@@ -60,7 +60,7 @@ impl Terminals {
             env.push(EnvVar { name: added.name.as_str().into(), value: added.value.as_str().into() });
         }
         let cwd = request.cwd.clone().unwrap_or_else(|| self.cwd.clone());
-        // It waits for no slot: whoever started it waits for it.
+        // It needs no slot, because the agent waits for it.
         let task = self.runtime()?.starts().start(&TaskRequest {
             uncounted: true,
             limits: self.limits.clone(),
@@ -93,7 +93,7 @@ impl Terminals {
         Ok(reply.exit_status(task.status.is_terminal().then(|| exit_status(&task))))
     }
 
-    /// Says which task a terminal is and what it printed last, for a screen.
+    /// Returns the task of a terminal and its last lines, for a screen.
     pub(crate) fn tail(&self, id: &str) -> String {
         const LINES: u64 = 40;
         const BYTES: u64 = 8 << 10;
@@ -129,7 +129,7 @@ impl Terminals {
         Ok(exit_status(&task))
     }
 
-    /// Notes that the agent knows how a task ended.
+    /// Records that the agent knows how a task ended.
     fn told(&self, runtime: &Runtime, task: &TaskId) -> Result<(), Error> {
         let kept = match &self.teller {
             Some(teller) => runtime.notifications().keep_promise(task, teller)?,
@@ -148,7 +148,7 @@ impl Terminals {
         let Ok(runtime) = self.runtime() else { return };
         for task in self.ids().iter().filter_map(|id| runtime.tasks().task(id, &self.scope()).ok()) {
             if !task.status.is_terminal() {
-                // One that cannot be left now is left when we are gone.
+                // If this fails, it happens when this process ends.
                 let _ = self.leave(&runtime, &task.id);
             }
         }
@@ -158,7 +158,7 @@ impl Terminals {
         self.known.lock().map(|known| known.keys().cloned().collect()).unwrap_or_default()
     }
 
-    /// Ends what runs in a terminal, unless a person moved it to the background: then it is not the call's any more.
+    /// Ends the command of a terminal, unless a person moved it to the background.
     pub(crate) fn kill(&self, id: &str) -> Result<(), Error> {
         let runtime = self.runtime()?;
         if runtime
@@ -173,7 +173,7 @@ impl Terminals {
         runtime.notifications().kill_as_owner(&[id], &self.session, &request)?.all_done().map(drop)
     }
 
-    /// Ends what still runs in a terminal and forgets it; the task's record stays.
+    /// Ends the command of a terminal and forgets the terminal. The task stays recorded.
     pub(crate) fn release(&self, id: &str) -> Result<(), Error> {
         self.kill(id)?;
         if let Ok(mut known) = self.known.lock() {

@@ -103,7 +103,7 @@ impl CommandRunner {
         let runner = Arc::clone(self);
         let (place, before) = self.queue.join(self.announcing.begin());
         thread::spawn(move || {
-            // Nothing is ever sent: this returns when the previous command has released its turn.
+            // Nothing is ever received: this returns when the previous command has released its turn.
             let _ = before.map(|before| before.recv());
             let text = runner.answer(command, &place).unwrap_or_else(|error| runner.refused(&error));
             runner.print(text, &place);

@@ -1,4 +1,4 @@
-//! The one thread of a chat that decides: what is said to the agent and when, what is shown, what is kept.
+//! The thread of a chat that makes all decisions: what is sent to the agent, shown on the screen and written down.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -22,7 +22,7 @@ use super::{ChatOptions, Tell, TranscriptError, watch};
 pub(super) enum Message {
     /// From the screen.
     Order(ChatOrder),
-    /// From the agent, over the connection with this number. The sender waits until the last part of this is dropped.
+    /// From the agent, over the connection with this number. The sender waits until the last field is dropped.
     Agent(u64, AgentEvent, Sender<()>),
     /// Tasks have changed.
     Happened,

@@ -26,7 +26,7 @@ impl ChatCore<'_> {
         }
     }
 
-    /// Lets everything of ours be judged by a mode: what the person starts, the agent's server, `mw` inside of
+    /// Sets the approval mode of the session: for the person's commands, the agent's MCP server, and `mw` inside of
     /// tasks.
     fn judge_by(&mut self, mode: Mode) {
         let mut runner = CommandRunner::clone(&self.runner);

@@ -23,7 +23,7 @@ Ctrl-B lists the tasks; again: moves foreground commands to the background.
 Ctrl-K cancels the turn or a task. Ctrl-O expands tool calls.
 Ctrl-C clears the input; if it is empty, it quits.";
 
-/// A command that was understood.
+/// A parsed command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Slash {
     Background(String),

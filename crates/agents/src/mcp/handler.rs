@@ -70,7 +70,7 @@ impl ServerHandler for Server {
 
     async fn on_cancelled(&self, cancelled: CancelledNotificationParam, _: NotificationContext<RoleServer>) {
         if let Some(id) = cancelled.request_id {
-            // A reply that is not sent has delivered nothing.
+            // A reply that is not sent delivers nothing.
             drop(self.inner.receipts.take(&id));
         }
     }

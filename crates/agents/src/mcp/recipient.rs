@@ -12,8 +12,8 @@ use crate::delivery::deliveries::Recipient;
 use crate::delivery::pending_calls::PendingCall;
 use crate::delivery::session_thread::Reservation;
 
-/// What the reply to a call will tell, because the call waits for it. It is reserved before the wait looks for the first
-/// time, so that no other reply tells an end that the wait sees.
+/// The ends that the reply to a call will report, because the call waits for them. They are reserved before the wait
+/// begins, so no other reply reports an end that the wait sees.
 #[derive(Clone, Default)]
 pub(super) struct Awaited(Arc<Mutex<Expected>>);
 
@@ -44,7 +44,7 @@ impl Awaited {
     }
 }
 
-/// The seat of one of several clients. Its undelivered notifications are released with its last clone.
+/// One of several clients of a server. Its undelivered notifications are released when this is dropped.
 pub(super) struct Seat {
     inner: Arc<Inner>,
     recipients: Mutex<Vec<Recipient>>,
@@ -67,13 +67,13 @@ impl Drop for Seat {
 }
 
 impl Server {
-    /// The same server for one of several clients.
+    /// Returns a clone of the server for one of several clients.
     pub(super) fn for_client(&self) -> Self {
         let seat = Seat { inner: Arc::clone(&self.inner), recipients: Mutex::default() };
         Self { inner: Arc::clone(&self.inner), seat: Some(Arc::new(seat)) }
     }
 
-    /// Returns what the reply to a call of this tool will tell: nothing that is known yet.
+    /// Returns the ends that the reply to a call will report: none yet.
     pub(super) fn awaited(&self, tool: &str, context: &RequestContext<RoleServer>) -> Awaited {
         let parts = context.extensions.get::<http::request::Parts>();
         let pending = match parts.and_then(|parts| parts.extensions.get::<HttpPendingCall>()) {

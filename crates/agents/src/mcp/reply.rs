@@ -22,7 +22,7 @@ use mw_tools::dialects::Speaks;
 /// The capability, or the field in the `_meta` of a call, that requests structured data beside the text.
 const DATA: &str = "meanwhile/structured";
 
-/// A call that was run.
+/// A reply and the notifications for it.
 pub(super) struct Answer {
     pub(super) reply: Reply,
     pub(super) notices: Vec<Notification>,
@@ -52,9 +52,9 @@ impl Server {
         Answer { reply, notices, left, held, teller, reserved, call }
     }
 
-    /// Writes an answer, and records what is delivered once it has been written. The text is for the model: first the
-    /// notifications, then the reply. Hosts that get structured data show that to their models instead, escaped and in
-    /// another order, so only a client that requests data gets it.
+    /// Composes the result of a call, and keeps the receipt until it was written. The text is for the model: first the
+    /// notifications, then the reply. Hosts show structured data to their models instead of the text, escaped and in
+    /// another order, so only clients that request it get it.
     pub(super) fn written(&self, answer: Answer, context: &RequestContext<RoleServer>) -> CallToolResult {
         let Answer { mut reply, notices, left, held, teller, reserved, call } = answer;
         let notices = match &held {

@@ -25,34 +25,34 @@ use crate::acp::wire::{Garbage, Transport};
 use mw_tools::delegation::worktree;
 use mw_tools::delegation::worktree::Changes;
 
-/// What a driver is started with.
+/// The options of a driver.
 pub struct DriverOptions {
-    /// The home and everything else.
+    /// The settings of the engine.
     pub settings: Settings,
     /// The task.
     pub task: TaskId,
-    /// Who decides what the agent may do.
+    /// Decides what the agent may do.
     pub permissions: Arc<dyn Permissions>,
-    /// Where the agent may read and write files.
+    /// The directory in which the agent may read and write files.
     pub root: PathBuf,
     /// Its working directory.
     pub cwd: PathBuf,
     /// The shell for scripts.
     pub shell: RawText,
-    /// The environment of what it runs.
+    /// The environment of its commands.
     pub env: Vec<EnvVar>,
-    /// The program `mw`, for the server the agent gets.
+    /// The path of `mw`, for its MCP server.
     pub mw: PathBuf,
 }
 
-/// How long the process of an agent that closed its output may take to say why.
+/// How long to wait for the exit status of an agent whose output has ended.
 const LAST_WORD: Duration = Duration::from_millis(500);
-/// How long what is left of an agent may take to die.
+/// How long the remaining processes of an agent may take to die.
 const BURIAL: Duration = Duration::from_secs(1);
-/// Exit code of a turn that gave no answer.
+/// The exit code of a turn without an answer.
 const NO_ANSWER: u8 = 1;
 
-/// Drives the agent of a task through the turn of its present run; returns the exit code of the driver.
+/// Runs the turn of the current run of an agent task. Returns the exit code of the driver.
 ///
 /// # Errors
 /// When the task's files cannot be read or written.
@@ -64,7 +64,7 @@ pub fn drive(options: &DriverOptions) -> Result<u8, Error> {
     begin_turn(&mut record, &message);
     runtime.agents().write_agent_record(&id, &record)?;
     let child = child_session(&id);
-    // What the agent starts ends with us, whatever happens, until it is passed on.
+    // The tasks of the agent end with this process until they are reassigned below.
     let host = runtime.notifications().host(&child, DeliveryPolicy::NextRun)?;
     let client = Arc::new(client(options, &message, &child)?);
     let outcome = converse(options, &message, &mut record, &client, &runtime);
@@ -87,7 +87,7 @@ fn begin_turn(record: &mut AgentRecord, message: &AgentMessage) {
     if let Some(agent) = &message.spec.agent {
         record.agent.clone_from(&agent.name);
     }
-    // A run that is made again after a crash of everything says the same again.
+    // A run that is repeated after a crash replaces its earlier record.
     record.turns.retain(|turn| turn.run != message.run);
     record.turns.push(AgentTurn {
         run: message.run,
@@ -134,7 +134,7 @@ pub(super) fn with(env: &[EnvVar], name: &str, value: &str) -> Vec<EnvVar> {
     others.chain([EnvVar { name: name.into(), value: value.into() }]).collect()
 }
 
-/// Runs the turn of the agent: a new one, one that was kept, or one that must be kept.
+/// Runs the turn with a new agent, or with one that a keeper has. If the agent cannot load sessions, a keeper gets it.
 fn converse(
     options: &DriverOptions,
     message: &AgentMessage,
@@ -188,7 +188,7 @@ fn run_turn(
 ) -> Result<String, AcpError> {
     let outcome = turn.run(transport, &garbage, |news| {
         news.apply(record);
-        // A record that cannot be written now is written at the end, or that fails loudly.
+        // If this fails, the record is written at the end, where an error is reported.
         let _ = runtime.agents().write_agent_record(&options.task, record);
     });
     let outcome = outcome.map_err(|error| match error {
@@ -227,7 +227,7 @@ fn finish_turn(
     }
 }
 
-/// Keeps what the agent changed in a worktree of its own as a diff.
+/// Saves the changes in the agent's worktree as a diff.
 fn finish_worktree(runtime: &Runtime, message: &AgentMessage, client: &Client<Mutex<Transcript>>) {
     let Some(worktree) = message.spec.agent.as_ref().and_then(|agent| agent.worktree.as_ref()) else {
         return;
@@ -252,8 +252,8 @@ fn open_process(pid: u32) -> Option<OwnedFd> {
     pidfd_open(Pid::from_raw(i32::try_from(pid).ok()?)?, PidfdFlags::empty()).ok()
 }
 
-/// Ends what is left of the agent outside of its group: some start others that outlive them. Returns when they are
-/// dead, or will not die.
+/// Kills the processes of the agent outside of its process group, because some start processes that outlive them.
+/// Returns when they are dead, or after a second.
 fn end_rest(runtime: &Runtime, id: &TaskId) {
     let me = std::process::id();
     let deadline = Instant::now() + BURIAL;
@@ -263,7 +263,7 @@ fn end_rest(runtime: &Runtime, id: &TaskId) {
             return;
         }
         let opened: Vec<_> = left.into_iter().filter_map(|pid| Some((pid, open_process(pid)?))).collect();
-        // A number may have passed to another process before it was opened. What is still ours now was ours then.
+        // A pid may have been reused before it was opened. A process that is still one of the task's was so before.
         let still = runtime.live().processes_of(id);
         for (_, process) in opened.iter().filter(|(pid, _)| still.contains(pid)) {
             let _ = pidfd_send_signal(process, Signal::KILL);

@@ -20,18 +20,18 @@ use crate::acp::process::{AgentProcess, Start};
 use crate::acp::wire;
 use crate::acp::wire::{Garbage, Transport};
 
-/// How long a keeper may take to be there.
+/// How long a keeper may take to start.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// How long an agent may take to exit after its connection was closed.
 const GOODBYE: Duration = Duration::from_secs(1);
 
-/// The way to an agent.
+/// A connection to an agent.
 pub(super) enum Link {
-    /// Its process is ours.
+    /// Its process is a child of this one.
     Own(AgentProcess),
     /// A keeper has it.
     Kept {
-        /// The line to the keeper.
+        /// The connection to the keeper.
         stream: UnixStream,
         /// The keeper's task.
         task: Option<String>,
@@ -39,7 +39,7 @@ pub(super) enum Link {
 }
 
 impl Link {
-    /// Starts the agent as a process of ours.
+    /// Starts the agent as a child process.
     pub(super) fn own(
         command: &[String],
         options: &DriverOptions,
@@ -51,7 +51,7 @@ impl Link {
         Ok((Self::Own(process), transport, garbage))
     }
 
-    /// Has a keeper start the agent, in a task of its own.
+    /// Starts a keeper, as a separate task, which starts the agent.
     pub(super) fn kept(
         runtime: &Runtime,
         options: &DriverOptions,
@@ -84,7 +84,7 @@ impl Link {
         }
     }
 
-    /// Goes back to an agent that was kept.
+    /// Connects to an agent that was kept.
     pub(super) fn again(
         runtime: &Runtime,
         id: &TaskId,
@@ -104,7 +104,7 @@ impl Link {
         Ok((Self::Kept { stream, task }, transport, garbage))
     }
 
-    /// Returns the keeper's task, where there is one.
+    /// Returns the keeper's task, if there is one.
     pub(super) fn keeper(&self) -> Option<String> {
         match self {
             Self::Own(_) => None,
@@ -112,7 +112,7 @@ impl Link {
         }
     }
 
-    /// Says how the agent's process ended, as far as that is known.
+    /// Returns how the agent's process ended, as far as that is known.
     pub(super) fn last_word(&self, patience: Duration) -> String {
         let ended = match self {
             Self::Own(process) => process.ended_within(patience),
@@ -130,7 +130,7 @@ impl Link {
             }
             Self::Kept { mut stream, task } => {
                 if !cancelled {
-                    // A keeper that is gone keeps nothing.
+                    // If this fails, the keeper has ended, and the agent with it.
                     let _ = stream.write_all(KEEP.as_bytes());
                 }
                 let _ = stream.shutdown(Shutdown::Both);
@@ -142,7 +142,7 @@ impl Link {
     }
 }
 
-/// Ends a keeper with everything its agent started, and waits for that.
+/// Ends a keeper with all processes of its agent, and waits for their end.
 fn end_keeper(runtime: &Runtime, task: &str) {
     let request =
         KillRequest { by: "the end of its agent".to_owned(), signal: SIGTERM, grace_ms: Some(1000) };

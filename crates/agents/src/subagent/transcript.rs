@@ -17,12 +17,12 @@ use serde_json::{Map, Value, json};
 use crate::acp::client::{Client, Observer};
 use crate::acp::permissions::Answer;
 
-/// How often the state of things is written at most.
+/// Minimum time between two writes of the activity.
 const WRITE_EVERY: Duration = Duration::from_millis(200);
-/// Longest answer that is kept; what is beyond it is in the log.
+/// Maximum size of an answer. The rest is only in the log.
 const LONGEST_ANSWER: usize = 4 << 20;
 
-/// What kind of text was written last.
+/// The kind of text that was written last.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Voice {
     Nobody,
@@ -30,7 +30,7 @@ enum Voice {
     Thought,
 }
 
-/// Writes down what an agent says and does.
+/// The record of what an agent says and does.
 pub(super) struct Transcript {
     runtime: Runtime,
     id: TaskId,
@@ -39,12 +39,12 @@ pub(super) struct Transcript {
     pub(super) activity: Activity,
     written: Instant,
     voice: Voice,
-    /// What it said since its last tool call.
+    /// The text since the last tool call.
     said: String,
-    /// What it said before that, if anything.
+    /// The text before that.
     said_before: String,
     pub(super) heard: Instant,
-    /// Whether what comes is only repeated: a session that is loaded tells its past first.
+    /// Whether updates are ignored, because the agent repeats a session that was loaded.
     pub(super) replays: bool,
 }
 
@@ -67,13 +67,12 @@ impl Transcript {
         }
     }
 
-    /// Returns the answer: what was said last.
+    /// Returns the answer: the last text.
     pub(super) fn answer(&self) -> String {
         let said = if self.said.trim().is_empty() { &self.said_before } else { &self.said };
         said.trim().to_owned()
     }
 
-    /// Takes in an update.
     pub(super) fn update(&mut self, update: &SessionUpdate) {
         self.hear();
         if self.replays {
@@ -127,7 +126,7 @@ impl Transcript {
         self.write_soon();
     }
 
-    /// Notes that the agent gave a sign of life.
+    /// Records that the agent sent a message.
     pub(super) fn hear(&mut self) {
         self.heard = Instant::now();
         self.activity.last_update = Some(SystemClock.now());
@@ -168,13 +167,13 @@ impl Transcript {
         self.voice = Voice::Nobody;
     }
 
-    /// Prints a line about what continues.
+    /// Prints a line of its own.
     pub(super) fn print(&mut self, line: &str) {
         self.end_line();
         write_out(&format!("{line}\n"));
     }
 
-    /// Adds a line for programs.
+    /// Appends a JSON line.
     pub(super) fn note(&mut self, what: &Value) {
         let line = json!({"at": SystemClock.now(), "run": self.run, "update": what});
         if let Some(file) = &mut self.lines {
@@ -197,13 +196,13 @@ impl Transcript {
         }
     }
 
-    /// Writes the state of things.
+    /// Writes the current activity.
     pub(super) fn write_now(&mut self) {
         self.written = Instant::now();
         self.runtime.agents().write_activity(&self.id, &self.activity);
     }
 
-    /// Writes the state of things if it has changed and that was a while ago.
+    /// Reports lines that were not messages, and writes the current activity.
     pub(super) fn tick(&mut self, garbage: u64) {
         if garbage > self.activity.garbage {
             let more = garbage - self.activity.garbage;
@@ -216,8 +215,8 @@ impl Transcript {
     }
 }
 
-/// What a line begins with after which the agent waits for somebody, or is silent. Supervisors of agent tasks look for
-/// it where others look for prompts.
+/// The beginning of a line that says that the agent waits for a person, or is silent. The supervisor of an agent task
+/// treats it like a prompt.
 pub(super) const WAITS: &str = mw_model::AGENT_WAITS;
 
 fn write_out(text: &str) {
@@ -248,7 +247,7 @@ const fn plan_word(status: &PlanEntryStatus) -> &'static str {
     }
 }
 
-/// Returns the name of a tool where an agent tells it beside the call, as Claude's does.
+/// Returns the name of a tool in the `_meta` of a call, where Claude's agent puts it.
 fn name_beside(meta: Option<&Map<String, Value>>) -> Option<&str> {
     meta?.get("claudeCode")?.get("toolName")?.as_str()
 }

@@ -22,12 +22,12 @@ use crate::acp::wire::Garbage;
 use crate::event_loop;
 use mw_tools::dialects::Dialect;
 
-/// How often it is looked at whether an agent is still there.
+/// How often the activity is written and silence is checked.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
-/// How long an answer may take that came just before the end.
+/// How long to wait for an answer that arrived just before the connection closed.
 const LAST_WORD: Duration = Duration::from_millis(500);
 
-/// What a turn is about.
+/// The settings of a turn.
 pub(super) struct Conversation {
     pub(super) cwd: PathBuf,
     pub(super) mw: PathBuf,
@@ -35,7 +35,7 @@ pub(super) struct Conversation {
     pub(super) child: String,
     pub(super) depth: u32,
     pub(super) mode: Option<String>,
-    /// The agent's own name for the conversation, where one is taken up.
+    /// The agent's id of the session to continue.
     pub(super) known: Option<String>,
     pub(super) prompt: String,
     pub(super) cancel_after: Duration,
@@ -43,16 +43,16 @@ pub(super) struct Conversation {
     pub(super) stay: Stay,
 }
 
-/// What becomes of the agent after its turn.
+/// What happens to the agent after its turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stay {
-    /// That depends on whether it can take the conversation up again.
+    /// It ends if it can load sessions; otherwise a keeper must have it.
     Unknown,
-    /// It goes.
+    /// It ends.
     Passing,
     /// A keeper has it.
     Kept,
-    /// A keeper had it all along, and it knows the conversation.
+    /// A keeper has had it since an earlier turn, and its session is open.
     Resident,
 }
 
@@ -64,11 +64,11 @@ pub(super) struct Turn {
 
 /// An event that is recorded before the turn ends.
 pub(super) enum News {
-    /// Who it is, and whether it can take conversations up.
+    /// The agent was initialised.
     Greeted { info: Option<String>, can_load: bool },
-    /// The conversation has a name.
+    /// A session was created.
     Began { session: String },
-    /// The message was sent into it.
+    /// The prompt was sent.
     Accepted,
 }
 
@@ -90,7 +90,7 @@ impl News {
 }
 
 impl Turn {
-    /// Holds the turn; returns the word of the protocol for why it ended.
+    /// Runs the turn. Returns the stop reason of the protocol.
     pub(super) fn run(
         &self,
         transport: impl ConnectTo<ClientRole> + 'static,
@@ -134,12 +134,12 @@ impl Turn {
             *place = self.ask(&connection, garbage, cancelled, &tell).await;
             Ok(())
         });
-        // An outcome outranks whatever the connection says while it comes down.
+        // The outcome counts more than an error while the connection closes.
         let _ = connected.await;
         outcome
     }
 
-    /// Answers what the agent asks for as long as `main` runs.
+    /// Answers the agent's requests while `main` runs.
     async fn serve(
         &self,
         transport: impl ConnectTo<ClientRole> + 'static,
@@ -204,7 +204,7 @@ impl Turn {
         }
     }
 
-    /// Greets, and begins a conversation or takes one up.
+    /// Initialises the agent, and creates or loads a session.
     async fn begin(
         &self,
         connection: &ConnectionTo<Agent>,
@@ -232,7 +232,7 @@ impl Turn {
         Ok(session)
     }
 
-    /// Keeps the state of things written, and says so when nothing was heard for too long.
+    /// Writes the activity regularly, and reports when the agent has been silent for too long.
     async fn watch_silence(&self, garbage: &Garbage) -> std::convert::Infallible {
         let mut told_at: Option<Instant> = None;
         loop {
@@ -247,7 +247,7 @@ impl Turn {
             if transcript.activity.waiting.is_none() {
                 let seconds = heard.elapsed().as_secs();
                 transcript.wait_for(Some(format!("no message from the agent for {seconds} s")));
-                // It waits for nobody, as far as is known.
+                // It is not known to wait for a person.
                 transcript.activity.waiting = None;
             }
             told_at = Some(heard);
@@ -256,7 +256,7 @@ impl Turn {
 }
 
 impl Conversation {
-    /// Returns our own server, bound to the session of the agent's tasks.
+    /// Returns our MCP server, bound to the session of the agent's tasks.
     fn server(&self) -> McpServer {
         let env = [
             ("MEANWHILE_HOME".to_owned(), self.home.to_string_lossy().into_owned()),

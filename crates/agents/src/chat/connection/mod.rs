@@ -117,9 +117,9 @@ pub enum AgentEvent {
     Unstopped(Duration),
     /// It refuses a mode.
     ModeRefused {
-        /// Which.
+        /// The mode.
         mode: String,
-        /// Why.
+        /// The reason.
         why: String,
     },
     /// The agent has exited, and the connection is closed.
@@ -152,8 +152,8 @@ pub struct AgentConnection {
 }
 
 impl AgentConnection {
-    /// Starts an agent. Everything else is reported to `heard`, whose result ends when the event was processed; the
-    /// agent is not read until then.
+    /// Starts an agent. `heard` gets all events. Its receiver is closed when the event was processed; until then nothing
+    /// more is read from the agent.
     #[must_use]
     pub fn open(
         options: ConnectionOptions,

@@ -23,13 +23,13 @@ pub(super) struct Requests {
     last: AtomicU64,
     /// Whether it was reported that there are too many.
     is_too_much: AtomicBool,
-    /// Whether the turn was asked to stop: what it still asks has no answer any more.
+    /// Whether the turn was asked to stop. Its further requests are denied.
     is_stopped: AtomicBool,
     open: Mutex<HashMap<u64, Question>>,
 }
 
 impl Requests {
-    /// Takes a question in; one too many is answered at once with a no.
+    /// Adds a request. If there are too many, it is denied at once.
     pub(super) fn add(&self, question: Question) -> Added {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if self.is_stopped.load(Ordering::SeqCst) {
@@ -48,7 +48,7 @@ impl Requests {
         Added::Number(number)
     }
 
-    /// Answers; what is allowed goes to `allowed` before the agent hears of it.
+    /// Answers a request. If it is allowed, `allowed` is called before the agent gets the answer.
     pub(super) fn answer(&self, number: u64, reply: Reply, allowed: impl FnOnce(&RequestPermissionRequest)) {
         let question = self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(&number);
         if let Some((request, responder)) = question {
@@ -65,12 +65,12 @@ impl Requests {
         }
     }
 
-    /// Takes questions again: a turn begins.
+    /// Accepts requests again, because a turn begins.
     pub(super) fn begin_turn(&self) {
         self.is_stopped.store(false, Ordering::SeqCst);
     }
 
-    /// Answers all of them, and whatever else this turn asks, with a no.
+    /// Denies all requests, also further ones of this turn.
     pub(super) fn cancel_all(&self) {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         self.is_stopped.store(true, Ordering::SeqCst);
@@ -82,14 +82,14 @@ impl Requests {
     }
 }
 
-/// What became of a question.
+/// The result of adding a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Added {
-    /// It waits under this number.
+    /// It was added under this number.
     Number(u64),
-    /// There are too many, and this was not reported yet.
+    /// It was denied, because there are too many. This was not reported yet.
     FirstRefused,
-    /// There still are, or its turn was asked to stop.
+    /// It was denied.
     Refused,
 }
 

@@ -91,18 +91,18 @@ pub(super) fn run(
     };
     let transport = {
         let update = update.clone();
-        // Nothing is ever sent: this returns when the entry was processed.
+        // Nothing is ever received: this returns when the entry was processed.
         wire::lines_heard(stdin, stdout, move |notification| {
             let _ = update(notification).map(|taken| taken.recv());
         })
     };
     let (asking_ears, asking) = (Arc::clone(heard), Arc::clone(&requests));
-    // Only our own agent may set this: another could hide a request with it.
+    // Only our own agent may set this, because another agent could hide a request with it.
     let is_own = options.offer == Offer::Nothing;
     let connected = handlers(&client)
         .on_receive_notification(
             async move |notification: SessionNotification, _connection| {
-                // Some agents use another form.
+                // Updates of another form than the transport knows arrive here.
                 tokio::task::block_in_place(|| update(notification));
                 Ok(())
             },
