@@ -4,47 +4,22 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use meanwhile::engine::LocalFiles;
+use mw_policy::Files;
+
 /// Maximum number of bytes of a file that are read for an agent.
 const LARGEST: u64 = 64 << 20;
 
 /// Resolves a path, with links and `..`, if it leads into the root.
 pub(crate) fn within(root: &Path, path: &Path) -> io::Result<PathBuf> {
-    let outside = || {
-        io::Error::other(format!(
-            "{} is outside {}, the directory of this agent",
-            path.display(),
-            root.display()
-        ))
-    };
     if !path.is_absolute() {
         return Err(io::Error::other(format!("{} is not absolute", path.display())));
     }
-    // Of a path that does not exist yet, the existing part is resolved.
-    let mut existing = path.to_owned();
-    let mut rest = PathBuf::new();
-    let real = loop {
-        match fs::canonicalize(&existing) {
-            Ok(real) => break real,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                // The target of a dangling link could be created outside of the root.
-                if fs::symlink_metadata(&existing).is_ok() {
-                    return Err(outside());
-                }
-                let name = existing.file_name().ok_or_else(outside)?.to_owned();
-                rest = if rest.as_os_str().is_empty() {
-                    PathBuf::from(&name)
-                } else {
-                    Path::new(&name).join(rest)
-                };
-                if !existing.pop() {
-                    return Err(outside());
-                }
-            }
-            Err(error) => return Err(error),
-        }
-    };
-    let real = if rest.as_os_str().is_empty() { real } else { real.join(rest) };
-    if real.starts_with(root) { Ok(real) } else { Err(outside()) }
+    let real = path.to_str().and_then(|path| LocalFiles.real(path)).map(PathBuf::from);
+    real.filter(|real| real.starts_with(root)).ok_or_else(|| {
+        let (path, root) = (path.display(), root.display());
+        io::Error::other(format!("{path} is outside {root}, the directory of this agent"))
+    })
 }
 
 /// Reads a text file, or some lines of it.

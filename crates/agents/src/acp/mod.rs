@@ -11,6 +11,7 @@
 
 pub(crate) mod approved;
 pub(crate) mod client;
+pub(crate) mod content;
 pub(crate) mod error;
 mod files;
 pub(crate) mod handlers;

@@ -41,7 +41,7 @@ pub(crate) struct DeliveryOptions {
 }
 
 /// The thread that serves each recipient.
-type Known = Arc<Mutex<HashMap<Recipient, Sender<Request>>>>;
+type Known = Arc<Mutex<HashMap<Recipient, Arc<Sender<Request>>>>>;
 
 /// A recipient of notifications: a session, or one of several independent clients of a server that share a session.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -157,17 +157,20 @@ impl Deliveries {
         None
     }
 
-    fn thread(&self, recipient: &Recipient) -> Sender<Request> {
+    fn thread(&self, recipient: &Recipient) -> Arc<Sender<Request>> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let start = || {
             let (requests, inbox) = channel();
             let (settings, session, options) =
                 (Arc::clone(&self.settings), recipient.session.clone(), self.options.clone());
-            let (own, idle) = (requests.clone(), self.idle);
-            let (here, recipient) = (Arc::clone(&self.known), recipient.clone());
+            let (own, idle, known) = (requests.clone(), self.idle, Arc::clone(&self.known));
+            let requests = Arc::new(requests);
+            let this = Arc::clone(&requests);
             thread::spawn(move || {
                 serve(&settings, &session, &options, &inbox, own, idle);
-                here.lock().unwrap_or_else(PoisonError::into_inner).remove(&recipient);
+                // The recipient may have a new thread by now, which stays.
+                let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+                known.retain(|_, thread| !Arc::ptr_eq(thread, &this));
             });
             requests
         };
@@ -177,7 +180,7 @@ impl Deliveries {
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
+    use std::path::{Path, PathBuf};
     use std::time::Instant;
 
     use meanwhile::Programs;
@@ -186,17 +189,20 @@ mod tests {
 
     use super::*;
 
+    fn settings(dir: &Path) -> Arc<Settings> {
+        let programs = Programs { supervisor: PathBuf::new(), settle: Vec::new(), starter_exits: false };
+        Arc::new(Settings::new(dir.join("state"), programs))
+    }
+
+    fn options(session_end: SessionEnd) -> DeliveryOptions {
+        let (dialect, context, longest_call) = (Dialect::Canonical, None, Duration::ZERO);
+        DeliveryOptions { dialect, context, session_end, longest_call }
+    }
+
     #[tokio::test(flavor = "multi_thread")]
     async fn a_silent_session_gives_its_thread_and_its_lease_back_and_takes_them_again() {
         let dir = tempfile::tempdir().unwrap();
-        let programs = Programs { supervisor: PathBuf::new(), settle: Vec::new(), starter_exits: false };
-        let settings = Arc::new(Settings::new(dir.path().join("state"), programs));
-        let options = |session_end| DeliveryOptions {
-            dialect: Dialect::Canonical,
-            context: None,
-            session_end,
-            longest_call: Duration::ZERO,
-        };
+        let settings = settings(dir.path());
         let mut deliveries =
             Deliveries::new(Arc::clone(&settings), options(SessionEnd::Keep), Tells::Replies);
         deliveries.idle = Duration::from_millis(50);
@@ -224,6 +230,22 @@ mod tests {
                 first,
                 "its tasks would end, or others tell its starts"
             );
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_thread_that_ends_late_does_not_remove_its_successor() {
+        let dir = tempfile::tempdir().unwrap();
+        let settings = settings(dir.path());
+        let deliveries = Deliveries::new(settings, options(SessionEnd::Kill), Tells::Replies);
+        for _ in 0..20 {
+            assert!(deliveries.lease(&"s".into()).await.is_some());
+            let first = deliveries.thread(&"s".into());
+            deliveries.leave("s");
+            assert!(deliveries.lease(&"s".into()).await.is_some());
+            // The first thread drops its own reference last.
+            wait_until(SOON, "it has ended", || (Arc::strong_count(&first) == 1).then_some(()));
+            assert!(deliveries.known.lock().unwrap().contains_key(&Recipient::from("s")));
         }
     }
 }

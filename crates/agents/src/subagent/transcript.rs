@@ -7,14 +7,13 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use agent_client_protocol::v1::schema::{
-    ContentBlock, ContentChunk, PlanEntryStatus, SessionUpdate, ToolCallStatus,
-};
+use agent_client_protocol::v1::schema::{ContentChunk, SessionUpdate, ToolCallStatus};
 use meanwhile::engine::{Clock, Runtime, SystemClock};
 use mw_model::{Activity, PlanStep, TaskId};
 use serde_json::{Map, Value, json};
 
 use crate::acp::client::{Client, Observer};
+use crate::acp::content::{block_text, plan_word};
 use crate::acp::permissions::Answer;
 
 /// Minimum time between two writes of the activity.
@@ -133,13 +132,7 @@ impl Transcript {
     }
 
     fn say(&mut self, voice: Voice, chunk: &ContentChunk) {
-        let text = match &chunk.content {
-            ContentBlock::Text(text) => text.text.clone(),
-            ContentBlock::Image(_) => "[image]".to_owned(),
-            ContentBlock::Audio(_) => "[audio]".to_owned(),
-            ContentBlock::ResourceLink(link) => format!("[{}]", link.uri),
-            _ => "[non-text content]".to_owned(),
-        };
+        let text = block_text(&chunk.content);
         if voice == Voice::Answer && self.said.len() + text.len() <= LONGEST_ANSWER {
             self.said.push_str(&text);
         }
@@ -234,15 +227,6 @@ const fn status_word(status: ToolCallStatus) -> &'static str {
         ToolCallStatus::InProgress => "in_progress",
         ToolCallStatus::Completed => "completed",
         ToolCallStatus::Failed => "failed",
-        _ => "unknown",
-    }
-}
-
-const fn plan_word(status: &PlanEntryStatus) -> &'static str {
-    match status {
-        PlanEntryStatus::Pending => "pending",
-        PlanEntryStatus::InProgress => "in_progress",
-        PlanEntryStatus::Completed => "completed",
         _ => "unknown",
     }
 }

@@ -1,18 +1,19 @@
 //! Converts messages and requests of an agent into entries of a chat.
 
 use agent_client_protocol::v1::schema::{
-    ContentBlock, ContentChunk, EmbeddedResourceResource, PlanEntryStatus, RequestPermissionRequest,
-    SessionUpdate, ToolCallContent, ToolCallStatus,
+    RequestPermissionRequest, SessionUpdate, ToolCallContent, ToolCallStatus,
 };
 use mw_desk::chat::{Entry, ToolContent, ToolNews, ToolState};
 use mw_model::both_ends;
 use serde_json::Value;
 
+use crate::acp::content::{block_text, plan_word};
+
 /// Returns the entry of an update, if it has one. `tail` returns the last lines of a terminal.
 pub(super) fn entry(update: &SessionUpdate, tail: &dyn Fn(&str) -> String) -> Option<Entry> {
     match update {
-        SessionUpdate::AgentMessageChunk(chunk) => Some(Entry::Said { text: text_of(chunk) }),
-        SessionUpdate::AgentThoughtChunk(chunk) => Some(Entry::Thought { text: text_of(chunk) }),
+        SessionUpdate::AgentMessageChunk(chunk) => Some(Entry::Said { text: block_text(&chunk.content) }),
+        SessionUpdate::AgentThoughtChunk(chunk) => Some(Entry::Thought { text: block_text(&chunk.content) }),
         SessionUpdate::ToolCall(call) => Some(Entry::Tool(ToolNews {
             id: call.tool_call_id.0.to_string(),
             title: Some(call.title.clone()),
@@ -97,14 +98,6 @@ const fn state(status: ToolCallStatus) -> ToolState {
     }
 }
 
-const fn plan_word(status: &PlanEntryStatus) -> &'static str {
-    match status {
-        PlanEntryStatus::InProgress => "in_progress",
-        PlanEntryStatus::Completed => "completed",
-        _ => "pending",
-    }
-}
-
 fn contents(content: &[ToolCallContent], tail: &dyn Fn(&str) -> String) -> Vec<ToolContent> {
     let shown = |one: &ToolCallContent| match one {
         ToolCallContent::Terminal(terminal) => {
@@ -123,7 +116,7 @@ const MOST_BESIDE: usize = 16 << 10;
 fn shown(content: &ToolCallContent) -> Option<ToolContent> {
     match content {
         ToolCallContent::Content(content) => {
-            Some(ToolContent::Text { text: both_ends(&block(&content.content), MOST) })
+            Some(ToolContent::Text { text: both_ends(&block_text(&content.content), MOST) })
         }
         ToolCallContent::Diff(diff) => Some(ToolContent::Diff {
             path: diff.path.to_string_lossy().into_owned(),
@@ -131,25 +124,6 @@ fn shown(content: &ToolCallContent) -> Option<ToolContent> {
             new: both_ends(&diff.new_text, MOST),
         }),
         _ => None,
-    }
-}
-
-fn text_of(chunk: &ContentChunk) -> String {
-    block(&chunk.content)
-}
-
-/// Returns the text of a block, or a description of one that is not text.
-fn block(block: &ContentBlock) -> String {
-    match block {
-        ContentBlock::Text(text) => text.text.clone(),
-        ContentBlock::ResourceLink(link) => format!("[{}]({})", link.name, link.uri),
-        ContentBlock::Resource(resource) => match &resource.resource {
-            EmbeddedResourceResource::TextResourceContents(text) => text.text.clone(),
-            _ => "[file]".to_owned(),
-        },
-        ContentBlock::Image(_) => "[image]".to_owned(),
-        ContentBlock::Audio(_) => "[audio]".to_owned(),
-        _ => "[content that cannot be shown]".to_owned(),
     }
 }
 
