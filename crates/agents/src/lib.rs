@@ -1,15 +1,17 @@
-//! What agents and their hosts see of meanwhile.
+//! The side of meanwhile that agents and their hosts see.
 //!
 //! ```text
-//! hosts     we live in them: their set-up, hooks and sessions
-//! mcp       we serve them tools
-//! subagent  we drive other agents, each as a task
-//! builtin   we are an agent ourselves
-//! chat      a person talks with an agent; what is behind the screen
-//! delivery  how notifications reach whoever is connected
+//! hosts     coding agents that run `mw`: their setup, hooks and session identity
+//! mcp       the MCP server, which offers the tools to them
+//! acp       the Agent Client Protocol as a client: runs other agents and answers their requests
+//! subagent  an agent that runs for one turn, as a task
+//! builtin   our own agent
+//! chat      a person and an agent: everything behind the screen of `mw chat`
+//! delivery  notifications with the replies of the MCP server and of our own agent
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod acp;
 pub mod builtin;
 pub mod chat;
 mod delivery;

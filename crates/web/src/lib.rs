@@ -1,7 +1,7 @@
 //! HTTP on this machine.
 //!
 //! ```text
-//! guard  which requests are let in: token, Host, Origin, size of the body
+//! guard  checks of every request: token, Host, Origin, size of the body
 //! serve  listens on loopback and serves routes behind the guard
 //! ```
 //!

@@ -31,13 +31,13 @@ use super::session::{Parts, Session};
 use super::store::{Found, Store, StoreError, new_id};
 use super::turn::failed;
 use crate::delivery::calls::Calls;
+use crate::delivery::deliveries::{Deliveries, DeliveryOptions};
 use crate::delivery::instructions::AtEnd;
-use crate::delivery::teller::{Manner, Tellers};
 use mw_tools::Toolset;
 use mw_tools::call::SessionEnd;
 use mw_tools::dialects::Dialect;
 
-/// How long calls may take to end once the client is gone: what was cancelled is ended first.
+/// How long calls may take to end after the client has left. Cancelled commands are ended first.
 const LAST_WORDS: Duration = Duration::from_secs(8);
 
 /// The agent, for all its sessions.
@@ -45,9 +45,9 @@ pub(super) struct Agent {
     pub(super) limits: AgentLimits,
     dialect: Dialect,
     pub(super) toolset: Arc<Toolset>,
-    pub(super) tellers: Tellers,
+    pub(super) deliveries: Deliveries,
     pub(super) calls: Calls,
-    /// Cancelled when the agent is about to end.
+    /// Cancelled when the agent shuts down.
     pub(super) closing: CancellationToken,
     choice: Result<ModelChoice, ModelError>,
     model: OnceLock<Result<Model, ModelError>>,
@@ -59,14 +59,14 @@ pub(super) struct Agent {
     client: Mutex<Abilities>,
 }
 
-/// What the client said it can do.
+/// The capabilities of the client.
 #[derive(Clone, Copy, Default)]
 struct Abilities {
     reads_files: bool,
     writes_files: bool,
 }
 
-/// What a client says about a session it wants.
+/// The parameters of a session.
 struct Wish<'a> {
     cwd: &'a Path,
     added: &'a [PathBuf],
@@ -75,19 +75,19 @@ struct Wish<'a> {
 
 impl Agent {
     pub(super) fn new(options: AgentOptions) -> Self {
-        // Whoever drives the agent ends its session.
-        let manner = Manner {
+        // The client of the agent ends its session.
+        let delivery = DeliveryOptions {
             dialect: options.dialect,
             context: None,
             session_end: SessionEnd::Keep,
-            // Each project says how long; a day is more than any.
+            // The settings of each project apply; a day is more than any.
             longest_call: Duration::from_secs(24 * 3600),
         };
         Self {
             limits: options.limits,
             dialect: options.dialect,
             toolset: Arc::new(Toolset::of(options.dialect).waiting(options.limits.wait_ms)),
-            tellers: Tellers::new(Arc::new(options.settings.clone()), manner, options.tells),
+            deliveries: Deliveries::new(Arc::new(options.settings.clone()), delivery, options.tells),
             calls: Calls::default(),
             closing: CancellationToken::new(),
             choice: options.model,
@@ -101,7 +101,7 @@ impl Agent {
         }
     }
 
-    /// Refuses a mode that is looser than what is laid down around it.
+    /// Refuses a mode that is less strict than that of the surrounding session.
     pub(super) fn check_mode(&self, mode: Mode) -> Result<(), Error> {
         let laid_down = self.around.as_ref().map_or(mode, |around| around.mode_beside(mode));
         if laid_down == mode {
@@ -162,7 +162,7 @@ impl Agent {
         SessionClient { connection: connection.clone(), session: session.clone(), reads_files, writes_files }
     }
 
-    /// Makes a new session.
+    /// Creates a session.
     pub(super) async fn begin(&self, request: &NewSessionRequest) -> Result<NewSessionResponse, Error> {
         self.model().map_err(|error| missing(&error))?;
         let wish =
@@ -177,7 +177,7 @@ impl Agent {
         Ok(NewSessionResponse::new(session.id.clone()).modes(modes(session.mode())).meta(told))
     }
 
-    /// Loads a session that was stored, here or by another process.
+    /// Loads a stored session.
     pub(super) async fn load(
         &self,
         request: &LoadSessionRequest,
@@ -196,7 +196,7 @@ impl Agent {
                     "a turn of this session is running: cancel it, or wait for its end",
                 ));
             }
-            // Its file is closed with it, so that it can be opened again.
+            // This closes its file, which is opened again below.
             sessions.remove(&id);
         }
         let found = Store::open(&self.settings.home, &id).map_err(|error| unusable(&error))?;
@@ -219,7 +219,7 @@ impl Agent {
         let Project { settings, mut premises } =
             (self.project)(place.root()).map_err(|why| failed("settings", &why, ""))?;
         let named = wish.servers.iter().find_map(own_session).or_else(|| self.owner.clone());
-        // Inside a task it acts for the task's session, whatever the client names.
+        // Inside a task the agent always acts for the session of the task.
         let around = Runtime::open(settings.clone())
             .map(|runtime| runtime.approvals().session_around(named.as_deref()));
         let around = around.map_err(|error| failed("home", &error.to_string(), &error.hint()))?;
@@ -254,7 +254,7 @@ impl Agent {
     }
 }
 
-/// Says what a session lacks, on the error stream and in the answer.
+/// Reports dropped data and missing servers, on standard error and in the response.
 fn told(torn: usize, missing: &[String]) -> Map<String, Value> {
     let mut told = Map::new();
     if torn > 0 {

@@ -47,7 +47,7 @@ impl TurnCaller {
         self.gave_up.load(Ordering::Relaxed)
     }
 
-    /// Puts the call and the reason for asking before the user.
+    /// Returns the call with the reasons for the request.
     fn question(&self, proposal: &Proposal) -> ToolCallUpdate {
         let mut lines = vec![proposal.exact()];
         lines.extend(proposal.environment().into_iter().map(|line| format!("with {line}")));

@@ -55,7 +55,7 @@ impl CallResult {
 }
 
 impl Turn<'_> {
-    /// Carries one call out and notes its result.
+    /// Runs one call and records its result.
     pub(super) async fn carry_out(&mut self, call: &Call) -> Result<(), Interrupted> {
         let id = format!("call-{}", self.work.conversation.records().len());
         let empty = Map::new();
@@ -127,7 +127,7 @@ impl Turn<'_> {
         found.map(|path| vec![ToolCallLocation::new(path)]).unwrap_or_default()
     }
 
-    /// Lets the call pass the gate, which asks the user where policy wants it; then does it.
+    /// Checks the call, which may ask the user, and runs it.
     async fn decided(
         &self,
         call: &Call,

@@ -11,7 +11,7 @@ use agent_client_protocol::v1::schema::{
 use agent_client_protocol::{Client, Error};
 use mw_model::approval::ProposalId;
 
-use crate::subagent::PROPOSAL;
+use crate::acp::own_agent::PROPOSAL;
 
 const ALLOW: &str = "allow";
 const REJECT: &str = "reject";

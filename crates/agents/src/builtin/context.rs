@@ -8,12 +8,12 @@ use super::model::{Reply, Said};
 use super::session::Work;
 use super::turn::{Interrupted, Turn};
 
-/// Of how much of the memory the conversation may be before it is trimmed, and how much stays as it is.
+/// The part of the context window at which the conversation is trimmed, and the part that is kept.
 const TRIM_AT: f64 = 0.8;
 const KEEP: f64 = 0.3;
-/// How many bytes a token has, roughly.
+/// The approximate size of a token.
 const BYTES_PER_TOKEN: u64 = 4;
-/// Maximum number of bytes of one record that the summary is made of.
+/// Maximum size of one record in the summary request, in bytes.
 const MOST_RECORD: usize = 4 << 10;
 
 const REQUEST: &str = "Summarise this conversation between a user and a coding agent, so that the agent can continue. \
@@ -88,7 +88,7 @@ fn part(size: u64, share: f64) -> u64 {
     (size as f64 * share) as u64
 }
 
-/// Estimates what the conversation takes: what the model counted, and bytes for what came after.
+/// Estimates the tokens of the conversation: those that the model counted, and later records by size.
 fn tokens(work: &Work, system: &str) -> u64 {
     let conversation = &work.conversation;
     let (first, counted) = match work.counted {
@@ -102,13 +102,13 @@ fn tokens(work: &Work, system: &str) -> u64 {
     counted + rest.iter().map(weight).sum::<u64>()
 }
 
-/// Estimates what a record takes.
+/// Estimates the tokens of a record.
 fn weight(record: &Record) -> u64 {
     serde_json::to_string(record).map_or(0, |text| text.len() as u64) / BYTES_PER_TOKEN
 }
 
-/// Finds where to cut: the last turns stay whole where they fit, else calls stay with their results. Nothing when
-/// there is nothing to cut off.
+/// Returns how many records to cut off. The last turns are kept whole if they fit; calls always stay with their results.
+/// Returns `None` if nothing can be cut off.
 fn cut(records: &[Record], keep: u64) -> Option<usize> {
     let mut weights = 0;
     let mut fitting = records.len();
@@ -128,7 +128,7 @@ fn cut(records: &[Record], keep: u64) -> Option<usize> {
     candidate.filter(|at| *at > 0).or(last)
 }
 
-/// Returns the user's last words, where they are among what is cut off and their turn continues.
+/// Returns the user's last message, if it would be cut off and its turn continues.
 fn cut_wish(records: &[Record], cut: usize) -> Option<String> {
     if records[cut..].iter().any(|record| matches!(record, Record::User { .. })) {
         return None;
@@ -139,7 +139,7 @@ fn cut_wish(records: &[Record], cut: usize) -> Option<String> {
     })
 }
 
-/// Writes the beginning of a conversation as text, the newest first to fit.
+/// Writes the beginning of a conversation as text. The newest records have precedence.
 fn transcript(conversation: &Conversation, cut: usize, most_tokens: u64) -> String {
     let most = usize::try_from(most_tokens * BYTES_PER_TOKEN).unwrap_or(usize::MAX);
     let mut parts = Vec::new();

@@ -12,14 +12,14 @@ use super::messages::messages_of;
 pub(super) enum Record {
     /// The start of the session: the first line of its file.
     Begun {
-        /// Its name.
+        /// Its id.
         id: String,
         /// Its working directory.
         cwd: String,
     },
     /// A message of the user.
     User {
-        /// What.
+        /// The text.
         text: String,
         /// The notifications in front of it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -31,7 +31,7 @@ pub(super) enum Record {
     Result(Answered),
     /// A summary of the first records.
     Summary {
-        /// Which.
+        /// The text.
         text: String,
         /// How many records of the conversation it replaces.
         covers: usize,

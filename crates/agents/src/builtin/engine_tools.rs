@@ -28,7 +28,7 @@ pub(super) async fn call(
     (turn, span): (Option<&OwnSpan>, Option<&OwnSpan>),
 ) -> Option<CallResult> {
     let call = agent.calls.begin().await;
-    let teller = agent.tellers.name(&session.premises.session.as_str().into()).await;
+    let teller = agent.deliveries.lease(&session.premises.session.as_str().into()).await;
     let cancelled = caller.cancelled.clone();
     let (toolset, settings) = (Arc::clone(&agent.toolset), Arc::clone(&session.settings));
     let (name, arguments, mut premises) = (wanted.tool.clone(), arguments.clone(), session.premises_now());

@@ -13,15 +13,15 @@ use super::files::FileTool;
 use super::session::Session;
 use mw_tools::call::next_step;
 
-/// What is to be decided.
+/// A call to decide about.
 pub(super) enum Wanted<'a> {
-    /// A file, found already.
+    /// A file tool, with the resolved path.
     File { tool: FileTool, path: &'a Path, root: &'a Path },
     /// A tool of an MCP server, and whether the server marks it as read-only.
     Foreign { name: &'a str, reads: bool },
 }
 
-/// Checks a call of a tool that is not the engine's; an error says why it is refused. It may wait for a person.
+/// Decides about a call, and may wait for a person. The error is the reason of a refusal.
 pub(super) fn pass_call(
     session: &Session,
     wanted: &Wanted<'_>,
@@ -37,7 +37,7 @@ pub(super) fn pass_call(
     })
 }
 
-/// Lets a call pass, or not; `text` says exactly what it is.
+/// Decides about a call. `text` is the exact call.
 ///
 /// # Errors
 /// When the policy or a person denies it, or nobody answers.
@@ -66,7 +66,7 @@ fn pass(
 
 /// A file is judged as the command that would do the same: `cat` for reading, `tee` for writing.
 fn file(policy: &Policy, tool: FileTool, path: &Path, root: &Path) -> Verdict {
-    // Looking at files changes nothing, so it suits every mode.
+    // Reading files changes nothing, so every mode allows it.
     let mode = match policy.mode {
         Mode::Plan | Mode::Ci if !tool.writes() => Mode::Auto,
         other => other,

@@ -8,9 +8,9 @@ use crate::delivery::instructions::{AtEnd, instructions};
 use mw_tools::call::Background;
 use mw_tools::dialects::Dialect;
 
-/// The files in which projects instruct agents; the first that is there counts.
+/// The files with instructions for agents. The first one that exists counts.
 const NAMES: [&str; 3] = ["AGENTS.md", "CLAUDE.md", "GEMINI.md"];
-/// Maximum number of bytes of one that are passed on.
+/// Maximum size of the instructions, in bytes.
 const MOST_BYTES: u64 = 32 << 10;
 
 /// Returns the system prompt.
@@ -33,7 +33,7 @@ pub(super) fn system_prompt(root: &Path, dialect: Dialect, background: Backgroun
 fn project_instructions(root: &Path) -> Option<(&'static str, String)> {
     NAMES.into_iter().find_map(|name| {
         let path = root.join(name);
-        // A link may lead out of the project, and anything but a file may never end.
+        // A link may lead out of the project, and reading something else than a file may never end.
         let real = path.canonicalize().ok().filter(|real| real.starts_with(root) && real.is_file())?;
         let size = real.metadata().ok()?.len();
         let mut bytes = Vec::new();

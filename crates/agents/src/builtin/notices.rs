@@ -7,8 +7,8 @@ use mw_model::{News, Status};
 use super::agent::Agent;
 use super::conversation::Block;
 use super::session::Session;
+use crate::delivery::deliveries::{Drained, Notification};
 use crate::delivery::receipts::Receipt;
-use crate::delivery::teller::{Drained, Told};
 use mw_tools::call::{Over, StartedTask};
 
 /// Notifications that were not delivered yet.
@@ -28,12 +28,12 @@ pub(super) async fn take(
     started: Option<&StartedTask>,
 ) -> Notices {
     let Drained { held, notices, left, .. } =
-        agent.tellers.drain(&session.premises.session.as_str().into(), &[]).await;
+        agent.deliveries.drain(&session.premises.session.as_str().into(), &[]).await;
     if held.is_none() {
         return Notices::default();
     }
     let told = receipt.as_ref().map(|receipt| receipt.told.clone()).unwrap_or_default();
-    let is_told = |one: &Told| one.notice.is_ending() && told.contains(&one.notice.task);
+    let is_told = |one: &Notification| one.notice.is_ending() && told.contains(&one.notice.task);
     let news = notices.into_iter().filter(|one| !is_told(one)).filter(|one| !known(one.notice.number));
     let mut over = None;
     let news = news.inspect(|one| {
@@ -43,7 +43,7 @@ pub(super) async fn take(
             over = Some((end, cause.status()));
         }
     });
-    let block = |one: Told| Block {
+    let block = |one: Notification| Block {
         number: one.notice.number,
         // The model should read that a task was started before it reads how the task ended.
         after: started.is_some_and(|started| started.is_of(&one.notice)),

@@ -7,23 +7,23 @@ use meanwhile::Settings;
 use meanwhile::engine::HouseRules;
 
 use super::model::{ModelChoice, ModelError};
-use crate::delivery::teller::Tells;
+use crate::delivery::deliveries::Tells;
 use mw_tools::call::Premises;
 use mw_tools::dialects::Dialect;
 
 /// The options of the built-in agent.
 pub struct AgentOptions {
-    /// The engine.
+    /// The settings of the engine.
     pub settings: Settings,
     /// The model, or why there is none.
     pub model: Result<ModelChoice, ModelError>,
-    /// How far it may go.
+    /// Limits of a turn.
     pub limits: AgentLimits,
-    /// Whose tasks those of its sessions are, where that is known beforehand.
+    /// The session that owns its tasks, if it is known beforehand.
     pub session: Option<String>,
-    /// What is laid down for the session of the task that it runs in, if it does: no client chooses anything looser.
+    /// The approval rules of the task that it runs in, if any. No client can choose a less strict mode.
     pub around: Option<HouseRules>,
-    /// Whose tools the model gets.
+    /// The dialect of the model's tools.
     pub dialect: Dialect,
     /// Who delivers the notifications of a session.
     pub tells: Tells,
@@ -31,28 +31,28 @@ pub struct AgentOptions {
     pub project: ProjectLoader,
 }
 
-/// Finds out what holds in a project's directory.
+/// Loads the settings of a project's directory.
 pub type ProjectLoader = Box<dyn Fn(&Path) -> Result<Project, String> + Send + Sync>;
 
-/// What holds in a project's directory.
+/// The settings of a project's directory.
 pub struct Project {
-    /// The engine, as the project has it.
+    /// The settings of the engine.
     pub settings: Settings,
-    /// What holds for calls. Session and directory are set for each session.
+    /// The settings of calls. Session and directory are set for each session.
     pub premises: Premises,
 }
 
-/// How far the agent may go.
+/// Limits of the agent.
 #[derive(Clone, Copy, Debug)]
 pub struct AgentLimits {
-    /// How much a model can keep in mind.
+    /// The size of the model's context window.
     pub context_tokens: u64,
-    /// How often it is asked in one turn.
+    /// Maximum number of model requests in one turn.
     pub max_requests: u64,
-    /// How many tools it may call in one turn. What runs in the background counts once, as the call that started it.
+    /// Maximum number of tool calls in one turn. A background task counts once, as the call that started it.
     pub max_calls: u64,
-    /// How long a call waits for the end of a task that is given no time.
+    /// The default time limit of calls that wait for a task.
     pub wait_ms: u64,
-    /// How long it may be silent.
+    /// How long the model may be silent.
     pub silence: Duration,
 }

@@ -10,10 +10,10 @@ use super::conversation::Record;
 use super::session::Session;
 use super::titles;
 
-/// Tells the client everything again, in order.
+/// Sends all records to the client, in order.
 pub(super) fn replay(session: &Session, client: &SessionClient) {
     let Ok(work) = session.work.try_lock() else { return };
-    // Calls are answered in their order, so the oldest open one is the one that a result belongs to.
+    // Calls are answered in order, so a result belongs to the oldest open call.
     let mut open = std::collections::VecDeque::new();
     for (at, record) in work.conversation.records().iter().enumerate() {
         match record {
@@ -31,7 +31,7 @@ pub(super) fn replay(session: &Session, client: &SessionClient) {
                     client.text(spoken.text.clone());
                 }
                 for (number, call) in spoken.calls.iter().enumerate() {
-                    // As it was named when it was run: by the record that its result became.
+                    // The id that it had when it was run: the number of the record of its result.
                     let id = format!("call-{}", at + 1 + number);
                     let empty = Map::new();
                     let title = titles::title(&call.tool, call.arguments.as_object().unwrap_or(&empty));

@@ -22,7 +22,7 @@ use crate::event_loop;
 /// Serves the client on standard input and output until it closes them or ends this process.
 ///
 /// # Errors
-/// When the runtime cannot be made, or the streams fail.
+/// When the runtime cannot be created, or the streams fail.
 pub fn serve_agent(options: AgentOptions) -> io::Result<()> {
     event_loop::run(serve(Arc::new(Agent::new(options))))?
 }
@@ -105,7 +105,7 @@ async fn connection(
                         })
                     };
                     let answer = answer.await;
-                    // A client that is gone does not miss it.
+                    // This fails only if the client has disconnected.
                     let _ = responder.respond_with_result(answer);
                 });
                 Ok(())

@@ -16,11 +16,11 @@ use tokio::time::timeout;
 
 use mw_tools::ToolSpec;
 
-/// How long a server may take to begin.
+/// How long a server may take to start.
 const BEGIN: Duration = Duration::from_secs(30);
-/// How long one may take to end.
+/// How long a server may take to end.
 const END: Duration = Duration::from_secs(2);
-/// Longest name of a tool that every endpoint takes.
+/// Maximum length of a tool name that every endpoint accepts.
 const MOST_NAME: usize = 64;
 
 /// The servers of a session.
@@ -33,15 +33,15 @@ pub(super) struct Servers {
 /// A tool of an MCP server.
 struct Foreign {
     spec: ToolSpec,
-    /// Whether its server says that it only reads.
+    /// Whether its server marks it as read-only.
     reads: bool,
     server: usize,
-    /// What its server calls it.
+    /// Its name on the server.
     name: String,
 }
 
 impl Servers {
-    /// Starts the servers that are not ours; returns them, and why others are missing.
+    /// Starts the servers except our own. Returns them, and the reasons why others are missing.
     pub(super) async fn start(wanted: &[McpServer], cwd: &std::path::Path) -> (Self, Vec<String>) {
         let (mut servers, mut missing) = (Self::default(), Vec::new());
         let mut begun = Vec::new();
@@ -95,12 +95,12 @@ impl Servers {
         self.tools.iter().map(|tool| &tool.spec)
     }
 
-    /// Returns whether a tool says that it only reads; nothing when there is no such tool.
+    /// Returns whether a tool is marked as read-only. Returns `None` if there is no such tool.
     pub(super) fn reads(&self, name: &str) -> Option<bool> {
         self.tools.iter().find(|tool| tool.spec.name == name).map(|tool| tool.reads)
     }
 
-    /// Calls a tool; returns its text and whether it failed.
+    /// Calls a tool. Returns its text and whether it failed.
     pub(super) async fn call(
         &self,
         name: &str,
@@ -129,7 +129,8 @@ impl Servers {
     }
 }
 
-/// Returns the session that our own MCP server was bound to, if the client sends it along: its tools are built in.
+/// Returns the session of our own MCP server, if the client configures it. It is not started, because its tools are built
+/// in.
 pub(super) fn own_session(server: &McpServer) -> Option<String> {
     let McpServer::Stdio(server) = server else { return None };
     if !is_own(server.command.as_path(), &server.args) {
@@ -168,7 +169,7 @@ async fn begin(
         .unwrap_or_else(|_| Err(format!("it did not start within {} s", BEGIN.as_secs())))
 }
 
-/// Makes a name that every endpoint takes.
+/// Returns a name that every endpoint accepts.
 fn usable(name: &str) -> String {
     let plain = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '_' });
     plain.take(MOST_NAME).collect()

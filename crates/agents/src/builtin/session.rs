@@ -18,30 +18,30 @@ pub(super) struct Session {
     pub(super) id: String,
     pub(super) place: Place,
     pub(super) settings: Arc<Settings>,
-    /// What holds for calls of the engine's tools.
+    /// The settings for calls of the engine's tools.
     pub(super) premises: Premises,
     /// The system prompt.
     pub(super) system: String,
-    /// The tools of others.
+    /// The MCP servers of the client.
     pub(super) servers: tokio::sync::RwLock<Servers>,
     mode: Mutex<Mode>,
-    /// Cancelled to end the turns that were asked for; each has its own, and all but one are about to be refused.
+    /// The requested turns. At most one of them runs; the others are about to be refused.
     turns: Mutex<Turns>,
-    /// Held by the turn that is running: there is one at a time.
+    /// Locked by the running turn.
     pub(super) work: Arc<tokio::sync::Mutex<Work>>,
 }
 
-/// What a turn works on.
+/// The state that a turn changes.
 pub(super) struct Work {
     store: Store,
     pub(super) conversation: Conversation,
-    /// What the model counted last: tokens, up to how many records.
+    /// The tokens that the model counted last, and for how many records.
     pub(super) counted: Option<(usize, u64)>,
-    /// What it had counted before something was left out for now.
+    /// The same before records were omitted for now.
     counted_whole: Option<(usize, u64)>,
 }
 
-/// What a session is made of.
+/// The parts of a new session.
 pub(super) struct Parts {
     pub(super) id: String,
     pub(super) place: Place,
@@ -90,8 +90,7 @@ impl Session {
         *self.mode.lock().unwrap_or_else(PoisonError::into_inner) = mode;
     }
 
-    /// Notes that a turn was asked for; returns what is cancelled to end it. From here on a cancellation reaches it,
-    /// whether it has begun or not.
+    /// Registers a requested turn. From now on it can be cancelled, even before it begins.
     pub(super) fn expect_turn(self: &Arc<Self>) -> ExpectedTurn {
         let token = CancellationToken::new();
         let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
@@ -101,7 +100,7 @@ impl Session {
         ExpectedTurn { token, session: Arc::clone(self), number }
     }
 
-    /// Ends the turn that is running or was asked for, if there is one.
+    /// Cancels all requested turns.
     pub(super) fn cancel(&self) {
         let turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
         turns.open.iter().for_each(|(_, token)| token.cancel());
@@ -110,13 +109,13 @@ impl Session {
 
 /// A requested turn. Dropped when it has ended or was refused.
 pub(super) struct ExpectedTurn {
-    /// Cancelled to end it.
+    /// Cancelled to end the turn.
     pub(super) token: CancellationToken,
     pub(super) session: Arc<Session>,
     number: u64,
 }
 
-/// The turns that were asked for and are not over, by number.
+/// The requested turns that have not ended, by number.
 #[derive(Default)]
 struct Turns {
     last: u64,
@@ -131,13 +130,13 @@ impl Drop for ExpectedTurn {
 }
 
 impl Work {
-    /// Leaves the first records out until they are brought back, with these words in their place.
+    /// Omits the first records for now, with this text instead.
     pub(super) fn leave_out(&mut self, text: String, covers: usize) {
         self.conversation.leave_out(text, covers);
         self.counted_whole = self.counted.take();
     }
 
-    /// Takes back what was left out, if something was.
+    /// Restores records that were omitted for now.
     pub(super) fn bring_back(&mut self) {
         if self.conversation.is_cut() {
             self.conversation.bring_back();
@@ -145,8 +144,8 @@ impl Work {
         }
     }
 
-    /// Answers calls that were under way when the agent died, or could no longer write: no endpoint takes a
-    /// conversation with open ones.
+    /// Answers calls that were interrupted when the agent died or could not write. No endpoint accepts a conversation with
+    /// unanswered calls.
     pub(super) fn mend(&mut self) -> Result<(), StoreError> {
         for Call { id, tool, .. } in self.conversation.unanswered() {
             let text = "the agent ended before this call was answered; it may have taken effect".to_owned();
@@ -157,7 +156,7 @@ impl Work {
         Ok(())
     }
 
-    /// Notes what happened. It is on disk when this returns.
+    /// Adds a record. It is on disk when this returns.
     pub(super) fn note(&mut self, record: Record) -> Result<(), StoreError> {
         tokio::task::block_in_place(|| self.store.append(&record))?;
         self.conversation.take(record);

@@ -14,7 +14,7 @@ use super::session::Session;
 const TURN: &str = "chat_turn";
 
 impl Session {
-    /// Begins the span of a turn. Without one the turn continues all the same.
+    /// Begins the span of a turn. If this fails, the turn runs without a span.
     pub(super) fn begin_turn_span(&self) -> Option<OwnSpan> {
         let told = self.premises.env.iter().rfind(|var| is_parent(var));
         let parent = told.and_then(|var| std::str::from_utf8(var.value.as_bytes()).ok()?.parse().ok());
@@ -31,7 +31,7 @@ impl Session {
         tokio::task::block_in_place(begin).ok()
     }
 
-    /// Ends one. What could not be noted is missing from the trace, and nowhere else.
+    /// Ends a span. If this fails, it is missing from the trace.
     fn end_span(&self, span: Option<OwnSpan>, outcome: Outcome) -> Option<Runtime> {
         let span = span?;
         tokio::task::block_in_place(|| {
@@ -41,8 +41,8 @@ impl Session {
         })
     }
 
-    /// Ends the span of a call: which tool it was, and what it answered when it failed. One that has started something in
-    /// the background stands below that.
+    /// Ends the span of a call, with the tool and the reason of a failure. The span of a call that started a background
+    /// task becomes a child of the task's.
     pub(super) fn end_call_span(
         &self,
         span: Option<OwnSpan>,

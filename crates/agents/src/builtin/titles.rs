@@ -7,10 +7,10 @@ use serde_json::{Map, Value};
 
 use super::files::FileTool;
 
-/// Most characters of a title.
+/// Maximum length of a title, in characters.
 const MOST_TITLE: usize = 100;
 
-/// Returns what sort of tool it is.
+/// Returns the kind of a tool.
 pub(super) fn kind(tool: &str) -> ToolKind {
     match FileTool::named(tool) {
         Some(FileTool::Read) => ToolKind::Read,
@@ -30,7 +30,7 @@ pub(super) fn runs_a_command(tool: &str) -> bool {
     Tool::named(tool).is_some_and(|tool| tool.class.runs_a_command())
 }
 
-/// Returns a line that says what a call does.
+/// Returns a line that describes a call.
 pub(super) fn title(tool: &str, arguments: &Map<String, Value>) -> String {
     let text = |name: &str| arguments.get(name).and_then(Value::as_str).unwrap_or_default();
     let words = match tool {

@@ -18,11 +18,11 @@ use super::model::{Failure, Model, Said, Stop, Usage};
 use super::notices;
 use super::session::{ExpectedTurn, Session, Work};
 use super::store::StoreError;
+use crate::acp::own_agent::HEARD;
 use crate::delivery::receipts::Receipt;
-use crate::subagent::HEARD;
 use mw_tools::ToolSpec;
 
-/// A turn under way.
+/// A running turn.
 pub(super) struct Turn<'a> {
     pub(super) agent: &'a Agent,
     pub(super) session: &'a Session,
@@ -30,15 +30,15 @@ pub(super) struct Turn<'a> {
     pub(super) client: &'a SessionClient,
     pub(super) work: &'a mut Work,
     pub(super) cancelled: CancellationToken,
-    /// Whether the user's words are in the conversation.
+    /// Whether the user's message was recorded.
     pub(super) is_heard: bool,
-    /// What this turn has used so far, as far as the endpoint counts it.
+    /// The tokens of this turn so far, if the endpoint counts them.
     pub(super) usage: Option<Usage>,
-    /// Below which its calls stand.
+    /// The parent span of its calls.
     pub(super) span: Option<OwnSpan>,
 }
 
-/// Why a turn goes no further.
+/// Why a turn ended early.
 pub(super) enum Interrupted {
     Cancelled,
     /// The client has disconnected, or this process is ending.
@@ -56,7 +56,7 @@ impl From<StoreError> for Interrupted {
     }
 }
 
-/// Makes an error of the protocol that says what to do next.
+/// Returns an error of the protocol with a hint.
 pub(super) fn failed(code: &str, message: &str, hint: &str) -> Error {
     let whole = if hint.is_empty() { message.to_owned() } else { format!("{message}. {hint}") };
     Error::new(-32603, whole).data(json!({"code": code, "hint": hint}))
@@ -72,7 +72,7 @@ impl Turn<'_> {
         }
     }
 
-    /// A client that tells things exactly once must know whether they have to be said again.
+    /// Adds whether the message was recorded, so that a client knows whether to send it again.
     fn says_if_heard(&self, mut error: Error) -> Error {
         if let Some(serde_json::Value::Object(data)) = &mut error.data {
             data.insert(HEARD.to_owned(), self.is_heard.into());
@@ -126,7 +126,7 @@ impl Turn<'_> {
         Ok(StopReason::MaxTurnRequests)
     }
 
-    /// Answers calls that will not be run: no endpoint takes a conversation with open ones.
+    /// Answers calls that will not be run, because no endpoint accepts a conversation with unanswered calls.
     fn leave_out(&mut self, calls: &[Call], why: &str) -> Result<(), Interrupted> {
         for call in calls {
             let (id, tool, text) = (call.id.clone(), call.tool.clone(), why.to_owned());
@@ -200,7 +200,7 @@ impl Turn<'_> {
         Ok(())
     }
 
-    /// Notes what an answer cost, and tells the client.
+    /// Counts the tokens of an answer and reports them to the client.
     fn count(&mut self, usage: Option<Usage>) {
         let Some(usage) = usage else { return };
         self.spend(usage);
@@ -211,14 +211,14 @@ impl Turn<'_> {
         self.client.tell(SessionUpdate::UsageUpdate(UsageUpdate::new(usage.input + usage.output, size)));
     }
 
-    /// Adds to what the turn has used.
+    /// Adds tokens to those of the turn.
     pub(super) fn spend(&mut self, usage: Usage) {
         let before = self.usage.unwrap_or(Usage { input: 0, output: 0 });
         self.usage = Some(Usage { input: before.input + usage.input, output: before.output + usage.output });
     }
 }
 
-/// Reads a prompt; what is no text is named.
+/// Converts a prompt into text. Content that is not text is described.
 fn in_words(prompt: &[ContentBlock]) -> String {
     let words = |block: &ContentBlock| match block {
         ContentBlock::Text(text) => text.text.clone(),

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How many commands have not said yet what they started.
+/// Counts the commands that have not printed yet what they started.
 #[derive(Clone, Default)]
 pub(super) struct Announcing(Arc<AtomicUsize>);
 
-/// One command that has not said yet what it started. It travels with the line, and is dropped once that is shown.
+/// A command that has not printed yet what it started. Sent with its line, and dropped when the line is shown.
 pub(super) struct Announcement(Arc<AtomicUsize>);
 
 impl Announcing {

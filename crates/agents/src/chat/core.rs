@@ -1,4 +1,4 @@
-//! The one thread of a chat that decides: what is said to the agent and when, what is shown, what is kept.
+//! The thread of a chat that makes all decisions: what is sent to the agent, shown on the screen and written down.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -11,18 +11,18 @@ use mw_desk::chat::{AgentState, ChatNews, ChatOrder, ChatQuestion, ChatTask, Ent
 use mw_desk::{Access, Desk};
 
 use super::announcing::{Announcement, Announcing};
+use super::command_runner::{CommandRunner, Queue};
+use super::connection::{AgentConnection, AgentEvent};
 use super::ledger::Ledger;
-use super::questions::{Open, Source};
-use super::slash::{CommandRunner, HELP, Queue, Slash};
+use super::questions::Open;
 use super::unwritten::Unwritten;
 use super::{ChatOptions, Tell, TranscriptError, watch};
-use crate::subagent::{AgentConnection, AgentEvent};
 
 /// The messages to the core.
 pub(super) enum Message {
     /// From the screen.
     Order(ChatOrder),
-    /// From the agent, over the connection with this number. The sender waits until the last part of this is dropped.
+    /// From the agent, over the connection with this number. The sender waits until the last field is dropped.
     Agent(u64, AgentEvent, Sender<()>),
     /// Tasks have changed.
     Happened,
@@ -249,90 +249,6 @@ impl ChatCore<'_> {
     pub(super) fn set_state(&mut self, state: AgentState) {
         self.state = state.clone();
         (self.tell)(ChatNews::Agent(state));
-    }
-
-    fn obey(&mut self, order: ChatOrder) -> Result<(), Error> {
-        match order {
-            ChatOrder::Say(text) if text.starts_with('/') => self.command(text),
-            ChatOrder::Say(text) => {
-                if self.state != AgentState::Idle {
-                    self.add(Entry::Waits { text: text.clone() });
-                }
-                self.waiting.push_back(text);
-                self.tell_waiting();
-                if self.state == AgentState::Gone {
-                    self.call_again();
-                }
-                self.go_on()?;
-            }
-            ChatOrder::Stop => self.connection.stop(),
-            ChatOrder::Kill(id) => self.kill(id),
-            ChatOrder::MoveToBackground => self.move_to_background()?,
-            ChatOrder::Answer(id, reply) => self.answer(&id, reply)?,
-            ChatOrder::Leave => {
-                let looked = self.look_at_tasks().map_err(|error| error.to_string());
-                (self.tell)(ChatNews::Leaving(looked.map(|()| self.tasks.clone())));
-            }
-        }
-        Ok(())
-    }
-
-    fn command(&mut self, text: String) {
-        let parsed = Slash::parse(text.trim_end());
-        self.add(Entry::Command { text });
-        match parsed {
-            Ok(Slash::Help) => self.add(Entry::Printed { text: HELP.to_owned() }),
-            Ok(Slash::Mode(mode)) => self.choose_mode(mode),
-            Ok(Slash::Answer { id, yes }) => self.answer_by_command(id, yes),
-            Ok(command) => self.runner.run(command),
-            Err(text) => self.add(Entry::Printed { text }),
-        }
-    }
-
-    fn hear(&mut self, event: AgentEvent) -> Result<(), Error> {
-        match event {
-            AgentEvent::Ready { info, session, can_load, remembers, mode } => {
-                if self.ledger.has_talked && !remembers {
-                    self.note(
-                        "the agent does not remember this conversation; it starts without it".to_owned(),
-                    );
-                }
-                self.add(Entry::Joined { info, session, can_load });
-                if let Some(mode) = mode.filter(|_| self.mode.is_none()) {
-                    self.mode = Some(mode.clone());
-                    self.add(Entry::Mode { mode });
-                }
-                // It was chosen while no agent was running.
-                if let Some(mode) = self.wanted.clone() {
-                    self.connection.set_mode(mode);
-                }
-                self.set_state(AgentState::Idle);
-                self.look_at_tasks()?;
-                self.look_at_notices()?;
-                self.go_on()?;
-            }
-            AgentEvent::Entry(entry) => {
-                if let Entry::Mode { mode } = &entry {
-                    self.mode = Some(mode.clone());
-                    self.wanted.take_if(|wanted| wanted == mode);
-                }
-                self.add(entry);
-            }
-            AgentEvent::Asks { number, proposal, what, lines } => {
-                self.agent_asks(Source::Agent { number, proposal }, what, lines);
-            }
-            AgentEvent::TurnEnded(end) => self.turn_ended(end)?,
-            AgentEvent::Unstopped(after) => {
-                let seconds = after.as_secs_f32();
-                self.note(format!("the agent has not stopped for {seconds} s; press Esc again to kill it"));
-            }
-            AgentEvent::ModeRefused { mode, why } => self.mode_refused(&mode, &why),
-            AgentEvent::Gone(how) => {
-                self.gone(&how);
-                self.look_at_tasks()?;
-            }
-        }
-        Ok(())
     }
 
     /// Ends the tasks first and waits for them, then the agent, then tasks that it may have started in between.

@@ -8,32 +8,32 @@ use mw_model::Notice;
 
 use super::slash::Slash;
 
-/// What the entries so far say.
+/// The state after the entries so far.
 #[derive(Default)]
 pub(super) struct Ledger {
     /// Notifications that were shown.
     shown: BTreeMap<i64, Notice>,
-    /// Those that went to the agent.
+    /// Notifications that were sent to the agent.
     told: HashSet<i64>,
-    /// Those that went, and did not arrive.
+    /// Notifications that were sent and not received.
     lost: HashSet<i64>,
-    /// What was said and brought no word back yet.
+    /// The last message, if the agent has not responded to it yet.
     pub(super) flight: Option<Flight>,
-    /// What waited and was not sent.
+    /// Messages that were waiting and were not sent.
     pub(super) unsent: Vec<String>,
-    /// Whether a turn has begun and not ended.
+    /// Whether a turn is running.
     pub(super) is_under_way: bool,
-    /// Whether anything was said that an agent could remember.
+    /// Whether there was a message that an agent could remember.
     pub(super) has_talked: bool,
-    /// The agent that was there last, and its name for the conversation if it can take that up again.
+    /// The last agent, and its id of the session if it can load it.
     agent: Option<String>,
     known: Option<String>,
-    /// The mode that the person chose last by a command, and the one that was asked for.
+    /// The mode that the person last chose by a command, and the requested one.
     pub(super) mode: Option<String>,
     wanted: Option<String>,
 }
 
-/// What is on its way to the agent.
+/// A message that was sent to the agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Flight {
     pub(super) numbers: Vec<i64>,
@@ -75,7 +75,7 @@ impl Ledger {
             }
             Entry::Notice { notice } => _ = self.shown.insert(notice.number, (**notice).clone()),
             Entry::Waits { text } => self.unsent.push(text.clone()),
-            // A word of the agent: it has heard.
+            // The agent has responded, so it has received the message.
             Entry::Said { .. } | Entry::Thought { .. } | Entry::Tool(_) | Entry::Plan { .. } => {
                 self.flight = None;
             }
@@ -94,7 +94,7 @@ impl Ledger {
         }
     }
 
-    /// Returns by what name this agent knows the conversation.
+    /// Returns this agent's id of the session.
     pub(super) fn known_to(&self, agent: &str) -> Option<String> {
         self.known.clone().filter(|_| self.agent.as_deref() == Some(agent))
     }
@@ -107,7 +107,7 @@ impl Ledger {
         self.told.contains(&number)
     }
 
-    /// Returns the notices that went to the agent and did not arrive, oldest first.
+    /// Returns the notifications that were sent and not received, oldest first.
     pub(super) fn lost(&self) -> impl Iterator<Item = &Notice> {
         self.shown.values().filter(|notice| self.lost.contains(&notice.number))
     }

@@ -7,12 +7,15 @@
 //!                         └─ the transcript, a line per entry
 //! ```
 //!
-//! The core is one thread, and only it makes decisions. Whatever may take long (an approval, a kill, the agent) runs on
-//! other threads, which send it messages.
+//! The core is one thread, and only it makes decisions. Everything that may block (an approval, a kill, the agent) runs
+//! on other threads, which send it messages.
 
-mod agent_connection;
 mod announcing;
+mod command_runner;
+mod connect;
+mod connection;
 mod core;
+mod inputs;
 mod ledger;
 mod modes;
 mod questions;
@@ -41,31 +44,31 @@ use mw_tools::screens::Layout;
 use core::{ChatCore, Message};
 pub use transcript::{Transcript, TranscriptError, new_session};
 
-/// What a chat is opened with.
+/// The options of a chat.
 pub struct ChatOptions {
-    /// The home and everything else.
+    /// The settings of the engine.
     pub settings: Settings,
-    /// What holds for commands that the person starts; its session is that of the chat.
+    /// The settings of commands that the person starts, with the session of the chat.
     pub premises: Premises,
     /// The agent.
     pub agent: AgentEntry,
-    /// The mode that was asked for.
+    /// The requested mode.
     pub mode: Option<String>,
-    /// What everything in the session is judged by; its mode is that of the chat.
+    /// The approval rules of the session, with the mode of the chat.
     pub house: HouseRules,
-    /// Something to know about how the chat was opened.
+    /// A remark for the person about how the chat was opened.
     pub remark: Option<String>,
-    /// The program `mw`, for the server the agent gets.
+    /// The path of `mw`, for the agent's MCP server.
     pub mw: PathBuf,
-    /// How long the agent may take to stop when it is asked to.
+    /// How long the agent may take to cancel a turn.
     pub cancel_after: Duration,
     /// How lists and screens are drawn.
     pub layout: Layout,
-    /// Whose tools the agent gets; tasks go by its names.
+    /// The dialect of the agent's tools and of task names.
     pub dialect: Dialect,
-    /// Whether an ending starts a turn while the agent is idle.
+    /// Whether the end of a task starts a turn while the agent is idle.
     pub wake: Wake,
-    /// What was said before, and where the rest is written.
+    /// The earlier entries, and the file for new ones.
     pub transcript: Transcript,
 }
 
@@ -74,7 +77,7 @@ pub struct ChatOptions {
 pub enum Wake {
     /// At once when it is idle.
     Idle,
-    /// In front of what the person says next.
+    /// In front of the person's next message.
     NextTurn,
 }
 
@@ -85,7 +88,7 @@ pub struct Chat {
 }
 
 impl Chat {
-    /// Opens a chat; `tell` gets everything the screen must know, what was said before first.
+    /// Opens a chat. `tell` gets the earlier entries first, then everything that the screen shows.
     #[must_use]
     pub fn open(options: ChatOptions, tell: impl Fn(ChatNews) + Send + Sync + 'static) -> Self {
         let (messages, inbox) = channel();
@@ -95,7 +98,7 @@ impl Chat {
         Self { messages, thread }
     }
 
-    /// Wants something done.
+    /// Sends an order of the screen.
     pub fn order(&self, order: ChatOrder) {
         let _ = self.messages.send(Message::Order(order));
     }
@@ -103,10 +106,10 @@ impl Chat {
     /// Ends the session's tasks, then the agent, and waits for both.
     ///
     /// # Errors
-    /// When something of the conversation could not be kept.
+    /// When entries could not be written to the transcript.
     pub fn close(self) -> Result<(), TranscriptError> {
         let _ = self.messages.send(Message::Close);
-        // A panic was told when it happened.
+        // A panic was already reported.
         self.thread.join().unwrap_or(Ok(()))
     }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use mw_desk::chat::{AgentState, Entry};
 use mw_policy::Mode;
 
+use super::command_runner::CommandRunner;
 use super::core::ChatCore;
-use super::slash::CommandRunner;
 
 impl ChatCore<'_> {
     pub(super) fn choose_mode(&mut self, mode: Option<String>) {
@@ -26,7 +26,7 @@ impl ChatCore<'_> {
         }
     }
 
-    /// Lets everything of ours be judged by a mode: what the person starts, the agent's server, `mw` inside of
+    /// Sets the approval mode of the session: for the person's commands, the agent's MCP server, and `mw` inside of
     /// tasks.
     fn judge_by(&mut self, mode: Mode) {
         let mut runner = CommandRunner::clone(&self.runner);

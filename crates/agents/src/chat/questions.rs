@@ -11,7 +11,7 @@ use super::slash::Answered;
 
 /// Who asked.
 pub(super) enum Source {
-    /// The agent; our own puts what it asks into the store first, and a person is asked once.
+    /// The agent. Our own agent writes its request to the store, too, and the person is asked only once.
     Agent {
         number: u64,
         proposal: Option<ProposalId>,
@@ -19,14 +19,14 @@ pub(super) enum Source {
     Store(ProposalId),
 }
 
-/// What is asked, and by whom.
+/// An open request.
 pub(super) struct Open {
     pub(super) source: Source,
     pub(super) what: String,
 }
 
 impl Open {
-    /// Returns whether this is the agent's way of asking what the store has under that id.
+    /// Returns whether this is the agent's request for the entry of the store with that id.
     fn stands_for(&self, id: &str) -> bool {
         matches!(&self.source, Source::Agent { proposal: Some(proposal), .. } if proposal.as_str() == id)
     }
@@ -54,8 +54,8 @@ impl ChatCore<'_> {
         }
     }
 
-    /// Takes note of what is asked in the store. What is not in the list any more was answered elsewhere, unless it
-    /// has just been asked by a command of this chat.
+    /// Takes the open requests of the store. A request that is no longer open was answered elsewhere, unless a command of
+    /// this chat has just made it.
     pub(super) fn proposed(&mut self, asked: Vec<ChatQuestion>) {
         let known: HashSet<_> = asked.iter().map(|question| question.id.as_str()).collect();
         let is_over = |(id, open): &&(String, Open)| match &open.source {
@@ -72,13 +72,13 @@ impl ChatCore<'_> {
         self.stored = asked;
     }
 
-    /// Returns whether a question of the store waits for its answer, as far as is known.
+    /// Returns whether a request of the store is open, as far as is known.
     fn is_open(&self, id: &str) -> bool {
         let found = self.runtime.approvals().find_approval(id);
         found.map_or(true, |entry| matches!(entry.state, ApprovalState::Open))
     }
 
-    /// Shows a question of the store, unless that is done.
+    /// Shows a request of the store, if it is not shown yet.
     pub(super) fn is_asked(&mut self, question: ChatQuestion) {
         let Ok(proposal) = question.id.parse() else { return };
         if !self.questions.iter().any(|(id, open)| *id == question.id || open.stands_for(&question.id)) {
@@ -88,13 +88,13 @@ impl ChatCore<'_> {
         }
     }
 
-    /// Shows a question of the agent's.
+    /// Shows a request of the agent.
     pub(super) fn agent_asks(&mut self, source: Source, what: String, lines: Vec<String>) {
         let Source::Agent { number, proposal } = &source else { return };
         let mut lines = lines;
         if let Some(stored) = proposal {
             self.settle(stored.as_str());
-            // Only our own is known to ask the same here as in the store.
+            // Only our own agent makes the same request here and in the store.
             if self.is_own_agent()
                 && let Ok(entry) = self.runtime.approvals().find_approval(stored.as_str())
             {
@@ -113,8 +113,7 @@ impl ChatCore<'_> {
         Some(self.questions.remove(at).1)
     }
 
-    /// Questions of a turn that has ended have no answer any more. What one of them stood for may still have to be
-    /// answered.
+    /// Removes the requests of a turn that has ended. Their entries in the store may still be open.
     pub(super) fn forget_questions_of_agent(&mut self) {
         let of_agent = |open: &Open| matches!(open.source, Source::Agent { .. });
         let ids: Vec<_> =
@@ -129,7 +128,7 @@ impl ChatCore<'_> {
         }
     }
 
-    /// Answers a question; one whose answer could not be given stays open.
+    /// Answers a request. If this fails, the request stays open.
     pub(super) fn answer(&mut self, id: &str, reply: Reply) -> Result<(), Error> {
         let Some((_, open)) = self.questions.iter().find(|(known, _)| known == id) else { return Ok(()) };
         match &open.source {

@@ -10,7 +10,7 @@ impl ChatCore<'_> {
     pub(super) fn look_at_tasks(&mut self) -> Result<(), Error> {
         let mut tasks = self.desk.chat_tasks(|task| self.runner.seen(task).handle())?;
         if self.state == AgentState::Gone {
-            // Its locks may last a moment longer than its line.
+            // Its locks may last a moment longer than its connection.
             tasks.iter_mut().for_each(|task| task.awaited = false);
         }
         if tasks != self.tasks {

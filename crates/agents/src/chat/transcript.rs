@@ -20,10 +20,10 @@ const PREFIX: &str = "chat-";
 /// Why a chat cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum TranscriptError {
-    /// There is none.
+    /// There is no chat with this name.
     #[error("no chat {0:?}")]
     NotFound(String),
-    /// There is none at all.
+    /// There is no chat yet.
     #[error("no chats yet")]
     None,
     /// Another process has it open.
@@ -32,19 +32,19 @@ pub enum TranscriptError {
     /// Its file cannot be used.
     #[error("{}: {error}", path.display())]
     Io {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// What the system reported.
         error: io::Error,
     },
-    /// What was seen last could never be written.
+    /// The last entries could not be written.
     #[error("the chat's last {entries} entries are lost: {} could not be written: {error}", path.display())]
     Unwritten {
-        /// How many.
+        /// The number of entries.
         entries: usize,
-        /// Where they belong.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// What the system reported.
         error: io::Error,
     },
 }
@@ -63,17 +63,17 @@ impl TranscriptError {
 pub struct Transcript {
     file: LineFile,
     directory: PathBuf,
-    /// Lines that could not be written yet, oldest first. They go in front of what comes next.
+    /// Lines that could not be written yet, oldest first. They are written before the next one.
     backlog: VecDeque<String>,
     /// The chat's session.
     pub session: String,
-    /// What was seen before.
+    /// The earlier entries.
     pub(super) entries: Vec<Entry>,
-    /// Lines that could not be read.
+    /// The number of lines that could not be read.
     pub(super) damaged: usize,
 }
 
-/// Makes up a name for a chat.
+/// Returns a name for a new chat.
 ///
 /// # Errors
 /// When the system has no random bytes.
@@ -82,10 +82,10 @@ pub fn new_session() -> io::Result<String> {
 }
 
 impl Transcript {
-    /// Begins one.
+    /// Creates the transcript of a new chat.
     ///
     /// # Errors
-    /// When its file cannot be made.
+    /// When its file cannot be created.
     pub fn create(home: &Path, session: &str) -> Result<Self, TranscriptError> {
         let directory = home.join(CHATS).join(session);
         let path = directory.join(FILE);
@@ -94,30 +94,30 @@ impl Transcript {
         Ok(Self { file, directory, backlog, session, entries: Vec::new(), damaged: 0 })
     }
 
-    /// Returns the context in which tasks of the chat are counted: the one that it had when it was opened first, else this.
+    /// Returns the context in which the tasks of the chat are numbered. The chat keeps the first one.
     #[must_use]
     pub fn context(&self, now: &str) -> String {
         let path = self.directory.join(CONTEXT);
         let known = fs::read_to_string(&path).ok().filter(|known| is_context_stamp(known));
         known.unwrap_or_else(|| {
-            // Where it cannot be kept, the chat counts anew the next time, and what it has now goes by its ids then.
+            // If this fails, the numbers start again next time, and the present tasks have only their ids then.
             let _ = fs::write(&path, now);
             now.to_owned()
         })
     }
 
-    /// Returns whose names the tasks of the chat go by; nothing where that was not kept.
+    /// Returns the dialect of the chat, if it was stored.
     #[must_use]
     pub fn dialect(&self) -> Option<Dialect> {
         Dialect::named(fs::read_to_string(self.directory.join(DIALECT)).ok()?.trim())
     }
 
-    /// Keeps whose names they go by, for when the chat is taken up again. Where it cannot be kept, it must be given again.
+    /// Stores the dialect for when the chat is resumed. If this fails, it must be given again.
     pub fn keep_dialect(&self, dialect: Dialect) {
         let _ = fs::write(self.directory.join(DIALECT), dialect.name());
     }
 
-    /// Opens one that exists: this, or the one that was used last.
+    /// Opens an existing transcript: of this chat, or of the last one.
     ///
     /// # Errors
     /// When there is none, or another process has it open.
@@ -140,8 +140,8 @@ impl Transcript {
         Ok(Self { file, directory, backlog: VecDeque::new(), session, entries, damaged })
     }
 
-    /// Adds an entry. It outlives this process when this returns; where it cannot be written, it is kept here and
-    /// written in front of the next one.
+    /// Adds an entry. It survives this process when this returns. If it cannot be written, it is kept in memory and written
+    /// before the next one.
     pub(super) fn add(&mut self, entry: &Entry) -> io::Result<()> {
         let mut line = serde_json::to_string(entry)?;
         line.push('\n');
@@ -164,7 +164,7 @@ impl Transcript {
         self.file.sync()
     }
 
-    /// Writes what could not be written before, for the last time.
+    /// Tries for the last time to write what could not be written before.
     pub(super) fn close(mut self) -> Result<(), TranscriptError> {
         self.catch_up().map_err(|error| TranscriptError::Unwritten {
             entries: self.backlog.len(),
@@ -173,18 +173,18 @@ impl Transcript {
         })
     }
 
-    /// Returns where the agent's own complaints go.
+    /// Returns the file for the agent's standard error.
     pub(super) fn agent_errors(&self) -> PathBuf {
         self.directory.join("agent.log")
     }
 
-    /// Returns the mode that was chosen last in this chat, if it was with this agent.
+    /// Returns the mode that was last chosen in this chat.
     #[must_use]
     pub fn mode(&self) -> Option<String> {
         Ledger::of(&self.entries).mode
     }
 
-    /// Returns with which agent and where the chat was last opened.
+    /// Returns the agent and the directory with which the chat was last opened.
     #[must_use]
     pub fn opened(&self) -> Option<(&str, &str)> {
         self.entries.iter().rev().find_map(|entry| match entry {
@@ -194,7 +194,7 @@ impl Transcript {
     }
 }
 
-/// Returns the chat that was written to last, of those in which anybody said anything.
+/// Returns the chat that was used last and has a message of a person.
 fn last(home: &Path) -> Option<String> {
     let chats = fs::read_dir(home.join(CHATS)).ok()?.flatten();
     let dated = chats.filter_map(|chat| {
@@ -207,7 +207,7 @@ fn last(home: &Path) -> Option<String> {
     dated.into_iter().find(|(_, path, _)| has_words(path)).map(|(_, _, session)| session)
 }
 
-/// Returns whether a transcript has words of a person.
+/// Returns whether a transcript has a message of a person.
 fn has_words(path: &Path) -> bool {
     const BEGINNINGS: [&[u8]; 3] =
         [b"{\"entry\":\"user\"", b"{\"entry\":\"command\"", b"{\"entry\":\"waits\""];

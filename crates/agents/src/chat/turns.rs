@@ -8,8 +8,8 @@ use mw_desk::chat::{AgentState, ChatNews, Entry};
 use mw_model::{Notice, Turn};
 
 use super::Wake;
+use super::connection::TurnEnd;
 use super::core::ChatCore;
-use crate::subagent::TurnEnd;
 
 impl ChatCore<'_> {
     /// Starts the agent again.
@@ -22,13 +22,13 @@ impl ChatCore<'_> {
 
     /// Starts the next turn, if there is a message or notification and the agent is ready.
     pub(super) fn go_on(&mut self) -> Result<(), Error> {
-        // A turn shows banners, too: it waits like those until a command has said what it started.
+        // A turn shows banners, too. They wait until a command has printed what it started.
         if self.state != AgentState::Idle || self.runner.announcing.is_under_way() {
             return Ok(());
         }
         let text = self.waiting.front().cloned();
         if text.is_some() || (self.options.wake == Wake::Idle && self.anything_to_tell()?) {
-            // Words that cannot be sent go on waiting.
+            // A message that cannot be sent keeps waiting.
             self.turn(text.as_deref())?;
             if text.is_some() {
                 self.waiting.pop_front();
@@ -43,7 +43,7 @@ impl ChatCore<'_> {
     }
 
     fn anything_to_tell(&self) -> Result<bool, Error> {
-        // What was refused is not tried again by itself: that would go round and round.
+        // A refused message is not sent again automatically, because that could repeat forever.
         if self.is_fresh && self.ledger.lost().next().is_some() {
             return Ok(true);
         }
@@ -51,7 +51,7 @@ impl ChatCore<'_> {
         Ok(delivery.notices().iter().any(|notice| self.is_news(notice)))
     }
 
-    /// After a crash the same notifications come again; those in the transcript were delivered.
+    /// Returns whether a notification is new. After a crash those in the transcript come again.
     fn is_news(&self, notice: &Notice) -> bool {
         !self.ledger.was_told(notice.number)
     }
@@ -76,7 +76,7 @@ impl ChatCore<'_> {
         if let Some(text) = text {
             self.add(Entry::User { text: text.to_owned() });
         }
-        // What cannot be kept is told again after a crash, never not at all.
+        // If the transcript cannot be written, they are delivered again after a crash.
         if tells
             && self.options.transcript.sync().is_ok()
             && let Err(error) = delivery.acknowledge()
@@ -95,13 +95,13 @@ impl ChatCore<'_> {
         }
     }
 
-    /// Shows what has happened since the last look, and wakes the agent if it wants that.
+    /// Shows new notifications, and starts a turn if they should wake the agent.
     pub(super) fn look_at_notices(&mut self) -> Result<(), Error> {
         if self.runner.announcing.is_under_way() {
             return Ok(());
         }
         let host = Rc::clone(&self.host);
-        // They are only looked at; the next turn takes them.
+        // This only reads them; the next turn takes them.
         let news = host.drain(Moment::Idle)?.notices().to_vec();
         for notice in news {
             self.show(notice);
@@ -152,7 +152,7 @@ impl ChatCore<'_> {
         self.set_state(AgentState::Gone);
     }
 
-    /// Notes which notifications did not arrive.
+    /// Records which notifications were not received.
     pub(super) fn not_heard(&mut self, numbers: Vec<i64>) {
         if !numbers.is_empty() {
             self.add(Entry::NotHeard { numbers });

@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 
 use mw_desk::chat::{Entry, ToolContent, ToolNews, ToolState};
 
-/// Contents that are not in the transcript yet, by their calls.
+/// Contents that are not in the transcript yet, by call.
 #[derive(Default)]
 pub(super) struct Unwritten(BTreeMap<String, Vec<ToolContent>>);
 
 impl Unwritten {
-    /// Returns what is to be written when this entry comes.
+    /// Returns the entries to write now that this one was added.
     pub(super) fn before<'e>(&mut self, entry: &'e Entry) -> Vec<Cow<'e, Entry>> {
         let mut due = Vec::new();
         match entry {
@@ -38,7 +38,7 @@ impl Unwritten {
         due
     }
 
-    /// Returns what is left when no more comes.
+    /// Returns the remaining entries at the end.
     pub(super) fn rest(&mut self) -> impl Iterator<Item = Entry> {
         std::mem::take(&mut self.0)
             .into_iter()

@@ -11,14 +11,14 @@ use mw_desk::chat::ChatQuestion;
 
 use super::core::Message;
 
-/// How long it sleeps without a wake-up; the settings may have a shorter time, because a wake-up may be lost.
+/// How long it sleeps without a wake-up. The settings may have a shorter time, because a wake-up may be lost.
 const LONGEST: Duration = Duration::from_secs(3600);
 /// How often, at most, the core is notified that only tasks of other sessions have changed.
 const QUIET_EVERY: Duration = Duration::from_secs(1);
-/// How long it rests after a failure.
+/// How long it pauses after a failure.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// Reports changes until nobody listens any more.
+/// Reports changes until the chat ends.
 pub(super) fn start(settings: Settings, session: String, keep: Duration, messages: Sender<Message>) {
     thread::spawn(move || {
         let mut watch = Watch { settings, session, keep, messages, failed: None };
@@ -33,13 +33,13 @@ struct Watch {
     session: String,
     keep: Duration,
     messages: Sender<Message>,
-    /// What went wrong last; it is said once.
+    /// The last failure, which is reported once.
     failed: Option<String>,
 }
 
-/// Why it watches no further.
+/// Why it stops.
 enum Stop {
-    /// Nobody listens any more.
+    /// The chat has ended.
     Unheard,
     Failed(Error),
 }
@@ -51,7 +51,7 @@ impl From<Error> for Stop {
 }
 
 impl Watch {
-    /// Watches until that fails, and says so; then it can be tried again.
+    /// Watches until an error occurs, and reports it. The caller tries again.
     fn go_on(&mut self) -> Result<(), Stop> {
         let error = match self.watch() {
             Ok(never) => match never {},
@@ -68,7 +68,7 @@ impl Watch {
     fn watch(&mut self) -> Result<Infallible, Stop> {
         let runtime = Runtime::open(self.settings.clone())?;
         let mut subscription = runtime.notifications().subscribe(Scope::Session(self.session.clone()))?;
-        // What happened before, while nobody looked.
+        // Something may have happened before.
         self.tell(Message::Happened)?;
         let (mut before, mut told) = (None, Instant::now());
         loop {

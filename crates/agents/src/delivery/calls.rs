@@ -1,18 +1,18 @@
-//! Counts the calls that are running.
+//! Limits the number of running calls.
 
 use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Most calls at a time; each may block a thread. The runtime has twice as many, so that there is always one left
-/// to read, write and confirm with.
+/// Maximum number of calls at a time. Each may block a thread. The runtime has twice as many threads, so some are always
+/// left for reading, writing and acknowledging.
 const MOST: u32 = 256;
 
-/// The calls that are running. One that finds too many waits its turn.
+/// The running calls. If there are too many, the next one waits.
 #[derive(Clone)]
 pub(crate) struct Calls(Arc<Semaphore>);
 
-/// A call under way, until its reply has been written.
+/// A running call, until its reply was written.
 pub(crate) struct Call {
     _permit: Option<OwnedSemaphorePermit>,
 }
@@ -24,7 +24,7 @@ impl Default for Calls {
 }
 
 impl Calls {
-    /// Begins a call unless it has to wait its turn.
+    /// Begins a call, unless it would have to wait.
     pub(crate) fn begin_at_once(&self) -> Option<Call> {
         Some(Call { _permit: Some(Arc::clone(&self.0).try_acquire_owned().ok()?) })
     }
@@ -33,7 +33,7 @@ impl Calls {
         Call { _permit: Arc::clone(&self.0).acquire_owned().await.ok() }
     }
 
-    /// Returns once none is running.
+    /// Waits until no call is running.
     pub(crate) async fn all_over(&self) {
         let _ = self.0.acquire_many(MOST).await;
     }

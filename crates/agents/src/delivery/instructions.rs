@@ -6,17 +6,17 @@ use mw_model::Lifetime;
 use mw_tools::call::{Background, Premises};
 use mw_tools::dialects::{Dialect, Speaks};
 
-/// What becomes of tasks at the end of their session.
+/// What happens to tasks at the end of their session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AtEnd {
     /// They end with it.
     End,
-    /// They go on.
+    /// They keep running.
     GoOn,
 }
 
 impl AtEnd {
-    /// Returns what holds for the tasks of a session; nothing is known of them where the home cannot be used.
+    /// Returns what happens to the tasks of a session. If the home cannot be used, they keep running.
     pub(crate) fn of(premises: &Premises, settings: &Settings) -> Self {
         let Ok(runtime) = Runtime::open(settings.clone()) else { return Self::GoOn };
         match premises.lifetime_of_starts(&runtime) {

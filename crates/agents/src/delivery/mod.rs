@@ -1,15 +1,22 @@
 //! Delivers notifications with replies: to a client of the MCP server, or to the model of the built-in agent.
 //!
-//! A `teller` hosts a session and takes its notifications from the ledger. `receipts` acknowledge them after the reply that
-//! carries them was written. An end that a wait will report must not be in another reply: no reply with notifications is
-//! written while there are `arrivals` that may still wait, and a `seal` removes a notification from a reply until it is
-//! written. `calls` counts the running calls, and `instructions` tells a model what to expect.
+//! ```text
+//! call received        pending_calls: replies with notifications are held until it is known what the call waits for
+//! call waits for ends  session_thread: reserves them, and takes them out of drafts
+//! reply composed       session_thread: takes the other notifications; draft: they can still be taken out
+//! reply written        draft is closed; receipts: acknowledges the notifications, records the reserved ends as reported
+//! reply not written    the next reply gets the notifications
+//! ```
+//!
+//! So an end is in one reply only, even if one call waits for it while another one replies. `deliveries` has a thread for
+//! each session, `calls` limits the running calls, and `instructions` tells a model what to expect.
 
-pub(crate) mod arrivals;
 pub(crate) mod calls;
+pub(crate) mod deliveries;
+pub(crate) mod draft;
 pub(crate) mod instructions;
+pub(crate) mod pending_calls;
 pub(crate) mod receipts;
-pub(crate) mod seal;
-pub(crate) mod teller;
+pub(crate) mod session_thread;
 
-pub use teller::Tells;
+pub use deliveries::Tells;

@@ -9,18 +9,18 @@ use mw_model::TaskId;
 use rmcp::model::RequestId;
 
 use super::calls::Call;
-use super::teller::{Held, Reserved};
+use super::session_thread::{HeldNotices, Reservation};
 
 /// What a reply reports: notifications, and the ends of tasks.
 pub(crate) struct Receipt {
-    pub(crate) notices: Option<Held>,
+    pub(crate) notices: Option<HeldNotices>,
     pub(crate) told: Vec<TaskId>,
     pub(crate) teller: Option<Teller>,
     /// Tasks of which the reply contains everything. They are removed after it was written.
     pub(crate) spent: Vec<TaskId>,
     pub(crate) settings: Arc<Settings>,
     /// The ends that no other reply reports before it is recorded that this one did.
-    pub(crate) reserved: Vec<Reserved>,
+    pub(crate) reserved: Vec<Reservation>,
     /// The call ends with this.
     _call: Call,
 }
@@ -55,10 +55,10 @@ impl Receipt {
         self.notices.is_some()
     }
 
-    /// The reply is being written: returns the notifications in it that another reply tells meanwhile, and that must be
-    /// left out.
+    /// Called when the reply is being written. Returns the notifications that must be left out, because another reply
+    /// reports them.
     pub(crate) fn close(&self) -> Vec<String> {
-        self.notices.as_ref().map(Held::close).unwrap_or_default()
+        self.notices.as_ref().map(HeldNotices::close).unwrap_or_default()
     }
 
     /// Called after the reply was written: acknowledges what it reported.
@@ -81,11 +81,11 @@ impl Receipt {
 }
 
 impl Drop for Receipt {
-    /// The reply was not written: who promised to tell an end by it leaves that to the next reply.
+    /// The reply was not written, so the next one reports the ends.
     fn drop(&mut self) {
         let (told, settings) = (std::mem::take(&mut self.told), Arc::clone(&self.settings));
         let Some(teller) = self.teller.take().filter(|_| !told.is_empty()) else { return };
-        // It may wait for the disk, and whoever drops it may not.
+        // This may wait for the disk, and a drop must not block.
         std::thread::spawn(move || {
             let Ok(runtime) = Runtime::open(settings.as_ref().clone()) else { return };
             for task in &told {
@@ -95,7 +95,7 @@ impl Drop for Receipt {
     }
 }
 
-/// The receipts of replies that are on their way. One that is dropped unconfirmed gives its notifications back.
+/// The receipts of replies that are not written yet, by request.
 #[derive(Clone, Default)]
 pub(crate) struct Receipts(Arc<Mutex<HashMap<RequestId, Receipt>>>);
 
@@ -104,7 +104,6 @@ impl Receipts {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id, receipt);
     }
 
-    /// Takes what belongs to a reply.
     pub(crate) fn take(&self, id: &RequestId) -> Option<Receipt> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(id)
     }

@@ -6,7 +6,7 @@ use super::session::Identity;
 use super::setup::entry::{NAME, stdio};
 use super::setup::json::Syntax;
 
-/// What a hook may take, in seconds; it gives up by itself long before.
+/// The time limit of a hook, in seconds. It ends long before.
 const PATIENCE: u64 = 10;
 /// How long an idle agent can be woken, in seconds.
 const LONGEST_IDLE: u64 = 86_400;

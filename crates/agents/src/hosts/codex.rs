@@ -7,11 +7,11 @@ use super::setup::entry::{NAME, command_and_args};
 use super::setup::json::Syntax;
 use super::setup::value::Value;
 
-/// What a hook may take, in seconds; it gives up by itself long before.
+/// The time limit of a hook, in seconds. It ends long before.
 const PATIENCE: u64 = 10;
 /// The time limit of a call in seconds. Without it Codex gives up earlier, even if progress is reported.
 const CALL_SECONDS: u64 = 3600;
-/// Codex hands almost nothing of the environment on. Without these the server would look at another home.
+/// Codex passes almost no variables on. Without these the server would use another home.
 const PASSED_ON: [&str; 7] = [
     "MEANWHILE_HOME",
     "MEANWHILE_SESSION",

@@ -7,7 +7,7 @@ use super::setup::entry::{NAME, command_and_args};
 use super::setup::json::Syntax;
 use super::setup::value::Value;
 
-/// What a hook may take, in milliseconds; it gives up by itself long before.
+/// The time limit of a hook, in milliseconds. It ends long before.
 const PATIENCE: u64 = 10_000;
 /// The time limit of a call in milliseconds. Without it Gemini CLI gives up after ten minutes.
 const CALL_MS: u64 = 3_600_000;

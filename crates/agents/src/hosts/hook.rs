@@ -1,9 +1,9 @@
-//! The hooks of hosts: what they ask on stdin, and how they are answered on stdout.
+//! The hooks of hosts: their input on stdin, and the answer on stdout.
 //!
-//! Claude Code, Codex and Gemini CLI speak nearly the same: one JSON object in, at most one out. Context is added as
-//! `hookSpecificOutput.additionalContext`. An agent that is about to stop is kept going by the same in Claude Code, which
-//! shows a `decision: block` twice, as feedback and as an error; by `decision: block`, whose `reason` it reads, in the
-//! others. The names of the events differ.
+//! Claude Code, Codex and Gemini CLI use nearly the same format: one JSON object in, at most one out. Context is added as
+//! `hookSpecificOutput.additionalContext`. The same keeps an agent of Claude Code from stopping, which would show a
+//! `decision: block` twice, as feedback and as an error. The others need `decision: block`, whose `reason` the agent reads.
+//! The names of the events differ.
 
 use std::path::{Path, PathBuf};
 
@@ -12,26 +12,25 @@ use serde_json::{Value, json};
 
 use super::session::{Clues, HostSession};
 
-/// Maximum number of bytes of one answer. Claude Code puts longer ones into a file and shows the model only how they
-/// begin.
+/// Maximum size of an answer, in bytes. Claude Code writes longer ones to a file and shows the model only the beginning.
 const MOST_BYTES: usize = 9_000;
 
-/// How a host's hooks ask and are answered.
+/// The format of a host's hooks.
 #[derive(Debug)]
 pub struct Hooks {
-    /// The events at which a model reads what is added to its context.
+    /// The events at which context can be added.
     pub(super) context: &'static [&'static str],
     /// The event of an agent that is about to stop.
     pub(super) stop: &'static str,
-    /// How such an agent is kept going.
+    /// How such an agent is kept from stopping.
     pub(super) keep_going: KeepGoing,
-    /// Whether the session that a hook names is the one that its server knows.
+    /// Whether a hook names the same session as the server.
     pub(super) names_session: bool,
     /// Whether a hook in the background can wake an idle agent.
     pub wakes: bool,
 }
 
-/// How an agent that is about to stop is given something to read.
+/// How an agent is kept from stopping.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum KeepGoing {
     /// As additional context.
@@ -52,23 +51,23 @@ impl Hooks {
     }
 }
 
-/// What can be said at a hook.
+/// What the answer to a hook can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HookMoment {
-    /// Something for the model to know, with what it reads next.
+    /// Add context for the model.
     Context,
-    /// Something to go on with, before the agent falls asleep.
+    /// Keep the agent from stopping.
     Stop,
-    /// Nothing: it would not be read, the agent was already kept going once, or the event is for another agent.
+    /// Nothing: the answer would not be read, the agent was already kept from stopping once, or the event is for another agent.
     Silent,
 }
 
 /// A call of a hook.
 #[derive(Clone, Debug)]
 pub struct HookCall {
-    /// The event, in the host's words.
+    /// The host's name of the event.
     pub event: String,
-    /// What can be said.
+    /// What the answer can do.
     pub moment: HookMoment,
     host: &'static str,
     hooks: &'static Hooks,
@@ -78,16 +77,16 @@ pub struct HookCall {
 }
 
 impl HookCall {
-    /// Reads what a host asks.
+    /// Parses the input of a hook.
     ///
     /// # Errors
-    /// Says what is wrong with it.
+    /// When the input is invalid.
     pub fn parse(host: &'static str, hooks: &'static Hooks, text: &[u8]) -> Result<Self, String> {
         let value: Value = serde_json::from_slice(text).map_err(|error| format!("not JSON: {error}"))?;
         let text = |name: &str| value.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
         let event = text("hook_event_name").ok_or("it has no hook_event_name")?.to_owned();
         let stops_again = value.get("stop_hook_active").and_then(Value::as_bool).unwrap_or(false);
-        // A subagent is not the one who started the tasks, and what it is told ends with it.
+        // A subagent did not start the tasks, and a notification for it would be lost with it.
         let of_subagent = text("agent_id").is_some();
         let moment = if of_subagent { HookMoment::Silent } else { hooks.moment(&event, stops_again) };
         let session = text("session_id").map(str::to_owned);
@@ -102,7 +101,7 @@ impl HookCall {
         })
     }
 
-    /// Completes what the environment tells of the session.
+    /// Adds what the hook says about the session.
     #[must_use]
     pub fn clues(&self, variable: impl Fn(&str) -> Option<String>, directory: &Path) -> Clues {
         let mut clues = Clues::from_environment(variable, self.directory.as_deref().unwrap_or(directory));
@@ -114,7 +113,7 @@ impl HookCall {
         clues
     }
 
-    /// Returns how many of these notifications fit into one answer; at least one.
+    /// Returns how many of these notifications fit into one answer, at least one.
     #[must_use]
     pub fn fitting(notices: &[Notice]) -> usize {
         let mut room = MOST_BYTES;
@@ -127,13 +126,13 @@ impl HookCall {
         fits.count().max(1).min(notices.len())
     }
 
-    /// Returns whether an agent, and no subagent of it, has come to the end of its turn.
+    /// Returns whether an agent, not one of its subagents, has ended its turn.
     #[must_use]
     pub fn is_a_stop(&self) -> bool {
         self.event == self.hooks.stop && !self.of_subagent
     }
 
-    /// Writes what an idle agent is woken with; nothing when there is nothing to say.
+    /// Returns the text that wakes an idle agent. Returns `None` if there are no notifications.
     #[must_use]
     pub fn waking_text(&self, notices: &[Notice]) -> Option<String> {
         let blocks = notices.iter().map(Notice::to_block).collect::<Vec<_>>().join("\n\n");
@@ -145,7 +144,7 @@ impl HookCall {
         })
     }
 
-    /// Writes the answer; nothing when there is nothing to say.
+    /// Returns the answer. Returns `None` if there are no notifications.
     #[must_use]
     pub fn answer(&self, notices: &[Notice]) -> Option<String> {
         if notices.is_empty() {

@@ -19,7 +19,7 @@ pub struct Host {
     pub title: &'static str,
     /// What to do before a change takes effect.
     pub next: &'static str,
-    /// How its hooks ask and are answered, where it has hooks that can tell its agent something.
+    /// Its hooks, if they can pass text to its agent.
     pub hooks: Option<Hooks>,
     pub(in crate::hosts) identity: Identity,
     /// The programs by which it is found.
@@ -36,7 +36,7 @@ pub(in crate::hosts) struct HostFile {
     pub(in crate::hosts) entries: &'static [Entry],
 }
 
-/// How a file is written.
+/// The format of a file.
 #[derive(Clone, Copy)]
 pub(in crate::hosts) enum Format {
     Json(Syntax),
@@ -48,15 +48,15 @@ pub(in crate::hosts) struct Place {
     pub(in crate::hosts) base: Base,
     /// The directory below the base.
     pub(in crate::hosts) directory: &'static str,
-    /// The first that exists counts; if none does, the first is made.
+    /// The possible names. The first one that exists counts; if none does, the first one is created.
     pub(in crate::hosts) names: &'static [&'static str],
 }
 
-/// What a place is below of.
+/// The base directory of a place.
 pub(in crate::hosts) enum Base {
-    /// The directory that this variable names, without the place's own; else the user's home.
+    /// The directory in this variable, without the directory of the place; else the user's home.
     HomeUnless(&'static str),
-    /// The user's home, or what this variable names in its stead.
+    /// The directory in this variable; else the user's home.
     HomeIn(&'static str),
     /// The user's home.
     Home,
@@ -66,7 +66,7 @@ pub(in crate::hosts) enum Base {
     Project,
 }
 
-/// What is put into a file.
+/// An entry in a file.
 pub(in crate::hosts) enum Entry {
     /// The server, as a member with that path.
     Server { path: &'static [&'static str], value: fn(&str) -> Value },
@@ -85,13 +85,13 @@ pub enum Scope {
     Project,
 }
 
-/// What a host is set up with and where.
+/// The surroundings of a host.
 pub struct Surroundings<'a> {
     /// The environment.
     pub variable: &'a dyn Fn(&str) -> Option<OsString>,
     /// The project's directory.
     pub project: &'a Path,
-    /// The `mw` that a host is to run.
+    /// The path of `mw` for the host.
     pub program: &'a str,
 }
 
@@ -129,7 +129,7 @@ impl Surroundings<'_> {
         Ok(paths.find(|path| path.symlink_metadata().is_ok()).unwrap_or(first))
     }
 
-    /// Returns whether a host seems to be there: one of its programs, or a directory of its own.
+    /// Returns whether a host seems to be installed: it has a program on the PATH, or its own directory.
     #[must_use]
     pub fn has(&self, host: &Host) -> bool {
         let path = (self.variable)("PATH").unwrap_or_default();
@@ -157,17 +157,17 @@ impl Host {
         format!("{} hook {}", shell_word(program), self.id)
     }
 
-    /// Returns the command of its hook that wakes.
+    /// Returns the command of the hook that wakes its agent.
     pub(in crate::hosts) fn waker_command(&self, program: &str) -> String {
         format!("{}{WAKES}", self.hook_command(program))
     }
 
-    /// Returns whether a hook's command is our waker, whichever `mw` it names.
+    /// Returns whether a hook's command is our waker, with any path of `mw`.
     pub(in crate::hosts) fn is_waker_command(&self, command: &str) -> bool {
         command.trim().strip_suffix(WAKES).is_some_and(|rest| self.is_hook_command(rest))
     }
 
-    /// Returns whether a hook's command is ours, whichever `mw` it names.
+    /// Returns whether a hook's command is ours, with any path of `mw`.
     pub(in crate::hosts) fn is_hook_command(&self, command: &str) -> bool {
         let program =
             command.trim().strip_suffix(self.id).and_then(|rest| rest.trim_end().strip_suffix(" hook"));
@@ -176,10 +176,10 @@ impl Host {
     }
 }
 
-/// What makes a hook one that wakes.
+/// The option of the waker.
 const WAKES: &str = " --wake";
 
-/// Writes a word so that a shell reads it as it is.
+/// Quotes a word for a shell.
 fn shell_word(word: &str) -> String {
     let is_plain = word.chars().all(|c| c.is_alphanumeric() || "/._-+@%:,=".contains(c));
     if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }

@@ -1,5 +1,5 @@
-//! The hosts in which `mw` runs, one file each: where its files are and what is written into them, its hooks, and how it
-//! says which session is asking.
+//! The hosts in which `mw` runs, one file each: its configuration files and entries, its hooks, and how it identifies its
+//! session.
 //!
 //! `host` defines the description of a host, and `list` has all of them. `setup` plans and writes a host's files, `hook`
 //! answers its hooks, and `session` decides to which session its server and its hooks belong. To add a host, write its

@@ -6,7 +6,7 @@ use super::setup::entry::NAME;
 use super::setup::json::Syntax;
 use super::setup::value::Value;
 
-/// What a call may take without a sign of life, in milliseconds.
+/// The time limit of a call, in milliseconds.
 const CALL_MS: u64 = 3_600_000;
 const NAMES: &[&str] = &["opencode.json", "opencode.jsonc"];
 

@@ -17,34 +17,34 @@ use meanwhile::engine::PROJECT_SESSION;
 
 use super::list::HOSTS;
 
-/// A session has a name of at most this many bytes, see `MEANWHILE_SESSION`.
+/// Maximum length of the name of a session, in bytes.
 const MOST_BYTES: usize = 200;
 
-/// The session of a host, in its own words.
+/// The session of a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostSession {
     /// The host's name, as in `mw setup`.
     pub host: &'static str,
-    /// What it calls its session.
+    /// The host's id of the session.
     pub id: String,
 }
 
-/// How a host says which session is asking.
+/// How a host identifies its session.
 pub(super) struct Identity {
-    /// The variable in which its server finds the session.
+    /// The variable with the session, for its server.
     pub(super) session_variable: Option<&'static str>,
-    /// The variable in which it names the project.
+    /// The variable with the project's directory.
     pub(super) project_variable: Option<&'static str>,
     /// The fields of a call's `_meta` that name the session. The first one present counts.
     pub(super) call_fields: &'static [&'static str],
 }
 
 impl Identity {
-    /// The host says nothing.
+    /// No identification.
     pub(super) const NONE: Self = Self { session_variable: None, project_variable: None, call_fields: &[] };
 }
 
-/// What can be seen of who is asking.
+/// What is known about the session of a process or message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Clues {
     /// `MEANWHILE_SESSION`.
@@ -53,13 +53,12 @@ pub struct Clues {
     pub host_session: Option<HostSession>,
     /// The project's directory, absolute and without links.
     pub project: PathBuf,
-    /// Whether `meanwhile_session` holds whatever a message says: a server inside a task acts for the task's session.
+    /// Whether messages cannot change `meanwhile_session`: a server inside a task acts for the task's session.
     pub is_bound: bool,
 }
 
 impl Clues {
-    /// Gathers what the environment tells. What a host says in a message outranks its part of it: set
-    /// [`Clues::host_session`] then.
+    /// Reads the environment. If a message names the host's session, set [`Clues::host_session`].
     pub fn from_environment(variable: impl Fn(&str) -> Option<String>, directory: &Path) -> Self {
         let variable = |name| variable(name).filter(|value| !value.is_empty());
         let host_session = HOSTS.iter().find_map(|host| {
@@ -86,7 +85,7 @@ impl Clues {
     }
 }
 
-/// Names the session.
+/// Returns the name of the session.
 #[must_use]
 pub fn session_of(clues: &Clues) -> String {
     if let Some(session) = &clues.meanwhile_session {
@@ -98,12 +97,12 @@ pub fn session_of(clues: &Clues) -> String {
     }
 }
 
-/// Makes a name usable: short enough and printable, and still one of its own.
+/// Makes a name short and printable, and keeps it unique.
 fn usable(name: &str) -> String {
     if name.len() <= MOST_BYTES && !name.chars().any(char::is_control) {
         return name.to_owned();
     }
-    // FNV-1a: nobody gains anything from a collision, it only has to be unlikely.
+    // FNV-1a: collisions must be unlikely, but need not be secure.
     let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });

@@ -1,4 +1,4 @@
-//! The client of a running call: reports progress to it, asks its person, and notices when it gives up.
+//! The client that waits for a call: progress reports, approval requests and cancellation.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -16,14 +16,14 @@ use tokio_util::sync::CancellationToken;
 use super::elicitation;
 use super::recipient::Awaited;
 use super::server::Server;
-use crate::delivery::teller::Recipient;
+use crate::delivery::deliveries::Recipient;
 use crate::question::await_answer;
 use mw_tools::call::{Caller, Patience};
 
-/// How often a client that asked for it hears that the call continues. One gives up after 60 s of silence.
+/// How often progress is reported to a client that requests it. Some clients give up after 60 s of silence.
 const TELL_EVERY: Duration = Duration::from_secs(5);
 
-/// Maximum time a person is given to answer.
+/// Maximum time for the answer of a person.
 const ASK_AT_MOST: Duration = Duration::from_secs(600);
 
 /// A client that waits for a call to end.
@@ -36,11 +36,11 @@ pub(super) struct Client {
     handle: Handle,
     begun: Instant,
     told: Mutex<Instant>,
-    /// How its person can be asked.
+    /// How the user can be asked.
     asked: elicitation::Manner,
     server: Server,
     recipient: Recipient,
-    /// What its reply will tell.
+    /// The ends that the reply will report.
     awaited: Awaited,
 }
 
@@ -79,7 +79,7 @@ impl Client {
             .with_message(format!("{} of {} tasks running: {}", live.len(), tasks.len(), live.join("; ")));
         let peer = self.peer.clone();
         self.handle.spawn(async move {
-            // A client that does not want it ends nothing.
+            // An error of the client does not matter here.
             let _ = peer.notify_progress(progress).await;
         });
     }
@@ -93,7 +93,7 @@ fn words(task: &Task) -> String {
 }
 
 impl Client {
-    /// Asks in the middle of the call, as clients of older revisions are asked.
+    /// Asks during the call, for clients of older protocol revisions.
     fn ask_now(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> Asked {
         let Some(question) = elicitation::question(proposal) else { return Asked::Elsewhere };
         let put = Instant::now();
@@ -127,6 +127,6 @@ impl Caller for Client {
     }
 
     fn awaits(&self, tasks: &[TaskId]) {
-        self.awaited.add(self.server.inner.tellers.reserve(&self.recipient, tasks));
+        self.awaited.add(self.server.inner.deliveries.reserve(&self.recipient, tasks));
     }
 }

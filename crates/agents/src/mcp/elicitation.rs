@@ -17,31 +17,31 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use serde_json::{Value, json};
 
-/// The way an answer came, for the record.
+/// How an answer was given, for the record.
 pub(super) const WAY: &str = "the agent's host";
 
-/// Shortest time in which a person can read a question and answer it. A host with nobody in front of it declines
-/// sooner: Codex after about a millisecond.
+/// Minimum time in which a person can read a question and answer it. A host without a user declines sooner: Codex after
+/// about a millisecond.
 const AT_LEAST: Duration = Duration::from_millis(500);
 
-/// Most questions of which it is remembered when they were put.
+/// Maximum number of questions whose time is remembered.
 const MOST_PUT: usize = 1000;
 
-/// How a client's person can be asked.
+/// How the user of a client can be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Manner {
-    /// By a request of ours while the call continues.
+    /// By a request during the call.
     InTheCall,
-    /// By the reply, after which the call is made again.
+    /// By the reply. The client then repeats the call with the answer.
     InTheReply,
-    /// There is no way.
+    /// Not possible.
     NotAtAll,
 }
 
 impl Manner {
     pub(super) fn of(context: &RequestContext<RoleServer>) -> Self {
         let declared = context.client_capabilities().and_then(|declared| declared.elicitation);
-        // One that says neither means forms.
+        // A client that declares neither mode supports forms.
         let has_forms = declared.is_some_and(|modes| modes.form.is_some() || modes.url.is_none());
         let is_newer = context
             .protocol_version()
@@ -54,7 +54,7 @@ impl Manner {
     }
 }
 
-/// Puts a proposal into a form: to accept is to approve.
+/// Returns the form for an approval request. To accept it is to approve.
 pub(super) fn question(proposal: &Proposal) -> Option<ElicitRequestParams> {
     let schema: ElicitationSchema = serde_json::from_value(json!({
         "type": "object",
@@ -72,8 +72,8 @@ pub(super) fn question(proposal: &Proposal) -> Option<ElicitRequestParams> {
     Some(ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema: schema })
 }
 
-/// Reads what came of a question that was put `after` ago. Only a person's word is an answer: to close a dialog is
-/// none, and what comes faster than anybody can read was said by the host, because nobody is there.
+/// Interprets the response to a question that was asked `after` ago. A closed dialog is not an answer, and neither is a
+/// refusal that comes faster than a person can read: the host sent it because it has no user.
 pub(super) fn heard(given: &ElicitResult, after: Duration) -> Asked {
     let is_by_a_person = after >= AT_LEAST;
     match given.action {
@@ -87,12 +87,12 @@ pub(super) fn heard(given: &ElicitResult, after: Duration) -> Asked {
         }
         ElicitationAction::Cancel if is_by_a_person => Asked::Dismissed,
         ElicitationAction::Decline | ElicitationAction::Cancel => Asked::Elsewhere,
-        // What a later revision may add is no answer.
+        // An unknown action of a later revision is not an answer.
         _ => Asked::Elsewhere,
     }
 }
 
-/// When a question was asked by a reply, by request.
+/// When each question was asked by a reply.
 #[derive(Default)]
 pub(super) struct Put(Mutex<HashMap<ProposalId, Instant>>);
 
@@ -105,15 +105,14 @@ impl Put {
         put.insert(id.clone(), Instant::now());
     }
 
-    /// Returns how long ago a question was put. One that nothing is known of was put long ago: by a server before
-    /// this one.
+    /// Returns how long ago a question was asked. An unknown one was asked by an earlier server, so long ago.
     fn age(&self, id: &ProposalId) -> Duration {
         let put = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         put.get(id).map_or(AT_LEAST, Instant::elapsed)
     }
 }
 
-/// Makes a question the reply to a call.
+/// Returns a reply that asks the question.
 pub(super) fn reply(proposal: &Proposal, put: &Put) -> Option<InputRequiredResult> {
     let request = InputRequest::Elicitation(ElicitRequest::new(question(proposal)?));
     let requests = InputRequests::from([(proposal.id.to_string(), request)]);
@@ -121,8 +120,8 @@ pub(super) fn reply(proposal: &Proposal, put: &Put) -> Option<InputRequiredResul
     Some(InputRequiredResult::from_input_requests(requests))
 }
 
-/// Takes in the answers that come with a call that is made again. Those to questions of other sessions are none.
-/// Returns the questions that were closed without an answer: to put them again at once would go round in circles.
+/// Takes the answers that come with a repeated call, and ignores those to questions of other sessions. Returns the
+/// questions that were closed without an answer, because asking them again at once could repeat forever.
 pub(super) fn take_in(
     runtime: &Runtime,
     session: &str,

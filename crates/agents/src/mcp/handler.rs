@@ -65,12 +65,12 @@ impl ServerHandler for Server {
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let session = self.session_of(self.inner.clues.clone(), &context.extensions);
-        self.inner.tellers.hold(&session);
+        self.inner.deliveries.hold(&session);
     }
 
     async fn on_cancelled(&self, cancelled: CancelledNotificationParam, _: NotificationContext<RoleServer>) {
         if let Some(id) = cancelled.request_id {
-            // A reply that is not sent has delivered nothing.
+            // A reply that is not sent delivers nothing.
             drop(self.inner.receipts.take(&id));
         }
     }

@@ -18,8 +18,8 @@ use super::server::Server;
 
 /// Returns the routes of a server for many clients: the protocol under `/mcp`, nothing else.
 ///
-/// They check neither who asks nor from where: serve them behind a guard, through a
-/// [`FlushListener`](super::FlushListener) with [`ConnectionReceipts`](super::ConnectionReceipts), and await [`Server::last_words`] before the process ends.
+/// They do not check who sends a request. Serve them behind a guard, through a [`FlushListener`](super::FlushListener)
+/// with [`ConnectionReceipts`](super::ConnectionReceipts), and await [`Server::last_words`] before the process ends.
 pub fn http_routes(server: &Server) -> Router {
     let clients = server.clone();
     http_routes_through(server, move || clients.for_client())
@@ -34,14 +34,14 @@ pub fn http_routes_through<H: ServerHandler>(
     let config = StreamableHttpServerConfig::default().disable_allowed_hosts().disable_allowed_origins();
     let service: StreamableHttpService<H, LocalSessionManager> =
         StreamableHttpService::new(move || Ok(handler()), Arc::clone(&ends.clients), config);
-    let arrivals = server.inner.arrivals.clone();
+    let pending_calls = server.inner.pending_calls.clone();
     Router::new()
         .nest_service("/mcp", service)
-        .layer(middleware::from_fn_with_state(arrivals, follow))
+        .layer(middleware::from_fn_with_state(pending_calls, follow))
         .layer(middleware::from_fn_with_state(ends, confirm_end))
 }
 
-/// What must know of the end of a client's session.
+/// Releases the sessions of clients that have left.
 #[derive(Clone)]
 struct Ends {
     server: Server,
@@ -49,7 +49,6 @@ struct Ends {
 }
 
 impl Ends {
-    /// Lets go of what a client held that has left.
     async fn client_left(&self, client: &str) {
         let mut living = Vec::new();
         for other in self.server.clients() {
@@ -61,8 +60,8 @@ impl Ends {
     }
 }
 
-/// Answers the end of a session as the official servers do: it has ended when the answer comes, and is not merely
-/// accepted. Clients take anything but 200 and 204 for a failure.
+/// Answers a DELETE with 200 after the session has ended, as the official servers do. Clients take anything but 200 and
+/// 204 for a failure.
 async fn confirm_end(State(ends): State<Ends>, request: Request, next: Next) -> Response {
     if request.method() != Method::DELETE {
         return next.run(request).await;

@@ -8,7 +8,7 @@ use rmcp::model::Extensions;
 use super::server::{MOST_SESSION, Server};
 use crate::hosts::{Clues, session_of};
 
-/// What names a client in its requests. Those of the revision without `initialize` have none.
+/// The header that names the client of a request. Clients of the revision without `initialize` do not send it.
 pub(super) const CLIENT_HEADER: &str = "mcp-session-id";
 
 /// The sessions of each client that has not left.
@@ -16,18 +16,18 @@ pub(super) const CLIENT_HEADER: &str = "mcp-session-id";
 pub(super) struct HttpClients(Mutex<HashMap<String, HashSet<String>>>);
 
 impl HttpClients {
-    /// Notes that a client works for a session.
+    /// Records that a client uses a session.
     pub(super) fn note(&self, client: &str, session: &str) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.entry(client.to_owned()).or_default().insert(session.to_owned());
     }
 
-    /// Returns all that were heard of and have not left.
+    /// Returns the clients that have not left.
     pub(super) fn names(&self) -> Vec<String> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()
     }
 
-    /// Strikes a client that has left, and those that live no more; returns the sessions that no other works for.
+    /// Removes a client that has left, and those that no longer live. Returns its sessions that no other client uses.
     pub(super) fn left(&self, client: &str, lives: impl Fn(&str) -> bool) -> Vec<String> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut sessions = known.remove(client).unwrap_or_default();
@@ -38,12 +38,12 @@ impl HttpClients {
 }
 
 impl Server {
-    /// Holds the session of the client that is served, as far as it is known before a call.
+    /// Holds the session of the client, as far as it is known before a call.
     pub(super) fn hold_session(&self) {
-        self.inner.tellers.hold(&session_of(&self.inner.clues));
+        self.inner.deliveries.hold(&session_of(&self.inner.clues));
     }
 
-    /// Returns whose a message is, and notes that its client works for that session.
+    /// Returns the session of a message, and records that its client uses it.
     pub(super) fn session_of(&self, mut clues: Clues, extensions: &Extensions) -> String {
         let headers = extensions.get::<http::request::Parts>().map(|parts| &parts.headers);
         let header = |name: &str| headers?.get(name)?.to_str().ok();
@@ -59,14 +59,14 @@ impl Server {
         session
     }
 
-    /// Gives back the sessions of a client that has ended its own, unless another that lives works for them.
+    /// Releases the sessions of a client that has left, unless another one uses them.
     pub(super) fn client_left(&self, client: &str, lives: impl Fn(&str) -> bool) {
         for session in self.inner.clients.left(client, lives) {
-            self.inner.tellers.leave(&session);
+            self.inner.deliveries.leave(&session);
         }
     }
 
-    /// Returns the clients over HTTP that were heard of.
+    /// Returns the HTTP clients that have not left.
     pub(super) fn clients(&self) -> Vec<String> {
         self.inner.clients.names()
     }

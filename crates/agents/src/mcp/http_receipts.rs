@@ -1,4 +1,4 @@
-//! Detects when a reply over HTTP was sent: when the system has taken its last byte.
+//! Detects when a reply over HTTP was written: when the kernel has accepted its last byte.
 
 use std::fmt;
 use std::io;
@@ -16,16 +16,16 @@ use axum::serve::{IncomingStream, Listener};
 use http_body::{Frame, SizeHint};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use crate::delivery::arrivals::{Arrival, Arrivals};
+use crate::delivery::draft::without;
+use crate::delivery::pending_calls::{PendingCall, PendingCalls};
 use crate::delivery::receipts::Receipt;
-use crate::delivery::seal::without;
 
-/// A request that has come in, until it is known for what it waits.
+/// A request that was received, until it is known what it waits for.
 #[derive(Clone)]
-pub(super) struct HttpArrival(Arc<Mutex<Option<Arrival>>>);
+pub(super) struct HttpPendingCall(Arc<Mutex<Option<PendingCall>>>);
 
-impl HttpArrival {
-    pub(super) fn take(&self) -> Option<Arrival> {
+impl HttpPendingCall {
+    pub(super) fn take(&self) -> Option<PendingCall> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
@@ -47,7 +47,7 @@ impl HttpReceipts {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().any(Receipt::has_notices)
     }
 
-    /// The reply is being written, see [`Receipt::close`].
+    /// Called when the reply is being written, see [`Receipt::close`].
     fn close(&self) -> Vec<String> {
         let receipts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         receipts.iter().flat_map(Receipt::close).collect()
@@ -58,8 +58,8 @@ impl HttpReceipts {
     }
 }
 
-/// The receipts of replies that were handed to a connection whole. They are confirmed when it has been flushed,
-/// and given back when it is closed before that.
+/// The receipts of replies that were passed to a connection completely. They are confirmed when the connection was
+/// flushed, and dropped if it is closed before.
 #[derive(Clone, Default)]
 pub struct ConnectionReceipts(HttpReceipts);
 
@@ -69,25 +69,25 @@ impl<L: Listener<Addr: fmt::Debug>> Connected<IncomingStream<'_, FlushListener<L
     }
 }
 
-/// Notes when a reply has been handed over whole.
+/// Tracks a request until its reply was passed to the connection.
 pub(super) async fn follow(
-    State(arrivals): State<Arrivals>,
+    State(pending_calls): State<PendingCalls>,
     ConnectInfo(due): ConnectInfo<ConnectionReceipts>,
     mut request: Request,
     next: Next,
 ) -> Response {
     let receipts = HttpReceipts::default();
     if request.method() == Method::POST {
-        let arrival = Arc::new(Mutex::new(Some(arrivals.come())));
-        request.extensions_mut().insert(HttpArrival(arrival));
+        let pending = Arc::new(Mutex::new(Some(pending_calls.add())));
+        request.extensions_mut().insert(HttpPendingCall(pending));
     }
     request.extensions_mut().insert(receipts.clone());
     let (parts, body) = next.run(request).await.into_parts();
-    Response::from_parts(parts, Body::new(Followed { body, receipts, due, arrivals, held_back: None }))
+    Response::from_parts(parts, Body::new(Followed { body, receipts, due, pending_calls, held_back: None }))
 }
 
-/// Returns whether a piece of an event stream holds the reply. Clients close the stream as soon as they have it, and
-/// its end is never taken then.
+/// Returns whether a piece of an event stream contains the reply. Clients close the stream as soon as they have it, so
+/// the end of the stream may never be read.
 fn holds_reply(bytes: &[u8]) -> bool {
     let lines = bytes.split(|byte| *byte == b'\n');
     let mut messages = lines.filter_map(|line| {
@@ -105,22 +105,22 @@ fn rewritten(bytes: &Bytes, blocks: &[String]) -> Bytes {
     lines.collect::<Vec<_>>().concat().into()
 }
 
-/// Resolves when it is known what the calls that have come in wait for.
+/// Resolves when it is known what the received calls wait for.
 type Ready = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// A body that says when the reply in it has been taken.
+/// A body that notices when its reply was read from it.
 struct Followed {
     body: Body,
     receipts: HttpReceipts,
     due: ConnectionReceipts,
-    arrivals: Arrivals,
-    /// A piece with the reply, and the calls that may still take notifications out of it.
+    pending_calls: PendingCalls,
+    /// A piece with the reply, held back because notifications may still be taken out of it.
     held_back: Option<(Bytes, Ready)>,
 }
 
 impl Followed {
-    /// Holds a piece back that has a reply with notifications, until it is known what the calls wait for that have come
-    /// in. The length of what is no stream is told already, so nothing can be taken out of that.
+    /// Holds back a piece that has a reply with notifications until it is known what the received calls wait for. Nothing
+    /// can be taken out of a body that is not a stream, because its length was already sent.
     fn hold_back(
         &mut self,
         polled: &Poll<Option<Result<Frame<Bytes>, axum::Error>>>,
@@ -132,12 +132,12 @@ impl Followed {
         else {
             return false;
         };
-        let arrivals = self.arrivals.clone();
-        self.held_back = Some((bytes.clone(), Box::pin(async move { arrivals.all_known().await })));
+        let pending_calls = self.pending_calls.clone();
+        self.held_back = Some((bytes.clone(), Box::pin(async move { pending_calls.all_known().await })));
         true
     }
 
-    /// The reply goes out: what it tells is due with the next flush.
+    /// Called when the reply is sent. Its receipts are confirmed by the next flush.
     fn let_go(&self) -> Vec<String> {
         let taken_out = self.receipts.close();
         self.receipts.take().into_iter().for_each(|receipt| self.due.0.keep(receipt));
@@ -157,7 +157,7 @@ impl http_body::Body for Followed {
             let is_stream = self.body.size_hint().exact().is_none();
             let polled = Pin::new(&mut self.body).poll_frame(context);
             if !self.hold_back(&polled, is_stream) {
-                let is_told = match &polled {
+                let is_sent = match &polled {
                     Poll::Ready(None) => true,
                     Poll::Ready(Some(Ok(frame))) => {
                         let holds = |bytes: &Bytes| self.receipts.are_there() && holds_reply(bytes);
@@ -165,7 +165,7 @@ impl http_body::Body for Followed {
                     }
                     Poll::Ready(Some(Err(_))) | Poll::Pending => false,
                 };
-                if is_told {
+                if is_sent {
                     self.let_go();
                 }
                 return polled;
@@ -209,7 +209,7 @@ impl<L: Listener> Listener for FlushListener<L> {
     }
 }
 
-/// A connection of a [`FlushListener`]. What serves it writes all it holds before it flushes.
+/// A connection of a [`FlushListener`]. Its server writes everything before it flushes.
 pub struct FlushStream<S> {
     stream: S,
     due: ConnectionReceipts,

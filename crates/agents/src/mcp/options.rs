@@ -5,23 +5,23 @@ use mw_tools::Toolset;
 use mw_tools::call::Premises;
 use mw_tools::dialects::Dialect;
 
-use crate::delivery::teller::Tells;
+use crate::delivery::deliveries::Tells;
 use crate::hosts::Clues;
 
 /// The options of a server.
 pub struct ServerOptions {
-    /// The engine.
+    /// The settings of the engine.
     pub settings: Settings,
-    /// What holds for calls. The session is set for each.
+    /// The settings of calls. The session is set for each call.
     pub premises: Premises,
     /// The tools.
     pub toolset: Toolset,
-    /// Whose words the instructions use.
+    /// The dialect of the instructions and notifications.
     pub dialect: Dialect,
-    /// Who is asking, as far as it is known before a call.
+    /// What is known about the session before a call.
     pub clues: Clues,
     /// Who delivers the notifications of a session.
     pub tells: Tells,
-    /// Whether all clients get data beside the text, and not only those that ask for it.
+    /// Whether all clients get structured data beside the text, not only those that request it.
     pub structured: bool,
 }

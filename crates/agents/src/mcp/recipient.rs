@@ -6,21 +6,22 @@ use meanwhile::engine::is_shared;
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 
-use super::http_receipts::HttpArrival;
+use super::http_receipts::HttpPendingCall;
 use super::server::{Inner, Server};
-use crate::delivery::arrivals::Arrival;
-use crate::delivery::teller::{Recipient, Reserved};
+use crate::delivery::deliveries::Recipient;
+use crate::delivery::pending_calls::PendingCall;
+use crate::delivery::session_thread::Reservation;
 
-/// What the reply to a call will tell, because the call waits for it. It is reserved before the wait looks for the first
-/// time, so that no other reply tells an end that the wait sees.
+/// The ends that the reply to a call will report, because the call waits for them. They are reserved before the wait
+/// begins, so no other reply reports an end that the wait sees.
 #[derive(Clone, Default)]
 pub(super) struct Awaited(Arc<Mutex<Expected>>);
 
 #[derive(Default)]
 struct Expected {
-    reserved: Vec<Reserved>,
+    reserved: Vec<Reservation>,
     /// The call, while it is unknown what it waits for. No reply with notifications is written meanwhile.
-    arrival: Option<Arrival>,
+    pending: Option<PendingCall>,
 }
 
 impl Awaited {
@@ -28,22 +29,22 @@ impl Awaited {
         change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub(super) fn add(&self, reserved: Option<Reserved>) {
+    pub(super) fn add(&self, reserved: Option<Reservation>) {
         self.change(|expected| expected.reserved.extend(reserved));
         self.is_known();
     }
 
     /// Records that nothing more will be reserved.
     pub(super) fn is_known(&self) {
-        drop(self.change(|expected| expected.arrival.take()));
+        drop(self.change(|expected| expected.pending.take()));
     }
 
-    pub(super) fn take(&self) -> Vec<Reserved> {
+    pub(super) fn take(&self) -> Vec<Reservation> {
         self.change(|expected| std::mem::take(&mut expected.reserved))
     }
 }
 
-/// The seat of one of several clients. Its undelivered notifications are released with its last clone.
+/// One of several clients of a server. Its undelivered notifications are released when this is dropped.
 pub(super) struct Seat {
     inner: Arc<Inner>,
     recipients: Mutex<Vec<Recipient>>,
@@ -61,26 +62,26 @@ impl Seat {
 impl Drop for Seat {
     fn drop(&mut self) {
         let recipients = self.recipients.get_mut().unwrap_or_else(PoisonError::into_inner);
-        recipients.iter().for_each(|recipient| self.inner.tellers.forget(recipient));
+        recipients.iter().for_each(|recipient| self.inner.deliveries.forget(recipient));
     }
 }
 
 impl Server {
-    /// The same server for one of several clients.
+    /// Returns a clone of the server for one of several clients.
     pub(super) fn for_client(&self) -> Self {
         let seat = Seat { inner: Arc::clone(&self.inner), recipients: Mutex::default() };
         Self { inner: Arc::clone(&self.inner), seat: Some(Arc::new(seat)) }
     }
 
-    /// Returns what the reply to a call of this tool will tell: nothing that is known yet.
+    /// Returns the ends that the reply to a call will report: none yet.
     pub(super) fn awaited(&self, tool: &str, context: &RequestContext<RoleServer>) -> Awaited {
         let parts = context.extensions.get::<http::request::Parts>();
-        let arrival = match parts.and_then(|parts| parts.extensions.get::<HttpArrival>()) {
-            Some(arrival) => arrival.take(),
-            None => self.inner.arrivals.take(&context.id),
+        let pending = match parts.and_then(|parts| parts.extensions.get::<HttpPendingCall>()) {
+            Some(pending) => pending.take(),
+            None => self.inner.pending_calls.take(&context.id),
         };
-        let arrival = arrival.filter(|_| self.inner.toolset.may_wait(tool));
-        Awaited(Arc::new(Mutex::new(Expected { arrival, ..Expected::default() })))
+        let pending = pending.filter(|_| self.inner.toolset.may_wait(tool));
+        Awaited(Arc::new(Mutex::new(Expected { pending, ..Expected::default() })))
     }
 
     /// Returns the recipient of the reply to a call. Clients that share a session because none of them names one are

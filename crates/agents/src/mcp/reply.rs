@@ -13,22 +13,23 @@ use super::http_receipts::HttpReceipts;
 use super::recipient::Awaited;
 use super::server::Server;
 use crate::delivery::calls::Call;
+use crate::delivery::deliveries::{Drained, Notification, Recipient};
 use crate::delivery::receipts::Receipt;
-use crate::delivery::teller::{Drained, Held, Recipient, Reserved, Told};
+use crate::delivery::session_thread::{HeldNotices, Reservation};
 use mw_tools::call::Reply;
 use mw_tools::dialects::Speaks;
 
 /// The capability, or the field in the `_meta` of a call, that requests structured data beside the text.
 const DATA: &str = "meanwhile/structured";
 
-/// A call that was run.
+/// A reply and the notifications for it.
 pub(super) struct Answer {
     pub(super) reply: Reply,
-    pub(super) notices: Vec<Told>,
+    pub(super) notices: Vec<Notification>,
     pub(super) left: usize,
-    pub(super) held: Option<Held>,
+    pub(super) held: Option<HeldNotices>,
     pub(super) teller: Option<Teller>,
-    pub(super) reserved: Vec<Reserved>,
+    pub(super) reserved: Vec<Reservation>,
     pub(super) call: Call,
 }
 
@@ -42,17 +43,18 @@ impl Server {
         awaited: &Awaited,
     ) -> Answer {
         awaited.is_known();
-        let Drained { held, mut notices, left, own } = self.inner.tellers.drain(recipient, &reply.told).await;
+        let Drained { held, mut notices, left, own } =
+            self.inner.deliveries.drain(recipient, &reply.told).await;
         // An end that the reply itself reports needs no notification.
         notices.retain(|told| !(told.notice.is_ending() && reply.told.contains(&told.notice.task)));
-        let teller = if reply.told.is_empty() { None } else { self.inner.tellers.name(recipient).await };
+        let teller = if reply.told.is_empty() { None } else { self.inner.deliveries.lease(recipient).await };
         let reserved = awaited.take().into_iter().chain(own).collect();
         Answer { reply, notices, left, held, teller, reserved, call }
     }
 
-    /// Writes an answer, and records what is delivered once it has been written. The text is for the model: first the
-    /// notifications, then the reply. Hosts that get structured data show that to their models instead, escaped and in
-    /// another order, so only a client that requests data gets it.
+    /// Composes the result of a call, and keeps the receipt until it was written. The text is for the model: first the
+    /// notifications, then the reply. Hosts show structured data to their models instead of the text, escaped and in
+    /// another order, so only clients that request it get it.
     pub(super) fn written(&self, answer: Answer, context: &RequestContext<RoleServer>) -> CallToolResult {
         let Answer { mut reply, notices, left, held, teller, reserved, call } = answer;
         let notices = match &held {

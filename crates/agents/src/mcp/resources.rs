@@ -12,19 +12,19 @@ use mw_tools::call::Premises;
 
 const ALL: &str = "meanwhile://tasks";
 
-/// A resource that can be.
+/// A parsed address of a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Named {
-    /// The list.
+    /// The list of tasks.
     Tasks,
     /// One task.
     Task(String),
-    /// What a task prints.
+    /// The output of a task.
     Output(String),
 }
 
 impl Named {
-    /// Reads an address.
+    /// Parses an address.
     pub(super) fn parse(uri: &str) -> Option<Self> {
         let rest = uri.strip_prefix(ALL)?;
         if rest.is_empty() {
@@ -67,7 +67,7 @@ pub(super) fn list(runtime: &Runtime, session: &str) -> Result<ListResourcesResu
     Ok(ListResourcesResult::with_all_items(resources))
 }
 
-/// Returns how addresses are made.
+/// Returns the templates of addresses.
 pub(super) fn templates() -> ListResourceTemplatesResult {
     ListResourceTemplatesResult::with_all_items(vec![
         ResourceTemplate::new(format!("{ALL}/{{task_id}}"), "task").with_mime_type("application/json"),
@@ -75,7 +75,7 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
     ])
 }
 
-/// Reads a resource; nothing when there is none.
+/// Reads a resource. Returns `None` if it does not exist.
 pub(super) fn read(
     runtime: &Runtime,
     premises: &Premises,

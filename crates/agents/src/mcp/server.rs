@@ -14,10 +14,10 @@ use super::http_clients::HttpClients;
 use super::options::ServerOptions;
 use super::recipient::Seat;
 use super::subscriptions::Subscriptions;
-use crate::delivery::arrivals::Arrivals;
 use crate::delivery::calls::Calls;
+use crate::delivery::deliveries::{Deliveries, DeliveryOptions};
+use crate::delivery::pending_calls::PendingCalls;
 use crate::delivery::receipts::Receipts;
-use crate::delivery::teller::{Manner, Tellers};
 use crate::hosts::Clues;
 use mw_tools::Toolset;
 use mw_tools::call::Premises;
@@ -41,13 +41,13 @@ pub(super) struct Inner {
     pub(super) dialect: Dialect,
     pub(super) clues: Clues,
     pub(super) structured: bool,
-    pub(super) tellers: Tellers,
+    pub(super) deliveries: Deliveries,
     pub(super) receipts: Receipts,
     /// Cancelled when the server shuts down.
     pub(super) closing: CancellationToken,
     pub(super) calls: Calls,
     /// Calls that may wait but have not yet said for which tasks.
-    pub(super) arrivals: Arrivals,
+    pub(super) pending_calls: PendingCalls,
     pub(super) subscriptions: Subscriptions,
     /// The sessions of each HTTP client.
     pub(super) clients: HttpClients,
@@ -60,7 +60,7 @@ impl Server {
     #[must_use]
     pub fn new(options: ServerOptions) -> Self {
         let settings = Arc::new(options.settings);
-        let manner = Manner {
+        let delivery = DeliveryOptions {
             dialect: options.dialect,
             context: Some(options.premises.context_stamp.clone()),
             session_end: options.premises.session_end,
@@ -73,11 +73,11 @@ impl Server {
                 dialect: options.dialect,
                 clues: options.clues,
                 structured: options.structured,
-                tellers: Tellers::new(Arc::clone(&settings), manner, options.tells),
+                deliveries: Deliveries::new(Arc::clone(&settings), delivery, options.tells),
                 receipts: Receipts::default(),
                 closing: CancellationToken::new(),
                 calls: Calls::default(),
-                arrivals: Arrivals::default(),
+                pending_calls: PendingCalls::default(),
                 subscriptions: Subscriptions::new(Arc::clone(&settings)),
                 clients: HttpClients::default(),
                 put: elicitation::Put::default(),

@@ -12,29 +12,29 @@ use super::stdio_transport::StdioTransport;
 use crate::delivery::calls::Calls;
 use crate::event_loop;
 
-/// How long replies that are running may take once the client is gone.
+/// How long running calls may take to reply after the client has left.
 const LAST_WORDS: Duration = Duration::from_millis(1500);
 
 /// Serves the client on standard input and output until it closes them or ends this process.
 ///
 /// # Errors
-/// When the client does not speak the protocol, or the runtime cannot be made.
+/// When the client does not speak the protocol, or the runtime cannot be created.
 pub fn serve_stdio(server: Server) -> io::Result<()> {
     server.hold_session();
-    // Calls that wait do so on separate threads; nothing is lost with them.
+    // Blocked calls run on separate threads, which may end with the process.
     event_loop::run(serve(server))?
 }
 
 async fn serve(server: Server) -> io::Result<()> {
     let end_signal = event_loop::end_signal()?;
     let (closing, calls) = (server.inner.closing.clone(), server.inner.calls.clone());
-    let receipts = (server.inner.receipts.clone(), server.inner.arrivals.clone());
+    let receipts = (server.inner.receipts.clone(), server.inner.pending_calls.clone());
     let (transport, writer) =
         StdioTransport::new(tokio::io::stdin(), tokio::io::stdout(), receipts, closing.clone());
     let served = async {
         let running = server.serve(transport).await.map_err(io::Error::other)?;
         running.waiting().await.map_err(io::Error::other)?;
-        // What was said last is still on its way.
+        // The last replies may not be written yet.
         let _ = writer.await;
         Ok(())
     };
@@ -54,7 +54,7 @@ async fn serve(server: Server) -> io::Result<()> {
 }
 
 impl Server {
-    /// Ends the calls that wait, and returns when the replies under way have been written, or after 1.5 s.
+    /// Ends waiting calls. Returns when their replies were written, or after 1.5 s.
     pub async fn last_words(&self) {
         last_words(&self.inner.closing, &self.inner.calls).await;
     }

@@ -1,6 +1,5 @@
 //! Messages on standard input and output, one per line. It replaces the SDK's transport, which answers an invalid
-//! message without its id, so that the sender waits forever, and which reads without limit if nobody takes the
-//! messages.
+//! message without its id, so the sender waits forever, and whose queue of received messages is unbounded.
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -16,15 +15,15 @@ use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::delivery::arrivals::Arrivals;
+use crate::delivery::draft::without;
+use crate::delivery::pending_calls::PendingCalls;
 use crate::delivery::receipts::{Receipt, Receipts};
-use crate::delivery::seal::without;
 
 /// Maximum number of bytes of one message.
 const MOST_LINE: usize = 16 << 20;
-/// How much may be asked for and not answered before no more is read.
+/// Maximum size of unanswered requests, in bytes. Beyond it nothing more is read.
 const MOST_OPEN: usize = 32 << 20;
-/// What an open request costs beside its own bytes.
+/// The assumed overhead of an unanswered request, in bytes.
 const OPEN_COST: usize = 4 << 10;
 
 type Incoming = RxJsonRpcMessage<RoleServer>;
@@ -34,19 +33,19 @@ type Outgoing = TxJsonRpcMessage<RoleServer>;
 pub(super) struct StdioTransport<R> {
     read: BufReader<R>,
     line: Vec<u8>,
-    /// Whether the rest of a line that is too long is being passed over.
+    /// Whether the rest of a line that is too long is being skipped.
     is_skipping: bool,
-    /// Whether the client has said how it speaks. What cannot be answered before that is no reason to end.
+    /// Whether the client has sent its protocol version. Other messages before that are ignored.
     is_open: bool,
     parsed: VecDeque<Value>,
     unanswered: Arc<Unanswered>,
     receipts: Receipts,
-    arrivals: Arrivals,
+    pending_calls: PendingCalls,
     out: Option<mpsc::UnboundedSender<Line>>,
     closing: CancellationToken,
 }
 
-/// A line to be written, and who waits for that.
+/// A line to write.
 struct Line {
     text: Vec<u8>,
     answers: Option<RequestId>,
@@ -54,7 +53,7 @@ struct Line {
     written: Option<oneshot::Sender<io::Result<()>>>,
 }
 
-/// What was asked for and not answered.
+/// The requests that were not answered yet.
 #[derive(Default)]
 struct Unanswered {
     sizes: Mutex<HashMap<RequestId, usize>>,
@@ -80,16 +79,16 @@ impl Unanswered {
 }
 
 impl<R: AsyncRead + Send + Unpin> StdioTransport<R> {
-    /// Serves these streams. The task ends once all has been written and this is dropped.
+    /// Creates the transport and its writer. The writer ends when the transport was dropped and everything is written.
     pub(super) fn new<W: AsyncWrite + Send + Unpin + 'static>(
         read: R,
         write: W,
-        (receipts, arrivals): (Receipts, Arrivals),
+        (receipts, pending_calls): (Receipts, PendingCalls),
         closing: CancellationToken,
     ) -> (Self, JoinHandle<()>) {
         let (out, lines) = mpsc::unbounded_channel();
         let unanswered = Arc::new(Unanswered::default());
-        let writer = tokio::spawn(write_all(write, lines, Arc::clone(&unanswered), arrivals.clone()));
+        let writer = tokio::spawn(write_all(write, lines, Arc::clone(&unanswered), pending_calls.clone()));
         let transport = Self {
             read: BufReader::new(read),
             line: Vec::new(),
@@ -98,14 +97,14 @@ impl<R: AsyncRead + Send + Unpin> StdioTransport<R> {
             parsed: VecDeque::new(),
             unanswered,
             receipts,
-            arrivals,
+            pending_calls,
             out: Some(out),
             closing,
         };
         (transport, writer)
     }
 
-    /// Reads one line; whether it was too long, or nothing at the end. May be dropped at any time.
+    /// Reads one line, or an error if it is too long. Returns `None` at the end. Cancel-safe.
     async fn read_line(&mut self) -> Option<Result<Vec<u8>, ()>> {
         loop {
             let available = self.read.fill_buf().await.ok().filter(|bytes| !bytes.is_empty())?;
@@ -137,13 +136,13 @@ impl<R: AsyncRead + Send + Unpin> StdioTransport<R> {
         let (written, answer) = oneshot::channel();
         let id = answered(message).cloned();
         let receipt = id.as_ref().and_then(|id| self.receipts.take(id));
-        drop(id.as_ref().and_then(|id| self.arrivals.take(id)));
+        drop(id.as_ref().and_then(|id| self.pending_calls.take(id)));
         let line = serde_json::to_vec(message).map(|mut text| {
             text.push(b'\n');
             Line { text, answers: id, receipt, written: None }
         });
         match (line, &self.out) {
-            // Who has gone meanwhile drops the other end, which the caller sees.
+            // If the writer has ended, the caller sees that the channel is closed.
             (Ok(line), Some(out)) => _ = out.send(Line { written: Some(written), ..line }),
             (Ok(_), None) => _ = written.send(Err(io::ErrorKind::NotConnected.into())),
             (Err(error), _) => _ = written.send(Err(error.into())),
@@ -151,7 +150,7 @@ impl<R: AsyncRead + Send + Unpin> StdioTransport<R> {
         answer
     }
 
-    /// Makes a message of what was sent; nothing when it is none.
+    /// Parses a message. An invalid request is refused.
     fn message(&mut self, value: Value) -> Option<Incoming> {
         let size = value.to_string().len();
         let id = value.get("id").cloned().and_then(|id| serde_json::from_value::<RequestId>(id).ok());
@@ -164,7 +163,7 @@ impl<R: AsyncRead + Send + Unpin> StdioTransport<R> {
                 let may_pass = self.is_open || matches!(message, JsonRpcMessage::Request(_));
                 may_pass.then_some(message)
             }
-            // Nobody waits for an answer to these.
+            // These expect no answer.
             Err(_) if tells || is_answer => None,
             Err(error) => {
                 let code = if asks { ErrorCode::INVALID_PARAMS } else { ErrorCode::INVALID_REQUEST };
@@ -180,7 +179,7 @@ impl<R: AsyncRead + Send + Unpin> StdioTransport<R> {
             JsonRpcMessage::Request(asked) => {
                 self.unanswered.add(&asked.id, size);
                 if matches!(asked.request, ClientRequest::CallToolRequest(_)) {
-                    self.arrivals.come_as(&asked.id);
+                    self.pending_calls.add_as(&asked.id);
                 }
                 self.is_open |= match &asked.request {
                     ClientRequest::InitializeRequest(_) => true,
@@ -193,7 +192,7 @@ impl<R: AsyncRead + Send + Unpin> StdioTransport<R> {
                     && let Some(id) = &cancelled.params.request_id
                 {
                     self.unanswered.remove(id);
-                    drop(self.arrivals.take(id));
+                    drop(self.pending_calls.take(id));
                 }
             }
             JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => {}
@@ -225,7 +224,7 @@ impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleServer> for StdioTrans
                 // A revision of the protocol allowed several messages at a time.
                 Ok(Ok(Value::Array(batch))) if !batch.is_empty() => self.parsed.extend(batch),
                 Ok(Ok(value)) => self.parsed.push_back(value),
-                // What is no JSON has no sender that could be told.
+                // A line that is not JSON has no id to answer.
                 Ok(Err(_)) => {}
                 Err(()) => self.refuse(
                     None,
@@ -254,11 +253,11 @@ async fn write_all<W: AsyncWrite + Unpin>(
     mut write: W,
     mut lines: mpsc::UnboundedReceiver<Line>,
     unanswered: Arc<Unanswered>,
-    arrivals: Arrivals,
+    pending_calls: PendingCalls,
 ) {
     while let Some(mut line) = lines.recv().await {
         if line.receipt.as_ref().is_some_and(Receipt::has_notices) {
-            arrivals.all_known().await;
+            pending_calls.all_known().await;
         }
         let taken_out = line.receipt.as_ref().map(Receipt::close).unwrap_or_default();
         if !taken_out.is_empty()
@@ -273,7 +272,7 @@ async fn write_all<W: AsyncWrite + Unpin>(
         };
         let wrote = wrote.await;
         if let (Ok(()), Some(receipt)) = (&wrote, line.receipt) {
-            // What it does may wait for the disk.
+            // This may wait for the disk.
             let _ = tokio::task::spawn_blocking(|| receipt.confirm()).await;
         }
         if let Some(id) = line.answers {

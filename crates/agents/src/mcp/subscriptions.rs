@@ -14,77 +14,77 @@ use tokio::sync::Notify;
 
 use super::resources::addresses;
 
-/// How long the listener sleeps without a wake-up. Growing output is checked at the same interval.
+/// How long the thread sleeps without a wake-up. Growing output is checked at the same interval.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// How many events are taken at a time.
 const MOST: u32 = 500;
 
-/// Who wants to know about which resources.
+/// The subscriptions of all clients.
 pub(super) struct Subscriptions {
     settings: Arc<Settings>,
     wanted: Arc<Mutex<Wanted>>,
 }
 
-/// What is wanted. The listener ends when it is empty.
+/// The subscribers. The watching thread ends when there are none.
 #[derive(Default)]
 struct Wanted {
-    /// Clients of older revisions, by what they said of themselves when they came.
-    old: Vec<(Arc<ClientConfig>, Arc<Ear>)>,
-    /// Clients of the present one; an ear lasts as long as its subscription.
-    new: Vec<Weak<Ear>>,
-    is_listened_for: bool,
+    /// Clients of older revisions, identified by the description that they sent.
+    old: Vec<(Arc<ClientConfig>, Arc<Subscriber>)>,
+    /// Clients of the current revision. Each lives as long as its subscription.
+    new: Vec<Weak<Subscriber>>,
+    is_watched: bool,
 }
 
-/// What one client wants to hear, and has not heard yet. However slow it is, no address waits twice.
+/// The addresses that one client wants, and those that have changed. An address is kept once, however slow the client is.
 #[derive(Default)]
-struct Ear {
+struct Subscriber {
     wanted: Mutex<BTreeSet<String>>,
     changed: Mutex<BTreeSet<String>>,
-    rung: Notify,
+    woken: Notify,
 }
 
-impl Ear {
-    fn ring(&self, changed: &[String]) {
+impl Subscriber {
+    fn notify(&self, changed: &[String]) {
         let wanted = self.wanted.lock().unwrap_or_else(PoisonError::into_inner);
         let news = changed.iter().filter(|uri| wanted.contains(*uri)).cloned();
         self.changed.lock().unwrap_or_else(PoisonError::into_inner).extend(news);
-        self.rung.notify_one();
+        self.woken.notify_one();
     }
 
-    fn ring_for_all(&self) {
+    fn notify_of_all(&self) {
         let wanted: Vec<_> = {
             let wanted = self.wanted.lock().unwrap_or_else(PoisonError::into_inner);
             wanted.iter().cloned().collect()
         };
-        self.ring(&wanted);
+        self.notify(&wanted);
     }
 
-    /// Returns what has changed since it was asked last; nothing after a ring that changed nothing of interest.
-    async fn hear(&self) -> BTreeSet<String> {
-        self.rung.notified().await;
+    /// Waits for a wake-up. Returns the addresses that have changed since the last call, which may be none.
+    async fn next_changes(&self) -> BTreeSet<String> {
+        self.woken.notified().await;
         std::mem::take(&mut *self.changed.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 impl Wanted {
     fn prune(&mut self) {
-        self.new.retain(|ear| ear.strong_count() > 0);
-        // The task that serves an old client holds its ear as well, until the client has gone.
-        self.old.retain(|(_, ear)| {
-            let wants = !ear.wanted.lock().unwrap_or_else(PoisonError::into_inner).is_empty();
-            wants && Arc::strong_count(ear) > 1
+        self.new.retain(|subscriber| subscriber.strong_count() > 0);
+        // The task that serves an old client holds its subscriber, too, until the client has left.
+        self.old.retain(|(_, subscriber)| {
+            let wants = !subscriber.wanted.lock().unwrap_or_else(PoisonError::into_inner).is_empty();
+            wants && Arc::strong_count(subscriber) > 1
         });
     }
 
-    /// Tells everybody of everything.
-    fn ring_for_all(&self) {
-        self.new.iter().filter_map(Weak::upgrade).for_each(|ear| ear.ring_for_all());
-        self.old.iter().for_each(|(_, ear)| ear.ring_for_all());
+    /// Notifies every subscriber of all its addresses.
+    fn notify_of_all(&self) {
+        self.new.iter().filter_map(Weak::upgrade).for_each(|subscriber| subscriber.notify_of_all());
+        self.old.iter().for_each(|(_, subscriber)| subscriber.notify_of_all());
     }
 
-    fn ring(&self, changed: &[String]) {
-        self.new.iter().filter_map(Weak::upgrade).for_each(|ear| ear.ring(changed));
-        self.old.iter().for_each(|(_, ear)| ear.ring(changed));
+    fn notify(&self, changed: &[String]) {
+        self.new.iter().filter_map(Weak::upgrade).for_each(|subscriber| subscriber.notify(changed));
+        self.old.iter().for_each(|(_, subscriber)| subscriber.notify(changed));
     }
 }
 
@@ -100,28 +100,28 @@ impl Subscriptions {
     /// Adds a resource for a client of an older revision.
     pub(super) fn add(&self, uri: String, peer: &Peer<RoleServer>) {
         let Some(who) = peer.peer_info() else { return };
-        let want = |ear: &Ear| {
-            ear.wanted.lock().unwrap_or_else(PoisonError::into_inner).insert(uri);
+        let want = |subscriber: &Subscriber| {
+            subscriber.wanted.lock().unwrap_or_else(PoisonError::into_inner).insert(uri);
         };
         let mut wanted = self.lock();
         wanted.prune();
         match wanted.old.iter().find(|(known, _)| Arc::ptr_eq(known, &who)) {
-            Some((_, ear)) => want(ear),
+            Some((_, subscriber)) => want(subscriber),
             None => {
-                let ear = Arc::new(Ear::default());
-                want(&ear);
-                tokio::spawn(tell(peer.clone(), Arc::clone(&ear)));
-                wanted.old.push((who, ear));
+                let subscriber = Arc::new(Subscriber::default());
+                want(&subscriber);
+                tokio::spawn(tell(peer.clone(), Arc::clone(&subscriber)));
+                wanted.old.push((who, subscriber));
             }
         }
         self.watch(wanted);
     }
 
-    /// Takes a resource away again, from this client alone.
+    /// Removes a resource of this client.
     pub(super) fn remove(&self, uri: &str, peer: &Peer<RoleServer>) {
         let Some(who) = peer.peer_info() else { return };
-        for (_, ear) in self.lock().old.iter().filter(|(known, _)| Arc::ptr_eq(known, &who)) {
-            ear.wanted.lock().unwrap_or_else(PoisonError::into_inner).remove(uri);
+        for (_, subscriber) in self.lock().old.iter().filter(|(known, _)| Arc::ptr_eq(known, &who)) {
+            subscriber.wanted.lock().unwrap_or_else(PoisonError::into_inner).remove(uri);
         }
     }
 
@@ -132,17 +132,17 @@ impl Subscriptions {
         let lists = accepted.resources_list_changed == Some(true);
         let named: BTreeSet<_> = accepted.resource_subscriptions.iter().flatten().cloned().collect();
         let wanted = named.iter().cloned().chain(lists.then(|| all.clone())).collect();
-        let ear = Arc::new(Ear { wanted: Mutex::new(wanted), ..Ear::default() });
+        let subscriber = Arc::new(Subscriber { wanted: Mutex::new(wanted), ..Subscriber::default() });
         {
             let mut wanted = self.lock();
-            wanted.new.push(Arc::downgrade(&ear));
+            wanted.new.push(Arc::downgrade(&subscriber));
             self.watch(wanted);
         }
         let sink = context.sink();
         loop {
             let changed = tokio::select! {
                 () = context.cancelled() => return,
-                changed = ear.hear() => changed,
+                changed = subscriber.next_changes() => changed,
             };
             for uri in changed {
                 if lists && uri == all {
@@ -155,44 +155,44 @@ impl Subscriptions {
         }
     }
 
-    /// Starts the listener if it is not running.
+    /// Starts the watching thread if it is not running.
     fn watch(&self, mut wanted: MutexGuard<'_, Wanted>) {
-        if std::mem::replace(&mut wanted.is_listened_for, true) {
+        if std::mem::replace(&mut wanted.is_watched, true) {
             return;
         }
         let (settings, wanted) = (Arc::clone(&self.settings), Arc::clone(&self.wanted));
         thread::spawn(move || {
             if watch(&settings, &wanted).is_none() {
-                // The home cannot be used. Whoever subscribes next tries again.
-                wanted.lock().unwrap_or_else(PoisonError::into_inner).is_listened_for = false;
+                // The home cannot be used. The next subscription tries again.
+                wanted.lock().unwrap_or_else(PoisonError::into_inner).is_watched = false;
             }
         });
     }
 }
 
-/// Serves a client of an older revision until it has gone or wants nothing more.
-async fn tell(peer: Peer<RoleServer>, ear: Arc<Ear>) {
+/// Serves a client of an older revision until it has left or has no subscription.
+async fn tell(peer: Peer<RoleServer>, subscriber: Arc<Subscriber>) {
     while !peer.is_transport_closed() {
-        for uri in ear.hear().await {
+        for uri in subscriber.next_changes().await {
             let _ = peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await;
         }
-        if ear.wanted.lock().unwrap_or_else(PoisonError::into_inner).is_empty() {
+        if subscriber.wanted.lock().unwrap_or_else(PoisonError::into_inner).is_empty() {
             return;
         }
     }
 }
 
-/// Listens until nobody wants to know any more; nothing if it cannot. It tells of every task: an address is no
-/// secret, and what it names is shown to its owner alone.
+/// Watches until there are no subscribers. Returns `None` if it cannot. It reports every task: an address is not a secret,
+/// and only its owner can read the resource.
 fn watch(settings: &Settings, wanted: &Mutex<Wanted>) -> Option<()> {
     let scope = Scope::All;
     let runtime = Runtime::open(settings.clone()).ok()?;
-    let (ear, mut seen) = (runtime.listen().ok()?, runtime.tasks().last_event().ok()?);
+    let (wake_up, mut seen) = (runtime.listen().ok()?, runtime.tasks().last_event().ok()?);
     let mut sizes = HashMap::new();
-    // What changed between a subscription and this moment was heard by nobody.
-    wanted.lock().unwrap_or_else(PoisonError::into_inner).ring_for_all();
+    // Changes between the subscription and this moment were not noticed.
+    wanted.lock().unwrap_or_else(PoisonError::into_inner).notify_of_all();
     loop {
-        ear.wait(LOOK_EVERY);
+        wake_up.wait(LOOK_EVERY);
         let mut changed = Vec::new();
         while let Ok(events) = runtime.tasks().events_after(seen, &scope, None, MOST) {
             let Some(last) = events.last() else { break };
@@ -205,11 +205,11 @@ fn watch(settings: &Settings, wanted: &Mutex<Wanted>) -> Option<()> {
         changed.sort();
         changed.dedup();
         let mut wanted = wanted.lock().unwrap_or_else(PoisonError::into_inner);
-        // Also without news: who serves a client looks then whether it is still there.
-        wanted.ring(&changed);
+        // Also without changes, so that tasks notice when their client has left.
+        wanted.notify(&changed);
         wanted.prune();
         if wanted.old.is_empty() && wanted.new.is_empty() {
-            wanted.is_listened_for = false;
+            wanted.is_watched = false;
             return Some(());
         }
     }

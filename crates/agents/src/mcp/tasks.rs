@@ -22,18 +22,18 @@ use mw_tools::operations::{Excerpt, Ran};
 
 /// How long a command may take before it becomes a task.
 const AT_ONCE: Duration = Duration::from_secs(2);
-/// How often a client should ask.
+/// How often a client should poll.
 const POLL_MS: u64 = 1000;
 
-/// How a call began.
+/// The beginning of a call.
 pub(super) enum Begun {
-    /// It was over at once.
+    /// It has already ended.
     Over(Reply),
-    /// It continues.
+    /// It continues as a task.
     Task(CreateTaskResult),
 }
 
-/// Says that the server has tasks.
+/// Declares the extension.
 pub(super) fn declare(capabilities: &mut ServerCapabilities) {
     let extensions = capabilities.extensions.get_or_insert_with(ExtensionCapabilities::new);
     extensions.insert(TASKS_EXTENSION_ID.to_owned(), Map::new());
@@ -55,7 +55,7 @@ pub(super) fn are_wanted(
 }
 
 impl Server {
-    /// Runs a command in the foreground for a moment; what is not over then becomes a task.
+    /// Runs a command in the foreground. If it has not ended after a moment, it becomes a task.
     pub(super) async fn call_as_task(
         &self,
         arguments: Map<String, Value>,
@@ -65,7 +65,7 @@ impl Server {
         let mut premises = self.premises(context);
         premises.longest_call = premises.longest_call.min(AT_ONCE);
         let scope = Scope::Session(premises.session.clone());
-        let reply = self.carry_out_within("shell".to_owned(), arguments, premises, context, awaited).await?;
+        let reply = self.carry_out("shell".to_owned(), arguments, premises, context, awaited).await?;
         let id = reply.data["task_id"].as_str().map(str::to_owned);
         let Some(id) = id.filter(|_| !reply.failed && reply.told.is_empty()) else {
             return Ok(Begun::Over(reply));
@@ -117,7 +117,7 @@ impl Server {
         Ok(GetTaskResult::new(DetailedTask::new(described(&task), payload)))
     }
 
-    /// Ends a task because its client says so.
+    /// Ends a task for its client.
     pub(super) async fn end_task(
         &self,
         id: String,

@@ -31,7 +31,7 @@ impl Server {
         let call = match self.inner.calls.begin_at_once() {
             Some(call) => call,
             None => {
-                // It may wait long for its turn, and other calls must not wait for it.
+                // It may wait long for its turn. Other replies must not wait for it.
                 awaited.is_known();
                 self.inner.calls.begin().await
             }
@@ -58,7 +58,8 @@ impl Server {
                 tasks::Begun::Over(reply) => reply,
             }
         } else {
-            self.carry_out(request.name.into_owned(), arguments, &context, &awaited).await?
+            let premises = self.premises(&context);
+            self.carry_out(request.name.into_owned(), arguments, premises, &context, &awaited).await?
         };
         if let Some(proposal) = &reply.asks
             && elicitation::Manner::of(&context) == elicitation::Manner::InTheReply
@@ -75,19 +76,7 @@ impl Server {
     }
 
     /// Runs a call on a separate thread.
-    async fn carry_out(
-        &self,
-        name: String,
-        arguments: Map<String, Value>,
-        context: &RequestContext<RoleServer>,
-        awaited: &Awaited,
-    ) -> Result<Reply, ErrorData> {
-        let premises = self.premises(context);
-        self.carry_out_within(name, arguments, premises, context, awaited).await
-    }
-
-    /// The same with other settings.
-    pub(super) async fn carry_out_within(
+    pub(super) async fn carry_out(
         &self,
         name: String,
         arguments: Map<String, Value>,
@@ -96,7 +85,7 @@ impl Server {
         awaited: &Awaited,
     ) -> Result<Reply, ErrorData> {
         let recipient = self.recipient(context, &premises.session);
-        let teller = self.inner.tellers.name(&recipient).await;
+        let teller = self.inner.deliveries.lease(&recipient).await;
         let caller = Client::of(context, self, recipient, awaited.clone());
         let message = MESSAGE.iter().find_map(|name| context.meta.get(*name)?.as_str());
         let message: Option<String> = message.map(|message| message.chars().take(MOST_SESSION).collect());

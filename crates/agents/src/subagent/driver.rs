@@ -12,47 +12,47 @@ use mw_model::wire::{DIFF_FILE, TRANSCRIPT_FILE};
 use mw_model::{AgentRecord, AgentTurn, EnvVar, RawText, TaskId};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-use super::client::Client;
-use super::error::AcpError;
-use super::given::Given;
 use super::link::Link;
-use super::permissions::Permissions;
-use super::quirks::Quirks;
-use super::talk::{Conversation, Stay, Talk};
-use super::terminals::Terminals;
 use super::transcript::Transcript;
-use super::wire::{Garbage, Transport};
+use super::turn::{Conversation, Stay, Turn};
+use crate::acp::approved::Approved;
+use crate::acp::client::Client;
+use crate::acp::error::AcpError;
+use crate::acp::permissions::Permissions;
+use crate::acp::quirks::Quirks;
+use crate::acp::terminals::Terminals;
+use crate::acp::wire::{Garbage, Transport};
 use mw_tools::delegation::worktree;
 use mw_tools::delegation::worktree::Changes;
 
-/// What a driver is started with.
+/// The options of a driver.
 pub struct DriverOptions {
-    /// The home and everything else.
+    /// The settings of the engine.
     pub settings: Settings,
     /// The task.
     pub task: TaskId,
-    /// Who decides what the agent may do.
+    /// Decides what the agent may do.
     pub permissions: Arc<dyn Permissions>,
-    /// Where the agent may read and write files.
+    /// The directory in which the agent may read and write files.
     pub root: PathBuf,
     /// Its working directory.
     pub cwd: PathBuf,
     /// The shell for scripts.
     pub shell: RawText,
-    /// The environment of what it runs.
+    /// The environment of its commands.
     pub env: Vec<EnvVar>,
-    /// The program `mw`, for the server the agent gets.
+    /// The path of `mw`, for its MCP server.
     pub mw: PathBuf,
 }
 
-/// How long the process of an agent that closed its output may take to say why.
+/// How long to wait for the exit status of an agent whose output has ended.
 const LAST_WORD: Duration = Duration::from_millis(500);
-/// How long what is left of an agent may take to die.
+/// How long the remaining processes of an agent may take to die.
 const BURIAL: Duration = Duration::from_secs(1);
-/// Exit code of a turn that gave no answer.
+/// The exit code of a turn without an answer.
 const NO_ANSWER: u8 = 1;
 
-/// Drives the agent of a task through the turn of its present run; returns the exit code of the driver.
+/// Runs the turn of the current run of an agent task. Returns the exit code of the driver.
 ///
 /// # Errors
 /// When the task's files cannot be read or written.
@@ -64,7 +64,7 @@ pub fn drive(options: &DriverOptions) -> Result<u8, Error> {
     begin_turn(&mut record, &message);
     runtime.agents().write_agent_record(&id, &record)?;
     let child = child_session(&id);
-    // What the agent starts ends with us, whatever happens, until it is passed on.
+    // The tasks of the agent end with this process until they are reassigned below.
     let host = runtime.notifications().host(&child, DeliveryPolicy::NextRun)?;
     let client = Arc::new(client(options, &message, &child)?);
     let outcome = converse(options, &message, &mut record, &client, &runtime);
@@ -87,7 +87,7 @@ fn begin_turn(record: &mut AgentRecord, message: &AgentMessage) {
     if let Some(agent) = &message.spec.agent {
         record.agent.clone_from(&agent.name);
     }
-    // A run that is made again after a crash of everything says the same again.
+    // A run that is repeated after a crash replaces its earlier record.
     record.turns.retain(|turn| turn.run != message.run);
     record.turns.push(AgentTurn {
         run: message.run,
@@ -111,7 +111,7 @@ fn client(
     let file = runtime.home().task(&options.task).join(TRANSCRIPT_FILE);
     let transcript = Transcript::new(runtime, options.task.clone(), message.run, &file);
     Ok(Client {
-        witness: Mutex::new(transcript),
+        observer: Mutex::new(transcript),
         terminals: Terminals {
             settings: options.settings.clone(),
             session: child.to_owned(),
@@ -123,7 +123,7 @@ fn client(
             known: Mutex::default(),
         },
         permissions: Arc::clone(&options.permissions),
-        given: Given::default(),
+        approved: Approved::default(),
         quirks: Quirks::of(message.spec.agent.as_ref().map_or(&[], |agent| &agent.command)),
         root: options.root.clone(),
     })
@@ -134,7 +134,7 @@ pub(super) fn with(env: &[EnvVar], name: &str, value: &str) -> Vec<EnvVar> {
     others.chain([EnvVar { name: name.into(), value: value.into() }]).collect()
 }
 
-/// Runs the turn of the agent: a new one, one that was kept, or one that must be kept.
+/// Runs the turn with a new agent, or with one that a keeper has. If the agent cannot load sessions, a keeper gets it.
 fn converse(
     options: &DriverOptions,
     message: &AgentMessage,
@@ -143,7 +143,7 @@ fn converse(
     runtime: &Runtime,
 ) -> Result<String, AcpError> {
     let Some(agent) = &message.spec.agent else { return Err(AcpError::Cancelled) };
-    let mut talk = Talk {
+    let mut turn = Turn {
         client: Arc::clone(client),
         conversation: Conversation {
             cwd: options.cwd.clone(),
@@ -160,35 +160,35 @@ fn converse(
         },
     };
     if message.follows && !record.can_load {
-        talk.conversation.stay = Stay::Resident;
+        turn.conversation.stay = Stay::Resident;
         let link = Link::again(runtime, &options.task, record.keeper.clone())?;
-        return hold(&talk, link, options, record, runtime);
+        return run_turn(&turn, link, options, record, runtime);
     }
     if agent.linger_ms == 0 {
-        talk.conversation.stay = Stay::Passing;
+        turn.conversation.stay = Stay::Passing;
     }
     let link = Link::own(&agent.command, options)?;
-    match hold(&talk, link, options, record, runtime) {
+    match run_turn(&turn, link, options, record, runtime) {
         Err(AcpError::NeedsKeeper) => {
-            talk.conversation.stay = Stay::Kept;
+            turn.conversation.stay = Stay::Kept;
             let link = Link::kept(runtime, options)?;
             record.keeper = link.0.keeper();
-            hold(&talk, link, options, record, runtime)
+            run_turn(&turn, link, options, record, runtime)
         }
         outcome => outcome,
     }
 }
 
-fn hold(
-    talk: &Talk,
+fn run_turn(
+    turn: &Turn,
     (link, transport, garbage): (Link, Transport, Garbage),
     options: &DriverOptions,
     record: &mut AgentRecord,
     runtime: &Runtime,
 ) -> Result<String, AcpError> {
-    let outcome = talk.run(transport, &garbage, |news| {
+    let outcome = turn.run(transport, &garbage, |news| {
         news.apply(record);
-        // A record that cannot be written now is written at the end, or that fails loudly.
+        // If this fails, the record is written at the end, where an error is reported.
         let _ = runtime.agents().write_agent_record(&options.task, record);
     });
     let outcome = outcome.map_err(|error| match error {
@@ -227,7 +227,7 @@ fn finish_turn(
     }
 }
 
-/// Keeps what the agent changed in a worktree of its own as a diff.
+/// Saves the changes in the agent's worktree as a diff.
 fn finish_worktree(runtime: &Runtime, message: &AgentMessage, client: &Client<Mutex<Transcript>>) {
     let Some(worktree) = message.spec.agent.as_ref().and_then(|agent| agent.worktree.as_ref()) else {
         return;
@@ -252,8 +252,8 @@ fn open_process(pid: u32) -> Option<OwnedFd> {
     pidfd_open(Pid::from_raw(i32::try_from(pid).ok()?)?, PidfdFlags::empty()).ok()
 }
 
-/// Ends what is left of the agent outside of its group: some start others that outlive them. Returns when they are
-/// dead, or will not die.
+/// Kills the processes of the agent outside of its process group, because some start processes that outlive them.
+/// Returns when they are dead, or after a second.
 fn end_rest(runtime: &Runtime, id: &TaskId) {
     let me = std::process::id();
     let deadline = Instant::now() + BURIAL;
@@ -263,7 +263,7 @@ fn end_rest(runtime: &Runtime, id: &TaskId) {
             return;
         }
         let opened: Vec<_> = left.into_iter().filter_map(|pid| Some((pid, open_process(pid)?))).collect();
-        // A number may have passed to another process before it was opened. What is still ours now was ours then.
+        // A pid may have been reused before it was opened. A process that is still one of the task's was so before.
         let still = runtime.live().processes_of(id);
         for (_, process) in opened.iter().filter(|(pid, _)| still.contains(pid)) {
             let _ = pidfd_send_signal(process, Signal::KILL);

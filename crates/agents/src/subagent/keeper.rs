@@ -18,20 +18,20 @@ use mw_model::wire::AGENT_FILE;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-use super::process::{AgentProcess, Start};
+use crate::acp::process::{AgentProcess, Start};
 
-/// The line that says that the agent is to be kept. It is no message: those are JSON.
+/// The line that requests to keep the agent. Messages of the protocol are JSON, so it cannot be one.
 pub(super) const KEEP: &str = "#keep\n";
-/// How long the first driver may take to come.
+/// How long the first driver may take to connect.
 const FIRST: Duration = Duration::from_secs(30);
-/// How often it is looked whether the task is still there.
+/// How often it is checked whether the task still exists.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// The driver that is connected, if one is.
+/// The connected driver, if any.
 type Driver = Arc<Mutex<Option<UnixStream>>>;
 
-/// Keeps the agent of a task until nobody has come for the time it lingers, its driver is killed, the agent ends, or
-/// the task is removed.
+/// Keeps the agent of a task until no driver has connected for the configured time, its driver is killed, the agent
+/// ends, or the task is removed.
 ///
 /// # Errors
 /// When the task's files cannot be read, or the agent cannot be started.
@@ -62,8 +62,8 @@ pub fn keep(settings: Settings, id: &TaskId, cwd: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Waits for the next driver; nothing when the time is up, the agent has ended (`lives` is closed then), or the task
-/// is gone.
+/// Waits for the next driver. Returns `None` if the time is over, the agent has ended (`lives` is closed then), or the
+/// task was removed.
 fn next_driver(
     listener: &UnixListener,
     lives: &UnixStream,
@@ -93,9 +93,9 @@ fn next_driver(
 enum Served {
     /// Nothing was sent: a client only checked whether the agent is running.
     Nothing,
-    /// The agent is to be kept.
+    /// The driver requests to keep the agent.
     Kept,
-    /// Its driver is gone.
+    /// The driver was killed.
     Abandoned,
 }
 
@@ -128,7 +128,7 @@ fn pass_on(output: impl Read + Send + 'static, driver: Driver, agent_lives: Unix
         let mut line = Vec::new();
         while reader.read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
             if let Some(stream) = driver.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
-                // A driver that is gone is noticed where it is read.
+                // The end of a driver is noticed by reading from it.
                 let _ = stream.write_all(&line);
             }
             line.clear();

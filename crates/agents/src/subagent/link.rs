@@ -4,7 +4,6 @@ use std::io::Write;
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::process::Stdio;
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use meanwhile::Scope;
@@ -15,24 +14,24 @@ use mw_model::signal::SIGTERM;
 use mw_model::{CommandSpec, Lifetime, RawText, TaskId};
 
 use super::driver::{DriverOptions, with};
-use super::error::AcpError;
 use super::keeper::KEEP;
-use super::process::{AgentProcess, Start};
-use super::wire;
-use super::wire::{Garbage, Transport};
+use crate::acp::error::AcpError;
+use crate::acp::process::{AgentProcess, Start};
+use crate::acp::wire;
+use crate::acp::wire::{Garbage, Transport};
 
-/// How long a keeper may take to be there.
+/// How long a keeper may take to start.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// How long an agent may take to exit after its connection was closed.
 const GOODBYE: Duration = Duration::from_secs(1);
 
-/// The way to an agent.
+/// A connection to an agent.
 pub(super) enum Link {
-    /// Its process is ours.
-    Own(Mutex<AgentProcess>),
+    /// Its process is a child of this one.
+    Own(AgentProcess),
     /// A keeper has it.
     Kept {
-        /// The line to the keeper.
+        /// The connection to the keeper.
         stream: UnixStream,
         /// The keeper's task.
         task: Option<String>,
@@ -40,7 +39,7 @@ pub(super) enum Link {
 }
 
 impl Link {
-    /// Starts the agent as a process of ours.
+    /// Starts the agent as a child process.
     pub(super) fn own(
         command: &[String],
         options: &DriverOptions,
@@ -49,10 +48,10 @@ impl Link {
         let start = Start { command, env: &env, cwd: &options.cwd, stderr: Stdio::inherit() };
         let (process, stdin, stdout) = AgentProcess::start(start)?;
         let (transport, garbage) = wire::lines(stdin, stdout);
-        Ok((Self::Own(Mutex::new(process)), transport, garbage))
+        Ok((Self::Own(process), transport, garbage))
     }
 
-    /// Has a keeper start the agent, in a task of its own.
+    /// Starts a keeper, as a separate task, which starts the agent.
     pub(super) fn kept(
         runtime: &Runtime,
         options: &DriverOptions,
@@ -85,7 +84,7 @@ impl Link {
         }
     }
 
-    /// Goes back to an agent that was kept.
+    /// Connects to an agent that was kept.
     pub(super) fn again(
         runtime: &Runtime,
         id: &TaskId,
@@ -105,7 +104,7 @@ impl Link {
         Ok((Self::Kept { stream, task }, transport, garbage))
     }
 
-    /// Returns the keeper's task, where there is one.
+    /// Returns the keeper's task, if there is one.
     pub(super) fn keeper(&self) -> Option<String> {
         match self {
             Self::Own(_) => None,
@@ -113,19 +112,13 @@ impl Link {
         }
     }
 
-    /// Says how the agent's process ended, as far as that is known.
+    /// Returns how the agent's process ended, as far as that is known.
     pub(super) fn last_word(&self, patience: Duration) -> String {
-        let deadline = Instant::now() + patience;
-        let closed = || "it closed its output".to_owned();
-        let Self::Own(process) = self else { return closed() };
-        loop {
-            let ended = process.lock().unwrap_or_else(std::sync::PoisonError::into_inner).ended();
-            match ended {
-                Some(how) => return how,
-                None if Instant::now() > deadline => return closed(),
-                None => std::thread::sleep(Duration::from_millis(5)),
-            }
-        }
+        let ended = match self {
+            Self::Own(process) => process.ended_within(patience),
+            Self::Kept { .. } => None,
+        };
+        ended.unwrap_or_else(|| "it closed its output".to_owned())
     }
 
     /// Releases the agent. An agent of a keeper stays, unless its end was requested.
@@ -133,12 +126,11 @@ impl Link {
         let cancelled = matches!(outcome, Err(AcpError::Cancelled));
         match self {
             Self::Own(process) => {
-                let process = process.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
                 process.end(if cancelled { Duration::ZERO } else { GOODBYE });
             }
             Self::Kept { mut stream, task } => {
                 if !cancelled {
-                    // A keeper that is gone keeps nothing.
+                    // If this fails, the keeper has ended, and the agent with it.
                     let _ = stream.write_all(KEEP.as_bytes());
                 }
                 let _ = stream.shutdown(Shutdown::Both);
@@ -150,7 +142,7 @@ impl Link {
     }
 }
 
-/// Ends a keeper with everything its agent started, and waits for that.
+/// Ends a keeper with all processes of its agent, and waits for their end.
 fn end_keeper(runtime: &Runtime, task: &str) {
     let request =
         KillRequest { by: "the end of its agent".to_owned(), signal: SIGTERM, grace_ms: Some(1000) };

@@ -4,21 +4,24 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use agent_client_protocol::v1::schema::{
-    ContentBlock, ContentChunk, PlanEntryStatus, SessionUpdate, ToolCallStatus,
-};
+use agent_client_protocol::v1::schema::{ContentChunk, SessionUpdate, ToolCallStatus};
 use meanwhile::engine::{Clock, Runtime, SystemClock};
 use mw_model::{Activity, PlanStep, TaskId};
 use serde_json::{Map, Value, json};
 
-/// How often the state of things is written at most.
+use crate::acp::client::{Client, Observer};
+use crate::acp::content::{block_text, plan_word};
+use crate::acp::permissions::Answer;
+
+/// Minimum time between two writes of the activity.
 const WRITE_EVERY: Duration = Duration::from_millis(200);
-/// Longest answer that is kept; what is beyond it is in the log.
+/// Maximum size of an answer. The rest is only in the log.
 const LONGEST_ANSWER: usize = 4 << 20;
 
-/// What kind of text was written last.
+/// The kind of text that was written last.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Voice {
     Nobody,
@@ -26,7 +29,7 @@ enum Voice {
     Thought,
 }
 
-/// Writes down what an agent says and does.
+/// The record of what an agent says and does.
 pub(super) struct Transcript {
     runtime: Runtime,
     id: TaskId,
@@ -35,12 +38,12 @@ pub(super) struct Transcript {
     pub(super) activity: Activity,
     written: Instant,
     voice: Voice,
-    /// What it said since its last tool call.
+    /// The text since the last tool call.
     said: String,
-    /// What it said before that, if anything.
+    /// The text before that.
     said_before: String,
     pub(super) heard: Instant,
-    /// Whether what comes is only repeated: a session that is loaded tells its past first.
+    /// Whether updates are ignored, because the agent repeats a session that was loaded.
     pub(super) replays: bool,
 }
 
@@ -63,13 +66,12 @@ impl Transcript {
         }
     }
 
-    /// Returns the answer: what was said last.
+    /// Returns the answer: the last text.
     pub(super) fn answer(&self) -> String {
         let said = if self.said.trim().is_empty() { &self.said_before } else { &self.said };
         said.trim().to_owned()
     }
 
-    /// Takes in an update.
     pub(super) fn update(&mut self, update: &SessionUpdate) {
         self.hear();
         if self.replays {
@@ -123,20 +125,14 @@ impl Transcript {
         self.write_soon();
     }
 
-    /// Notes that the agent gave a sign of life.
+    /// Records that the agent sent a message.
     pub(super) fn hear(&mut self) {
         self.heard = Instant::now();
         self.activity.last_update = Some(SystemClock.now());
     }
 
     fn say(&mut self, voice: Voice, chunk: &ContentChunk) {
-        let text = match &chunk.content {
-            ContentBlock::Text(text) => text.text.clone(),
-            ContentBlock::Image(_) => "[image]".to_owned(),
-            ContentBlock::Audio(_) => "[audio]".to_owned(),
-            ContentBlock::ResourceLink(link) => format!("[{}]", link.uri),
-            _ => "[non-text content]".to_owned(),
-        };
+        let text = block_text(&chunk.content);
         if voice == Voice::Answer && self.said.len() + text.len() <= LONGEST_ANSWER {
             self.said.push_str(&text);
         }
@@ -164,13 +160,13 @@ impl Transcript {
         self.voice = Voice::Nobody;
     }
 
-    /// Prints a line about what continues.
+    /// Prints a line of its own.
     pub(super) fn print(&mut self, line: &str) {
         self.end_line();
         write_out(&format!("{line}\n"));
     }
 
-    /// Adds a line for programs.
+    /// Appends a JSON line.
     pub(super) fn note(&mut self, what: &Value) {
         let line = json!({"at": SystemClock.now(), "run": self.run, "update": what});
         if let Some(file) = &mut self.lines {
@@ -193,13 +189,13 @@ impl Transcript {
         }
     }
 
-    /// Writes the state of things.
+    /// Writes the current activity.
     pub(super) fn write_now(&mut self) {
         self.written = Instant::now();
         self.runtime.agents().write_activity(&self.id, &self.activity);
     }
 
-    /// Writes the state of things if it has changed and that was a while ago.
+    /// Reports lines that were not messages, and writes the current activity.
     pub(super) fn tick(&mut self, garbage: u64) {
         if garbage > self.activity.garbage {
             let more = garbage - self.activity.garbage;
@@ -212,8 +208,8 @@ impl Transcript {
     }
 }
 
-/// What a line begins with after which the agent waits for somebody, or is silent. Supervisors of agent tasks look for
-/// it where others look for prompts.
+/// The beginning of a line that says that the agent waits for a person, or is silent. The supervisor of an agent task
+/// treats it like a prompt.
 pub(super) const WAITS: &str = mw_model::AGENT_WAITS;
 
 fn write_out(text: &str) {
@@ -235,16 +231,43 @@ const fn status_word(status: ToolCallStatus) -> &'static str {
     }
 }
 
-const fn plan_word(status: &PlanEntryStatus) -> &'static str {
-    match status {
-        PlanEntryStatus::Pending => "pending",
-        PlanEntryStatus::InProgress => "in_progress",
-        PlanEntryStatus::Completed => "completed",
-        _ => "unknown",
+/// Returns the name of a tool in the `_meta` of a call, where Claude's agent puts it.
+fn name_beside(meta: Option<&Map<String, Value>>) -> Option<&str> {
+    meta?.get("claudeCode")?.get("toolName")?.as_str()
+}
+
+impl Observer for Mutex<Transcript> {
+    fn hears(&self) {
+        locked(self).hear();
+    }
+
+    fn waits_for(&self, what: Option<String>) {
+        locked(self).wait_for(what.map(|what| format!("permission for {what} (answer: mw approvals)")));
+    }
+
+    fn decided(&self, what: &str, answer: &Answer) {
+        let mut transcript = locked(self);
+        transcript.hear();
+        match answer {
+            Answer::Allow => transcript.note(&json!({"mw": "allowed", "what": what})),
+            Answer::Reject { reason } => {
+                transcript.note(&json!({"mw": "rejected", "what": what, "reason": reason}));
+                transcript.print(&format!("✗ denied: {what}: {reason}"));
+            }
+        }
+    }
+
+    fn opened(&self, task: &str, command: &str) {
+        locked(self).note(&json!({"mw": "terminal", "task": task, "command": command}));
     }
 }
 
-/// Returns the name of a tool where an agent tells it beside the call, as Claude's does.
-fn name_beside(meta: Option<&Map<String, Value>>) -> Option<&str> {
-    meta?.get("claudeCode")?.get("toolName")?.as_str()
+fn locked(transcript: &Mutex<Transcript>) -> MutexGuard<'_, Transcript> {
+    transcript.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Client<Mutex<Transcript>> {
+    pub(crate) fn transcript(&self) -> MutexGuard<'_, Transcript> {
+        locked(&self.observer)
+    }
 }

@@ -8,7 +8,7 @@ use clap::Args;
 use meanwhile::AtCapacity;
 use meanwhile::engine::Approval;
 use meanwhile::model::{Dialect, Lifetime, parse_duration_ms};
-use mw_agents::subagent::{AcpError, Handshake, greet};
+use mw_agents::acp::{AcpError, Handshake, greet};
 use mw_tools::delegation::{AgentCall, AgentEntry, AgentSettings, order};
 use serde_json::json;
 

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use clap::Args;
 use meanwhile::engine::project_of;
 use meanwhile::model::TaskId;
-use mw_agents::subagent::{DriverOptions, PolicyPermissions, drive};
+use mw_agents::acp::PolicyPermissions;
+use mw_agents::subagent::{DriverOptions, drive};
 
 use crate::arguments::environment::environment;
 use crate::context::Context;

@@ -1,4 +1,4 @@
-//! The bound on the body of a request.
+//! The maximum size of a request's body.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -13,12 +13,12 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http_body::{Frame, SizeHint};
 
-/// Most bytes that the body of a request may have.
+/// Maximum size of a request's body, in bytes.
 pub const MOST_BODY: usize = 4 << 20;
 
-/// Passes a request on with its body bounded, and answers 413 if the routes read beyond the bound.
+/// Passes a request on with a limited body. Answers 413 if the routes read more than the limit.
 ///
-/// The bytes are counted as they arrive: what a request says about its length is not believed.
+/// The bytes are counted as they arrive, because the length in a header may be wrong.
 pub(super) async fn bounded(request: Request, next: Next) -> Response {
     let is_exceeded = Arc::new(AtomicBool::new(false));
     let (parts, body) = request.into_parts();

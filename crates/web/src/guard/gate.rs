@@ -12,10 +12,10 @@ use axum::response::{IntoResponse, Response};
 use super::body;
 use super::token::Token;
 
-/// Names of this machine by which a client on it may call a server.
+/// The names of this machine in the `Host` of a request.
 const HOSTS: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
 
-/// Names under which a browser shows this server's own pages. Another program may listen on the same port of `::1`.
+/// The names in the `Origin` of this server's own pages. `::1` is not one: another program may listen on its port.
 const ORIGINS: [&str; 2] = ["127.0.0.1", "localhost"];
 
 /// Decides which requests reach the routes of a server on loopback.
@@ -26,7 +26,7 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// Makes the guard of a server that listens on this port of loopback.
+    /// Creates the guard of a server on this port.
     pub fn new(token: Token, port: u16) -> Self {
         Self { token, port }
     }
@@ -36,7 +36,7 @@ impl Guard {
         routes.layer(middleware::from_fn_with_state(Arc::new(self), admit))
     }
 
-    /// Returns why a request is not let in.
+    /// Returns why a request is refused, if it is.
     fn refusal(&self, uri: &Uri, headers: &HeaderMap) -> Option<Refusal> {
         if !self.is_authorized(headers) {
             return Some(Refusal::Token);
@@ -65,7 +65,7 @@ impl Guard {
         given.and_then(|value| value.strip_prefix("Bearer ")).is_some_and(|given| self.token.is(given))
     }
 
-    /// Tells whether an origin is that of this server's own pages: scheme, name and port.
+    /// Returns whether an origin is that of this server's own pages: scheme, name and port.
     fn is_own_origin(&self, origin: &HeaderValue) -> bool {
         let Some(origin) = origin.to_str().ok().and_then(|text| text.trim().parse::<Uri>().ok()) else {
             return false;
@@ -85,7 +85,7 @@ fn is_one_of(names: &[&str], host: &str) -> bool {
     names.iter().any(|name| name.eq_ignore_ascii_case(host))
 }
 
-/// Why a request is not let in.
+/// Why a request is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Refusal {
     Token,
@@ -116,7 +116,7 @@ impl IntoResponse for Refusal {
     }
 }
 
-/// Lets a request in, or answers why not.
+/// Passes a request on, or refuses it.
 async fn admit(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
     if let Some(refusal) = guard.refusal(request.uri(), request.headers()) {
         return refusal.into_response();

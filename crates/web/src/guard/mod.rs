@@ -1,14 +1,14 @@
-//! Which requests are let in.
+//! The checks that every request passes.
 //!
 //! ```text
 //! request ─▶ token?  ─ no ─▶ 401
 //!            Host is this machine, Origin is our own?  ─ no ─▶ 403
-//!            body within the bound?  ─ no ─▶ 413
+//!            body within the limit?  ─ no ─▶ 413
 //!            ─▶ the routes
 //! ```
 //!
 //! The checks of `Host` and `Origin` keep web pages out: a page in the user's browser can send requests to loopback, also
-//! under a name of its own that resolves to 127.0.0.1 (DNS rebinding), and the browser states both truthfully.
+//! under a foreign name that resolves to 127.0.0.1 (DNS rebinding), and the browser sends both headers truthfully.
 
 mod body;
 mod gate;

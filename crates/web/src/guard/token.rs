@@ -1,21 +1,21 @@
-//! The secret that every request must bear.
+//! The secret that every request must carry.
 
 use std::fmt;
 use std::io;
 
 use rustix::rand::{GetRandomFlags, getrandom};
 
-/// A secret that every request must bear. It does not appear in debug output.
+/// A secret that every request must carry. It does not appear in debug output.
 #[derive(Clone)]
 pub struct Token(String);
 
 impl Token {
-    /// Returns a token with this text, or nothing if the text is blank.
+    /// Returns a token with this text. Returns `None` if the text is blank.
     pub fn new(text: impl Into<String>) -> Option<Self> {
         Some(Self(text.into())).filter(|token| !token.0.trim().is_empty())
     }
 
-    /// Makes a token that nobody can guess.
+    /// Returns a random token.
     ///
     /// # Errors
     /// When the system has no random numbers.
@@ -33,9 +33,9 @@ impl Token {
         &self.0
     }
 
-    /// Tells whether a text is this token.
+    /// Returns whether a text is this token.
     ///
-    /// Every byte is compared, so that the time it takes does not say how many of them are right.
+    /// Every byte is compared, so the duration does not reveal how many are right.
     pub(super) fn is(&self, given: &str) -> bool {
         let differing = given.bytes().zip(self.0.bytes()).fold(0, |sum, (a, b)| sum | (a ^ b));
         given.len() == self.0.len() && differing == 0

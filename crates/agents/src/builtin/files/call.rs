@@ -57,7 +57,7 @@ pub(in crate::builtin) async fn read_own(
     arguments: &Map<String, Value>,
 ) -> Option<CallResult> {
     let call = agent.calls.begin().await;
-    let teller = agent.tellers.name(&session.premises.session.as_str().into()).await;
+    let teller = agent.deliveries.lease(&session.premises.session.as_str().into()).await;
     let (settings, name) = (Arc::clone(&session.settings), session.premises.session.clone());
     let (arguments, most_bytes) = (arguments.clone(), session.most_bytes());
     let done = tokio::task::spawn_blocking(move || {

@@ -1,15 +1,15 @@
 //! Replaces a part of a text.
 
-/// Which occurrences are meant.
+/// Which occurrences are replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::builtin) enum Occurrences {
-    /// The only one.
+    /// The only one. More than one is an error.
     One,
-    /// Every one.
+    /// All.
     All,
 }
 
-/// Replaces a part that occurs exactly once, or every one of them; returns the new text and how many there were.
+/// Replaces a part of a text. Returns the new text and the number of replacements.
 pub(in crate::builtin) fn replaced(
     text: &str,
     old: &str,

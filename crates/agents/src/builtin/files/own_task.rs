@@ -13,30 +13,29 @@ use super::place::{MOST_BYTES, read_text};
 /// A file of a task.
 pub(in crate::builtin) struct OwnFile {
     pub(in crate::builtin) task: Task,
-    /// Its description or command.
     what: What,
 }
 
 enum What {
-    /// The log of a run; absent = of the present or last one.
+    /// The log of a run; `None` = the last one.
     Log(Option<u32>),
     Other(PathBuf),
 }
 
 impl OwnFile {
-    /// Finds out whether a path, links followed, leads into the directory of a task of this session.
+    /// Finds the file of a task of this session, if the resolved path is one.
     pub(in crate::builtin) fn find(runtime: &Runtime, session: &str, path: &Path) -> Option<Self> {
         let tasks = fs::canonicalize(runtime.home().tasks()).ok()?;
         let inside = path.strip_prefix(tasks).ok()?;
         let words: Vec<_> = inside.iter().map(|word| word.to_str()).collect::<Option<_>>()?;
         let (id, rest) = words.split_first()?;
         let task = runtime.tasks().task(id, &Scope::Session(session.to_owned())).ok()?;
-        // A directory has the whole id for its name; what a beginning leads to is another one.
+        // A lookup also accepts the beginning of an id, but a directory has the whole id as its name.
         if task.id.as_str() != *id {
             return None;
         }
         let what = match rest {
-            // It holds the environment.
+            // The spec contains the environment.
             [SPEC_FILE] => return None,
             [LOG_FILE] => What::Log(None),
             [RUNS_DIR, run, LOG_FILE] => What::Log(Some(run.parse().ok()?)),
@@ -45,7 +44,7 @@ impl OwnFile {
         Some(Self { task, what })
     }
 
-    /// Reads it as it may be shown: a log as every reader has it, and never a secret.
+    /// Reads the file, without secrets.
     pub(in crate::builtin) fn read(&self, runtime: &Runtime) -> Result<String, String> {
         let run = match &self.what {
             What::Log(run) => *run,

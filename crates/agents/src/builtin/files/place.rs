@@ -8,17 +8,17 @@ use std::path::{Path, PathBuf};
 use meanwhile::engine::LocalFiles;
 use mw_policy::Files;
 
-/// Maximum number of bytes of a file that is read or edited as a whole.
+/// Maximum size of a file that is read or edited, in bytes.
 pub(super) const MOST_BYTES: u64 = 8 << 20;
 
-/// The directories that files may be in: the project's first, and what the client added.
+/// The directories that files may be in: the project's first, then those that the client added.
 #[derive(Clone, Debug)]
 pub(in crate::builtin) struct Place {
     roots: Vec<PathBuf>,
 }
 
 impl Place {
-    /// Names the directories, followed through links.
+    /// Resolves the directories.
     pub(in crate::builtin) fn new(cwd: &Path, added: &[PathBuf]) -> Result<Self, String> {
         let real = |path: &Path| {
             let real = fs::canonicalize(path)
@@ -38,7 +38,7 @@ impl Place {
         self.roots.first().map_or(Path::new("/"), PathBuf::as_path)
     }
 
-    /// Finds out where a path leads, links followed.
+    /// Resolves a path.
     pub(in crate::builtin) fn real(&self, path: &str) -> Result<PathBuf, String> {
         let path = if path.is_empty() { "." } else { path };
         let whole = self.root().join(path);
@@ -46,7 +46,7 @@ impl Place {
         Ok(PathBuf::from(real.ok_or_else(|| format!("{path} does not exist"))?))
     }
 
-    /// Finds out where a path leads, links followed, and refuses it where that is outside.
+    /// Resolves a path, and refuses one outside of the directories.
     pub(in crate::builtin) fn find(&self, path: &str) -> Result<PathBuf, String> {
         let real = self.real(path)?;
         if self.roots.iter().any(|root| real.starts_with(root)) {
@@ -58,7 +58,7 @@ impl Place {
         ))
     }
 
-    /// Shows a path as the model writes it.
+    /// Returns a path relative to the project, as the model writes it.
     pub(in crate::builtin) fn shown(&self, path: &Path) -> String {
         path.strip_prefix(self.root()).unwrap_or(path).to_string_lossy().into_owned()
     }
@@ -81,7 +81,7 @@ pub(in crate::builtin) fn read_text(path: &Path) -> Result<String, String> {
         ));
     }
     let mut bytes = Vec::new();
-    // It may have become a pipe by now, which must not be waited for, or grown.
+    // It may have become a pipe, which must not block, or have grown.
     let nonblock = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
     let file = OpenOptions::new().read(true).custom_flags(nonblock).open(path).map_err(failed)?;
     file.take(MOST_BYTES).read_to_end(&mut bytes).map_err(failed)?;
@@ -89,7 +89,7 @@ pub(in crate::builtin) fn read_text(path: &Path) -> Result<String, String> {
         .map_err(|error| format!("not a text file: byte {} is not UTF-8", error.utf8_error().valid_up_to()))
 }
 
-/// Writes a text file: the old content or the new one is there, whatever happens. Its directories are made.
+/// Writes a text file atomically, and creates its directories.
 pub(in crate::builtin) fn write_text(path: &Path, content: &str) -> Result<(), String> {
     let write = || -> io::Result<()> {
         let directory = path.parent().ok_or(io::ErrorKind::InvalidInput)?;

@@ -8,12 +8,12 @@ use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContex
 use ignore::WalkBuilder;
 use mw_model::count;
 
-/// Maximum number of bytes of one line that was found.
+/// Maximum size of a line in the result, in bytes.
 const MOST_LINE: usize = 300;
-/// Most files that are looked at.
+/// Maximum number of files that are searched.
 const MOST_FILES: usize = 200_000;
 
-/// What to look for in files.
+/// A search in files.
 #[derive(Clone, Debug, Default)]
 pub(in crate::builtin) struct GrepCall {
     pub(in crate::builtin) pattern: String,
@@ -23,7 +23,7 @@ pub(in crate::builtin) struct GrepCall {
     pub(in crate::builtin) files_only: bool,
 }
 
-/// Finds files by name; names are shown as they are below `base`.
+/// Finds files by name. Names are relative to `base`.
 pub(in crate::builtin) fn glob(
     base: &Path,
     pattern: &str,
@@ -100,7 +100,7 @@ pub(in crate::builtin) fn grep(
     Ok(text)
 }
 
-/// A pattern without a slash fits names anywhere, as in `.gitignore`.
+/// Compiles a pattern. Without a slash it matches names in any directory, as in `.gitignore`.
 fn matcher(pattern: &str) -> Result<GlobMatcher, String> {
     let whole = if pattern.contains('/') {
         pattern.trim_start_matches("./").to_owned()
@@ -111,7 +111,7 @@ fn matcher(pattern: &str) -> Result<GlobMatcher, String> {
     glob.map(|glob| glob.compile_matcher()).map_err(|error| format!("invalid pattern: {error}"))
 }
 
-/// Lists files in order of their names, and tells whether there were too many. Links are not followed.
+/// Lists files by name, and whether there are too many. Links are not followed.
 fn files(base: &Path, wanted: Option<&GlobMatcher>, stopped: &dyn Fn() -> bool) -> (Vec<PathBuf>, bool) {
     let walk = WalkBuilder::new(base)
         .hidden(false)
@@ -139,7 +139,7 @@ fn below(base: &Path, path: &Path) -> String {
     path.strip_prefix(base).unwrap_or(path).to_string_lossy().into_owned()
 }
 
-/// Lines up to a size; what does not fit is counted.
+/// Collects lines up to a size, and counts the rest.
 struct Lines {
     text: String,
     most_bytes: usize,

@@ -3,7 +3,7 @@
 /// A part of a text.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::builtin) struct Part {
-    /// Its lines, and a word about what is left out.
+    /// Its lines, and a note about what is left out.
     pub(in crate::builtin) text: String,
     /// Whether it reaches the end.
     pub(in crate::builtin) is_last: bool,
@@ -19,8 +19,8 @@ impl Part {
     }
 }
 
-/// Returns the lines from `offset` (the first is 1), at most `limit`, at most so many bytes, and says what is
-/// left out and how to go on.
+/// Returns at most `limit` lines and `most_bytes` bytes from line `offset` (from 1), with a note about what is left out
+/// and how to continue.
 pub(in crate::builtin) fn excerpt(text: &str, offset: usize, limit: usize, most_bytes: usize) -> Part {
     let total = text.lines().count();
     let first = offset.max(1);

@@ -2,19 +2,19 @@
 
 use std::fmt;
 
-/// A wire format and its usual names.
+/// A provider, which determines the format of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Provider {
-    /// OpenAI, and everything that speaks its chat completions.
+    /// OpenAI, and every endpoint that supports its chat completions.
     OpenAi,
-    /// Anthropic's messages.
+    /// Anthropic.
     Anthropic,
     /// Ollama.
     Ollama,
 }
 
 impl Provider {
-    /// Every provider, in the order in which the environment is looked at.
+    /// All providers, in the order in which their variables are checked.
     pub const ALL: [Self; 3] = [Self::OpenAi, Self::Anthropic, Self::Ollama];
 
     /// Returns its name, as in `provider/model`.
@@ -27,7 +27,7 @@ impl Provider {
         }
     }
 
-    /// Returns the variables that say where it is, what the key is, and which model.
+    /// Returns the variables with its address, key and model.
     const fn variables(self) -> (&'static str, Option<&'static str>, &'static str) {
         match self {
             Self::OpenAi => ("OPENAI_BASE_URL", Some("OPENAI_API_KEY"), "OPENAI_MODEL"),
@@ -44,7 +44,7 @@ impl Provider {
         }
     }
 
-    /// Returns the model that is asked when none is named. An endpoint that does not have it says so.
+    /// Returns the default model.
     const fn default_model(self) -> &'static str {
         match self {
             Self::OpenAi => "gpt-5",
@@ -53,18 +53,18 @@ impl Provider {
         }
     }
 
-    /// Makes a base URL of what people write: with or without a scheme, a version or a slash at the end.
+    /// Returns the base URL for an address with or without scheme, version and final slash.
     fn url(self, written: &str) -> String {
         let mut url = written.trim().trim_end_matches('/').to_owned();
         if !url.contains("://") {
             url = format!("http://{url}");
         }
         match self {
-            // Anthropic's own programs are given the address without the version.
+            // Anthropic's own programs take the address without the version.
             Self::Anthropic if !url.ends_with("/v1") => url.push_str("/v1"),
             Self::Anthropic | Self::OpenAi => {}
             Self::Ollama => {
-                // `OLLAMA_HOST` is also what its server listens on.
+                // `OLLAMA_HOST` is also the address on which its server listens.
                 url = url.replace("://0.0.0.0", "://127.0.0.1");
                 let authority = url.split_once("://").map_or(url.as_str(), |(_, rest)| rest);
                 if !authority.trim_start_matches('[').contains(':') && url.starts_with("http://") {
@@ -82,10 +82,9 @@ impl Provider {
 pub struct Secret(Option<String>);
 
 impl Secret {
-    /// Fewer characters than this are no key, and would be found everywhere.
+    /// Minimum length of a key. A shorter text would be hidden everywhere.
     const LEAST: usize = 8;
 
-    /// Keeps a key.
     #[must_use]
     pub fn new(key: Option<String>) -> Self {
         Self(key.map(|key| key.trim().to_owned()).filter(|key| !key.is_empty()))
@@ -113,23 +112,23 @@ impl fmt::Debug for Secret {
 /// The model that answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelChoice {
-    /// How it is spoken to.
+    /// The provider.
     pub provider: Provider,
-    /// What the provider calls it.
+    /// Its name at the provider.
     pub model: String,
-    /// Where it is; ends in a slash.
+    /// The base URL, which ends with a slash.
     pub base_url: String,
-    /// What opens the door.
+    /// The API key.
     pub key: Secret,
 }
 
-/// Why no model can be asked.
+/// Why no model can be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ModelError {
-    /// What is missing.
+    /// The problem.
     pub message: String,
-    /// What to do.
+    /// The next step.
     pub hint: String,
 }
 
@@ -138,7 +137,7 @@ pub struct ModelError {
 pub struct ModelWishes {
     /// `provider/model`, or a model's name.
     pub model: Option<String>,
-    /// Where it is.
+    /// The base URL.
     pub base_url: Option<String>,
     /// The key.
     pub key: Option<String>,
@@ -148,7 +147,7 @@ impl ModelChoice {
     /// Selects by the user's choice and the usual environment variables.
     ///
     /// # Errors
-    /// Says what is missing and how to give it.
+    /// When the model or its key is missing.
     pub fn of(wishes: &ModelWishes, variable: impl Fn(&str) -> Option<String>) -> Result<Self, ModelError> {
         let variable = |name: &str| variable(name).filter(|value| !value.trim().is_empty());
         let (named, model) = split(wishes.model.as_deref());
@@ -162,7 +161,7 @@ impl ModelChoice {
             Some(provider) => provider,
             None => match Provider::ALL.into_iter().find(is_set) {
                 Some(provider) => provider,
-                // Something that has an address of its own speaks OpenAI's language.
+                // An endpoint with its own address is assumed to be compatible with OpenAI.
                 None if wishes.base_url.is_some() => Provider::OpenAi,
                 None => return Err(nothing_set()),
             },
@@ -184,7 +183,7 @@ impl ModelChoice {
     }
 }
 
-/// Takes `provider/model` apart; a name whose first part is no provider is a name as a whole.
+/// Splits `provider/model`. If the first part is not a provider, the whole text is the model's name.
 fn split(wish: Option<&str>) -> (Option<Provider>, Option<&str>) {
     let Some(wish) = wish.map(str::trim).filter(|wish| !wish.is_empty()) else { return (None, None) };
     let known = |name: &str| Provider::ALL.into_iter().find(|provider| provider.name() == name);

@@ -12,16 +12,16 @@ use super::choice::{ModelChoice, ModelError, Provider};
 use super::failure::{Failure, LONGEST_WAIT};
 use crate::builtin::conversation::{Call, Spoken, Thought};
 
-/// How often a request is repeated that may work the next time.
+/// How often a failed request is repeated, if that may help.
 const MOST_AGAIN: u32 = 4;
-/// The first pause before a request is repeated; each is twice the one before.
+/// The pause before the first repetition. Each further one is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
-/// Maximum number of bytes of one answer; no model says as much, but what pretends to be one may never end.
+/// Maximum size of an answer, in bytes. An endpoint might send without end.
 const MOST_ANSWER: usize = 8 << 20;
-/// How long a connection may take to come about.
+/// How long a connection may take to be established.
 const CONNECT: Duration = Duration::from_secs(20);
 
-/// A model that can be asked.
+/// A client of a model.
 #[derive(Clone)]
 pub(in crate::builtin) struct Model {
     client: Client,
@@ -29,13 +29,13 @@ pub(in crate::builtin) struct Model {
     pub(in crate::builtin) choice: ModelChoice,
 }
 
-/// A piece of an answer that is running.
+/// A piece of an answer.
 pub(in crate::builtin) enum Said {
-    /// For the user.
+    /// Text for the user.
     Text(String),
-    /// The model's own.
+    /// A thought of the model.
     Thought(String),
-    /// Ours: why nothing comes for a while.
+    /// Our note about a pause.
     Pause(String),
 }
 
@@ -46,7 +46,7 @@ pub(in crate::builtin) struct Reply {
     pub(in crate::builtin) usage: Option<Usage>,
 }
 
-/// How many tokens a request took.
+/// The number of tokens of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::builtin) struct Usage {
     pub(in crate::builtin) input: u64,
@@ -56,18 +56,18 @@ pub(in crate::builtin) struct Usage {
 /// Why an answer ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::builtin) enum Stop {
-    /// All is said, or calls are wanted.
+    /// It is complete, or has calls.
     Done,
-    /// There was no room for more.
+    /// It reached the maximum length.
     Length,
-    /// The model does not want to.
+    /// The model refused.
     Refusal,
 }
 
 impl Model {
-    /// Prepares to ask a model. Nothing is sent.
+    /// Creates a client. Nothing is sent.
     pub(in crate::builtin) fn new(choice: ModelChoice, silence: Duration) -> Result<Self, ModelError> {
-        // Another part of the program may have chosen one already; it is the same.
+        // This fails if the same provider is already installed.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let failed = |error: &dyn std::fmt::Display| ModelError {
             message: format!("cannot prepare a connection: {}", choice.key.hide(&error.to_string())),
@@ -76,7 +76,7 @@ impl Model {
         let web = WebConfig::default().with_connect_timeout(CONNECT);
         let mut http = web.apply_to_builder(reqwest::Client::builder());
         if choice.base_url.starts_with("http://") {
-            // A small machine with a model of its own may have no certificates, and needs none.
+            // A machine with a local model may have no certificates, and needs none.
             http = http.tls_certs_only([]);
         }
         let http = http.build().map_err(|error| failed(&error))?;
@@ -104,11 +104,11 @@ impl Model {
         }
     }
 
-    /// Asks the model. What it says is passed on as it comes; a request that brought nothing yet and may work the
-    /// next time is repeated.
+    /// Sends a request. `hear` gets the pieces of the answer. A request that fails before the first piece is repeated, if
+    /// that may help.
     ///
     /// # Errors
-    /// With what was said before it went wrong.
+    /// With the answer so far.
     pub(in crate::builtin) async fn ask(
         &self,
         request: &ChatRequest,
@@ -224,7 +224,7 @@ fn spoken(end: StreamEnd) -> Spoken {
     {
         spoken.thoughts.push(Thought { text, signature: None });
     }
-    // What cannot be signed cannot be given back where signatures are wanted; an empty one is of no use to anybody.
+    // Empty thoughts are useful only for their signature.
     spoken.thoughts.retain(|thought| !thought.text.is_empty() || thought.signature.is_some());
     spoken
 }

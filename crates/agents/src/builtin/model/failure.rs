@@ -8,24 +8,24 @@ use reqwest::header::HeaderMap;
 
 use super::choice::ModelChoice;
 
-/// Most characters of an endpoint's own words that are repeated.
+/// Maximum length of a quoted error message, in characters.
 const MOST_QUOTED: usize = 400;
-/// Longest wait that an endpoint may ask for.
+/// Maximum pause that an endpoint may request.
 pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 /// Why the model did not answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::builtin) struct Failure {
-    /// A word that programs can rely on.
+    /// A stable code for programs.
     pub(in crate::builtin) code: &'static str,
     pub(in crate::builtin) message: String,
     pub(in crate::builtin) hint: String,
-    /// Whether asking again may help, and how long the endpoint wants to be left alone.
+    /// Whether a repetition may help, and the pause that the endpoint requests.
     pub(super) again: Option<Option<Duration>>,
 }
 
 impl Failure {
-    /// An answer that broke off.
+    /// The answer was cut off.
     pub(super) fn cut(choice: &ModelChoice) -> Self {
         Self {
             code: "model_cut",
@@ -35,7 +35,7 @@ impl Failure {
         }
     }
 
-    /// An answer that does not end.
+    /// The answer is too long.
     pub(super) fn endless(choice: &ModelChoice) -> Self {
         Self {
             code: "model_endless",
@@ -137,7 +137,7 @@ impl Failure {
     }
 }
 
-/// Names the model and where it is, without anything secret that the address may hold.
+/// Returns the model and its address, without secrets in the address.
 fn place(choice: &ModelChoice) -> String {
     let url = choice.base_url.split(['?', '#']).next().unwrap_or_default();
     let url = match url.split_once("://") {
@@ -149,14 +149,14 @@ fn place(choice: &ModelChoice) -> String {
     format!("{}/{} at {}", choice.provider.name(), choice.model, url.trim_end_matches('/'))
 }
 
-/// Returns how long the endpoint wants to be left alone, as far as that is reasonable.
+/// Returns the pause that the endpoint requests, up to a maximum.
 fn wait_of(headers: &HeaderMap) -> Option<Duration> {
     let number = |name: &str| headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok();
     let seconds = number("retry-after-ms").map(|ms| ms / 1000.0).or_else(|| number("retry-after"))?;
     (seconds.is_finite() && seconds >= 0.0).then(|| Duration::from_secs_f64(seconds.min(1e6)))
 }
 
-/// Finds the sentence in an error's body.
+/// Returns the message in the body of an error.
 fn words(body: &str) -> String {
     let value: Option<serde_json::Value> = serde_json::from_str(body).ok();
     let message = value.as_ref().and_then(|value| {
@@ -166,7 +166,7 @@ fn words(body: &str) -> String {
     message.unwrap_or(body).to_owned()
 }
 
-/// Repeats another's words: short, on one line, without the key.
+/// Shortens a message of an endpoint to one line without the key.
 fn quoted(text: &str, choice: &ModelChoice) -> String {
     let text = choice.key.hide(text);
     let clean: String =

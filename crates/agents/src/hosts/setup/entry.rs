@@ -2,7 +2,7 @@
 
 use super::value::Value;
 
-/// What our server is called in the files of hosts.
+/// The name of our server in the files of hosts.
 pub(in crate::hosts) const NAME: &str = "meanwhile";
 
 /// The two fields that most hosts have.
@@ -10,7 +10,7 @@ pub(in crate::hosts) fn command_and_args(program: &str) -> [(&'static str, Value
     [("command", Value::Text(program.to_owned())), ("args", Value::texts(["mcp"]))]
 }
 
-/// The same with the kind of connection in front.
+/// The same with the type of the connection first.
 pub(in crate::hosts) fn stdio(program: &str) -> Value {
     let kind = ("type", Value::Text("stdio".to_owned()));
     Value::Table([kind].into_iter().chain(command_and_args(program)).collect())

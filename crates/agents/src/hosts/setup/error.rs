@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-/// Why a host's file was left as it is.
+/// Why a host's file was not changed.
 #[derive(Debug, Error)]
 pub enum SetupError {
-    /// The file is not what its host reads.
+    /// The file is invalid.
     #[error("cannot parse {}, line {line}: {why}", path.display())]
     Broken {
         /// The file.
@@ -18,14 +18,14 @@ pub enum SetupError {
         /// What is wrong.
         why: String,
     },
-    /// The file is fine, but there is no place in it that could be changed and changed back.
+    /// The file is valid, but a change could not be undone.
     #[error("{} cannot be changed safely at line {line}: {why}", path.display())]
     Unfit {
         /// The file.
         path: PathBuf,
         /// Where.
         line: usize,
-        /// What is in the way.
+        /// The reason.
         why: String,
     },
     /// The file changed after the change was shown.
@@ -34,7 +34,7 @@ pub enum SetupError {
         /// The file.
         path: PathBuf,
     },
-    /// The file may not be written.
+    /// The file is read-only.
     #[error("{} is read-only; nothing was written to it", path.display())]
     ReadOnly {
         /// The file.
@@ -45,12 +45,12 @@ pub enum SetupError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What was tried.
+        /// The attempted action.
         what: &'static str,
-        /// What the system says.
+        /// What the system reported.
         source: io::Error,
     },
-    /// There is no directory to look in.
+    /// There is no home directory.
     #[error("no home directory")]
     NoHome,
 }
@@ -63,7 +63,7 @@ impl SetupError {
         move |source| Self::Io { path: path.to_owned(), what, source }
     }
 
-    /// Returns a word for programs.
+    /// Returns the code for programs.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
@@ -76,7 +76,7 @@ impl SetupError {
         }
     }
 
-    /// Says what to do next.
+    /// Returns the next step.
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
@@ -94,12 +94,12 @@ impl SetupError {
     }
 }
 
-/// A problem within a text, before it is known which file that is.
+/// A problem in a text, without the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::hosts) enum Flaw {
     /// It does not parse.
     Broken { line: usize, why: String },
-    /// It parses, and something is in the way.
+    /// It parses, but cannot be changed.
     Unfit { line: usize, why: String },
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::error::SetupError;
 use crate::hosts::host::Scope;
 
-/// Reads a file; nothing when there is none.
+/// Reads a file. Returns `None` if it does not exist.
 pub(in crate::hosts) fn read(path: &Path) -> Result<Option<String>, SetupError> {
     match fs::read(path) {
         Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|error| {
@@ -16,13 +16,13 @@ pub(in crate::hosts) fn read(path: &Path) -> Result<Option<String>, SetupError> 
             let line = sound.iter().filter(|byte| **byte == b'\n').count() + 1;
             SetupError::Broken { path: path.to_owned(), line, why: "it is not UTF-8".to_owned() }
         }),
-        // A link to nothing is something, and writing would put a file where its owner did not want one.
+        // Writing through a dangling link would create a file at an unexpected place.
         Err(error) if error.kind() == ErrorKind::NotFound && path.symlink_metadata().is_err() => Ok(None),
         Err(error) => Err(SetupError::io(path, "read")(error)),
     }
 }
 
-/// Replaces a file whole, if it still is as it was read. A link stays a link, the file behind it changes.
+/// Replaces a file, if it has not changed since it was read. If it is a link, the target is replaced.
 pub(in crate::hosts) fn replace(
     path: &Path,
     before: Option<&str>,
@@ -49,7 +49,7 @@ pub(in crate::hosts) fn replace(
     done
 }
 
-/// A rename does not ask whether the file may be written, so it is asked here.
+/// Checks whether a file may be written. A rename does not check this.
 fn check_writable(path: &Path) -> Result<(), SetupError> {
     let mode = fs::metadata(path).map_err(SetupError::io(path, "read"))?.mode();
     let may = rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok();

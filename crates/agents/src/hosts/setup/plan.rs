@@ -10,32 +10,32 @@ use super::toml;
 use super::value::Value;
 use crate::hosts::host::{Entry, Format, Host, HostFile, Scope, Surroundings};
 
-/// What some editors put in front of a text. It stays where it is.
+/// The byte order mark that some editors write. It is kept.
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
-/// What is wanted of a host's files.
+/// The wanted change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wish {
-    /// That the host knows us.
+    /// Add our entries.
     SetUp,
-    /// That it is as if it never had.
+    /// Remove them.
     Remove,
 }
 
 /// The content of a file before and after; `None` if it does not exist.
 #[derive(Debug)]
 pub struct FileChange {
-    /// The file, as it is named by the host.
+    /// The path of the file.
     pub path: PathBuf,
-    /// What it holds now.
+    /// Its current content.
     pub before: Option<String>,
-    /// What it is to hold.
+    /// Its new content.
     pub after: Option<String>,
     scope: Scope,
 }
 
 impl FileChange {
-    /// Returns whether anything is to be done.
+    /// Returns whether the content changes.
     #[must_use]
     pub fn is_needed(&self) -> bool {
         self.before != self.after
@@ -58,17 +58,17 @@ impl FileChange {
 pub struct Installed {
     /// The file.
     pub path: PathBuf,
-    /// The words of the command.
+    /// The current command, if there is one.
     pub command: Option<Vec<String>>,
-    /// The words that setting up would write.
+    /// The command that the setup would write.
     pub wanted: Vec<String>,
 }
 
 impl Host {
-    /// Returns what has to change in its files. Nothing is written.
+    /// Returns the changes of its files. Nothing is written.
     ///
     /// # Errors
-    /// When a file is broken, or has no place for us that could be given back later.
+    /// When a file is invalid, or a change could not be undone.
     pub fn plan(
         &self,
         wish: Wish,
@@ -86,10 +86,10 @@ impl Host {
         self.files.iter().map(change).collect()
     }
 
-    /// Returns our current entries in its files, one for each that the set-up would write.
+    /// Returns our current entries in its files, one for each that the setup would write.
     ///
     /// # Errors
-    /// When a file is broken or cannot be read.
+    /// When a file is invalid or cannot be read.
     pub fn installed(&self, scope: Scope, around: &Surroundings<'_>) -> Result<Vec<Installed>, SetupError> {
         let mut found = Vec::new();
         for file in self.files {
@@ -106,10 +106,10 @@ impl Host {
         Ok(found)
     }
 
-    /// Returns what setting up writes into files that are not there yet.
+    /// Returns the contents that the setup writes to new files.
     ///
     /// # Errors
-    /// When there is no home.
+    /// When there is no home directory.
     pub fn snippets(
         &self,
         scope: Scope,
@@ -137,7 +137,7 @@ impl Host {
         let text = text.map(|text| text[mark.len()..].to_owned());
         let after = match wish {
             Wish::SetUp => works.try_fold(text, |text, work| work.ensure(text)),
-            // In the opposite order, so that each finds the file as it left it.
+            // In reverse order, so that each finds the file as it left it.
             Wish::Remove => works.rev().try_fold(text, |text, work| work.take_out(text)),
         }?;
         Ok(if mark.is_empty() { after } else { Some(format!("{mark}{}", after.unwrap_or_default())) })
@@ -148,9 +148,9 @@ impl Host {
 struct Work<'a> {
     format: Format,
     path: &'static [&'static str],
-    /// What a command line is read from and written to.
+    /// Where its command is in the file.
     value: Value,
-    /// What is added where nothing is.
+    /// The value to add if there is none.
     whole: Value,
     is_ours: Box<dyn Fn(&str) -> bool + 'a>,
     is_element: bool,
@@ -211,7 +211,7 @@ impl<'a> Work<'a> {
         words
     }
 
-    /// Returns whether a command line is one of ours, whichever `mw` it names; hooks are found by that.
+    /// Returns whether a command is one of ours, with any path of `mw`. Hooks are recognised by it.
     fn starts_us(&self, words: &[String]) -> bool {
         let name = |words: &[String]| {
             words.first().and_then(|word| Path::new(word).file_name().map(ToOwned::to_owned))
@@ -241,7 +241,7 @@ impl<'a> Work<'a> {
             (Some(text), Some(_)) => self.with_our_command(text).map(Some),
             (_, None) | (None, Some(_)) => {
                 let added = self.add(text.as_deref())?;
-                // Only what can be taken back to the byte is written.
+                // Only changes that can be undone byte for byte are written.
                 if self.take_out(Some(added.clone()))? != text {
                     return Err(Flaw::unfit(text.as_deref().unwrap_or_default(), 0, "unsupported layout"));
                 }
@@ -279,7 +279,7 @@ impl<'a> Work<'a> {
     }
 }
 
-/// Finds the path of `mw` that lasts: the one a shell would find, if that is this very program.
+/// Returns a stable path of `mw`: the one that a shell would find, if that is this program.
 #[must_use]
 pub fn lasting_path(program: &Path, path: &std::ffi::OsStr) -> PathBuf {
     let same = |found: &PathBuf| std::fs::canonicalize(found).is_ok_and(|found| found == program);

@@ -1,7 +1,7 @@
 //! Edits TOML files without changing any other byte.
 //!
 //! A table is added at the end of the file, after an empty line. In a file whose last line has no line end, the
-//! table has neither the empty line nor a line end, so that it can be told later how the file was.
+//! table has neither the empty line nor a line end, which shows later how the file was before.
 
 use toml_edit::{Document, DocumentMut, Item, TableLike};
 
@@ -22,7 +22,7 @@ fn find<'tree>(root: &'tree dyn TableLike, path: &[&str]) -> Option<&'tree Item>
     if rest.is_empty() { Some(item) } else { find(item.as_table_like()?, rest) }
 }
 
-/// Adds a table. The text must not hold it yet.
+/// Adds a table that the text does not have yet.
 pub(in crate::hosts) fn add(text: Option<&str>, path: &[&str], value: &Value) -> Result<String, Flaw> {
     let table = |end: &str| format!("[{}]{end}{}", path.join("."), value.as_toml(end));
     let Some(text) = text else {
@@ -35,12 +35,12 @@ pub(in crate::hosts) fn add(text: Option<&str>, path: &[&str], value: &Value) ->
     } else {
         format!("{text}{end}{}", table(end))
     };
-    // A table that was written on one line cannot be added to from elsewhere.
+    // An inline table cannot be extended elsewhere.
     parse(&added).map_err(|_| Flaw::unfit(text, 0, format!("{} cannot be added to it", path.join("."))))?;
     Ok(added)
 }
 
-/// Returns the command line that is there now.
+/// Returns the current command.
 pub(in crate::hosts) fn command_line(text: &str, path: &[&str]) -> Result<Option<Vec<String>>, Flaw> {
     let document = parse(text)?;
     let Some(table) = find(document.as_table(), path) else {
@@ -53,7 +53,7 @@ pub(in crate::hosts) fn command_line(text: &str, path: &[&str]) -> Result<Option
     ))
 }
 
-/// Takes a table out. Nothing is left when the file was made for it.
+/// Removes a table. Returns `None` if the file was created for it.
 pub(in crate::hosts) fn take_out(text: &str, path: &[&str]) -> Result<Option<String>, Flaw> {
     let document = parse(text)?;
     let Some(item) = find(document.as_table(), path) else {
@@ -99,7 +99,7 @@ fn without(text: &str, path: &[&str]) -> Result<String, Flaw> {
     Ok(document.to_string())
 }
 
-/// Puts another command line in the place of the one that is there; everything else stays.
+/// Replaces the command and nothing else.
 pub(in crate::hosts) fn change_command(text: &str, path: &[&str], value: &Value) -> Result<String, Flaw> {
     let document = parse(text)?;
     let Some(item) = find(document.as_table(), path) else {

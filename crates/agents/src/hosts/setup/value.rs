@@ -1,6 +1,6 @@
 //! A small ordered value that can be written as JSON and as TOML.
 
-/// A value in the order in which it is to be read.
+/// A value whose fields have an order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::hosts) enum Value {
     /// Text.
@@ -33,7 +33,7 @@ impl Value {
             Self::Flag(flag) => flag.to_string(),
             Self::List(items) => {
                 let inner = items.iter().map(Self::on_one_line).collect::<Vec<_>>().join(", ");
-                // With a space on both sides a container says that it was made together with what it holds.
+                // The spaces mark a container that was added together with its content.
                 if items.iter().all(Self::is_plain) { format!("[{inner}]") } else { format!("[ {inner} ]") }
             }
             Self::Table(fields) => {
@@ -44,7 +44,7 @@ impl Value {
         }
     }
 
-    /// Writes it as JSON on as many lines as it takes.
+    /// Writes it as JSON on several lines.
     pub(in crate::hosts) fn on_lines(&self, layout: &Layout, indent: &str) -> String {
         let deeper = format!("{indent}{}", layout.unit);
         let lines = |open: char, items: Vec<String>, close: char| {
@@ -77,29 +77,29 @@ impl Value {
     }
 }
 
-/// How a file is laid out.
+/// The layout of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::hosts) struct Layout {
-    /// What one level of depth is indented by.
+    /// The indentation of one level.
     pub(in crate::hosts) unit: String,
-    /// How a line ends.
+    /// The line end.
     pub(in crate::hosts) line_end: &'static str,
 }
 
 impl Layout {
-    /// The layout of a file that is still to be made.
+    /// The layout of a new file.
     pub(in crate::hosts) fn plain() -> Self {
         Self { unit: "  ".to_owned(), line_end: "\n" }
     }
 }
 
-/// How lines end in a text.
+/// Returns the line end of a text.
 pub(in crate::hosts) fn line_end_of(text: &str) -> &'static str {
     let first = text.split_inclusive('\n').next().unwrap_or_default();
     if first.ends_with("\r\n") { "\r\n" } else { "\n" }
 }
 
-/// Writes a text as JSON, which is a TOML string too: both know the same escapes.
+/// Writes a text as a JSON string, which is also a TOML string: both have the same escapes.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from('"');
     for c in text.chars() {

@@ -1,9 +1,9 @@
 //! Edits JSON files without changing any other byte.
 //!
-//! What is added goes to the front of an object or array, in one piece. How it is laid out says what was there
-//! before, so that it can be taken out again without any other record:
+//! An entry is inserted at the front of an object or array, in one piece. Its layout shows what was there before, so it
+//! can be removed again without any other record:
 //!
-//! | before | added | taken out |
+//! | before | added | removed |
 //! |---|---|---|
 //! | others, on lines | on lines of its own | those lines |
 //! | others, on one line | on that line | up to the next |
@@ -21,7 +21,7 @@ pub(in crate::hosts) use super::json::parse::Syntax;
 use super::json::parse::{Container, Found, parse, walk};
 use super::value::{Layout, Value};
 
-/// Something in a file that is ours: a member of an object, or an element of an array.
+/// One of our entries: a member of an object, or an element of an array.
 #[derive(Clone, Copy)]
 pub(super) enum Spot<'a> {
     /// The last word of the path is the member's name.
@@ -33,7 +33,7 @@ pub(super) enum Spot<'a> {
     },
 }
 
-/// Adds a value. The text must not hold it yet.
+/// Adds a value that the text does not have yet.
 pub(super) fn add(
     text: Option<&str>,
     syntax: Syntax,
@@ -78,7 +78,7 @@ pub(super) fn add(
     Ok(splice::insert(text, &holder, &layout, name, value))
 }
 
-/// Takes out what is ours. Nothing is left when the file was made for it.
+/// Removes our entry. Returns `None` if the file was created for it.
 pub(super) fn take_out(
     text: &str,
     syntax: Syntax,
@@ -94,7 +94,7 @@ pub(super) fn take_out(
     }
 }
 
-/// Returns the command line that is there now.
+/// Returns the current command.
 pub(super) fn command_line(
     text: &str,
     syntax: Syntax,
@@ -122,7 +122,7 @@ fn words(found: &Found<'_, '_>) -> Vec<String> {
     fields.iter().filter_map(|name| object?.get(name)).flat_map(|field| texts(&field.value)).collect()
 }
 
-/// Puts another command line in the place of the one that is there; everything else stays.
+/// Replaces the command and nothing else.
 pub(super) fn change_command(
     text: &str,
     syntax: Syntax,

@@ -10,7 +10,7 @@ use super::Spot;
 use crate::hosts::setup::error::Flaw;
 use crate::hosts::setup::value::{Layout, line_end_of};
 
-/// What a host accepts in its file beside plain JSON.
+/// What a host accepts beside plain JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::hosts) enum Syntax {
     /// Nothing.
@@ -21,7 +21,7 @@ pub(in crate::hosts) enum Syntax {
     Jsonc,
 }
 
-/// Reads a file; nothing when there is no value in it.
+/// Parses a file. Returns `None` if it has no value.
 pub(super) fn parse(text: &str, syntax: Syntax) -> Result<Option<Value<'_>>, Flaw> {
     let options = ParseOptions {
         allow_comments: syntax != Syntax::Json,
@@ -48,7 +48,7 @@ pub(super) fn range_of(value: &Value<'_>) -> Range<usize> {
 
 /// An object or an array.
 pub(super) struct Container<'text, 'tree> {
-    /// From its opening bracket to behind its closing one.
+    /// Its range, with the brackets.
     pub(super) whole: Range<usize>,
     /// The ranges of its items.
     pub(super) items: Vec<Range<usize>>,
@@ -73,7 +73,7 @@ impl<'text, 'tree> Container<'text, 'tree> {
         Ok(Self { whole, items: array.elements.iter().map(range_of).collect(), members: &[] })
     }
 
-    /// Where its content begins and ends.
+    /// Returns the range of its content.
     pub(super) const fn inside(&self) -> Range<usize> {
         self.whole.start + 1..self.whole.end - 1
     }
@@ -92,7 +92,7 @@ impl<'text, 'tree> Container<'text, 'tree> {
         Ok(self.position(text, name)?.and_then(|at| self.members.get(at)).map(|member| &member.value))
     }
 
-    /// Returns how a file is laid out, seen from its outermost object.
+    /// Returns the layout of a file, from its outermost object.
     pub(super) fn layout(&self, text: &str) -> Layout {
         let first = self.items.first().and_then(|item| own_line_indent(text, item.start));
         let unit = first.filter(|indent| !indent.is_empty()).unwrap_or("  ").to_owned();
@@ -107,13 +107,13 @@ pub(super) fn own_line_indent(text: &str, at: usize) -> Option<&str> {
     indent.chars().all(|c| c == ' ' || c == '\t').then_some(indent)
 }
 
-/// What was found, and the containers on the way there with the place in each.
+/// A value that was found, and the containers around it with the position in each.
 pub(super) struct Found<'text, 'tree> {
     pub(super) chain: Vec<(Container<'text, 'tree>, usize)>,
     pub(super) value: &'tree Value<'text>,
 }
 
-/// Follows a path to what is ours.
+/// Follows a path to our entry.
 pub(super) fn walk<'text, 'tree>(
     text: &str,
     root: &'tree Value<'text>,

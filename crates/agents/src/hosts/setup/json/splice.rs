@@ -6,7 +6,7 @@ use super::parse::{Container, own_line_indent};
 use super::trivia::{find_outside_comments, is_blank_to_line_end, line_end_before, line_indent};
 use crate::hosts::setup::value::{Layout, Value};
 
-/// Adds an item in front of what a container holds.
+/// Adds an item at the front of a container.
 pub(super) fn insert(
     text: &str,
     container: &Container<'_, '_>,
@@ -42,7 +42,7 @@ pub(super) fn insert(
     format!("{}{added}{}", &text[..at], &text[at..])
 }
 
-/// Takes an item out, and the containers that were made for it.
+/// Removes an item, and the containers that were added with it.
 pub(super) fn take_out(text: &str, mut chain: Vec<(Container<'_, '_>, usize)>) -> Option<String> {
     while let Some((container, at)) = chain.pop() {
         if !is_made_by_us(text, &container) {
@@ -52,7 +52,7 @@ pub(super) fn take_out(text: &str, mut chain: Vec<(Container<'_, '_>, usize)>) -
             let left = format!("{}{}", &text[..container.whole.start], &text[container.whole.end..]);
             let item = &text[container.items.first()?.clone()];
             return match (left.trim().is_empty(), item.contains('\n')) {
-                // The file was there before, with nothing in it.
+                // The file existed before and was empty.
                 (true, false) => Some(left),
                 (true, true) => None,
                 (false, _) => Some(without(text, &container, at)),
@@ -62,7 +62,7 @@ pub(super) fn take_out(text: &str, mut chain: Vec<(Container<'_, '_>, usize)>) -
     Some(text.to_owned())
 }
 
-/// Returns whether a container has just the one item, laid out as it is only when both were added together.
+/// Returns whether a container has a single item and was added together with it.
 fn is_made_by_us(text: &str, container: &Container<'_, '_>) -> bool {
     let [item] = container.items.as_slice() else {
         return false;
@@ -73,7 +73,7 @@ fn is_made_by_us(text: &str, container: &Container<'_, '_>) -> bool {
     is_bare && (text[item.clone()].contains('\n') || (lead == " " && tail == " "))
 }
 
-/// Takes one item out of a container that stays.
+/// Removes one item of a container that stays.
 fn without(text: &str, container: &Container<'_, '_>, at: usize) -> String {
     let Some(item) = container.items.get(at) else {
         return text.to_owned();
@@ -108,7 +108,7 @@ fn without(text: &str, container: &Container<'_, '_>, at: usize) -> String {
     left
 }
 
-/// Returns where the line of an only item ends that was put into an empty container.
+/// Returns the end of the line of a single item that was added to an empty container.
 fn end_of_only(text: &str, container: &Container<'_, '_>, item: &Range<usize>) -> usize {
     let tail = &text[item.end..container.inside().end];
     let outer = line_indent(text, container.whole.start);

@@ -1,7 +1,7 @@
 //! White space and comments.
 
-/// Returns the first position of a character outside comments. The text holds nothing but white space, comments
-/// and punctuation.
+/// Returns the first position of a character outside comments. The text has only white space, comments and
+/// punctuation.
 pub(super) fn find_outside_comments(text: &str, wanted: char) -> Option<usize> {
     let mut at = 0;
     while let Some(c) = text[at..].chars().next() {

@@ -6,26 +6,26 @@ use std::sync::{Mutex, PoisonError};
 
 use agent_client_protocol::v1::schema::RequestPermissionRequest;
 
-use super::permissions::{Asked, PLACES, understand};
 use super::quirks::Quirks;
+use super::requested::{Asked, PLACES, understand};
 
-/// What was allowed and not done yet, in the turn that continues.
+/// The commands that were approved in this turn and have not run yet.
 #[derive(Default)]
-pub(super) struct Given(Mutex<Vec<Deed>>);
+pub(crate) struct Approved(Mutex<Vec<Deed>>);
 
-/// A command in its place, however an agent spells it.
+/// A command and its directory, in a form that does not depend on how the agent writes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Deed {
     words: Vec<String>,
     cwd: PathBuf,
 }
 
-impl Given {
-    /// Remembers a yes, if it was one to a command.
-    pub(super) fn give(&self, request: &RequestPermissionRequest, cwd: &Path) {
+impl Approved {
+    /// Adds an approval, if it is one of a command.
+    pub(crate) fn give(&self, request: &RequestPermissionRequest, cwd: &Path) {
         let input = request.tool_call.fields.raw_input.as_ref();
         let places = PLACES.iter().filter_map(|name| input?.get(name));
-        // What was read is where it runs, or nothing is remembered.
+        // If the directory is unclear, the approval is not recorded.
         let are_clear =
             places.into_iter().all(|place| place.as_str().is_some_and(|path| path.starts_with('/')));
         if let Some(deed) = deed(&understand(request, Quirks::of(&[])), cwd).filter(|_| are_clear) {
@@ -33,15 +33,15 @@ impl Given {
         }
     }
 
-    /// Returns whether this was allowed, and uses that up.
-    pub(super) fn take(&self, asked: &Asked, cwd: &Path) -> bool {
+    /// Uses up the approval of an operation. Returns whether there was one.
+    pub(crate) fn take(&self, asked: &Asked, cwd: &Path) -> bool {
         let mut given = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let at = deed(asked, cwd).and_then(|deed| given.iter().position(|given| *given == deed));
         at.map(|at| given.swap_remove(at)).is_some()
     }
 
     /// Removes all of them, because their turn has ended.
-    pub(super) fn forget(&self) {
+    pub(crate) fn forget(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
@@ -55,7 +55,7 @@ fn deed(asked: &Asked, cwd: &Path) -> Option<Deed> {
     Some(Deed { words, cwd: place.clone().unwrap_or_else(|| cwd.to_owned()) })
 }
 
-/// A program that is a well-known shell with a script is that script.
+/// Reduces a well-known shell with a script to the script.
 fn plain(words: &[String]) -> Vec<String> {
     const SHELLS: [&str; 6] = ["sh", "bash", "/bin/sh", "/bin/bash", "/usr/bin/sh", "/usr/bin/bash"];
     match words {
@@ -64,7 +64,7 @@ fn plain(words: &[String]) -> Vec<String> {
     }
 }
 
-/// A script in which a shell would find nothing but words is those words; any other stays whole.
+/// Splits a script without shell syntax into words. Any other script stays whole.
 fn words_of(script: &str) -> Vec<String> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || "_-./:,@%+ ".contains(c);
     if script.chars().all(is_word) {
@@ -81,10 +81,10 @@ mod tests {
 
     use super::*;
 
-    fn given(input: Value) -> Given {
+    fn given(input: Value) -> Approved {
         let fields = ToolCallUpdateFields::new().raw_input(input);
         let request = RequestPermissionRequest::new("s", ToolCallUpdate::new("1", fields), Vec::new());
-        let given = Given::default();
+        let given = Approved::default();
         given.give(&request, Path::new("/work"));
         given
     }
@@ -94,7 +94,7 @@ mod tests {
         Asked::Program { words, cwd: cwd.map(PathBuf::from), env: Vec::new() }
     }
 
-    fn takes(given: &Given, asked: &Asked) -> bool {
+    fn takes(given: &Approved, asked: &Asked) -> bool {
         given.take(asked, Path::new("/work"))
     }
 

@@ -1,4 +1,4 @@
-//! Starts a conversation over the protocol: `initialize`, then a new session or a loaded one.
+//! Starts a session with an agent: `initialize`, then `session/new` or `session/load`, and its mode.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,44 +9,52 @@ use agent_client_protocol::v1::ConnectionTo;
 use agent_client_protocol::v1::schema::{
     ClientCapabilities, EnvVariable, FileSystemCapabilities, Implementation, InitializeRequest,
     InitializeResponse, LoadSessionRequest, McpServer, McpServerStdio, NewSessionRequest, SessionModeState,
-    SetSessionModeRequest,
+    SetSessionModeRequest, StopReason,
 };
 use mw_tools::dialects::Dialect;
 
 use super::error::AcpError;
 use super::quirks::Quirks;
 
-/// How long an agent may take over requests that take a moment.
+/// How long an agent may take for these requests.
 const MOMENT: Duration = Duration::from_secs(60);
 
-/// Where a conversation takes place.
-pub(super) struct Opening<'a> {
-    pub(super) connection: &'a ConnectionTo<Agent>,
-    pub(super) cwd: &'a Path,
+/// What a session is started with.
+pub(crate) struct Opening<'a> {
+    pub(crate) connection: &'a ConnectionTo<Agent>,
+    pub(crate) cwd: &'a Path,
     /// Our own MCP server, which the agent gets.
-    pub(super) server: McpServer,
+    pub(crate) server: McpServer,
 }
 
-/// A conversation that the agent holds.
-pub(super) struct Opened {
-    /// The agent's own name for it.
-    pub(super) session: String,
-    /// The mode that the agent is in, if it has any.
-    pub(super) mode: Option<String>,
+/// A session of the agent.
+pub(crate) struct Opened {
+    /// The agent's id of it.
+    pub(crate) session: String,
+    /// The mode of the agent, if it has modes.
+    pub(crate) mode: Option<String>,
 }
 
 impl Opening<'_> {
-    /// Begins a conversation.
-    pub(super) async fn begin(&self) -> Result<Opened, AcpError> {
+    /// Loads a known session, or creates one. `replays` gets true while the agent repeats the earlier
+    /// conversation, then false.
+    ///
+    /// # Errors
+    /// When the agent refuses; [`AcpError::Expired`] if it no longer has the known session.
+    pub(crate) async fn open(&self, known: Option<&str>, replays: impl Fn(bool)) -> Result<Opened, AcpError> {
+        match known {
+            Some(known) => self.load(known, replays).await,
+            None => self.create().await,
+        }
+    }
+
+    async fn create(&self) -> Result<Opened, AcpError> {
         let request = NewSessionRequest::new(self.cwd).mcp_servers(vec![self.server.clone()]);
         let made = in_time("session/new", self.connection.send_request(request).block_task()).await?;
         Ok(Opened { session: made.session_id.0.to_string(), mode: current(made.modes) })
     }
 
-    /// Takes up a conversation that the agent has held before; `replays` hears whether the agent is repeating it.
-    ///
-    /// An agent that has forgotten it is [`AcpError::Expired`].
-    pub(super) async fn take_up(&self, known: &str, replays: impl Fn(bool)) -> Result<Opened, AcpError> {
+    async fn load(&self, known: &str, replays: impl Fn(bool)) -> Result<Opened, AcpError> {
         let request =
             LoadSessionRequest::new(known.to_owned(), self.cwd).mcp_servers(vec![self.server.clone()]);
         replays(true);
@@ -64,8 +72,8 @@ fn current(modes: Option<SessionModeState>) -> Option<String> {
     modes.map(|modes| modes.current_mode_id.0.to_string())
 }
 
-/// Wants another mode of the agent. The request is sent at once, so that several arrive in the order of the calls.
-pub(super) fn set_mode(
+/// Sets the mode of the agent. The request is sent at once, so several arrive in the order of the calls.
+pub(crate) fn set_mode(
     connection: &ConnectionTo<Agent>,
     session: &str,
     mode: &str,
@@ -76,15 +84,15 @@ pub(super) fn set_mode(
 }
 
 /// Our own MCP server, as it is announced to an agent.
-pub(super) struct OwnServer<'a> {
-    pub(super) mw: &'a Path,
-    /// Whose tools it offers.
-    pub(super) dialect: Dialect,
-    pub(super) env: &'a [(String, String)],
+pub(crate) struct OwnServer<'a> {
+    pub(crate) mw: &'a Path,
+    /// The dialect of its tools.
+    pub(crate) dialect: Dialect,
+    pub(crate) env: &'a [(String, String)],
 }
 
 impl OwnServer<'_> {
-    pub(super) fn described(&self) -> McpServer {
+    pub(crate) fn described(&self) -> McpServer {
         let env = self.env.iter().map(|(name, value)| EnvVariable::new(name, value)).collect();
         let server = McpServerStdio::new("meanwhile", self.mw.to_owned());
         let mut words = vec!["mcp".to_owned()];
@@ -96,7 +104,7 @@ impl OwnServer<'_> {
 }
 
 /// Initialises an agent and offers files and terminals to it.
-pub(super) async fn greet(
+pub(crate) async fn greet(
     connection: &ConnectionTo<Agent>,
     quirks: Quirks,
 ) -> Result<InitializeResponse, AcpError> {
@@ -107,8 +115,8 @@ pub(super) async fn greet(
     Ok(greeted)
 }
 
-/// Greets an agent.
-pub(super) async fn greet_as(
+/// Initialises an agent with these capabilities of ours.
+pub(crate) async fn greet_as(
     connection: &ConnectionTo<Agent>,
     able: ClientCapabilities,
 ) -> Result<InitializeResponse, AcpError> {
@@ -123,7 +131,7 @@ pub(super) async fn greet_as(
 }
 
 /// Returns what an agent calls itself: `opencode 1.2.3`.
-pub(super) fn title(info: &Implementation) -> String {
+pub(crate) fn title(info: &Implementation) -> String {
     format!("{} {}", info.title.as_ref().unwrap_or(&info.name), info.version)
 }
 
@@ -140,17 +148,30 @@ async fn in_time<T>(
 }
 
 /// Returns whether an error only says that the agent has exited.
-pub(super) fn is_hang_up(error: &agent_client_protocol::Error) -> bool {
+pub(crate) fn is_hang_up(error: &agent_client_protocol::Error) -> bool {
     let reason = error.data.as_ref().and_then(|data| data.get("reason"));
     reason.is_some_and(|reason| reason == "incoming_transport_closed")
 }
 
-pub(super) fn in_words(error: &agent_client_protocol::Error) -> String {
-    // Our own agent's message has the hint for people; in the data it is for programs.
+pub(crate) fn in_words(error: &agent_client_protocol::Error) -> String {
+    // The message of our own agent contains the hint; the data repeat it for programs.
     let hint = error.data.as_ref().and_then(|data| data.get("hint")?.as_str());
     match &error.data {
         Some(_) if hint.is_some_and(|hint| error.message.contains(hint)) => error.message.clone(),
         Some(data) => format!("{} ({data})", error.message),
         None => error.message.clone(),
+    }
+}
+
+/// Returns the stop reason of a completed turn. Any other reason is an error.
+pub(crate) fn stopped(reason: StopReason) -> Result<String, AcpError> {
+    let early = |reason: &str| Err(AcpError::Stopped { reason: reason.to_owned() });
+    match reason {
+        StopReason::EndTurn => Ok("end_turn".to_owned()),
+        StopReason::MaxTokens => early("max_tokens"),
+        StopReason::MaxTurnRequests => early("max_turn_requests"),
+        StopReason::Refusal => early("refusal"),
+        StopReason::Cancelled => early("cancelled"),
+        _ => early("for an unknown reason"),
     }
 }

@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 use rmcp::model::RequestId;
 use tokio::sync::Notify;
 
-/// How long a reply waits at the most for one of them. A call knows within milliseconds; one that is slower may find an end
-/// told already.
+/// Maximum time that a reply waits for one of them. A call knows within milliseconds. The end that a slower one waits for
+/// may be in an earlier reply, too.
 const LONGEST: Duration = Duration::from_secs(1);
 
-/// The calls that have come in.
+/// The calls that were received and may still wait for something.
 #[derive(Clone, Default)]
-pub(crate) struct Arrivals(Arc<Inner>);
+pub(crate) struct PendingCalls(Arc<Inner>);
 
 #[derive(Default)]
 struct Inner {
@@ -25,53 +25,52 @@ struct Inner {
 #[derive(Default)]
 struct State {
     last: u64,
-    /// Since when each is there.
+    /// When each was received, by number.
     open: BTreeMap<u64, Instant>,
     /// Calls that were read from a stream but are not running yet.
-    unclaimed: HashMap<RequestId, Arrival>,
+    unclaimed: HashMap<RequestId, PendingCall>,
 }
 
-/// A call that has come in. Dropped once it is known for what it waits, if it does.
-pub(crate) struct Arrival {
+/// A call that was received. Dropped as soon as it is known what it waits for.
+pub(crate) struct PendingCall {
     number: u64,
-    arrivals: Arrivals,
+    calls: PendingCalls,
 }
 
-impl Drop for Arrival {
+impl Drop for PendingCall {
     fn drop(&mut self) {
-        self.arrivals.change(|state| state.open.remove(&self.number));
-        self.arrivals.0.fewer.notify_waiters();
+        self.calls.change(|state| state.open.remove(&self.number));
+        self.calls.0.fewer.notify_waiters();
     }
 }
 
-impl Arrivals {
+impl PendingCalls {
     fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
         change(&mut self.0.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Notes that a call has come in.
-    pub(crate) fn come(&self) -> Arrival {
+    pub(crate) fn add(&self) -> PendingCall {
         let number = self.change(|state| {
             state.last += 1;
             state.open.insert(state.last, Instant::now());
             state.last
         });
-        Arrival { number, arrivals: self.clone() }
+        PendingCall { number, calls: self.clone() }
     }
 
-    /// The same for a call that goes by this number until it is run.
-    pub(crate) fn come_as(&self, id: &RequestId) {
-        let arrival = self.come();
-        // What had the number before is dropped outside: it asks for the lock itself.
-        drop(self.change(|state| state.unclaimed.insert(id.clone(), arrival)));
+    /// Adds a call and keeps it under the id of its request until it is taken.
+    pub(crate) fn add_as(&self, id: &RequestId) {
+        let call = self.add();
+        // A call with the same id is dropped without the lock, which its drop takes.
+        drop(self.change(|state| state.unclaimed.insert(id.clone(), call)));
     }
 
-    /// Takes the call with this number, to run it or to drop it.
-    pub(crate) fn take(&self, id: &RequestId) -> Option<Arrival> {
+    /// Takes the call with this id, to run it or to drop it.
+    pub(crate) fn take(&self, id: &RequestId) -> Option<PendingCall> {
         self.change(|state| state.unclaimed.remove(id))
     }
 
-    /// Returns once all that have come in so far are known.
+    /// Waits until it is known what all calls wait for that were received before.
     pub(crate) async fn all_known(&self) {
         let newest = self.change(|state| state.last);
         loop {
@@ -95,21 +94,21 @@ mod tests {
 
     #[tokio::test]
     async fn a_reply_waits_for_those_that_came_before_it_and_not_for_ever() {
-        let arrivals = Arrivals::default();
-        arrivals.all_known().await;
-        let first = arrivals.come();
-        arrivals.come_as(&RequestId::Number(7));
-        let second = arrivals.take(&RequestId::Number(7));
-        assert!(arrivals.take(&RequestId::Number(7)).is_none());
-        let known = arrivals.all_known();
+        let pending_calls = PendingCalls::default();
+        pending_calls.all_known().await;
+        let first = pending_calls.add();
+        pending_calls.add_as(&RequestId::Number(7));
+        let second = pending_calls.take(&RequestId::Number(7));
+        assert!(pending_calls.take(&RequestId::Number(7)).is_none());
+        let known = pending_calls.all_known();
         tokio::pin!(known);
         assert!(tokio::time::timeout(Duration::from_millis(20), known.as_mut()).await.is_err());
         // One that comes later is not waited for.
-        let later = arrivals.come();
+        let later = pending_calls.add();
         drop((first, second));
         known.await;
         let begun = Instant::now();
-        arrivals.all_known().await;
+        pending_calls.all_known().await;
         assert!(begun.elapsed() <= LONGEST + LONGEST, "it never became known");
         drop(later);
     }

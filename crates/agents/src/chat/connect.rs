@@ -1,4 +1,4 @@
-//! The chat's line to its agent, with everything the agent is given.
+//! Starts the agent of a chat: its command, environment and services.
 
 use std::sync::Arc;
 use std::sync::mpsc::channel;
@@ -6,11 +6,12 @@ use std::sync::mpsc::channel;
 use mw_model::EnvVar;
 
 use super::ChatOptions;
+use super::connection::{AgentConnection, ConnectionOptions, Offer, Services};
 use super::core::{ChatCore, Message};
-use crate::subagent::{AgentConnection, ConnectionOptions, Offer, PolicyPermissions, Services};
+use crate::acp::PolicyPermissions;
 
 impl ChatCore<'_> {
-    /// Starts the agent; what comes over its line has the number of that line.
+    /// Starts the agent. Its events carry the number of this connection.
     pub(super) fn connect(&self) -> AgentConnection {
         let options = &self.options;
         let own = own_env(options);
@@ -23,7 +24,7 @@ impl ChatCore<'_> {
             mw: options.mw.clone(),
             dialect: options.dialect,
             services: self.services(&own),
-            // Our own has files and tasks itself.
+            // Our own agent needs no services.
             offer: if self.is_own_agent() { Offer::Nothing } else { Offer::Services },
             server_env: own,
             mode: self.wanted.clone().or_else(|| self.mode.clone()).or_else(|| options.agent.mode.clone()),
@@ -39,7 +40,8 @@ impl ChatCore<'_> {
         })
     }
 
-    /// Returns the command of the agent. Our own gets the dialect as an option; others get it through our server.
+    /// Returns the command of the agent. Our own agent gets the dialect as an option; others get it through our MCP
+    /// server.
     fn agent_command(&self) -> Vec<String> {
         let mut command = self.options.agent.command.clone();
         if self.is_own_agent() {
@@ -48,13 +50,13 @@ impl ChatCore<'_> {
         command
     }
 
-    /// Returns whether the agent is the one that is built in.
+    /// Returns whether the agent is the built-in one.
     pub(super) fn is_own_agent(&self) -> bool {
         let options = &self.options;
         options.agent.command.first().is_some_and(|program| *program == options.mw.to_string_lossy())
     }
 
-    /// What the agent runs is a task of the chat, judged as the person's own commands are.
+    /// Returns the services for the agent. Its commands are tasks of the chat and are judged like the person's.
     fn services(&self, own: &[(String, String)]) -> Services {
         let premises = &self.runner.premises;
         let mut env = premises.env.clone();
@@ -62,7 +64,7 @@ impl ChatCore<'_> {
             env.retain(|var| var.name.as_bytes() != name.as_bytes());
             env.push(EnvVar { name: name.as_str().into(), value: value.as_str().into() });
         }
-        // Where there is no project, the agent has its own directory.
+        // Without a project, the agent's directory is used.
         let project = premises.policy.project.clone().filter(|project| !project.as_os_str().is_empty());
         let root = project.unwrap_or_else(|| premises.cwd.clone());
         let permissions = PolicyPermissions {
@@ -86,15 +88,15 @@ impl ChatCore<'_> {
     }
 }
 
-/// What the agent, its server and its commands find in their environment.
+/// Returns the variables for the agent, its MCP server and its commands.
 fn own_env(options: &ChatOptions) -> Vec<(String, String)> {
     let home = options.settings.home.to_string_lossy().into_owned();
     let keep = options.premises.policy.patience.keep.as_secs();
-    // The host tells; and somebody is there to be asked.
+    // The chat delivers the notifications, and a person is present for approvals.
     let own = [
         ("MEANWHILE_HOME", home),
         ("MEANWHILE_SESSION", options.transcript.session.clone()),
-        // One conversation counts its tasks once, whoever starts them.
+        // All tasks of the chat are numbered together.
         ("MEANWHILE_CONTEXT", options.premises.context_stamp.clone()),
         ("MEANWHILE_TOOLS_NOTICES", "false".to_owned()),
         ("MEANWHILE_APPROVAL_WAIT", format!("{keep}s")),

@@ -13,30 +13,30 @@ use futures::{Sink, SinkExt, Stream, StreamExt};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-/// Longest line that is taken for a message.
+/// Maximum size of a message, in bytes.
 const LONGEST_LINE: u64 = 64 << 20;
-/// How many lines may wait to be understood before the agent has to.
+/// How many received lines may wait. Then the agent must wait.
 const WAITING_LINES: usize = 256;
 
-/// How many lines an agent sent that were no messages.
+/// Counts the lines of an agent that are not messages.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Garbage(Arc<AtomicU64>);
+pub(crate) struct Garbage(Arc<AtomicU64>);
 
 impl Garbage {
-    pub(super) fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 }
 
 /// Lines to and from an agent.
-pub(super) type Transport = Lines<
+pub(crate) type Transport = Lines<
     Pin<Box<dyn Sink<String, Error = io::Error> + Send>>,
     Pin<Box<dyn Stream<Item = io::Result<String>> + Send>>,
 >;
 
-/// Makes a transport of an agent's streams. Lines that are no JSON object are counted and left out: some agents
-/// greet, warn or log on their standard output.
-pub(super) fn lines(
+/// Creates a transport from an agent's streams. Lines that are not JSON objects are counted and skipped, because some
+/// agents print warnings or logs on standard output.
+pub(crate) fn lines(
     input: impl Write + Send + 'static,
     output: impl Read + Send + 'static,
 ) -> (Transport, Garbage) {
@@ -45,9 +45,9 @@ pub(super) fn lines(
     (transport(input, incoming), garbage)
 }
 
-/// Makes a transport whose updates go to `heard` and not through the protocol, which would take in without end what an
-/// agent sends. As long as `heard` has not returned, nothing more is read, and the agent has to wait.
-pub(super) fn lines_heard(
+/// Creates a transport that passes updates to `heard` and not through the protocol, whose queue is unbounded. Until
+/// `heard` has returned, nothing more is read, and the agent must wait.
+pub(crate) fn lines_heard(
     input: impl Write + Send + 'static,
     output: impl Read + Send + 'static,
     heard: impl Fn(SessionNotification) + Send + 'static,
@@ -69,7 +69,7 @@ fn transport(input: impl Write + Send + 'static, incoming: Receiver<io::Result<S
     Lines::new(Box::pin(outgoing.sink_map_err(gone)), Box::pin(incoming))
 }
 
-/// Returns the update that a line is. Whatever is none, or is not understood, is for the protocol to judge.
+/// Parses a line that is an update. The protocol handles all other lines.
 fn update(line: &str) -> Option<SessionNotification> {
     const METHOD: &str = "session/update";
     #[derive(Deserialize)]
@@ -78,12 +78,12 @@ fn update(line: &str) -> Option<SessionNotification> {
         id: Option<IgnoredAny>,
         params: SessionNotification,
     }
-    // Most other lines are not taken apart twice.
+    // This avoids parsing most other lines twice.
     let message: Message = line.contains(METHOD).then(|| serde_json::from_str(line).ok())??;
     (message.method == METHOD && message.id.is_none()).then_some(message.params)
 }
 
-/// Reads lines; what `rest` returns of one is passed on.
+/// Reads lines. `rest` returns what is passed on of a line.
 fn read_lines(
     output: impl Read + Send + 'static,
     garbage: Garbage,
@@ -113,7 +113,7 @@ fn read_lines(
     receiver
 }
 
-/// Returns a line that can be a message.
+/// Returns a line if it can be a message.
 fn message(line: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(line).ok()?.trim();
     let is_object = text.starts_with('{') && serde_json::from_str::<serde_json::Value>(text).is_ok();

@@ -11,7 +11,7 @@ pub enum AcpError {
         /// What the system said.
         why: String,
     },
-    /// It went away before its turn was over.
+    /// It exited before its turn ended.
     #[error("the agent exited before it answered ({how})")]
     Gone {
         /// How its process ended, as far as that is known.
@@ -25,12 +25,12 @@ pub enum AcpError {
         /// What it said.
         why: String,
     },
-    /// It took too long over a request that takes a moment.
+    /// It did not answer a request in time.
     #[error("the agent did not answer {request} within {seconds} s")]
     Silent {
         /// The method.
         request: &'static str,
-        /// How long it was given.
+        /// The time limit.
         seconds: u64,
     },
     /// It speaks another protocol.
@@ -39,22 +39,22 @@ pub enum AcpError {
         /// Its version.
         version: String,
     },
-    /// It stopped without having finished.
+    /// It ended its turn early.
     #[error("the agent stopped early: {reason}")]
     Stopped {
-        /// Why, in the words of the protocol.
+        /// The stop reason of the protocol.
         reason: String,
     },
-    /// It was asked to stop, and asked again, and did not.
+    /// It was asked twice to stop and did not.
     #[error("the agent did not end its turn and was killed")]
     Unstopped,
-    /// Its conversation is gone.
+    /// It no longer has the session.
     #[error("session expired, start a new background_task ({why})")]
     Expired {
         /// What it said.
         why: String,
     },
-    /// It cannot take a conversation up again, so it must be kept alive. Said between parts of this program only.
+    /// It cannot load a session, so its process must be kept. Never shown to a person.
     #[error("the agent must be kept running")]
     NeedsKeeper,
     /// Its end was requested.

@@ -12,10 +12,11 @@ use agent_client_protocol::{
     RunWithConnectionTo, V1,
 };
 
-use super::client::{Client, Witness};
+use super::client::{Client, Observer};
 
-/// Returns our end of a connection that answers what an agent wants done; what it says and asks is for the caller.
-pub(super) fn serving<W: Witness>(
+/// Returns our side of a connection that answers file and terminal requests. The caller adds handlers for updates and
+/// permission requests.
+pub(crate) fn handlers<W: Observer>(
     client: &Arc<Client<W>>,
 ) -> Builder<
     ClientRole,
@@ -32,42 +33,46 @@ pub(super) fn serving<W: Witness>(
         .name("meanwhile")
         .on_receive_request(
             async move |request: ReadTextFileRequest, responder, _connection| {
-                apart(&read, responder, move |client| client.read(&request));
+                respond_apart(&read, responder, move |client| client.read(&request));
                 Ok(())
             },
             agent_client_protocol::on_receive_request!(),
         )
         .on_receive_request(
             async move |request: WriteTextFileRequest, responder, _connection| {
-                apart(&write, responder, move |client| client.write(&request));
+                respond_apart(&write, responder, move |client| client.write(&request));
                 Ok(())
             },
             agent_client_protocol::on_receive_request!(),
         )
         .on_receive_request(
             async move |request: CreateTerminalRequest, responder, _connection| {
-                apart(&create, responder, move |client| client.create_terminal(&request));
+                respond_apart(&create, responder, move |client| client.create_terminal(&request));
                 Ok(())
             },
             agent_client_protocol::on_receive_request!(),
         )
         .on_receive_request(
             async move |request: TerminalOutputRequest, responder, _connection| {
-                apart(&output, responder, move |client| client.terminal_output(&request.terminal_id.0));
+                respond_apart(&output, responder, move |client| {
+                    client.terminal_output(&request.terminal_id.0)
+                });
                 Ok(())
             },
             agent_client_protocol::on_receive_request!(),
         )
         .on_receive_request(
             async move |request: WaitForTerminalExitRequest, responder, _connection| {
-                apart(&wait, responder, move |client| client.wait_for_terminal(&request.terminal_id.0));
+                respond_apart(&wait, responder, move |client| {
+                    client.wait_for_terminal(&request.terminal_id.0)
+                });
                 Ok(())
             },
             agent_client_protocol::on_receive_request!(),
         )
         .on_receive_request(
             async move |request: KillTerminalRequest, responder, _connection| {
-                apart(&kill, responder, move |client| {
+                respond_apart(&kill, responder, move |client| {
                     client.kill_terminal(&request.terminal_id.0).map(|()| KillTerminalResponse::new())
                 });
                 Ok(())
@@ -76,7 +81,7 @@ pub(super) fn serving<W: Witness>(
         )
         .on_receive_request(
             async move |request: ReleaseTerminalRequest, responder, _connection| {
-                apart(&release, responder, move |client| {
+                respond_apart(&release, responder, move |client| {
                     client.release_terminal(&request.terminal_id.0).map(|()| ReleaseTerminalResponse::new())
                 });
                 Ok(())
@@ -85,8 +90,8 @@ pub(super) fn serving<W: Witness>(
         )
 }
 
-/// Carries a request out on a separate thread and answers it from there.
-pub(super) fn apart<W: Witness, T: agent_client_protocol::JsonRpcResponse + Send + 'static>(
+/// Runs a request on a separate thread, which sends the response.
+pub(crate) fn respond_apart<W: Observer, T: agent_client_protocol::JsonRpcResponse + Send + 'static>(
     client: &Arc<Client<W>>,
     responder: Responder<T, V1>,
     work: impl FnOnce(&Client<W>) -> Result<T, agent_client_protocol::Error> + Send + 'static,

@@ -4,51 +4,26 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use meanwhile::engine::LocalFiles;
+use mw_policy::Files;
+
 /// Maximum number of bytes of a file that are read for an agent.
 const LARGEST: u64 = 64 << 20;
 
-/// Returns where a path leads, if that is within the root; links and `..` are followed as the system would.
-pub(super) fn within(root: &Path, path: &Path) -> io::Result<PathBuf> {
-    let outside = || {
-        io::Error::other(format!(
-            "{} is outside {}, the directory of this agent",
-            path.display(),
-            root.display()
-        ))
-    };
+/// Resolves a path, with links and `..`, if it leads into the root.
+pub(crate) fn within(root: &Path, path: &Path) -> io::Result<PathBuf> {
     if !path.is_absolute() {
         return Err(io::Error::other(format!("{} is not absolute", path.display())));
     }
-    // What is not there yet is looked up as far as it is.
-    let mut existing = path.to_owned();
-    let mut rest = PathBuf::new();
-    let real = loop {
-        match fs::canonicalize(&existing) {
-            Ok(real) => break real,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                // A link that leads nowhere could be made to lead anywhere.
-                if fs::symlink_metadata(&existing).is_ok() {
-                    return Err(outside());
-                }
-                let name = existing.file_name().ok_or_else(outside)?.to_owned();
-                rest = if rest.as_os_str().is_empty() {
-                    PathBuf::from(&name)
-                } else {
-                    Path::new(&name).join(rest)
-                };
-                if !existing.pop() {
-                    return Err(outside());
-                }
-            }
-            Err(error) => return Err(error),
-        }
-    };
-    let real = if rest.as_os_str().is_empty() { real } else { real.join(rest) };
-    if real.starts_with(root) { Ok(real) } else { Err(outside()) }
+    let real = path.to_str().and_then(|path| LocalFiles.real(path)).map(PathBuf::from);
+    real.filter(|real| real.starts_with(root)).ok_or_else(|| {
+        let (path, root) = (path.display(), root.display());
+        io::Error::other(format!("{path} is outside {root}, the directory of this agent"))
+    })
 }
 
 /// Reads a text file, or some lines of it.
-pub(super) fn read(root: &Path, path: &Path, line: Option<u32>, limit: Option<u32>) -> io::Result<String> {
+pub(crate) fn read(root: &Path, path: &Path, line: Option<u32>, limit: Option<u32>) -> io::Result<String> {
     let path = within(root, path)?;
     if fs::metadata(&path)?.len() > LARGEST {
         return Err(io::Error::other(format!("{} has more than {LARGEST} bytes", path.display())));
@@ -62,8 +37,8 @@ pub(super) fn read(root: &Path, path: &Path, line: Option<u32>, limit: Option<u3
     Ok(text.split_inclusive('\n').skip(skip).take(most).collect())
 }
 
-/// Writes a text file, and the directories it lies in.
-pub(super) fn write(root: &Path, path: &Path, content: &str) -> io::Result<()> {
+/// Writes a text file and creates its directories.
+pub(crate) fn write(root: &Path, path: &Path, content: &str) -> io::Result<()> {
     let path = within(root, path)?;
     if let Some(directory) = path.parent() {
         fs::create_dir_all(directory)?;

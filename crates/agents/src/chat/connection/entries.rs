@@ -1,18 +1,19 @@
 //! Converts messages and requests of an agent into entries of a chat.
 
 use agent_client_protocol::v1::schema::{
-    ContentBlock, ContentChunk, EmbeddedResourceResource, PlanEntryStatus, RequestPermissionRequest,
-    SessionUpdate, ToolCallContent, ToolCallStatus,
+    RequestPermissionRequest, SessionUpdate, ToolCallContent, ToolCallStatus,
 };
 use mw_desk::chat::{Entry, ToolContent, ToolNews, ToolState};
 use mw_model::both_ends;
 use serde_json::Value;
 
-/// Returns what an update adds to the conversation, if anything; `tail` says what a terminal shows.
+use crate::acp::content::{block_text, plan_word};
+
+/// Returns the entry of an update, if it has one. `tail` returns the last lines of a terminal.
 pub(super) fn entry(update: &SessionUpdate, tail: &dyn Fn(&str) -> String) -> Option<Entry> {
     match update {
-        SessionUpdate::AgentMessageChunk(chunk) => Some(Entry::Said { text: text_of(chunk) }),
-        SessionUpdate::AgentThoughtChunk(chunk) => Some(Entry::Thought { text: text_of(chunk) }),
+        SessionUpdate::AgentMessageChunk(chunk) => Some(Entry::Said { text: block_text(&chunk.content) }),
+        SessionUpdate::AgentThoughtChunk(chunk) => Some(Entry::Thought { text: block_text(&chunk.content) }),
         SessionUpdate::ToolCall(call) => Some(Entry::Tool(ToolNews {
             id: call.tool_call_id.0.to_string(),
             title: Some(call.title.clone()),
@@ -34,12 +35,12 @@ pub(super) fn entry(update: &SessionUpdate, tail: &dyn Fn(&str) -> String) -> Op
         SessionUpdate::CurrentModeUpdate(update) => {
             Some(Entry::Mode { mode: update.current_mode_id.0.to_string() })
         }
-        // What the person wrote is known here before the agent repeats it; the rest is not shown.
+        // Messages of the person are already shown; other updates are not shown.
         _ => None,
     }
 }
 
-/// Returns what is asked, in a few words and in all that is known.
+/// Returns a permission request as a short title and in full.
 pub(super) fn question(request: &RequestPermissionRequest) -> (String, Vec<String>) {
     let fields = &request.tool_call.fields;
     let title = fields.title.clone().unwrap_or_else(|| request.tool_call.tool_call_id.0.to_string());
@@ -59,17 +60,17 @@ pub(super) fn question(request: &RequestPermissionRequest) -> (String, Vec<Strin
             None => {}
         }
     }
-    // What controls a terminal is seen, not obeyed and not hidden: it belongs to what is approved.
+    // Control characters are made visible, because they are a part of what is approved.
     (title, lines.iter().map(|line| mw_model::visible(line)).collect())
 }
 
-/// What is said beside a command; one that is repeated there in front of it was read already.
+/// Removes the command from the beginning of a text that repeats it.
 fn beside<'t>(text: &'t str, input: Option<&Value>) -> &'t str {
     let command = input.and_then(|input| input.get("command")?.as_str()).unwrap_or_default();
     text.strip_prefix(command).and_then(|rest| rest.strip_prefix('\n')).unwrap_or(text)
 }
 
-/// The command of a call that runs one, else everything it was given.
+/// Returns the command of a call and its other arguments, or all arguments of a call without a command.
 fn exact(input: &Value) -> Option<String> {
     match input.get("command") {
         Some(Value::String(command)) => {
@@ -97,14 +98,6 @@ const fn state(status: ToolCallStatus) -> ToolState {
     }
 }
 
-const fn plan_word(status: &PlanEntryStatus) -> &'static str {
-    match status {
-        PlanEntryStatus::InProgress => "in_progress",
-        PlanEntryStatus::Completed => "completed",
-        _ => "pending",
-    }
-}
-
 fn contents(content: &[ToolCallContent], tail: &dyn Fn(&str) -> String) -> Vec<ToolContent> {
     let shown = |one: &ToolCallContent| match one {
         ToolCallContent::Terminal(terminal) => {
@@ -115,15 +108,15 @@ fn contents(content: &[ToolCallContent], tail: &dyn Fn(&str) -> String) -> Vec<T
     content.iter().filter_map(shown).collect()
 }
 
-/// Maximum number of bytes of one part of what a call came to.
+/// Maximum size of one part of the result of a call, in bytes.
 const MOST: usize = 256 << 10;
-/// Maximum number of bytes of what is shown beside a question; the command itself is shown whole.
+/// Maximum size of the text beside a request, in bytes. The command itself is shown whole.
 const MOST_BESIDE: usize = 16 << 10;
 
 fn shown(content: &ToolCallContent) -> Option<ToolContent> {
     match content {
         ToolCallContent::Content(content) => {
-            Some(ToolContent::Text { text: both_ends(&block(&content.content), MOST) })
+            Some(ToolContent::Text { text: both_ends(&block_text(&content.content), MOST) })
         }
         ToolCallContent::Diff(diff) => Some(ToolContent::Diff {
             path: diff.path.to_string_lossy().into_owned(),
@@ -131,25 +124,6 @@ fn shown(content: &ToolCallContent) -> Option<ToolContent> {
             new: both_ends(&diff.new_text, MOST),
         }),
         _ => None,
-    }
-}
-
-fn text_of(chunk: &ContentChunk) -> String {
-    block(&chunk.content)
-}
-
-/// Says in words what cannot be shown as text.
-fn block(block: &ContentBlock) -> String {
-    match block {
-        ContentBlock::Text(text) => text.text.clone(),
-        ContentBlock::ResourceLink(link) => format!("[{}]({})", link.name, link.uri),
-        ContentBlock::Resource(resource) => match &resource.resource {
-            EmbeddedResourceResource::TextResourceContents(text) => text.text.clone(),
-            _ => "[file]".to_owned(),
-        },
-        ContentBlock::Image(_) => "[image]".to_owned(),
-        ContentBlock::Audio(_) => "[audio]".to_owned(),
-        _ => "[content that cannot be shown]".to_owned(),
     }
 }
 

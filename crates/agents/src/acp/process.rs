@@ -17,22 +17,22 @@ const GOODBYE: Duration = Duration::from_millis(1000);
 const GRACE: Duration = Duration::from_millis(500);
 
 /// A running agent.
-pub(super) struct AgentProcess {
+pub(crate) struct AgentProcess {
     child: Child,
 }
 
 /// How it is started.
-pub(super) struct Start<'a> {
-    pub(super) command: &'a [String],
-    pub(super) env: &'a [(String, String)],
-    pub(super) cwd: &'a Path,
-    /// Whether what it says on standard error is kept.
-    pub(super) stderr: Stdio,
+pub(crate) struct Start<'a> {
+    pub(crate) command: &'a [String],
+    pub(crate) env: &'a [(String, String)],
+    pub(crate) cwd: &'a Path,
+    /// Where its standard error goes.
+    pub(crate) stderr: Stdio,
 }
 
 impl AgentProcess {
-    /// Starts it; returns its input and output beside it.
-    pub(super) fn start(start: Start<'_>) -> Result<(Self, ChildStdin, ChildStdout), AcpError> {
+    /// Starts an agent. Returns its standard input and output, too.
+    pub(crate) fn start(start: Start<'_>) -> Result<(Self, ChildStdin, ChildStdout), AcpError> {
         let [program, arguments @ ..] = start.command else {
             return Err(AcpError::NotStarted { command: String::new(), why: "it has no command".to_owned() });
         };
@@ -53,8 +53,8 @@ impl AgentProcess {
         }
     }
 
-    /// Tells how it ended, if it has.
-    pub(super) fn ended(&self) -> Option<String> {
+    /// Returns how it ended, if it has.
+    pub(crate) fn ended(&self) -> Option<String> {
         let status = self.look().ok().flatten()?;
         let raw = match (status.exit_status(), status.terminating_signal()) {
             (Some(code), _) => code << 8,
@@ -63,19 +63,19 @@ impl AgentProcess {
         Some(ExitStatus::from_raw(raw).to_string())
     }
 
-    /// Tells how it ended, if it does so within this time.
-    pub(super) fn ended_within(&self, patience: Duration) -> Option<String> {
+    /// Returns how it ended, if it does so within this time.
+    pub(crate) fn ended_within(&self, patience: Duration) -> Option<String> {
         self.is_gone_within(patience);
         self.ended()
     }
 
-    /// Ends it and its group: its input is closed already, then SIGTERM, then SIGKILL.
-    pub(super) fn end(mut self, patience: Duration) {
+    /// Ends it and its process group. Its input is already closed; SIGTERM follows, then SIGKILL.
+    pub(crate) fn end(mut self, patience: Duration) {
         if !self.is_gone_within(patience.min(GOODBYE)) {
             self.signal(Signal::TERM);
             self.is_gone_within(GRACE);
         }
-        // Also when it is gone itself: others may be left of its group.
+        // Also if it has exited: other processes of its group may be left.
         self.signal(Signal::KILL);
         let _ = self.child.wait();
     }
@@ -86,8 +86,8 @@ impl AgentProcess {
         }
     }
 
-    /// Looks whether it has ended without taking it out of the table of processes: as long as it is there, nobody else
-    /// gets its number, and a signal to its group reaches no other.
+    /// Checks whether it has ended, without reaping it. Until it is reaped, its pid is not reused, and a signal to its
+    /// group cannot reach another one.
     fn look(&self) -> Result<Option<WaitIdStatus>, Errno> {
         let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw).ok_or(Errno::SRCH)?;
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;

@@ -1,4 +1,4 @@
-//! Requests of an agent that wait for a person, and extensions of the protocol that only our own agent uses.
+//! The permission requests of an agent that wait for a person.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -6,40 +6,30 @@ use std::sync::{Mutex, PoisonError};
 
 use agent_client_protocol::v1::schema::{
     PermissionOptionKind, RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse,
-    SelectedPermissionOutcome,
 };
 use agent_client_protocol::{Responder, V1};
 use mw_desk::chat::Reply;
-use mw_model::approval::ProposalId;
 
-/// What a question of our own agent has under `_meta`: its id in the store.
-pub(crate) const PROPOSAL: &str = "meanwhile/proposal";
-/// What an error of our own agent has where the words were kept.
-pub(crate) const HEARD: &str = "heard";
-
-/// Returns under which id the store has a question, too.
-pub(super) fn proposal(request: &RequestPermissionRequest) -> Option<ProposalId> {
-    request.meta.as_ref()?.get(PROPOSAL)?.as_str()?.parse().ok()
-}
+use crate::acp::permissions::choose;
 
 type Question = (RequestPermissionRequest, Responder<RequestPermissionResponse, V1>);
 
 /// Maximum number of open requests. No person answers more, and an agent that sends more does not wait for answers.
 pub(super) const MOST: usize = 100;
 
-/// Questions that were not answered yet.
+/// Requests that were not answered yet.
 #[derive(Default)]
-pub(super) struct Questions {
+pub(super) struct Requests {
     last: AtomicU64,
     /// Whether it was reported that there are too many.
     is_too_much: AtomicBool,
-    /// Whether the turn was asked to stop: what it still asks has no answer any more.
+    /// Whether the turn was asked to stop. Its further requests are denied.
     is_stopped: AtomicBool,
     open: Mutex<HashMap<u64, Question>>,
 }
 
-impl Questions {
-    /// Takes a question in; one too many is answered at once with a no.
+impl Requests {
+    /// Adds a request. If there are too many, it is denied at once.
     pub(super) fn add(&self, question: Question) -> Added {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if self.is_stopped.load(Ordering::SeqCst) {
@@ -58,7 +48,7 @@ impl Questions {
         Added::Number(number)
     }
 
-    /// Answers; what is allowed goes to `allowed` before the agent hears of it.
+    /// Answers a request. If it is allowed, `allowed` is called before the agent gets the answer.
     pub(super) fn answer(&self, number: u64, reply: Reply, allowed: impl FnOnce(&RequestPermissionRequest)) {
         let question = self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(&number);
         if let Some((request, responder)) = question {
@@ -66,16 +56,21 @@ impl Questions {
                 Reply::Once | Reply::Session => allowed(&request),
                 Reply::Deny => {}
             }
-            let _ = responder.respond(RequestPermissionResponse::new(chosen(&request, reply)));
+            let wanted = match reply {
+                Reply::Once => [PermissionOptionKind::AllowOnce, PermissionOptionKind::AllowAlways],
+                Reply::Session => [PermissionOptionKind::AllowAlways, PermissionOptionKind::AllowOnce],
+                Reply::Deny => [PermissionOptionKind::RejectOnce, PermissionOptionKind::RejectAlways],
+            };
+            let _ = responder.respond(RequestPermissionResponse::new(choose(&request, wanted)));
         }
     }
 
-    /// Takes questions again: a turn begins.
+    /// Accepts requests again, because a turn begins.
     pub(super) fn begin_turn(&self) {
         self.is_stopped.store(false, Ordering::SeqCst);
     }
 
-    /// Answers all of them, and whatever else this turn asks, with a no.
+    /// Denies all requests, also further ones of this turn.
     pub(super) fn cancel_all(&self) {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         self.is_stopped.store(true, Ordering::SeqCst);
@@ -87,32 +82,17 @@ impl Questions {
     }
 }
 
-/// What became of a question.
+/// The result of adding a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Added {
-    /// It waits under this number.
+    /// It was added under this number.
     Number(u64),
-    /// There are too many, and this was not reported yet.
+    /// It was denied, because there are too many. This was not reported yet.
     FirstRefused,
-    /// There still are, or its turn was asked to stop.
+    /// It was denied.
     Refused,
 }
 
 fn cancel(responder: Responder<RequestPermissionResponse, V1>) {
     let _ = responder.respond(RequestPermissionResponse::new(RequestPermissionOutcome::Cancelled));
-}
-
-fn chosen(request: &RequestPermissionRequest, reply: Reply) -> RequestPermissionOutcome {
-    let wanted = match reply {
-        Reply::Once => [PermissionOptionKind::AllowOnce, PermissionOptionKind::AllowAlways],
-        Reply::Session => [PermissionOptionKind::AllowAlways, PermissionOptionKind::AllowOnce],
-        Reply::Deny => [PermissionOptionKind::RejectOnce, PermissionOptionKind::RejectAlways],
-    };
-    let option = wanted.iter().find_map(|kind| request.options.iter().find(|option| option.kind == *kind));
-    match option {
-        Some(option) => {
-            RequestPermissionOutcome::Selected(SelectedPermissionOutcome::new(option.option_id.clone()))
-        }
-        None => RequestPermissionOutcome::Cancelled,
-    }
 }

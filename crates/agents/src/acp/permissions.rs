@@ -1,57 +1,17 @@
 //! Decides whether an agent may do what it requests, and asks a person if needed.
 
-use std::fmt;
 use std::path::PathBuf;
 
-use agent_client_protocol::v1::schema::{RequestPermissionRequest, ToolCallContent, ToolKind};
+use agent_client_protocol::v1::schema::{
+    PermissionOptionKind, RequestPermissionOutcome, RequestPermissionRequest, SelectedPermissionOutcome,
+};
 use meanwhile::engine::{Nobody, Passage, Policy, Runtime, TaskRequest};
 use meanwhile::{Error, Settings};
 use mw_model::approval::{ApprovalState, ProposalId};
 use mw_model::{CommandSpec, EnvVar};
 use mw_policy::{Decision, Mode, Reason, Tool, ToolClass, Verdict};
 
-use super::quirks;
-use super::quirks::Quirks;
-
-/// An operation that an agent requests.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Asked {
-    /// Run a script in a shell.
-    Script {
-        /// The script.
-        text: String,
-        /// The directory, if known.
-        cwd: Option<PathBuf>,
-        /// Variables that it adds to the environment.
-        env: Vec<(String, String)>,
-    },
-    /// Run a program without a shell.
-    Program {
-        /// The program and its arguments.
-        words: Vec<String>,
-        /// The directory, if known.
-        cwd: Option<PathBuf>,
-        /// Variables that it adds to the environment.
-        env: Vec<(String, String)>,
-    },
-    /// Read only.
-    Read,
-    /// Change files. Empty if unknown which.
-    Edit {
-        /// Which.
-        paths: Vec<PathBuf>,
-    },
-    /// Call one of our tools that runs no command.
-    Tool {
-        /// Which.
-        name: &'static str,
-    },
-    /// An unknown operation.
-    Other {
-        /// Its title.
-        title: String,
-    },
-}
+use super::requested::Asked;
 
 /// The answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,9 +30,8 @@ pub trait Permissions: Send + Sync {
     /// Decides. If a person must be asked, `asking` is called first.
     fn ask(&self, asked: &Asked, asking: &dyn Fn() -> Asking) -> Answer;
 
-    /// Waits for the answer to a question that the agent has put itself, where a person has to be asked: `asking` is called
-    /// before that. It decides nothing: the agent reads the answer where it asked. False where there is nothing to wait
-    /// for.
+    /// Waits for the answer to a request that the agent itself has written to the store; `asking` is called before. The
+    /// agent reads the answer there. Returns false if no person has to be asked or the request is not open.
     fn await_own(&self, asked: &Asked, question: &ProposalId, asking: &dyn Fn()) -> bool;
 
     /// Returns whether the variables that a command adds change the decision.
@@ -86,16 +45,6 @@ pub enum Asking {
     Ask,
     /// The same was already approved.
     Answered,
-}
-
-impl Asked {
-    /// Variables that it would add to the environment.
-    fn env(&self) -> &[(String, String)] {
-        match self {
-            Self::Script { env, .. } | Self::Program { env, .. } => env,
-            Self::Read | Self::Edit { .. } | Self::Tool { .. } | Self::Other { .. } => &[],
-        }
-    }
 }
 
 /// Decides by the policy, and asks a person if the policy requires it.
@@ -211,27 +160,10 @@ impl PolicyPermissions {
     }
 }
 
-/// The tool name under which the own operations of a subagent are judged.
+/// The tool as which the operations of an agent are judged.
 fn runs() -> Tool {
     let unknown = Tool { name: "shell", class: ToolClass::Awaits };
     Tool::named("shell").map_or(unknown, Tool::awaited)
-}
-
-impl fmt::Display for Asked {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Script { text, .. } => f.write_str(text),
-            Self::Program { words, .. } => f.write_str(&words.join(" ")),
-            Self::Read => f.write_str("look at files"),
-            Self::Edit { paths } if paths.is_empty() => f.write_str("change unspecified files"),
-            Self::Edit { paths } => {
-                let paths: Vec<_> = paths.iter().map(|path| path.display().to_string()).collect();
-                write!(f, "change {}", paths.join(", "))
-            }
-            Self::Tool { name } => write!(f, "call {name}"),
-            Self::Other { title } => f.write_str(title),
-        }
-    }
 }
 
 impl Permissions for PolicyPermissions {
@@ -264,7 +196,7 @@ impl Permissions for PolicyPermissions {
             return false;
         }
         asking();
-        // The agent itself reads the answer, and notifications if the store fails.
+        // The agent itself reads the answer, and notices if the store fails.
         let _ = runtime.approvals().await_answer(question, &self.policy());
         true
     }
@@ -278,51 +210,13 @@ impl Permissions for PolicyPermissions {
     }
 }
 
-/// The fields in which agents name the directory of a command.
-pub(super) const PLACES: [&str; 3] = ["cwd", "workdir", "directory"];
-
-/// Determines the operation for which an agent requests permission.
-pub(super) fn understand(request: &RequestPermissionRequest, quirks: Quirks) -> Asked {
-    let fields = &request.tool_call.fields;
-    let title = fields.title.clone().unwrap_or_else(|| request.tool_call.tool_call_id.0.to_string());
-    let input = fields.raw_input.as_ref();
-    let cwd = PLACES
-        .iter()
-        .find_map(|name| Some(PathBuf::from(input?.get(name)?.as_str()?)))
-        .filter(|cwd| cwd.is_absolute());
-    match input.and_then(|input| input.get("command").or_else(|| input.get("cmd"))) {
-        Some(serde_json::Value::String(text)) => {
-            return Asked::Script { text: text.clone(), cwd, env: Vec::new() };
-        }
-        Some(serde_json::Value::Array(words)) => {
-            let words: Option<Vec<_>> = words.iter().map(|word| Some(word.as_str()?.to_owned())).collect();
-            if let Some(words) = words.filter(|words| !words.is_empty()) {
-                return Asked::Program { words, cwd, env: Vec::new() };
-            }
-        }
-        _ => {}
-    }
-    let name = fields.name.as_deref().unwrap_or(&title);
-    if name.contains("meanwhile")
-        && let Some(tool) =
-            Tool::named(name.rsplit("__").next().unwrap_or(name).trim_start_matches("meanwhile_"))
-    {
-        return Asked::Tool { name: tool.name };
-    }
-    match fields.kind {
-        Some(ToolKind::Read | ToolKind::Search | ToolKind::Think) => Asked::Read,
-        Some(ToolKind::Edit) => {
-            let places = fields.locations.iter().flatten().map(|place| place.path.clone());
-            let diffs = fields.content.iter().flatten().filter_map(|content| match content {
-                ToolCallContent::Diff(diff) => Some(diff.path.clone()),
-                _ => None,
-            });
-            Asked::Edit { paths: places.chain(diffs).collect() }
-        }
-        Some(ToolKind::Execute) if input.is_none() && quirks.titles_are_commands => {
-            let (text, cwd) = quirks::command_in(&title);
-            Asked::Script { text, cwd, env: Vec::new() }
-        }
-        _ => Asked::Other { title },
-    }
+/// Chooses the option of the first kind that a request offers.
+pub(crate) fn choose(
+    request: &RequestPermissionRequest,
+    kinds: [PermissionOptionKind; 2],
+) -> RequestPermissionOutcome {
+    let option = kinds.iter().find_map(|kind| request.options.iter().find(|option| option.kind == *kind));
+    option.map_or(RequestPermissionOutcome::Cancelled, |option| {
+        RequestPermissionOutcome::Selected(SelectedPermissionOutcome::new(option.option_id.clone()))
+    })
 }

@@ -3,10 +3,15 @@
 //! The driver of a task needs only one turn; a chat needs many. Events from the agent and requests to it are plain data,
 //! and the owner of the connection never waits for the agent.
 
+mod conversation;
+mod entries;
+mod requests;
+mod thread;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use meanwhile::Settings;
@@ -16,8 +21,7 @@ use mw_model::approval::ProposalId;
 use mw_model::{EnvVar, Limits, RawText};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
-use super::hold::hold;
-use super::permissions::Permissions;
+use crate::acp::permissions::Permissions;
 use mw_tools::dialects::Dialect;
 
 /// The options of a connection.
@@ -113,9 +117,9 @@ pub enum AgentEvent {
     Unstopped(Duration),
     /// It refuses a mode.
     ModeRefused {
-        /// Which.
+        /// The mode.
         mode: String,
-        /// Why.
+        /// The reason.
         why: String,
     },
     /// The agent has exited, and the connection is closed.
@@ -148,17 +152,17 @@ pub struct AgentConnection {
 }
 
 impl AgentConnection {
-    /// Starts an agent. Everything else is reported to `heard`, whose result ends when the event was processed; the
-    /// agent is not read until then.
+    /// Starts an agent. `heard` gets all events. Its receiver is closed when the event was processed; until then nothing
+    /// more is read from the agent.
     #[must_use]
     pub fn open(
         options: ConnectionOptions,
         heard: impl Fn(AgentEvent) -> Receiver<()> + Send + Sync + 'static,
     ) -> Self {
         let (orders, taken) = unbounded_channel();
-        let thread = thread::spawn(move || {
+        let thread = std::thread::spawn(move || {
             let heard: Arc<Ears> = Arc::new(heard);
-            let end = hold(&options, taken, &heard).err();
+            let end = thread::run(&options, taken, &heard).err();
             if let Some(error) = end {
                 heard(AgentEvent::Gone(error.to_string()));
             }

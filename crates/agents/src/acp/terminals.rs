@@ -14,22 +14,22 @@ use mw_model::{CommandSpec, EnvVar, RawText, TaskId, signal_number};
 
 use mw_tools::call::LOOK_EVERY;
 
-/// How much of a terminal's output is given back where the agent sets no limit.
+/// How much output of a terminal is returned if the agent sets no limit.
 const USUAL_LIMIT: u64 = 1 << 20;
 
 /// The terminals of one agent.
-pub(super) struct Terminals {
-    pub(super) settings: Settings,
-    pub(super) session: String,
-    pub(super) shell: RawText,
-    pub(super) cwd: PathBuf,
-    pub(super) env: Vec<EnvVar>,
-    pub(super) limits: mw_model::Limits,
-    /// Who tells the session's news, if the agent's own end does not: what it waits for is not told beside it, and
-    /// a person may move it to the background.
-    pub(super) teller: Option<Teller>,
-    /// How much output each gives back.
-    pub(super) known: Mutex<HashMap<String, u64>>,
+pub(crate) struct Terminals {
+    pub(crate) settings: Settings,
+    pub(crate) session: String,
+    pub(crate) shell: RawText,
+    pub(crate) cwd: PathBuf,
+    pub(crate) env: Vec<EnvVar>,
+    pub(crate) limits: mw_model::Limits,
+    /// The process that delivers the notifications of the session, if any. It does not deliver the ends that the agent
+    /// waits for, and a person can move a command to the background.
+    pub(crate) teller: Option<Teller>,
+    /// How much output of each terminal is returned.
+    pub(crate) known: Mutex<HashMap<String, u64>>,
 }
 
 impl Terminals {
@@ -41,8 +41,8 @@ impl Terminals {
         Scope::Session(self.session.clone())
     }
 
-    /// Returns what a request would run: agents send a program and its arguments, or a whole script.
-    pub(super) fn command(&self, request: &CreateTerminalRequest) -> CommandSpec {
+    /// Returns the command of a request: a program with arguments, or a script.
+    pub(crate) fn command(&self, request: &CreateTerminalRequest) -> CommandSpec {
         if request.args.is_empty() && request.command.contains(char::is_whitespace) {
             return CommandSpec::Shell {
                 program: self.shell.clone(),
@@ -53,14 +53,14 @@ impl Terminals {
         CommandSpec::Argv(words.map(|word| RawText::from(word.as_str())).collect())
     }
 
-    pub(super) fn create(&self, request: &CreateTerminalRequest) -> Result<String, Error> {
+    pub(crate) fn create(&self, request: &CreateTerminalRequest) -> Result<String, Error> {
         let mut env = self.env.clone();
         for added in &request.env {
             env.retain(|var| var.name.as_bytes() != added.name.as_bytes());
             env.push(EnvVar { name: added.name.as_str().into(), value: added.value.as_str().into() });
         }
         let cwd = request.cwd.clone().unwrap_or_else(|| self.cwd.clone());
-        // It waits for no slot: whoever started it waits for it.
+        // It needs no slot, because the agent waits for it.
         let task = self.runtime()?.starts().start(&TaskRequest {
             uncounted: true,
             limits: self.limits.clone(),
@@ -76,7 +76,7 @@ impl Terminals {
         Ok(id)
     }
 
-    pub(super) fn output(&self, id: &str) -> Result<TerminalOutputResponse, Error> {
+    pub(crate) fn output(&self, id: &str) -> Result<TerminalOutputResponse, Error> {
         let runtime = self.runtime()?;
         let task = runtime.tasks().task(id, &self.scope())?;
         let most = self.known.lock().ok().and_then(|known| known.get(id).copied()).unwrap_or(USUAL_LIMIT);
@@ -93,8 +93,8 @@ impl Terminals {
         Ok(reply.exit_status(task.status.is_terminal().then(|| exit_status(&task))))
     }
 
-    /// Says which task a terminal is and what it printed last, for a screen.
-    pub(super) fn tail(&self, id: &str) -> String {
+    /// Returns the task of a terminal and its last lines, for a screen.
+    pub(crate) fn tail(&self, id: &str) -> String {
         const LINES: u64 = 40;
         const BYTES: u64 = 8 << 10;
         let request =
@@ -107,7 +107,7 @@ impl Terminals {
         read.unwrap_or_else(|error| format!("[{id}: {error}]"))
     }
 
-    pub(super) fn wait(&self, id: &str) -> Result<TerminalExitStatus, Error> {
+    pub(crate) fn wait(&self, id: &str) -> Result<TerminalExitStatus, Error> {
         let runtime = self.runtime()?;
         let task = runtime.lookup().resolve(id, &self.scope())?;
         let request = WaitRequest {
@@ -129,7 +129,7 @@ impl Terminals {
         Ok(exit_status(&task))
     }
 
-    /// Notes that the agent knows how a task ended.
+    /// Records that the agent knows how a task ended.
     fn told(&self, runtime: &Runtime, task: &TaskId) -> Result<(), Error> {
         let kept = match &self.teller {
             Some(teller) => runtime.notifications().keep_promise(task, teller)?,
@@ -144,11 +144,11 @@ impl Terminals {
     }
 
     /// Lets the agent get notifications for all running tasks, because the turn that started them has ended.
-    pub(super) fn leave_all(&self) {
+    pub(crate) fn leave_all(&self) {
         let Ok(runtime) = self.runtime() else { return };
         for task in self.ids().iter().filter_map(|id| runtime.tasks().task(id, &self.scope()).ok()) {
             if !task.status.is_terminal() {
-                // One that cannot be left now is left when we are gone.
+                // If this fails, it happens when this process ends.
                 let _ = self.leave(&runtime, &task.id);
             }
         }
@@ -158,8 +158,8 @@ impl Terminals {
         self.known.lock().map(|known| known.keys().cloned().collect()).unwrap_or_default()
     }
 
-    /// Ends what runs in a terminal, unless a person moved it to the background: then it is not the call's any more.
-    pub(super) fn kill(&self, id: &str) -> Result<(), Error> {
+    /// Ends the command of a terminal, unless a person moved it to the background.
+    pub(crate) fn kill(&self, id: &str) -> Result<(), Error> {
         let runtime = self.runtime()?;
         if runtime
             .lookup()
@@ -173,8 +173,8 @@ impl Terminals {
         runtime.notifications().kill_as_owner(&[id], &self.session, &request)?.all_done().map(drop)
     }
 
-    /// Ends what still runs in a terminal and forgets it; the task's record stays.
-    pub(super) fn release(&self, id: &str) -> Result<(), Error> {
+    /// Ends the command of a terminal and forgets the terminal. The task stays recorded.
+    pub(crate) fn release(&self, id: &str) -> Result<(), Error> {
         self.kill(id)?;
         if let Ok(mut known) = self.known.lock() {
             known.remove(id);
@@ -183,7 +183,7 @@ impl Terminals {
     }
 
     /// Ends all of them.
-    pub(super) fn release_all(&self) {
+    pub(crate) fn release_all(&self) {
         for id in self.ids() {
             // One that cannot be reached ends with its session.
             let _ = self.release(&id);

@@ -7,27 +7,27 @@ use std::time::{Duration, Instant};
 use agent_client_protocol::v1::ConnectionTo;
 use agent_client_protocol::v1::schema::{
     CancelNotification, ContentBlock, McpServer, PromptRequest, RequestPermissionRequest,
-    SessionNotification, StopReason, TextContent,
+    SessionNotification, TextContent,
 };
 use agent_client_protocol::{Agent, Client as ClientRole, ConnectTo};
 use mw_model::{AgentRecord, DEPTH_VARIABLE};
 use tokio::sync::watch;
 
-use super::client::Client;
-use super::error::AcpError;
-use super::opening::{Opening, OwnServer, greet, in_words, is_hang_up, set_mode, title};
-use super::serving::{apart, serving};
 use super::transcript::Transcript;
-use super::wire::Garbage;
+use crate::acp::client::Client;
+use crate::acp::error::AcpError;
+use crate::acp::handlers::{handlers, respond_apart};
+use crate::acp::session::{Opening, OwnServer, greet, in_words, is_hang_up, set_mode, stopped, title};
+use crate::acp::wire::Garbage;
 use crate::event_loop;
 use mw_tools::dialects::Dialect;
 
-/// How often it is looked at whether an agent is still there.
+/// How often the activity is written and silence is checked.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
-/// How long an answer may take that came just before the end.
+/// How long to wait for an answer that arrived just before the connection closed.
 const LAST_WORD: Duration = Duration::from_millis(500);
 
-/// What a turn is about.
+/// The settings of a turn.
 pub(super) struct Conversation {
     pub(super) cwd: PathBuf,
     pub(super) mw: PathBuf,
@@ -35,7 +35,7 @@ pub(super) struct Conversation {
     pub(super) child: String,
     pub(super) depth: u32,
     pub(super) mode: Option<String>,
-    /// The agent's own name for the conversation, where one is taken up.
+    /// The agent's id of the session to continue.
     pub(super) known: Option<String>,
     pub(super) prompt: String,
     pub(super) cancel_after: Duration,
@@ -43,32 +43,32 @@ pub(super) struct Conversation {
     pub(super) stay: Stay,
 }
 
-/// What becomes of the agent after its turn.
+/// What happens to the agent after its turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stay {
-    /// That depends on whether it can take the conversation up again.
+    /// It ends if it can load sessions; otherwise a keeper must have it.
     Unknown,
-    /// It goes.
+    /// It ends.
     Passing,
     /// A keeper has it.
     Kept,
-    /// A keeper had it all along, and it knows the conversation.
+    /// A keeper has had it since an earlier turn, and its session is open.
     Resident,
 }
 
 /// A turn.
-pub(super) struct Talk {
+pub(super) struct Turn {
     pub(super) client: Arc<Client<Mutex<Transcript>>>,
     pub(super) conversation: Conversation,
 }
 
 /// An event that is recorded before the turn ends.
 pub(super) enum News {
-    /// Who it is, and whether it can take conversations up.
+    /// The agent was initialised.
     Greeted { info: Option<String>, can_load: bool },
-    /// The conversation has a name.
+    /// A session was created.
     Began { session: String },
-    /// The message was sent into it.
+    /// The prompt was sent.
     Accepted,
 }
 
@@ -89,8 +89,8 @@ impl News {
     }
 }
 
-impl Talk {
-    /// Holds the turn; returns the word of the protocol for why it ended.
+impl Turn {
+    /// Runs the turn. Returns the stop reason of the protocol.
     pub(super) fn run(
         &self,
         transport: impl ConnectTo<ClientRole> + 'static,
@@ -134,19 +134,19 @@ impl Talk {
             *place = self.ask(&connection, garbage, cancelled, &tell).await;
             Ok(())
         });
-        // An outcome outranks whatever the connection says while it comes down.
+        // The outcome counts more than an error while the connection closes.
         let _ = connected.await;
         outcome
     }
 
-    /// Answers what the agent asks for as long as `main` runs.
+    /// Answers the agent's requests while `main` runs.
     async fn serve(
         &self,
         transport: impl ConnectTo<ClientRole> + 'static,
         main: impl AsyncFnOnce(ConnectionTo<Agent>) -> Result<(), agent_client_protocol::Error>,
     ) -> Result<(), agent_client_protocol::Error> {
         let (updates, permission) = (Arc::clone(&self.client), Arc::clone(&self.client));
-        serving(&self.client)
+        handlers(&self.client)
             .on_receive_notification(
                 async move |notification: SessionNotification, _connection| {
                     updates.transcript().update(&notification.update);
@@ -156,7 +156,7 @@ impl Talk {
             )
             .on_receive_request(
                 async move |request: RequestPermissionRequest, responder, _connection| {
-                    apart(&permission, responder, move |client| client.permission(&request));
+                    respond_apart(&permission, responder, move |client| client.permission(&request));
                     Ok(())
                 },
                 agent_client_protocol::on_receive_request!(),
@@ -204,7 +204,7 @@ impl Talk {
         }
     }
 
-    /// Greets, and begins a conversation or takes one up.
+    /// Initialises the agent, and creates or loads a session.
     async fn begin(
         &self,
         connection: &ConnectionTo<Agent>,
@@ -221,25 +221,18 @@ impl Talk {
         let _ = tell.send(News::Greeted { info: greeted.agent_info.as_ref().map(title), can_load });
         let conversation = &self.conversation;
         let opening = Opening { connection, cwd: &conversation.cwd, server: conversation.server() };
-        let session = match &conversation.known {
-            Some(known) => {
-                let replays = |replays| self.client.transcript().replays = replays;
-                opening.take_up(known, replays).await?;
-                known.clone()
-            }
-            None => {
-                let begun = opening.begin().await?;
-                let _ = tell.send(News::Began { session: begun.session.clone() });
-                begun.session
-            }
-        };
+        let replays = |replays| self.client.transcript().replays = replays;
+        let session = opening.open(conversation.known.as_deref(), replays).await?.session;
+        if conversation.known.is_none() {
+            let _ = tell.send(News::Began { session: session.clone() });
+        }
         if let Some(mode) = &conversation.mode {
             set_mode(connection, &session, mode).await?;
         }
         Ok(session)
     }
 
-    /// Keeps the state of things written, and says so when nothing was heard for too long.
+    /// Writes the activity regularly, and reports when the agent has been silent for too long.
     async fn watch_silence(&self, garbage: &Garbage) -> std::convert::Infallible {
         let mut told_at: Option<Instant> = None;
         loop {
@@ -254,7 +247,7 @@ impl Talk {
             if transcript.activity.waiting.is_none() {
                 let seconds = heard.elapsed().as_secs();
                 transcript.wait_for(Some(format!("no message from the agent for {seconds} s")));
-                // It waits for nobody, as far as is known.
+                // It is not known to wait for a person.
                 transcript.activity.waiting = None;
             }
             told_at = Some(heard);
@@ -263,7 +256,7 @@ impl Talk {
 }
 
 impl Conversation {
-    /// Returns our own server, bound to the session of the agent's tasks.
+    /// Returns our MCP server, bound to the session of the agent's tasks.
     fn server(&self) -> McpServer {
         let env = [
             ("MEANWHILE_HOME".to_owned(), self.home.to_string_lossy().into_owned()),
@@ -271,19 +264,6 @@ impl Conversation {
             (DEPTH_VARIABLE.to_owned(), self.depth.to_string()),
         ];
         OwnServer { mw: &self.mw, dialect: Dialect::Canonical, env: &env }.described()
-    }
-}
-
-/// Only the end of a turn is an answer; whatever cut it short is not.
-pub(super) fn stopped(reason: StopReason) -> Result<String, AcpError> {
-    let early = |reason: &str| Err(AcpError::Stopped { reason: reason.to_owned() });
-    match reason {
-        StopReason::EndTurn => Ok("end_turn".to_owned()),
-        StopReason::MaxTokens => early("max_tokens"),
-        StopReason::MaxTurnRequests => early("max_turn_requests"),
-        StopReason::Refusal => early("refusal"),
-        StopReason::Cancelled => early("cancelled"),
-        _ => early("for an unknown reason"),
     }
 }
 

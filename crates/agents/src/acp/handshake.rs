@@ -9,27 +9,27 @@ use agent_client_protocol::Client as ClientRole;
 use super::error::AcpError;
 use super::process::{AgentProcess, Start};
 use super::quirks::Quirks;
-use super::{opening, wire};
+use super::{session, wire};
 use mw_tools::delegation::AgentEntry;
 
-/// How long a greeting may take; some agents load a lot first.
+/// How long `initialize` may take. Some agents load a lot first.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What an agent said of itself.
+/// What an agent reports about itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Handshake {
     /// Its name and version, if it reports them.
     pub info: Option<String>,
-    /// Whether it can take a conversation up again in a new process.
+    /// Whether it can load a session in a new process.
     pub can_load: bool,
-    /// How it wants to be signed in to, if it does.
+    /// How a person can sign in, if that is required.
     pub sign_in: Vec<String>,
 }
 
-/// Starts an agent, greets it and ends it.
+/// Starts an agent, initialises it and ends it.
 ///
 /// # Errors
-/// Why it does not work.
+/// When it cannot be started or does not answer.
 pub fn greet(entry: &AgentEntry, cwd: &Path) -> Result<Handshake, AcpError> {
     let start = Start { command: &entry.command, env: &entry.env, cwd, stderr: Stdio::null() };
     let (process, stdin, stdout) = AgentProcess::start(start)?;
@@ -42,7 +42,7 @@ pub fn greet(entry: &AgentEntry, cwd: &Path) -> Result<Handshake, AcpError> {
     let place = &mut greeted;
     let connected = ClientRole.v1().name("meanwhile").connect_with(transport, async move |connection| {
         *place = tokio::select! {
-            greeted = opening::greet(&connection, quirks) => greeted,
+            greeted = session::greet(&connection, quirks) => greeted,
             () = connection.incoming_closed() => Err(AcpError::Gone { how: String::new() }),
             () = tokio::time::sleep(PATIENCE) => {
                 Err(AcpError::Silent { request: "initialize", seconds: PATIENCE.as_secs() })
@@ -59,7 +59,7 @@ pub fn greet(entry: &AgentEntry, cwd: &Path) -> Result<Handshake, AcpError> {
     process.end(Duration::from_millis(200));
     let greeted = greeted?;
     Ok(Handshake {
-        info: greeted.agent_info.as_ref().map(opening::title),
+        info: greeted.agent_info.as_ref().map(session::title),
         can_load: greeted.agent_capabilities.load_session,
         sign_in: greeted.auth_methods.iter().map(|method| method.name().to_owned()).collect(),
     })

@@ -2,21 +2,21 @@
 
 use std::path::{Path, PathBuf};
 
-/// How an agent differs from what it says, or from what others do.
+/// How an agent differs from its announcements or from other agents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Quirks {
-    /// Whether it can write new files through its client. Gemini CLI reads a file before it writes it, and a file
-    /// that is not there ends its call; without the offer it writes by itself.
-    pub(super) writes_through_client: bool,
-    /// Whether it can take up a conversation in a new process, should it say so. Gemini CLI finds none.
-    pub(super) loads: bool,
-    /// Whether the title of a permission to execute is the command, and nothing else says it.
-    pub(super) titles_are_commands: bool,
+pub(crate) struct Quirks {
+    /// Whether it can create files through its client. Gemini CLI reads a file before it writes it and gives up if the
+    /// file does not exist. Without the offer it writes files itself.
+    pub(crate) writes_through_client: bool,
+    /// Whether it can load a session in a new process if it says so. Gemini CLI cannot.
+    pub(crate) loads: bool,
+    /// Whether only the title of a permission request contains the command.
+    pub(crate) titles_are_commands: bool,
 }
 
 impl Quirks {
-    /// Returns those of the agent that this command starts.
-    pub(super) fn of(command: &[String]) -> Self {
+    /// Returns the quirks of the agent that this command starts.
+    pub(crate) fn of(command: &[String]) -> Self {
         let is_gemini = command.iter().any(|word| {
             let name = Path::new(word).file_name().and_then(|name| name.to_str()).unwrap_or(word);
             name == "gemini" || name.starts_with("gemini-cli")
@@ -25,10 +25,10 @@ impl Quirks {
     }
 }
 
-/// Takes the command out of a title, and the directory where one is named. Older versions of Gemini CLI add
-/// ` [current working directory D]` or ` [in D]`, then ` (what it is for)` and ` [background]`. Only a title that ends in
-/// exactly that is cut; the command may say anything, so nothing is cut out of the middle of one.
-pub(super) fn command_in(title: &str) -> (String, Option<PathBuf>) {
+/// Extracts the command and its directory, if any, from a title. Older versions of Gemini CLI append
+/// ` [current working directory D]` or ` [in D]`, then ` (its purpose)` and ` [background]`. Only a title that ends exactly
+/// so is cut, because a command may contain any text.
+pub(crate) fn command_in(title: &str) -> (String, Option<PathBuf>) {
     let whole = || (title.to_owned(), None);
     let marks = [" [current working directory ", " [in "];
     let found: Vec<_> = marks.iter().flat_map(|mark| title.match_indices(mark)).collect();
@@ -36,7 +36,7 @@ pub(super) fn command_in(title: &str) -> (String, Option<PathBuf>) {
     let Some((directory, rest)) = title[at + mark.len()..].split_once(']') else { return whole() };
     let rest = rest.strip_suffix(" [background]").unwrap_or(rest);
     let is_remark = rest.is_empty() || (rest.starts_with(" (") && rest.ends_with(')'));
-    // After a word, a bracket is no shell: what looks like a remark cannot have been part of a command that runs.
+    // A parenthesis after a word is a syntax error in a shell, so this cannot be a part of a valid command.
     if !is_remark || rest.contains('\n') || !Path::new(directory).is_absolute() {
         return whole();
     }

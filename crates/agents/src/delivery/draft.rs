@@ -1,33 +1,34 @@
-//! A reply that is not written yet: a notification in it can be removed again, if a wait will report the same end.
+//! A reply that is not written yet. A notification is taken out of it again if a wait will report the same end.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use meanwhile::engine::Delivery;
 use mw_model::{Notice, TaskId};
 use serde_json::Value;
 
-use super::teller::Told;
+use super::deliveries::Notification;
 
-/// What may still be removed from a reply. Shared by the writer of the reply and the delivery thread.
+/// What was taken out of a reply. Shared by the writer of the reply and the thread of its session.
 #[derive(Clone, Default)]
-pub(crate) struct Seal(Arc<Mutex<State>>);
+pub(crate) struct Draft(Arc<Mutex<State>>);
 
 #[derive(Default)]
 struct State {
     /// Whether it is being written.
     is_closed: bool,
-    /// What stays in it.
+    /// The notifications that must stay in it, by number.
     fixed: Vec<i64>,
-    /// What was taken out: numbers, and the texts as they stand in the reply.
+    /// What was taken out: the number, and the text in the reply.
     taken: Vec<(i64, String)>,
 }
 
-impl Seal {
+impl Draft {
     fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
         change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Takes a notification out; false when it is too late for that.
+    /// Takes a notification out. Returns false if it must stay or the reply is already being written.
     pub(crate) fn take(&self, number: i64, block: &str) -> bool {
         self.change(|state| {
             let may_go = !state.is_closed && !state.fixed.contains(&number);
@@ -38,9 +39,13 @@ impl Seal {
         })
     }
 
-    /// Composes the reply of notifications: without those that were taken out already. Those that the reply refers to
-    /// stay.
-    pub(crate) fn compose(&self, mut notices: Vec<Told>, stays: impl Fn(&Told) -> bool) -> Vec<Told> {
+    /// Returns the notifications that were not taken out yet. Those for which `stays` holds can no longer be: the reply
+    /// refers to them.
+    pub(crate) fn compose(
+        &self,
+        mut notices: Vec<Notification>,
+        stays: impl Fn(&Notification) -> bool,
+    ) -> Vec<Notification> {
         self.change(|state| {
             notices.retain(|told| !state.taken.iter().any(|(number, _)| *number == told.notice.number));
             state.taken.clear();
@@ -49,7 +54,8 @@ impl Seal {
         notices
     }
 
-    /// The reply is being written: returns what was taken out since it was composed. Nothing is taken out from now on.
+    /// Called when the reply is being written. Returns the texts that were taken out after [`Draft::compose`]; nothing is
+    /// taken out from now on.
     pub(crate) fn close(&self) -> Vec<String> {
         self.change(|state| {
             state.is_closed = true;
@@ -58,27 +64,23 @@ impl Seal {
     }
 }
 
-/// The notifications of a reply that is being sent.
-pub(super) struct Open<'host> {
+/// The notifications of a reply that is not acknowledged yet.
+pub(super) struct OpenReply<'host> {
     pub(super) delivery: Delivery<'host>,
-    /// Their texts in the reply.
-    pub(super) blocks: Vec<String>,
-    pub(super) seal: Seal,
+    /// Their texts in the reply, by number.
+    pub(super) blocks: HashMap<i64, String>,
+    pub(super) draft: Draft,
 }
 
-impl Open<'_> {
-    /// Removes the ends of these tasks from the reply, unless it is already being written.
-    pub(super) fn leave(&mut self, tasks: &[TaskId]) {
-        let of_tasks = |notice: &Notice| notice.is_ending() && tasks.contains(&notice.task);
-        let notices = self.delivery.notices().iter().zip(&self.blocks);
-        let taken =
-            notices.filter(|(notice, block)| of_tasks(notice) && self.seal.take(notice.number, block));
-        let taken: Vec<_> = taken.map(|(notice, _)| notice.number).collect();
+impl OpenReply<'_> {
+    /// Takes the ends of these tasks out of the reply, unless it is already being written.
+    pub(super) fn take_out(&mut self, tasks: &[TaskId]) {
+        let of_tasks = |notice: &&Notice| notice.is_ending() && tasks.contains(&notice.task);
+        let ends = self.delivery.notices().iter().filter(of_tasks).map(|notice| notice.number);
+        let taken: Vec<_> = ends
+            .filter(|number| self.blocks.get(number).is_some_and(|block| self.draft.take(*number, block)))
+            .collect();
         if !taken.is_empty() {
-            let is_left = |notice: &Notice| !taken.contains(&notice.number);
-            let kept = self.delivery.notices().iter().map(is_left).collect::<Vec<_>>();
-            let mut kept = kept.into_iter();
-            self.blocks.retain(|_| kept.next().unwrap_or(true));
             // If this fails, the notification is delivered again after this server has ended.
             let _ = self.delivery.leave(&taken);
         }
@@ -88,23 +90,23 @@ impl Open<'_> {
 /// Writes a message without these notifications.
 pub(crate) fn without(message: &[u8], blocks: &[String]) -> Option<Vec<u8>> {
     let mut message = serde_json::from_slice(message).ok()?;
-    take_out(&mut message, blocks);
+    remove_blocks(&mut message, blocks);
     serde_json::to_vec(&message).ok()
 }
 
-/// Takes them out of the list of texts and out of that in the data. No other text is like one: see
+/// Removes them from the list of texts and from the list in the data. No other text equals one of them: see
 /// [`Excerpt`](mw_tools::operations::Excerpt).
-fn take_out(value: &mut Value, blocks: &[String]) {
+fn remove_blocks(value: &mut Value, blocks: &[String]) {
     let is_one = |text: &Value| text.as_str().is_some_and(|text| blocks.iter().any(|block| block == text));
     match value {
         Value::Array(items) => {
             items.retain(|item| !is_one(item) && !item.get("text").is_some_and(is_one));
-            items.iter_mut().for_each(|item| take_out(item, blocks));
+            items.iter_mut().for_each(|item| remove_blocks(item, blocks));
         }
-        Value::Object(members) => {
-            members.values_mut().for_each(|member| take_out(member, blocks));
-            if members.get("notices").is_some_and(|notices| *notices == Value::Array(Vec::new())) {
-                members.remove("notices");
+        Value::Object(fields) => {
+            fields.values_mut().for_each(|field| remove_blocks(field, blocks));
+            if fields.get("notices").is_some_and(|notices| *notices == Value::Array(Vec::new())) {
+                fields.remove("notices");
             }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
@@ -138,9 +140,9 @@ mod tests {
 
     #[test]
     fn what_is_being_written_stays() {
-        let seal = Seal::default();
-        assert!(seal.take(1, "<a>"));
-        assert_eq!(seal.close(), ["<a>"]);
-        assert!(!seal.take(2, "<b>"));
+        let draft = Draft::default();
+        assert!(draft.take(1, "<a>"));
+        assert_eq!(draft.close(), ["<a>"]);
+        assert!(!draft.take(2, "<b>"));
     }
 }

@@ -1,0 +1,125 @@
+//! The operation for which an agent requests permission.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use agent_client_protocol::v1::schema::{RequestPermissionRequest, ToolCallContent, ToolKind};
+use mw_policy::Tool;
+
+use super::quirks::{Quirks, command_in};
+
+/// An operation that an agent requests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// Run a script in a shell.
+    Script {
+        /// The script.
+        text: String,
+        /// The directory, if known.
+        cwd: Option<PathBuf>,
+        /// Variables that it adds to the environment.
+        env: Vec<(String, String)>,
+    },
+    /// Run a program without a shell.
+    Program {
+        /// The program and its arguments.
+        words: Vec<String>,
+        /// The directory, if known.
+        cwd: Option<PathBuf>,
+        /// Variables that it adds to the environment.
+        env: Vec<(String, String)>,
+    },
+    /// Read only.
+    Read,
+    /// Change files.
+    Edit {
+        /// The files. Empty if unknown.
+        paths: Vec<PathBuf>,
+    },
+    /// Call one of our tools that runs no command.
+    Tool {
+        /// The tool.
+        name: &'static str,
+    },
+    /// An unknown operation.
+    Other {
+        /// Its title.
+        title: String,
+    },
+}
+
+impl Asked {
+    /// Returns the variables that it adds to the environment.
+    pub(crate) fn env(&self) -> &[(String, String)] {
+        match self {
+            Self::Script { env, .. } | Self::Program { env, .. } => env,
+            Self::Read | Self::Edit { .. } | Self::Tool { .. } | Self::Other { .. } => &[],
+        }
+    }
+}
+
+impl fmt::Display for Asked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Script { text, .. } => f.write_str(text),
+            Self::Program { words, .. } => f.write_str(&words.join(" ")),
+            Self::Read => f.write_str("look at files"),
+            Self::Edit { paths } if paths.is_empty() => f.write_str("change unspecified files"),
+            Self::Edit { paths } => {
+                let paths: Vec<_> = paths.iter().map(|path| path.display().to_string()).collect();
+                write!(f, "change {}", paths.join(", "))
+            }
+            Self::Tool { name } => write!(f, "call {name}"),
+            Self::Other { title } => f.write_str(title),
+        }
+    }
+}
+
+/// The fields in which agents name the directory of a command.
+pub(crate) const PLACES: [&str; 3] = ["cwd", "workdir", "directory"];
+
+/// Determines the operation for which an agent requests permission.
+pub(crate) fn understand(request: &RequestPermissionRequest, quirks: Quirks) -> Asked {
+    let fields = &request.tool_call.fields;
+    let title = fields.title.clone().unwrap_or_else(|| request.tool_call.tool_call_id.0.to_string());
+    let input = fields.raw_input.as_ref();
+    let cwd = PLACES
+        .iter()
+        .find_map(|name| Some(PathBuf::from(input?.get(name)?.as_str()?)))
+        .filter(|cwd| cwd.is_absolute());
+    match input.and_then(|input| input.get("command").or_else(|| input.get("cmd"))) {
+        Some(serde_json::Value::String(text)) => {
+            return Asked::Script { text: text.clone(), cwd, env: Vec::new() };
+        }
+        Some(serde_json::Value::Array(words)) => {
+            let words: Option<Vec<_>> = words.iter().map(|word| Some(word.as_str()?.to_owned())).collect();
+            if let Some(words) = words.filter(|words| !words.is_empty()) {
+                return Asked::Program { words, cwd, env: Vec::new() };
+            }
+        }
+        _ => {}
+    }
+    let name = fields.name.as_deref().unwrap_or(&title);
+    if name.contains("meanwhile")
+        && let Some(tool) =
+            Tool::named(name.rsplit("__").next().unwrap_or(name).trim_start_matches("meanwhile_"))
+    {
+        return Asked::Tool { name: tool.name };
+    }
+    match fields.kind {
+        Some(ToolKind::Read | ToolKind::Search | ToolKind::Think) => Asked::Read,
+        Some(ToolKind::Edit) => {
+            let places = fields.locations.iter().flatten().map(|place| place.path.clone());
+            let diffs = fields.content.iter().flatten().filter_map(|content| match content {
+                ToolCallContent::Diff(diff) => Some(diff.path.clone()),
+                _ => None,
+            });
+            Asked::Edit { paths: places.chain(diffs).collect() }
+        }
+        Some(ToolKind::Execute) if input.is_none() && quirks.titles_are_commands => {
+            let (text, cwd) = command_in(&title);
+            Asked::Script { text, cwd, env: Vec::new() }
+        }
+        _ => Asked::Other { title },
+    }
+}

@@ -1,0 +1,255 @@
+//! Runs the slash commands about tasks.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use meanwhile::engine::{From, KillRequest, Passage, ReadRequest, Runtime, clean_text};
+use meanwhile::{Error, Filter, Scope, Settings, Task};
+use mw_desk::chat::ChatQuestion;
+use mw_model::Status;
+use mw_model::approval::Proposal;
+use mw_model::signal::SIGKILL;
+use mw_model::{TaskId, parse_short_handle};
+use mw_policy::Tool;
+
+use super::announcing::{Announcement, Announcing};
+use super::core::Message;
+use super::slash::Slash;
+use mw_tools::call::{CallContext, Caller, Patience, Premises, Refusal};
+use mw_tools::dialects::{Dialect, Speaks};
+use mw_tools::operations::{ShellCall, start};
+use mw_tools::screens::{self, Layout};
+
+/// Runs commands about tasks on separate threads, because some wait for an answer or for an end.
+#[derive(Clone)]
+pub(super) struct CommandRunner {
+    pub(super) settings: Settings,
+    pub(super) premises: Premises,
+    pub(super) layout: Layout,
+    pub(super) dialect: Dialect,
+    pub(super) messages: Sender<Message>,
+    pub(super) queue: Queue,
+    pub(super) announcing: Announcing,
+}
+
+/// Runs commands in order. Each waits until the previous one has finished, or is itself waiting for an answer or for
+/// the end of a task.
+#[derive(Clone, Default)]
+pub(super) struct Queue(Arc<Mutex<Option<Receiver<()>>>>);
+
+/// A command's place in the queue. The next command waits until this one releases its turn; banners wait until its
+/// output is shown.
+struct Place {
+    turn: Mutex<Option<Sender<()>>>,
+    announcement: Mutex<Option<Announcement>>,
+}
+
+impl Queue {
+    /// Adds a command. Returns its place, and the end of the previous command to wait for.
+    fn join(&self, announcement: Announcement) -> (Place, Option<Receiver<()>>) {
+        let (done, next) = channel();
+        let before = self.0.lock().unwrap_or_else(PoisonError::into_inner).replace(next);
+        (Place { turn: Mutex::new(Some(done)), announcement: Mutex::new(Some(announcement)) }, before)
+    }
+}
+
+impl Place {
+    fn give_up_turn(&self) {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+
+    fn announcement(&self) -> MutexGuard<'_, Option<Announcement>> {
+        self.announcement.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Notifies the core when approval is required. Other commands and banners continue until the answer.
+struct Asking<'a> {
+    runner: &'a CommandRunner,
+    place: &'a Place,
+}
+
+impl Caller for Asking<'_> {
+    fn meanwhile(&self, _: &[Task]) -> Patience {
+        Patience::GoOn
+    }
+
+    fn ask(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> meanwhile::engine::Asked {
+        const LOOK_EVERY: Duration = Duration::from_millis(50);
+        let _ = self.runner.messages.send(Message::Asked(ChatQuestion::of(proposal)));
+        self.place.give_up_turn();
+        self.place.announcement().take();
+        let deadline = Instant::now() + self.runner.premises.policy.patience.wait;
+        while !answered() && Instant::now() < deadline {
+            thread::sleep(LOOK_EVERY);
+        }
+        // If the answer is yes, a task starts as soon as this returns.
+        *self.place.announcement() = Some(self.runner.announcing.begin());
+        meanwhile::engine::Asked::Elsewhere
+    }
+}
+
+impl meanwhile::engine::Asker for Asking<'_> {
+    fn ask(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> meanwhile::engine::Asked {
+        Caller::ask(self, proposal, answered)
+    }
+}
+
+impl CommandRunner {
+    /// Runs a command and sends its output to the core.
+    pub(super) fn run(self: &Arc<Self>, command: Slash) {
+        let runner = Arc::clone(self);
+        let (place, before) = self.queue.join(self.announcing.begin());
+        thread::spawn(move || {
+            // Nothing is ever received: this returns when the previous command has released its turn.
+            let _ = before.map(|before| before.recv());
+            let text = runner.answer(command, &place).unwrap_or_else(|error| runner.refused(&error));
+            runner.print(text, &place);
+            place.give_up_turn();
+        });
+    }
+
+    /// Prints a line. Banners that waited for it follow.
+    fn print(&self, text: String, place: &Place) {
+        let announcement = place.announcement().take();
+        let _ = self.messages.send(Message::Printed(text, announcement));
+    }
+
+    fn refused(&self, error: &Error) -> String {
+        match error {
+            Error::NotFound(id) => format!("Task {id} not found."),
+            // The request has named the command, and the hint is for models.
+            Error::NoConsent { why, .. } => format!("Not done: {why}."),
+            error if error.hint().is_empty() => format!("{error}."),
+            error => format!("{error}. {}.", error.hint().trim_end_matches('.')),
+        }
+    }
+
+    fn scope(&self) -> Scope {
+        Scope::Session(self.premises.session.clone())
+    }
+
+    /// Finds a task by its handle. A number is a task of this chat.
+    fn resolve(&self, runtime: &Runtime, id: &str) -> Result<TaskId, Error> {
+        if self.dialect.numbers_tasks() && parse_short_handle(id).is_some() {
+            return runtime.reader().resolve_in_context(
+                id,
+                &self.premises.session,
+                &self.premises.context_stamp,
+            );
+        }
+        runtime.lookup().resolve(id, &self.scope())
+    }
+
+    /// Replaces the handle of a task by the one that it has in this chat.
+    pub(super) fn seen(&self, mut task: Task) -> Task {
+        // The number that it has in another context belongs to another task here.
+        task.context.take_if(|context| *context != self.premises.context_stamp);
+        task
+    }
+
+    fn name(&self, task: &Task) -> String {
+        self.dialect.handle(&self.seen(task.clone()))
+    }
+
+    fn answer(&self, command: Slash, place: &Place) -> Result<String, Error> {
+        let runtime = Runtime::open(self.settings.clone())?;
+        match command {
+            Slash::Background(command) => self.background(&runtime, &command, place),
+            Slash::Tasks(status) => self.tasks(&runtime, status.as_deref()),
+            Slash::Status(id) => self.status(&runtime, &id),
+            Slash::End { id, signal } => self.end(&runtime, &id, signal, place),
+            Slash::Restart(id) => self.restart(&runtime, &id, place),
+            Slash::Resume { id, message } => {
+                let id = self.resolve(&runtime, &id)?;
+                let task = runtime.starts().resume(id.as_str(), &self.scope(), &message)?;
+                Ok(format!("Resumed task {}. You get a notification with its answer.", self.name(&task)))
+            }
+            // The core runs these itself.
+            Slash::Answer { .. } | Slash::Mode(_) | Slash::Help => Ok(String::new()),
+        }
+    }
+
+    fn background(&self, runtime: &Runtime, command: &str, place: &Place) -> Result<String, Error> {
+        let caller = Asking { runner: self, place };
+        let tool = Tool::named("shell").unwrap_or(Tool::UNKNOWN);
+        let cx =
+            CallContext { tool, dialect: self.dialect, ..CallContext::new(runtime, &self.premises, &caller) };
+        let call = self.dialect.command(command, &self.premises.shell).map(ShellCall::of);
+        match call.and_then(|call| start(&call, &cx)) {
+            Ok(task) => Ok(screens::started(&task, self.layout, self.dialect, runtime)),
+            Err(Refusal::Engine(error)) => Err(error),
+            Err(other) => Ok(format!("{other}.")),
+        }
+    }
+
+    fn tasks(&self, runtime: &Runtime, status: Option<&str>) -> Result<String, Error> {
+        const MOST: u32 = 200;
+        let words = screens::words(self.layout, self.dialect);
+        if let Some(status) =
+            status.filter(|status| !words.contains(status) && Status::from_word(status).is_none())
+        {
+            return Ok(format!("No status {status:?}; choose one of {}.", words.join(", ")));
+        }
+        let page = runtime.tasks().list(&Filter { limit: MOST, ..Filter::new(self.scope()) })?;
+        let wanted = |task: &Task| {
+            let own = screens::word(task, self.layout, self.dialect);
+            status.is_none_or(|word| task.status.word() == word || own == word)
+        };
+        let tasks: Vec<_> = page.tasks.into_iter().filter(wanted).map(|task| self.seen(task)).collect();
+        Ok(screens::tasks(&tasks, self.layout, self.dialect))
+    }
+
+    fn status(&self, runtime: &Runtime, id: &str) -> Result<String, Error> {
+        const LINES: u32 = 20;
+        const BYTES: u64 = 16 << 10;
+        let task = self.seen(runtime.tasks().task(self.resolve(runtime, id)?.as_str(), &self.scope())?);
+        let request =
+            ReadRequest { from: From::TailLines(LINES.into()), max_bytes: BYTES, ..ReadRequest::default() };
+        let read = runtime.reader().read_shown(task.id.as_str(), &self.scope(), &request)?;
+        Ok(screens::one(&task, &clean_text(&read.text()), self.layout, self.dialect, runtime))
+    }
+
+    fn end(&self, runtime: &Runtime, id: &str, signal: i32, place: &Place) -> Result<String, Error> {
+        let id = match parse_short_handle(id) {
+            Some(_) => self.resolve(runtime, id)?,
+            None => runtime.lookup().resolve_for_deed(id, &self.scope())?,
+        };
+        let task = runtime.tasks().task(id.as_str(), &self.scope())?;
+        let name = self.name(&task);
+        if task.status.is_terminal() {
+            let word = screens::word(&task, self.layout, self.dialect);
+            return Ok(format!("Task {name} is not running (status: {word})."));
+        }
+        self.print(format!("Cancelling task {name}..."), place);
+        place.give_up_turn();
+        let grace_ms = (signal == SIGKILL).then_some(0);
+        let request = KillRequest { by: "the user, in the chat".to_owned(), signal, grace_ms };
+        let receipt = runtime.live().kill(task.id.as_str(), &self.scope(), &request)?;
+        Ok(match receipt.survivors.len() {
+            0 => format!("Task {name} cancelled."),
+            left => format!("Task {name} cancelled; {left} of its processes are still alive."),
+        })
+    }
+
+    fn restart(&self, runtime: &Runtime, id: &str, place: &Place) -> Result<String, Error> {
+        let caller = Asking { runner: self, place };
+        let id = match parse_short_handle(id) {
+            Some(_) => self.resolve(runtime, id)?.to_string(),
+            None => id.to_owned(),
+        };
+        if let Some(tool) = Tool::named("restart") {
+            let passage = Passage { tool, policy: &self.premises.policy, asker: &caller };
+            runtime.approvals().pass_restart(id.as_str(), &self.scope(), &passage)?;
+        }
+        let task = runtime.starts().restart(id.as_str(), &self.scope())?;
+        let name = self.name(&task);
+        if task.never_ran() {
+            let cause = task.cause.as_deref().unwrap_or(task.status.word());
+            return Ok(format!("Task {name} did not start: {cause}"));
+        }
+        Ok(format!("Restarted task {name}. Use /status {name} to check progress."))
+    }
+}

@@ -1,0 +1,251 @@
+//! The sessions whose notifications this process delivers with its replies.
+
+use std::collections::HashMap;
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use meanwhile::Settings;
+use meanwhile::engine::Teller;
+use mw_model::{Notice, TaskId};
+use tokio::sync::oneshot;
+
+use super::session_thread::{HeldNotices, Request, Reservation, serve};
+use mw_tools::call::SessionEnd;
+use mw_tools::dialects::Dialect;
+
+/// How long a session may be idle before its thread and its lease are released, unless a call may take longer. The next
+/// call takes them again.
+const IDLE: Duration = Duration::from_secs(30 * 60);
+
+/// Who delivers the notifications of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tells {
+    /// The server that answers its calls, in front of the next reply.
+    Replies,
+    /// The host of the session, which is another process.
+    Host,
+}
+
+/// How the notifications of all sessions are delivered.
+#[derive(Clone)]
+pub(crate) struct DeliveryOptions {
+    pub(crate) dialect: Dialect,
+    /// When the server started, if it has one client. Task numbers of another context do not belong to it; see
+    /// [`Premises::context_stamp`](mw_tools::call::Premises::context_stamp).
+    pub(crate) context: Option<String>,
+    pub(crate) session_end: SessionEnd,
+    /// Maximum duration of a call.
+    pub(crate) longest_call: Duration,
+}
+
+/// The thread that serves each recipient.
+type Known = Arc<Mutex<HashMap<Recipient, Arc<Sender<Request>>>>>;
+
+/// A recipient of notifications: a session, or one of several independent clients of a server that share a session.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Recipient {
+    pub(crate) session: String,
+    pub(crate) client: Option<String>,
+}
+
+impl From<&str> for Recipient {
+    fn from(session: &str) -> Self {
+        Self { session: session.to_owned(), client: None }
+    }
+}
+
+/// The delivery threads of all sessions in use.
+pub(crate) struct Deliveries {
+    settings: Arc<Settings>,
+    options: DeliveryOptions,
+    tells: Tells,
+    known: Known,
+    idle: Duration,
+}
+
+/// The notifications for one reply. If they are dropped before they are delivered, the next reply gets them.
+#[derive(Default)]
+pub(crate) struct Drained {
+    pub(crate) held: Option<HeldNotices>,
+    pub(crate) notices: Vec<Notification>,
+    /// How many must wait for the next reply, because this one has no room.
+    pub(crate) left: usize,
+    /// The ends that the reply itself reports.
+    pub(crate) own: Option<Reservation>,
+}
+
+/// A notification in the format of a dialect.
+pub(crate) struct Notification {
+    pub(crate) notice: Notice,
+    pub(crate) block: String,
+}
+
+impl Deliveries {
+    pub(crate) fn new(settings: Arc<Settings>, options: DeliveryOptions, tells: Tells) -> Self {
+        let idle = IDLE.max(options.longest_call * 2);
+        Self { settings, options, tells, known: Known::default(), idle }
+    }
+
+    /// Hosts a session from now on, even before its first call: a client that comes back initialises first.
+    pub(crate) fn hold(&self, session: &str) {
+        drop(self.thread(&session.into()));
+    }
+
+    /// Releases a session, because its last client has left and this server keeps running.
+    pub(crate) fn leave(&self, session: &str) {
+        let known: Vec<Recipient> = {
+            let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            known.keys().filter(|recipient| recipient.session == session).cloned().collect()
+        };
+        known.iter().for_each(|recipient| self.forget(recipient));
+    }
+
+    /// Releases the notifications of a client that has left. Those that were not delivered go to the other clients of
+    /// its session.
+    pub(crate) fn forget(&self, recipient: &Recipient) {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).remove(recipient);
+        if let Some(thread) = known {
+            let _ = thread.send(Request::Leave);
+        }
+    }
+
+    /// Returns the lease of this process on the notifications of a session. Returns `None` if the home cannot be
+    /// used; the call itself then reports why.
+    pub(crate) async fn lease(&self, recipient: &Recipient) -> Option<Teller> {
+        self.ask(recipient, Request::Lease).await
+    }
+
+    /// Reserves the ends of tasks for a reply that will report them, until the returned value is dropped. Blocks until
+    /// no other reply can take them, and they are removed from replies that are not being written yet. Returns `None`
+    /// if the home cannot be used.
+    pub(crate) fn reserve(&self, recipient: &Recipient, tasks: &[TaskId]) -> Option<Reservation> {
+        if self.tells == Tells::Host {
+            return None;
+        }
+        let (answer, answered) = oneshot::channel();
+        self.thread(recipient).send(Request::Reserve(tasks.to_vec(), answer)).ok()?;
+        answered.blocking_recv().ok()
+    }
+
+    /// Takes the notifications of a session that no other reply has. The ends that this reply itself reports are
+    /// reserved for it first and held with the rest, so that no other reply reports them before it is written; the
+    /// caller does not add them to its text.
+    pub(crate) async fn drain(&self, recipient: &Recipient, own: &[TaskId]) -> Drained {
+        let request = |answer| Request::Drain(own.to_vec(), answer);
+        match self.tells {
+            Tells::Replies => self.ask(recipient, request).await.unwrap_or_default(),
+            Tells::Host => Drained::default(),
+        }
+    }
+
+    async fn ask<T>(
+        &self,
+        recipient: &Recipient,
+        request: impl Fn(oneshot::Sender<T>) -> Request,
+    ) -> Option<T> {
+        // Its thread may just have ended, or the home could not be used before but can be now.
+        for _ in 0..2 {
+            let (answer, answered) = oneshot::channel();
+            if self.thread(recipient).send(request(answer)).is_ok()
+                && let Ok(answer) = answered.await
+            {
+                return Some(answer);
+            }
+        }
+        None
+    }
+
+    fn thread(&self, recipient: &Recipient) -> Arc<Sender<Request>> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let start = || {
+            let (requests, inbox) = channel();
+            let (settings, session, options) =
+                (Arc::clone(&self.settings), recipient.session.clone(), self.options.clone());
+            let (own, idle, known) = (requests.clone(), self.idle, Arc::clone(&self.known));
+            let requests = Arc::new(requests);
+            let this = Arc::clone(&requests);
+            thread::spawn(move || {
+                serve(&settings, &session, &options, &inbox, own, idle);
+                // The recipient may have a new thread by now, which stays.
+                let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+                known.retain(|_, thread| !Arc::ptr_eq(thread, &this));
+            });
+            requests
+        };
+        known.entry(recipient.clone()).or_insert_with(start).clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::{Path, PathBuf};
+    use std::time::Instant;
+
+    use meanwhile::Programs;
+    use meanwhile::engine::{Runtime, is_shared};
+    use mw_testkit::{SOON, wait_until};
+
+    use super::*;
+
+    fn settings(dir: &Path) -> Arc<Settings> {
+        let programs = Programs { supervisor: PathBuf::new(), settle: Vec::new(), starter_exits: false };
+        Arc::new(Settings::new(dir.join("state"), programs))
+    }
+
+    fn options(session_end: SessionEnd) -> DeliveryOptions {
+        let (dialect, context, longest_call) = (Dialect::Canonical, None, Duration::ZERO);
+        DeliveryOptions { dialect, context, session_end, longest_call }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_silent_session_gives_its_thread_and_its_lease_back_and_takes_them_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let settings = settings(dir.path());
+        let mut deliveries =
+            Deliveries::new(Arc::clone(&settings), options(SessionEnd::Keep), Tells::Replies);
+        deliveries.idle = Duration::from_millis(50);
+        let is_known =
+            |deliveries: &Deliveries| deliveries.known.lock().unwrap().contains_key(&Recipient::from("s"));
+        for _ in 0..3 {
+            assert!(deliveries.lease(&"s".into()).await.is_some());
+            wait_until(SOON, "it is given back", || (!is_known(&deliveries)).then_some(()));
+        }
+        let holds = |session: &str| {
+            let runtime = Runtime::open(settings.as_ref().clone()).unwrap();
+            let held = std::fs::read_dir(runtime.home().root().join("sessions").join(session)).unwrap();
+            held.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with("teller")).count()
+        };
+        assert_eq!(holds("s"), 0);
+        for (end, session) in [(SessionEnd::Kill, "s"), (SessionEnd::Keep, "project:x")] {
+            assert!(end == SessionEnd::Kill || is_shared(session));
+            let mut deliveries = Deliveries::new(Arc::clone(&settings), options(end), Tells::Replies);
+            deliveries.idle = Duration::from_millis(1);
+            let first = deliveries.lease(&session.into()).await;
+            let begun = Instant::now();
+            wait_until(SOON, "some time has passed", || (begun.elapsed().as_millis() > 100).then_some(()));
+            assert_eq!(
+                deliveries.lease(&session.into()).await,
+                first,
+                "its tasks would end, or others tell its starts"
+            );
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_thread_that_ends_late_does_not_remove_its_successor() {
+        let dir = tempfile::tempdir().unwrap();
+        let settings = settings(dir.path());
+        let deliveries = Deliveries::new(settings, options(SessionEnd::Kill), Tells::Replies);
+        for _ in 0..20 {
+            assert!(deliveries.lease(&"s".into()).await.is_some());
+            let first = deliveries.thread(&"s".into());
+            deliveries.leave("s");
+            assert!(deliveries.lease(&"s".into()).await.is_some());
+            // The first thread drops its own reference last.
+            wait_until(SOON, "it has ended", || (Arc::strong_count(&first) == 1).then_some(()));
+            assert!(deliveries.known.lock().unwrap().contains_key(&Recipient::from("s")));
+        }
+    }
+}

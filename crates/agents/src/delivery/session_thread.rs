@@ -1,0 +1,249 @@
+//! The thread that holds the notifications of one session, so that no notification is given to two replies.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+
+use meanwhile::engine::{Host, Moment, Runtime, Teller, is_shared};
+use meanwhile::{Scope, Settings};
+use mw_model::{Notice, TaskId};
+use tokio::sync::oneshot;
+
+use super::deliveries::{DeliveryOptions, Drained, Notification};
+use super::draft::{Draft, OpenReply};
+use mw_tools::call::SessionEnd;
+
+/// Maximum size of the notifications in front of a reply, in bytes.
+const MOST_BYTES: usize = 8 << 10;
+
+/// The ends of tasks that one reply reports or will report. No other reply of the session reports them meanwhile.
+/// Dropped after the delivery was recorded, or when the reply is discarded.
+pub(crate) struct Reservation {
+    tasks: Vec<TaskId>,
+    thread: Sender<Request>,
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        let _ = self.thread.send(Request::Release(std::mem::take(&mut self.tasks)));
+    }
+}
+
+/// A request to the thread.
+pub(super) enum Request {
+    Lease(oneshot::Sender<Teller>),
+    Reserve(Vec<TaskId>, oneshot::Sender<Reservation>),
+    Release(Vec<TaskId>),
+    Drain(Vec<TaskId>, oneshot::Sender<Drained>),
+    Acknowledge(u64, Sender<()>),
+    TakeBack(u64),
+    /// No further calls come; replies that are being sent are still recorded.
+    Leave,
+}
+
+/// Notifications that were given to a reply. If this is dropped, the next reply gets them.
+pub(crate) struct HeldNotices {
+    number: u64,
+    thread: Option<Sender<Request>>,
+    draft: Draft,
+}
+
+impl HeldNotices {
+    /// Composes a reply from them, see [`Draft::compose`].
+    pub(crate) fn compose(
+        &self,
+        notices: Vec<Notification>,
+        stays: impl Fn(&Notification) -> bool,
+    ) -> Vec<Notification> {
+        self.draft.compose(notices, stays)
+    }
+
+    /// Called when the reply is being written, see [`Draft::close`].
+    pub(crate) fn close(&self) -> Vec<String> {
+        self.draft.close()
+    }
+
+    /// Acknowledges them. They are acknowledged durably when this returns.
+    pub(crate) fn acknowledge(mut self) {
+        if let Some(thread) = self.thread.take() {
+            let (done, closed) = channel();
+            let _ = thread.send(Request::Acknowledge(self.number, done));
+            let _ = closed.recv();
+        }
+    }
+}
+
+impl Drop for HeldNotices {
+    fn drop(&mut self) {
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.send(Request::TakeBack(self.number));
+        }
+    }
+}
+
+/// Serves one session until it was idle for long, or its home cannot be used. Two kinds of sessions are held as long as
+/// this server runs: those that end with their client, and those that several servers share, where each reports the
+/// tasks that it started.
+pub(super) fn serve(
+    settings: &Settings,
+    session: &str,
+    options: &DeliveryOptions,
+    inbox: &Receiver<Request>,
+    own: Sender<Request>,
+    idle: Duration,
+) {
+    let Ok(runtime) = Runtime::open(settings.clone()) else { return };
+    let Ok(mut host) = runtime.notifications().server(session) else { return };
+    if is_shared(session) {
+        host = host.of_own_starts();
+    }
+    let mut thread = SessionThread {
+        runtime: &runtime,
+        host: &host,
+        session,
+        options,
+        own,
+        open: HashMap::new(),
+        last: 0,
+        reserved: Vec::new(),
+        claimed: HashSet::new(),
+        is_leaving: false,
+    };
+    thread.run(inbox, idle);
+    drop(thread);
+    // A task that does not receive this keeps running until the server ends.
+    let _ = host.leave();
+}
+
+struct SessionThread<'a> {
+    runtime: &'a Runtime,
+    host: &'a Host<'a>,
+    session: &'a str,
+    options: &'a DeliveryOptions,
+    /// Sends requests to this thread.
+    own: Sender<Request>,
+    /// The notifications in replies that are not acknowledged yet, by number.
+    open: HashMap<u64, OpenReply<'a>>,
+    last: u64,
+    /// The ends that replies report or will report, once for each reply.
+    reserved: Vec<TaskId>,
+    /// Those that this server has claimed: no other server of the session reports them.
+    claimed: HashSet<TaskId>,
+    is_leaving: bool,
+}
+
+impl SessionThread<'_> {
+    fn run(&mut self, inbox: &Receiver<Request>, idle: Duration) {
+        let stays = self.options.session_end == SessionEnd::Kill || is_shared(self.session);
+        loop {
+            match inbox.recv_timeout(idle) {
+                Ok(request) => self.handle(request),
+                Err(RecvTimeoutError::Timeout) if stays || self.is_in_use() => {}
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return,
+            }
+            if self.is_leaving && !self.is_in_use() {
+                return;
+            }
+        }
+    }
+
+    fn is_in_use(&self) -> bool {
+        !self.open.is_empty() || !self.reserved.is_empty()
+    }
+
+    fn handle(&mut self, request: Request) {
+        match request {
+            Request::Lease(answer) => _ = answer.send(self.host.teller()),
+            // If nobody takes the answer, it is released at once.
+            Request::Reserve(tasks, answer) => _ = answer.send(self.reserve(tasks)),
+            Request::Release(tasks) => tasks.iter().for_each(|task| self.release(task)),
+            Request::Drain(own_ends, answer) => _ = answer.send(self.drain(own_ends)),
+            Request::Acknowledge(number, done) => {
+                if let Some(open) = self.open.remove(&number) {
+                    // If this fails, they are delivered again.
+                    let _ = open.delivery.acknowledge();
+                }
+                drop(done);
+            }
+            Request::TakeBack(number) => drop(self.open.remove(&number)),
+            Request::Leave => self.is_leaving = true,
+        }
+    }
+
+    fn reservation(&self, tasks: Vec<TaskId>) -> Reservation {
+        Reservation { tasks, thread: self.own.clone() }
+    }
+
+    fn reserve(&mut self, tasks: Vec<TaskId>) -> Reservation {
+        self.reserved.extend_from_slice(&tasks);
+        self.open.values_mut().for_each(|open| open.take_out(&tasks));
+        // Other servers of the session, and hooks, leave these ends to this server. If this fails, they may report them,
+        // too.
+        let _ = self.host.claim_ends(&tasks);
+        self.claimed.extend(tasks.iter().cloned());
+        self.reservation(tasks)
+    }
+
+    fn release(&mut self, task: &TaskId) {
+        if let Some(at) = self.reserved.iter().position(|known| known == task) {
+            self.reserved.swap_remove(at);
+        }
+        if !self.reserved.contains(task) && self.claimed.remove(task) {
+            let _ = self.runtime.notifications().leave_promise(task, &self.host.teller());
+        }
+    }
+
+    /// Takes notifications for a reply that itself reports these ends.
+    fn drain(&mut self, own_ends: Vec<TaskId>) -> Drained {
+        self.reserved.extend_from_slice(&own_ends);
+        let by_others = |task: &TaskId| self.reserved.contains(task) && !own_ends.contains(task);
+        let drained = self.host.drain_but(Moment::Idle, by_others);
+        let nothing = Drained { own: Some(self.reservation(own_ends)), ..Drained::default() };
+        let Some(mut delivery) = drained.ok().filter(|found| !found.notices().is_empty()) else {
+            return nothing;
+        };
+        let mut notices: Vec<_> = delivery.notices().iter().map(|notice| self.in_dialect(notice)).collect();
+        // A reply has limited room; the rest goes into the next one.
+        let fitting = fitting(&notices);
+        let left = notices.len() - fitting;
+        notices.truncate(fitting);
+        if delivery.keep(fitting).is_err() {
+            return nothing;
+        }
+        self.last += 1;
+        let draft = Draft::default();
+        let blocks = notices.iter().map(|told| (told.notice.number, told.block.clone())).collect();
+        self.open.insert(self.last, OpenReply { delivery, blocks, draft: draft.clone() });
+        let held = Some(HeldNotices { number: self.last, thread: Some(self.own.clone()), draft });
+        Drained { held, notices, left, ..nothing }
+    }
+
+    /// Writes a notification in the dialect of this conversation, also if the task was started in another one.
+    fn in_dialect(&self, notice: &Notice) -> Notification {
+        let (mut notice, options) = (notice.clone(), self.options);
+        let scope = Scope::Session(self.session.to_owned());
+        notice.handle = match self.runtime.tasks().task(notice.task.as_str(), &scope) {
+            // The number that it has in another context belongs to another task here.
+            Ok(task)
+                if options.context.is_some() && task.context.is_some() && task.context != options.context =>
+            {
+                task.id.to_string()
+            }
+            Ok(task) => options.dialect.handle(&task),
+            Err(_) => notice.task.to_string(),
+        };
+        notice.dialect = Some(options.dialect);
+        let block = notice.to_block();
+        Notification { notice, block }
+    }
+}
+
+/// Returns how many notifications fit into a reply, at least one.
+fn fitting(notices: &[Notification]) -> usize {
+    let mut taken = 0;
+    let fits = |told: &&Notification| {
+        taken += told.block.len();
+        taken <= MOST_BYTES
+    };
+    notices.iter().take_while(fits).count().max(1)
+}
