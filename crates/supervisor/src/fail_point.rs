@@ -1,17 +1,12 @@
 //! Named steps at which a debug build kills itself on request, for the crash tests.
 
 /// Every named step of the supervisor, in the order in which a run meets them.
-pub const FAIL_POINTS: [&str; 26] = [
+pub const FAIL_POINTS: [&str; 21] = [
     "supervisor-locked",
     "supervisor-files-made",
     "supervisor-spawned",
     "supervisor-journalled",
     "supervisor-answered",
-    "output-noted",
-    "output-copied",
-    "output-taken",
-    "output-forgotten",
-    "output-recovered",
     "drop-announced",
     "drop-marked",
     "middle-copied",

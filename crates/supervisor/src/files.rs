@@ -39,10 +39,10 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// Puts right the batch of output in which earlier supervisors were killed.
-    pub(crate) fn finish_batch(&mut self) {
-        // Where that cannot be done, the task must go on all the same.
-        let _ = self.log.finish_batch([&self.stdout.read, &self.stderr.read]);
+    /// Repairs the batch of output in which supervisors of an earlier version were killed.
+    pub(crate) fn finish_old_batch(&mut self) {
+        // The task goes on, even if this fails.
+        let _ = self.log.finish_old_batch([&self.stdout.read, &self.stderr.read]);
     }
 }
 

@@ -14,8 +14,7 @@
 //! an adopter, which is this program again and finds the pipes by their inodes.
 //!
 //! Three orders make this airtight. Bytes go from pipe to file by `splice`, so none is in our memory
-//! when we die, and a large amount is in the log before it leaves its pipe (`output::log::stage`). An
-//! index entry is written before the bytes it announces. An exit is looked at, then
+//! when we die. An index entry is written before the bytes it announces. An exit is looked at, then
 //! recorded, then reaped.
 #![deny(unsafe_code)]
 

@@ -22,8 +22,8 @@ pub(crate) fn is_lack(error: &io::Error) -> bool {
     is_shortage(error) || error.raw_os_error() == Some(Errno::AGAIN.raw_os_error())
 }
 
-/// Tells whether there are some left for what has to be opened later. Who only wants to be faster asks first.
-pub(crate) fn has_spare(any: &File) -> bool {
+/// Tells whether there are some left for what has to be opened later.
+fn has_spare(any: &File) -> bool {
     const ENOUGH: usize = 8;
     (0..ENOUGH).map(|_| any.try_clone()).collect::<io::Result<Vec<_>>>().is_ok()
 }

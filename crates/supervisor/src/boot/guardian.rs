@@ -103,9 +103,7 @@ fn take_over(mut run: Run) {
         JournalEntry::TakenOver { by: "guardian".to_owned() },
     );
     fail_point("guardian-took-over");
-    if run.files.log.succeed() {
-        run.files.finish_batch();
-    }
+    run.files.log.succeed();
     let leader = match &run.message.launch {
         Launch::Spawn { .. } => Leader::Child(process.pid),
         Launch::Adopt { process, .. } => record::insist(|| adopt(process)),

@@ -19,16 +19,14 @@ use crate::fail_point::slow_point;
 use crate::sys;
 use crate::sys::Board;
 
-mod batch;
 mod compact;
 mod damage;
 mod dropping;
+mod old_batch;
 mod slow;
-mod stage;
 mod succession;
 
 use super::log::slow::Writer;
-use super::log::stage::Staging;
 
 /// Most bytes moved by one call, which is also the size asked for our pipes.
 pub(crate) const CHUNK: usize = 1 << 19;
@@ -80,7 +78,6 @@ pub(crate) struct Log {
     born_us: Option<u64>,
     /// The log's, 0 before anybody asked.
     inode: u64,
-    staging: Staging,
     way: Way,
     /// When a write last took long, on the monotonic clock.
     slow_ms: Option<u64>,
@@ -131,7 +128,6 @@ impl Log {
             announced: None,
             born_us: None,
             inode: 0,
-            staging: Staging::Untried,
             way: Way::Straight,
             slow_ms: None,
         })
@@ -214,29 +210,17 @@ impl Log {
     }
 
     /// Takes what a pipe holds, up to one chunk, and keeps it; drops and counts it where that is not
-    /// possible. Never blocks on the pipe, which holds so many bytes at least.
-    pub(crate) fn append_from(
-        &mut self,
-        stream: Stream,
-        source: impl AsFd,
-        waiting: u64,
-        now_us: u64,
-    ) -> Moved {
+    /// possible. Never blocks on the pipe.
+    pub(crate) fn append_from(&mut self, stream: Stream, source: impl AsFd, now_us: u64) -> Moved {
         let kept = match &self.way {
-            Way::Straight => self.keep(stream, &source, waiting, now_us),
+            Way::Straight => self.keep(stream, &source, now_us),
             Way::Through(_) => return self.pass_on(stream, &source),
-            Way::Closed => self.reopen().and_then(|()| self.keep(stream, &source, waiting, now_us)),
+            Way::Closed => self.reopen().and_then(|()| self.keep(stream, &source, now_us)),
         };
-        match kept {
-            Ok(moved) => moved,
-            Err(_) => {
-                self.unshare(stream);
-                self.discard(&source)
-            }
-        }
+        kept.unwrap_or_else(|_| self.discard(&source))
     }
 
-    fn keep(&mut self, stream: Stream, source: &impl AsFd, waiting: u64, now_us: u64) -> io::Result<Moved> {
+    fn keep(&mut self, stream: Stream, source: &impl AsFd, now_us: u64) -> io::Result<Moved> {
         let mut begun_ms = clock::monotonic_ms();
         slow_point();
         self.notice_damage()?;
@@ -246,17 +230,14 @@ impl Log {
             // Copying much takes its time on any disk.
             begun_ms = clock::monotonic_ms();
         }
-        let moved = self.write(stream, source, waiting, now_us);
+        let moved = self.write(stream, source, now_us);
         self.judge_disk(begun_ms);
         moved
     }
 
-    fn write(&mut self, stream: Stream, source: &impl AsFd, waiting: u64, now_us: u64) -> io::Result<Moved> {
+    fn write(&mut self, stream: Stream, source: &impl AsFd, now_us: u64) -> io::Result<Moved> {
         let room = self.room()?;
         self.announce(stream, now_us)?;
-        if let Some(moved) = self.keep_much(stream, source, waiting as usize, room)? {
-            return Ok(Moved::Bytes(moved));
-        }
         match sys::move_bytes(source, &self.file, room) {
             Ok(moved) => {
                 self.size += moved as u64;

@@ -44,14 +44,10 @@ fn take(log: &mut Log, stream: Stream, source: impl AsFd) -> bool {
     let mut taken = 0;
     while taken < TURN_BYTES && !log.needs_writer() {
         // An empty pipe must not be announced in the index.
-        let waiting = match log.shared_ahead(stream) {
-            Some(shared) => shared,
-            None => rustix::io::ioctl_fionread(&source).unwrap_or(0),
-        };
-        if waiting == 0 {
+        if rustix::io::ioctl_fionread(&source).unwrap_or(0) == 0 {
             break;
         }
-        match log.append_from(stream, &source, waiting, now) {
+        match log.append_from(stream, &source, now) {
             Moved::Bytes(0) | Moved::Nothing => break,
             Moved::Bytes(count) => taken += count,
         }

@@ -55,7 +55,7 @@ pub(crate) fn supervise(mut run: Run) {
     fail_point("supervisor-answered");
     detach_streams();
     if adopts {
-        run.files.finish_batch();
+        run.files.finish_old_batch();
     }
     let run_number = run.number;
     let mut supervisor = Supervisor::new(run, begun);
@@ -197,7 +197,6 @@ pub(crate) fn conclude(run: &Run) {
     fail_point("supervisor-settling");
     run.remove_cgroup();
     files::remove_endpoints(&run.message);
-    run.files.log.tidy();
     run.nudge_guardian();
     if run.message.always_settle || is_settling_due() || is_much_unsettled() {
         let _ = sys::execute_last(&run.message.settle);

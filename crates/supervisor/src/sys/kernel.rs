@@ -179,16 +179,6 @@ pub(crate) fn move_bytes(from: impl AsFd, to: impl AsFd, most: usize) -> Result<
     splice(from, None, to, None, most, SpliceFlags::NONBLOCK | SpliceFlags::MOVE)
 }
 
-/// The same; waits until there are any.
-pub(crate) fn await_and_move_bytes(from: impl AsFd, to: impl AsFd, most: usize) -> Result<usize, Errno> {
-    splice(from, None, to, None, most, SpliceFlags::MOVE)
-}
-
-/// Returns how many bytes a pipe holds at most.
-pub(crate) fn pipe_size(pipe: impl AsFd) -> usize {
-    rustix::pipe::fcntl_getpipe_size(pipe).unwrap_or(0)
-}
-
 /// Puts bytes of one pipe into another as well, without copying them.
 pub(crate) fn share_bytes(from: impl AsFd, with: impl AsFd, most: usize) -> Result<usize, Errno> {
     tee(from, with, most, SpliceFlags::NONBLOCK)

@@ -11,9 +11,9 @@ mod usage;
 
 pub(crate) use board::{Board, Phase, SpawnStep};
 pub(crate) use kernel::{
-    ChildEvents, ProcessHandle, await_and_move_bytes, become_subreaper, boot_id, capabilities, close_all_but,
-    close_inherited, exit_of_foreign, find_pipe, give_back_memory, make_fifo, move_bytes, new_pipe, peer_uid,
-    pipe_size, reopen_read_write, share_bytes,
+    ChildEvents, ProcessHandle, become_subreaper, boot_id, capabilities, close_all_but, close_inherited,
+    exit_of_foreign, find_pipe, give_back_memory, make_fifo, move_bytes, new_pipe, peer_uid,
+    reopen_read_write, share_bytes,
 };
 pub(crate) use process::{
     Child, ExecPlan, Fork, WaitResult, execute_last, exit_at_once, fork, ignore_broken_pipes,

@@ -21,9 +21,9 @@ pub(crate) enum Fork {
     Child,
 }
 
-/// Forks. Sound because no thread but the first one ever has a lock or uses the heap: see `log::stage::waste`.
+/// Forks. Sound because this program has one thread.
 pub(crate) fn fork() -> io::Result<Fork> {
-    // SAFETY: whatever other thread there is is in the kernel, so the child may go on using memory and locks as they are.
+    // SAFETY: there is no other thread, so the child may go on using memory and locks as they are.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
         0 => Ok(Fork::Child),

@@ -135,7 +135,7 @@ pub(crate) fn are_children_dead() -> bool {
     matches!(waitid(WaitId::All, stopped), Err(Errno::CHILD))
 }
 
-/// Only the first thread of this program has children, and only it asks, so one look tells.
+/// This program has one thread, so one file has all its children.
 fn own_children() -> Option<Vec<u32>> {
     let text = fs::read_to_string("/proc/thread-self/children").ok()?;
     Some(text.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect())

@@ -18,7 +18,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 
-use super::{CHUNK, Log, Moved, Staging, Stream, Way, batch};
+use super::{CHUNK, Log, Moved, Stream, Way};
 use crate::clock;
 use crate::fail_point::fail_point;
 use crate::sys;
@@ -84,7 +84,6 @@ impl Log {
         match &mut self.way {
             Way::Straight => {
                 if let Some(slow_ms) = self.slow_ms.take() {
-                    self.unshare_all();
                     // Without a writer the task waits for its disk.
                     let _ = self.hire(slow_ms, journal.as_fd());
                 }
@@ -132,7 +131,6 @@ impl Log {
 
     fn hire(&mut self, slow_ms: u64, journal: BorrowedFd<'_>) -> io::Result<()> {
         let pipes = [Feed::open()?, Feed::open()?];
-        self.staging = Staging::Untried;
         self.board.set_taken(self.end);
         self.board.set_written(self.end);
         self.board.set_slow_ms(slow_ms);
@@ -167,7 +165,7 @@ impl Log {
                 if waiting > 0 {
                     self.write_down_gap(&mut gaps);
                     let now_us = clock::wall().as_micros().max(0) as u64;
-                    let _ = self.append_from(stream, source, waiting, now_us);
+                    let _ = self.append_from(stream, source, now_us);
                     fail_point("writer-wrote");
                     self.report();
                 }
@@ -180,7 +178,6 @@ impl Log {
         if self.write_down_gap(&mut gaps) {
             let _ = self.write_pending_drop();
         }
-        self.tidy();
         sys::exit_at_once(0)
     }
 
@@ -270,8 +267,6 @@ impl Log {
         self.dropped = 0;
         let Ok(mut log) = Self::recover(&self.dir, self.board) else { return };
         log.set_cap(self.cap);
-        let _ = log.finish_batch([&pipes[0], &pipes[1]]);
-        batch::forget(&self.dir);
         log.empty_pipes(&pipes);
         log.lose(taken.saturating_sub(log.end));
         self.board.set_taken(0);
@@ -282,8 +277,8 @@ impl Log {
     fn empty_pipes(&mut self, pipes: &[OwnedFd; 2]) {
         let now_us = clock::wall().as_micros().max(0) as u64;
         for (stream, pipe) in STREAMS.into_iter().zip(pipes) {
-            while let Ok(waiting @ 1..) = rustix::io::ioctl_fionread(pipe) {
-                match self.append_from(stream, pipe, waiting, now_us) {
+            while let Ok(1..) = rustix::io::ioctl_fionread(pipe) {
+                match self.append_from(stream, pipe, now_us) {
                     Moved::Bytes(0) | Moved::Nothing => break,
                     Moved::Bytes(_) => {}
                 }

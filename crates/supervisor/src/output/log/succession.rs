@@ -69,11 +69,11 @@ impl Log {
         Ok(log)
     }
 
-    /// Goes on after the death of the supervisor whose fork this process is; says whether the log is open.
+    /// Goes on after the death of the supervisor whose fork this process is.
     ///
     /// What this process knows of the log is from before it was written. If it cannot be opened now, bytes are
     /// dropped and counted until it can.
-    pub(crate) fn succeed(&mut self) -> bool {
+    pub(crate) fn succeed(&mut self) {
         self.way = Way::Closed;
         let on_disk = fs::metadata(&self.path).map_or(0, |found| found.size());
         self.end = self.board.taken().max(on_disk);
@@ -82,7 +82,7 @@ impl Log {
         while self.is_being_written() && clock::monotonic_ms() < patience {
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
-        self.reopen().is_ok()
+        let _ = self.reopen();
     }
 
     /// Opens a log that could not be opened before.
