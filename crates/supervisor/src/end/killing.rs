@@ -34,20 +34,9 @@ impl Supervisor {
             return;
         };
         let signals = &[signal, SIGCONT][..if needs_waking(signal) { 2 } else { 1 }];
-        let reached = match self.lone_leader() {
-            Some(leader) => signals
-                .iter()
-                .all(|number| self.signal_group(*number))
-                .then_some(leader)
-                .into_iter()
-                .collect(),
-            None => Tree::signal(&self.addressees(signal), signals),
-        };
-        if signal == SIGKILL {
-            self.signal_group(SIGKILL);
-            if let Some(cgroup) = &self.run.cgroup {
-                cgroup.kill();
-            }
+        let reached = self.signal_tree(signals);
+        if let Some(cgroup) = self.run.cgroup.as_ref().filter(|_| signal == SIGKILL) {
+            cgroup.kill();
         }
         self.run.board.set_signalled(true);
         let grace_ms = self.grace_ms;
@@ -56,31 +45,35 @@ impl Supervisor {
         }
     }
 
-    /// Returns the first process if it is the whole tree, which two small files tell. It is signalled through its group, so
-    /// that a child which it forks just now gets the signal, too. A larger tree is searched before it is signalled, because
-    /// the receipt names every process that was killed.
-    fn lone_leader(&self) -> Option<u32> {
-        let Leader::Child(leader) = self.leader else { return None };
-        let board = self.run.board;
-        let known = [Some(leader), self.settle, board.helper(), board.writer()];
-        let is_known = |pid: &u32| known.contains(&Some(*pid));
-        let is_alone = self.run.cgroup.is_none()
-            && sys::children(std::process::id())?.iter().all(is_known)
-            && sys::children(leader)?.is_empty();
-        is_alone.then_some(leader)
+    /// Sends signals to the tree; returns the processes that got them.
+    ///
+    /// The first process's group gets them in one call, which no fork escapes and which needs no descriptor. The tree is
+    /// searched before that, because the receipt names every process that was killed.
+    fn signal_tree(&self, signals: &[i32]) -> Vec<u32> {
+        let living = self.addressees(signals[0]);
+        let group = self.group().filter(|_| !self.spares_children(signals[0]));
+        let is_inside = |pid: u32| group.is_some() && sys::group_of(pid) == group;
+        let (inside, outside): (BTreeMap<_, _>, _) = living.into_iter().partition(|(pid, _)| is_inside(*pid));
+        let was_sent = group.is_some_and(|group| signals.iter().all(|number| send_to_group(group, *number)));
+        let mut reached =
+            if was_sent { inside.into_keys().collect() } else { Tree::signal(&inside, signals) };
+        reached.extend(Tree::signal(&outside, signals));
+        reached
     }
 
-    /// Sends a signal to the first process's group in one call, which no fork escapes; says whether it was sent. Processes
-    /// that have left the group are found by a search.
-    pub(crate) fn signal_group(&self, number: i32) -> bool {
-        // The leader is not reaped yet, so no other group has its pid.
-        if let Leader::Child(leader) = self.leader
-            && let Some(group) = Pid::from_raw(leader as i32)
-            && let Some(signal) = Signal::from_named_raw(number)
-        {
-            return kill_process_group(group, signal).is_ok();
+    /// Returns the first process's group. It is not reaped yet, so no other group has its pid.
+    fn group(&self) -> Option<Pid> {
+        match self.leader {
+            Leader::Child(leader) => Pid::from_raw(leader as i32),
+            Leader::Foreign { .. } | Leader::Ended => None,
         }
-        false
+    }
+
+    /// Kills the first process's group at once. Processes that have left it are found by the sweeps that follow.
+    pub(crate) fn kill_group(&self) {
+        if let Some(group) = self.group() {
+            send_to_group(group, SIGKILL);
+        }
     }
 
     /// Sends a signal that does not ask for the end. The reply says what was sent, and that the task goes on.
@@ -112,11 +105,16 @@ impl Supervisor {
     /// the command passes signals on itself.
     fn addressees(&self, signal: i32) -> BTreeMap<u32, u64> {
         let mut living = self.living().processes;
-        if self.run.message.leader_first && signal != SIGKILL && self.record.is_none() {
+        if self.spares_children(signal) {
             let leader = self.process.pid;
             living.retain(|pid, _| *pid == leader);
         }
         living
+    }
+
+    /// Tells whether a signal goes to the first process alone.
+    fn spares_children(&self, signal: i32) -> bool {
+        self.run.message.leader_first && signal != SIGKILL && self.record.is_none()
     }
 
     pub(crate) fn living(&self) -> Found {
@@ -177,6 +175,10 @@ impl Supervisor {
             Interest::End | Interest::Ready | Interest::Output(_) | Interest::None => None,
         });
     }
+}
+
+fn send_to_group(group: Pid, number: i32) -> bool {
+    Signal::from_named_raw(number).is_some_and(|signal| kill_process_group(group, signal).is_ok())
 }
 
 /// Tells whether a process that is stopped sees a signal only when it goes on. SIGKILL it cannot miss, and who asks for

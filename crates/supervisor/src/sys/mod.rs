@@ -20,7 +20,7 @@ pub(crate) use process::{
     ignore_children, look_at_exit, reap, spawn, spawn_helper, spawn_settle,
 };
 pub(crate) use processes::{
-    are_children_dead, children, descendants, find_start_ticks, is_stopped, is_supervisor, process_command,
+    are_children_dead, descendants, find_start_ticks, group_of, is_stopped, is_supervisor, process_command,
     start_ticks, status_of_zombie, tagged_processes, was_ours,
 };
 pub(crate) use usage::{proportional_memory, usage};

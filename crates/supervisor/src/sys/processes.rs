@@ -7,7 +7,7 @@ use std::io;
 
 use mw_model::{ProcStat, Process};
 use rustix::io::Errno;
-use rustix::process::{WaitId, WaitIdOptions, waitid};
+use rustix::process::{Pid, WaitId, WaitIdOptions, getpgid, waitid};
 
 use super::Found;
 use crate::boot::descriptors::{is_shortage, with_enough};
@@ -47,6 +47,11 @@ pub(crate) fn status_of_zombie(process: &Process) -> Option<i32> {
     stat.exit_status.filter(|_| may_know)
 }
 
+/// Returns the process group of a process.
+pub(crate) fn group_of(pid: u32) -> Option<Pid> {
+    getpgid(Some(Pid::from_raw(pid as i32)?)).ok()
+}
+
 /// Tells whether a process was stopped by a signal and has not been continued.
 pub(crate) fn is_stopped(pid: u32) -> bool {
     stat(pid).is_some_and(|stat| stat.is_stopped())
@@ -59,16 +64,17 @@ pub(crate) fn is_stopped(pid: u32) -> bool {
 pub(crate) fn descendants(root: u32) -> Found {
     let mut found = Found { processes: BTreeMap::new(), is_whole: true };
     let mut seen = BTreeSet::from([root]);
-    let mut open = vec![root];
-    while let Some(pid) = open.pop() {
-        let Some(children) = children(pid) else {
+    let mut open = vec![(root, false)];
+    while let Some((pid, has_one_thread)) = open.pop() {
+        let children = if has_one_thread { only_threads_children(pid) } else { None };
+        let Some(children) = children.or_else(|| children_of(pid)) else {
             found.is_whole = false;
             continue;
         };
         for child in children {
             if seen.insert(child) && !is_ours(child) {
-                open.push(child);
-                found.add(child);
+                let stat = found.add(child);
+                open.push((child, stat.is_some_and(|stat| stat.threads == 1)));
             }
         }
     }
@@ -76,15 +82,18 @@ pub(crate) fn descendants(root: u32) -> Found {
 }
 
 impl Found {
-    /// Adds a process if it lives.
-    fn add(&mut self, pid: u32) {
+    /// Adds a process if it lives; returns what was read about it.
+    fn add(&mut self, pid: u32) -> Option<ProcStat> {
         match read_stat(pid) {
             Ok(text) => {
-                if let Some(stat) = ProcStat::parse(&text).filter(|stat| !stat.has_ended()) {
-                    self.processes.insert(pid, stat.start_ticks);
-                }
+                let stat = ProcStat::parse(&text).filter(|stat| !stat.has_ended())?;
+                self.processes.insert(pid, stat.start_ticks);
+                Some(stat)
             }
-            Err(error) => self.is_whole &= !is_shortage(&error),
+            Err(error) => {
+                self.is_whole &= !is_shortage(&error);
+                None
+            }
         }
     }
 }
@@ -137,12 +146,20 @@ pub(crate) fn are_children_dead() -> bool {
 
 /// This program has one thread, so one file has all its children.
 fn own_children() -> Option<Vec<u32>> {
-    let text = fs::read_to_string("/proc/thread-self/children").ok()?;
-    Some(text.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect())
+    fs::read_to_string("/proc/thread-self/children").ok().map(|text| pids_in(&text))
+}
+
+/// Returns the children of a process with one thread, which takes one file instead of a directory of threads.
+fn only_threads_children(pid: u32) -> Option<Vec<u32>> {
+    fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).ok().map(|text| pids_in(&text))
+}
+
+fn pids_in(text: &str) -> Vec<u32> {
+    text.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect()
 }
 
 /// Returns the children of a process, none of one that is gone; nothing when it cannot be looked at now.
-pub(crate) fn children(pid: u32) -> Option<Vec<u32>> {
+pub(crate) fn children_of(pid: u32) -> Option<Vec<u32>> {
     if pid == std::process::id()
         && let Some(own) = own_children()
     {
@@ -155,7 +172,7 @@ pub(crate) fn children(pid: u32) -> Option<Vec<u32>> {
     let mut found = Vec::new();
     for thread in threads.flatten() {
         match with_enough(|| fs::read_to_string(thread.path().join("children"))) {
-            Ok(text) => found.extend(text.split_ascii_whitespace().filter_map(|pid| pid.parse::<u32>().ok())),
+            Ok(text) => found.extend(pids_in(&text)),
             Err(error) if is_shortage(&error) => return None,
             // A kernel without this file: look at every process's parent instead.
             Err(error) if error.kind() == io::ErrorKind::NotFound && thread.path().exists() => {
@@ -206,7 +223,7 @@ pub(crate) fn process_command(pid: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rustix::process::{Pid, Signal, kill_process};
+    use rustix::process::{Signal, kill_process};
 
     #[test]
     fn this_process_can_be_recognised() {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use mw_model::ProcStat;
 
 use super::Use;
-use super::processes::{children, is_ours};
+use super::processes::{children_of, is_ours};
 use crate::small_file;
 
 /// What all descendants of a process use, and those that stand apart with theirs; each process once.
@@ -39,7 +39,7 @@ pub(crate) fn usage(root: u32, apart: &[u32], without: &[u32], most: u64) -> Vec
             if threads > most {
                 return found;
             }
-            open.extend(children(pid).into_iter().flatten());
+            open.extend(children_of(pid).into_iter().flatten());
         }
     }
     found

@@ -87,7 +87,7 @@ impl Supervisor {
         };
         self.grace_ms = self.run.message.limits.timeout_grace_ms;
         if signal == SIGKILL {
-            self.signal_group(SIGKILL);
+            self.kill_group();
         }
         self.begin_ending(None, signal);
     }
