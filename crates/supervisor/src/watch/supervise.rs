@@ -296,6 +296,8 @@ impl Supervisor {
         if self.record.is_none() {
             self.write_metadata();
             self.begin_readiness();
+            self.run.forget_command();
+            sys::give_back_memory();
         }
     }
 
