@@ -32,5 +32,5 @@ mod sys;
 mod watch;
 
 pub use boot::bootstrap::run;
-pub use boot::settle_in::settle_in;
+pub use boot::process_setup::set_up_process;
 pub use fail_point::FAIL_POINTS;

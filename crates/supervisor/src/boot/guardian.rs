@@ -3,7 +3,8 @@
 use mw_model::wire::{Answer, JournalEntry, Launch, RefusalCode};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::bootstrap::{Refusal, Run, answer};
+use super::bootstrap::{Refusal, answer};
+use super::run::Run;
 use super::takeover::resume;
 use crate::clock;
 use crate::end::record;
@@ -11,7 +12,7 @@ use crate::fail_point::fail_point;
 use crate::spawn::launch::{Begun, adopt, call_off, conclude, detach_streams, identify, spawn_refusal};
 use crate::sys;
 use crate::sys::{Phase, WaitResult};
-use crate::watch::supervise::{Leader, SETTLE_IN_MS, Supervisor};
+use crate::watch::supervise::{Leader, SHORT_TASK_MS, Supervisor};
 
 /// How long a command may take from its fork to its first instruction.
 const EXECUTION_MS: u64 = 5000;
@@ -20,7 +21,7 @@ const EXECUTION_MS: u64 = 5000;
 #[inline(never)]
 pub(crate) fn stand_by(supervisor: u32, mut run: Run) {
     run.files.for_command = None;
-    let mut patience = Some(Timespec { tv_sec: 0, tv_nsec: SETTLE_IN_MS as i64 * 1_000_000 });
+    let mut patience = Some(Timespec { tv_sec: 0, tv_nsec: SHORT_TASK_MS as i64 * 1_000_000 });
     loop {
         let woken = poll(&mut [PollFd::new(&run.events, PollFlags::IN)], patience.as_ref());
         if woken.is_ok_and(|count| count == 0) {

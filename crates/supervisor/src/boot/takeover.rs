@@ -83,12 +83,12 @@ fn resume_ending(supervisor: &mut Supervisor, journal: &[JournalLine]) {
                 (Some(EndRequest::Kill { by: by.clone() }), *signal, grace_ms)
             }
             JournalEntry::LimitReached { limit } => {
-                supervisor.limit_struck = true;
+                supervisor.time_limit_reached = true;
                 (Some(EndRequest::Limit(*limit)), SIGTERM, limits.timeout_grace_ms)
             }
             JournalEntry::ResourceLimitReached { limit } => {
                 if supervisor.record.is_none() {
-                    supervisor.struck = Some(*limit);
+                    supervisor.exceeded = Some(*limit);
                 }
                 let signal = match limit {
                     ResourceLimit::Memory(_) | ResourceLimit::Pids(_) => SIGKILL,

@@ -9,7 +9,6 @@ use rustix::io::Errno;
 use super::socket::{Interest, Slot};
 use crate::clock;
 use crate::end::plan::MOST_NAMED;
-use crate::end::record;
 use crate::end::tree;
 use crate::fail_point::fail_point;
 use crate::watch::hosts::Hosts;
@@ -49,7 +48,7 @@ impl Supervisor {
                 let now = clock::monotonic_ms();
                 self.hosts = session.as_ref().map(|session| Hosts::at_start(session, now));
                 let entry = JournalEntry::Belongs { session };
-                record::journal(&mut self.run.files.journal, self.run.number, entry);
+                self.journal(entry);
                 self.look_for_hosts();
                 Some(ControlReply::Done { bytes: 0, eof_due: false })
             }
@@ -74,7 +73,7 @@ impl Supervisor {
             leader_alive: self.record.is_none(),
             tree: tree::named(&living),
             pids: living.into_keys().take(MOST_NAMED).collect(),
-            progress: self.telling.latest().cloned(),
+            progress: self.progress.latest().cloned(),
             output_bytes: self.run.files.log.end(),
             dropped_bytes: self.run.files.log.dropped(),
         }
@@ -94,7 +93,7 @@ impl Supervisor {
         self.notice_end();
         self.grace_ms = grace_ms.unwrap_or(self.run.message.limits.kill_grace_ms);
         let entry = JournalEntry::KillRequested { by: by.clone(), signal, grace_ms };
-        record::journal(&mut self.run.files.journal, self.run.number, entry);
+        self.journal(entry);
         fail_point("supervisor-kill-noted");
         self.begin_ending(Some(EndRequest::Kill { by }), signal);
     }

@@ -92,8 +92,8 @@ impl Supervisor {
         self.hear_progress();
         self.note_progress();
         fail_point("supervisor-exit-seen");
-        if self.struck.is_none() {
-            self.struck = self.struck_at_end(&exit);
+        if self.exceeded.is_none() {
+            self.exceeded = self.exceeded_at_end(&exit);
         }
         let living = self.left_behind();
         let record = self.exit_record(exit.clone(), &living);
@@ -137,6 +137,21 @@ impl Supervisor {
         if self.record.as_ref().is_some_and(|record| record.duration_seconds >= LONG_SECONDS) {
             sync_record();
             fail_point("supervisor-synced");
+        }
+    }
+
+    /// Writes the views that co-cli's tools read, for tasks of that dialect.
+    pub(crate) fn write_metadata(&self) {
+        if let Some(metadata) = &self.run.message.metadata {
+            let mut metadata = metadata.clone();
+            metadata.pid = Some(self.process.pid);
+            metadata.started_at = Some(self.started_at);
+            if let Some(record) = &self.record {
+                metadata.set_status(record.cause().status());
+                metadata.completed_at = Some(record.completed_at);
+                metadata.exit_code = record.exit_code;
+            }
+            record::write_metadata(&metadata);
         }
     }
 
@@ -193,7 +208,7 @@ impl Supervisor {
             exit,
             unsupervised: None,
             asked: self.ending.as_ref().and_then(|ending| ending.asked.clone()),
-            struck: self.struck,
+            struck: self.exceeded,
             signals: self.ending.as_ref().map(|ending| ending.signals.clone()).unwrap_or_default(),
             output_bytes: self.run.files.log.end(),
             dropped_bytes: self.run.files.log.dropped(),

@@ -11,7 +11,7 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use mw_model::wire::{Entry, EntryKind, HEADER_LEN, INDEX_FILE, IndexHeader, LOG_FILE, segments};
+use mw_model::wire::{Entry, EntryKind, HEADER_LEN, INDEX_FILE, LOG_FILE, segments};
 use rustix::io::Errno;
 
 use crate::clock;
@@ -22,16 +22,16 @@ use crate::sys::Board;
 mod compact;
 mod damage;
 mod dropping;
+mod index_file;
 mod old_batch;
 mod slow;
 mod succession;
+mod writer;
 
 use super::log::slow::Writer;
 
 /// Most bytes moved by one call, which is also the size asked for our pipes.
 pub(crate) const CHUNK: usize = 1 << 19;
-/// An index entry is renewed after this long, so that times in the index stay useful.
-const RENEW_US: u64 = 1_000_000;
 /// An index beyond this is compacted along with its log, where there is a cap.
 const INDEX_LIMIT: u64 = 1 << 20;
 const NEW_LOG: &str = "output.log.new";
@@ -283,70 +283,6 @@ impl Log {
             }
         }
         Ok(Moved::Bytes(read as u64))
-    }
-
-    fn announce(&mut self, stream: Stream, now_us: u64) -> io::Result<()> {
-        if self.announced.is_some_and(|(last, at)| last == stream && now_us.saturating_sub(at) < RENEW_US) {
-            return Ok(());
-        }
-        let born = *self.born_us.get_or_insert(now_us);
-        let untold =
-            self.index.is_none() && stream == Stream::Stdout && now_us.saturating_sub(born) < RENEW_US;
-        if !untold {
-            let kind = match stream {
-                Stream::Stdout => EntryKind::Stdout(now_us),
-                Stream::Stderr => EntryKind::Stderr(now_us),
-            };
-            self.append_entry(Entry { offset: self.end, kind })?;
-        }
-        self.announced = Some((stream, now_us));
-        Ok(())
-    }
-
-    fn append_entry(&mut self, entry: Entry) -> io::Result<()> {
-        let at = self.open_index()?;
-        if let Some(index) = &self.index {
-            index.write_all_at(&entry.encode(), at)?;
-        }
-        self.index_len += Entry::LEN as u64;
-        Ok(())
-    }
-
-    /// Makes the index if there is none; returns where it ends.
-    fn open_index(&mut self) -> io::Result<u64> {
-        if self.index.is_none() {
-            // What lies there is from an attempt for which there was no room.
-            let path = self.dir.join(INDEX_FILE);
-            let _ = fs::remove_file(&path);
-            let index = fresh(&path)?;
-            let mut bytes = self.header(false).encode().to_vec();
-            if self.end > 0 {
-                let kind = EntryKind::Stdout(self.born_us.unwrap_or(0));
-                bytes.extend(Entry { offset: 0, kind }.encode());
-            }
-            index.write_all_at(&bytes, 0)?;
-            self.index_len = bytes.len() as u64;
-            self.index = Some(index);
-        }
-        Ok(self.index_len)
-    }
-
-    /// Forgets all entries, or those from a length on.
-    fn cut_index(&mut self, len: u64) -> io::Result<()> {
-        self.open_index()?;
-        self.index_len = len;
-        self.index.as_ref().map_or(Ok(()), |index| index.set_len(len))
-    }
-
-    fn write_index_header(&mut self) -> io::Result<()> {
-        self.open_index()?;
-        let header = self.header(true).encode();
-        self.index.as_ref().map_or(Ok(()), |index| index.write_all_at(&header, 0))
-    }
-
-    fn header(&self, has_drops: bool) -> IndexHeader {
-        let log_inode = self.file.metadata().map(|found| found.ino()).unwrap_or_default();
-        IndexHeader { log_inode, prefix_len: self.prefix, has_drops }
     }
 
     fn rewind_to(&mut self, size: u64) -> io::Result<()> {

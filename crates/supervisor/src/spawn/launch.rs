@@ -14,8 +14,9 @@ use mw_model::{Process, Resources, Timestamp};
 use rustix::fs::FlockOperation;
 use rustix::io::FdFlags;
 
-use crate::boot::bootstrap::{Refusal, Run, answer, opening_entry};
+use crate::boot::bootstrap::{Refusal, answer, opening_entry};
 use crate::boot::descriptors::is_lack;
+use crate::boot::run::Run;
 use crate::boot::takeover::resume;
 use crate::clock;
 use crate::end::record;

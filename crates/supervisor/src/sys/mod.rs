@@ -5,25 +5,28 @@ use std::collections::BTreeMap;
 
 mod board;
 mod kernel;
+mod pidfd;
 mod process;
 mod processes;
 mod usage;
+mod wait;
 
 pub(crate) use board::{Board, Phase, SpawnStep};
 pub(crate) use kernel::{
-    ChildEvents, ProcessHandle, become_subreaper, boot_id, capabilities, close_all_but, close_inherited,
-    exit_of_foreign, find_pipe, give_back_memory, make_fifo, move_bytes, new_pipe, peer_uid,
-    reopen_read_write, share_bytes,
+    ChildEvents, become_subreaper, boot_id, close_all_but, close_inherited, find_pipe, give_back_memory,
+    make_fifo, move_bytes, new_pipe, peer_uid, reopen_read_write, share_bytes,
 };
+pub(crate) use pidfd::{ProcessHandle, capabilities, exit_of_foreign};
 pub(crate) use process::{
-    Child, ExecPlan, Fork, WaitResult, execute_last, exit_at_once, fork, ignore_broken_pipes,
-    ignore_children, look_at_exit, reap, spawn, spawn_helper, spawn_settle,
+    Child, ExecPlan, Fork, execute_last, exit_at_once, fork, ignore_broken_pipes, ignore_children, spawn,
+    spawn_helper, spawn_settle,
 };
 pub(crate) use processes::{
     are_children_dead, descendants, find_start_ticks, group_of, is_stopped, is_supervisor, process_command,
     start_ticks, status_of_zombie, tagged_processes, was_ours,
 };
 pub(crate) use usage::{proportional_memory, usage};
+pub(crate) use wait::{WaitResult, look_at_exit, reap};
 
 /// Processes with their start times.
 pub(crate) struct Found {

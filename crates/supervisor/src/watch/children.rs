@@ -23,7 +23,7 @@ impl Supervisor {
                         // Theirs is not the task's time, and neither is that of the tasks they looked after.
                         let board = self.run.board;
                         let is_ours = [self.settle, board.helper(), board.writer()].contains(&Some(pid))
-                            || (self.limit_watch.is_some() && sys::was_ours(pid));
+                            || (self.resource_schedule.is_some() && sys::was_ours(pid));
                         self.child_ended(pid);
                         if is_ours {
                             let _ = sys::reap(pid);

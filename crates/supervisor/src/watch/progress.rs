@@ -5,7 +5,6 @@ use mw_model::wire::JournalEntry;
 
 use super::supervise::Supervisor;
 use crate::clock;
-use crate::end::record;
 use crate::spawn::launch::is_settling_due;
 use crate::sys::Board;
 
@@ -18,7 +17,7 @@ const PAUSE_MS: u64 = 1000;
 const PART_OF_AGE: u64 = 50;
 
 /// The words of a task about its progress.
-pub(crate) struct Telling {
+pub(crate) struct ProgressReport {
     lines: Lines,
     latest: Option<Progress>,
     /// Whether the latest was not written down yet.
@@ -26,7 +25,7 @@ pub(crate) struct Telling {
     noted_ms: Option<u64>,
 }
 
-impl Telling {
+impl ProgressReport {
     /// Goes on from what the board has.
     pub(crate) fn on(board: Board) -> Self {
         let latest = board.told().and_then(|text| serde_json::from_slice(&text).ok());
@@ -90,22 +89,22 @@ impl Supervisor {
             && read > 0
         {
             taken += read;
-            if let Some(progress) = self.telling.lines.take(&part[..read]) {
-                news |= self.telling.latest.as_ref() != Some(&progress);
-                self.telling.latest = Some(progress);
+            if let Some(progress) = self.progress.lines.take(&part[..read]) {
+                news |= self.progress.latest.as_ref() != Some(&progress);
+                self.progress.latest = Some(progress);
             }
         }
-        self.telling.is_news |= news;
+        self.progress.is_news |= news;
         if news
             && let Some(text) =
-                self.telling.latest.as_ref().and_then(|latest| serde_json::to_vec(latest).ok())
+                self.progress.latest.as_ref().and_then(|latest| serde_json::to_vec(latest).ok())
         {
             self.run.board.set_told(&text);
         }
     }
 
-    pub(crate) fn drive_telling(&mut self, now: u64) {
-        if self.telling.due_ms(self.run.board.started_ms()).is_some_and(|due| now >= due) {
+    pub(crate) fn note_progress_when_due(&mut self, now: u64) {
+        if self.progress.due_ms(self.run.board.started_ms()).is_some_and(|due| now >= due) {
             self.note_progress();
             // No hook runs for this, so only listeners count.
             if is_settling_due() {
@@ -116,12 +115,12 @@ impl Supervisor {
 
     /// Writes the latest down, if it is news.
     pub(crate) fn note_progress(&mut self) {
-        if std::mem::take(&mut self.telling.is_news)
-            && let Some(progress) = self.telling.latest.clone()
+        if std::mem::take(&mut self.progress.is_news)
+            && let Some(progress) = self.progress.latest.clone()
         {
-            self.telling.noted_ms = Some(clock::monotonic_ms());
+            self.progress.noted_ms = Some(clock::monotonic_ms());
             let entry = JournalEntry::Progress { progress };
-            record::journal(&mut self.run.files.journal, self.run.number, entry);
+            self.journal(entry);
         }
     }
 }
@@ -156,13 +155,14 @@ mod tests {
 
     #[test]
     fn the_longer_a_task_runs_the_rarer_it_is_written_down() {
-        let mut telling = Telling { lines: Lines::default(), latest: None, is_news: false, noted_ms: None };
-        assert_eq!(telling.due_ms(1000), None);
-        telling.is_news = true;
-        assert_eq!(telling.due_ms(1000), Some(0));
-        telling.noted_ms = Some(3000);
-        assert_eq!(telling.due_ms(1000), Some(4000));
-        telling.noted_ms = Some(3_601_000);
-        assert_eq!(telling.due_ms(1000), Some(3_601_000 + 72_000));
+        let mut progress =
+            ProgressReport { lines: Lines::default(), latest: None, is_news: false, noted_ms: None };
+        assert_eq!(progress.due_ms(1000), None);
+        progress.is_news = true;
+        assert_eq!(progress.due_ms(1000), Some(0));
+        progress.noted_ms = Some(3000);
+        assert_eq!(progress.due_ms(1000), Some(4000));
+        progress.noted_ms = Some(3_601_000);
+        assert_eq!(progress.due_ms(1000), Some(3_601_000 + 72_000));
     }
 }

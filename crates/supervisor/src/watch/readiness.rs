@@ -8,7 +8,7 @@ use mw_model::wire::{ControlReply, JournalEntry};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::supervise::Supervisor;
-use crate::boot::bootstrap::Run;
+use crate::boot::run::Run;
 use crate::clock;
 use crate::control::socket::Interest;
 use crate::end::record;

@@ -43,7 +43,7 @@ impl Cgroup {
     }
 
     /// Says which limit the kernel had to hold, or which was used up.
-    pub(crate) fn struck(&self, limits: &Resources) -> Option<ResourceLimit> {
+    pub(crate) fn exceeded(&self, limits: &Resources) -> Option<ResourceLimit> {
         // Killed by the system's own want of memory, processes count too; then the group was not at its limit.
         let out_of_memory =
             || self.counter("memory.events", "oom") > 0 && self.counter("memory.events", "oom_kill") > 0;
@@ -207,10 +207,10 @@ mod tests {
         for (files, expected) in table {
             let directory = group(&files);
             let group = Cgroup::find(directory.path()).unwrap();
-            assert_eq!(group.struck(&ALL), expected, "{files:?}");
-            assert_eq!(group.struck(&Resources::default()), None);
+            assert_eq!(group.exceeded(&ALL), expected, "{files:?}");
+            assert_eq!(group.exceeded(&Resources::default()), None);
         }
         let gone = group(&[]);
-        assert_eq!(Cgroup::find(gone.path()).unwrap().struck(&ALL), None);
+        assert_eq!(Cgroup::find(gone.path()).unwrap().exceeded(&ALL), None);
     }
 }

@@ -8,7 +8,7 @@ const FIRST_MS: u64 = 20;
 const ASK_GROUP_MS: u64 = 500;
 
 /// The limits of a run, how they are held, and when to look next.
-pub(crate) struct LimitWatch {
+pub(crate) struct ResourceSchedule {
     limits: Resources,
     enforcement: Enforcement,
     processors: u64,
@@ -16,7 +16,7 @@ pub(crate) struct LimitWatch {
     cpu_us: u64,
 }
 
-impl LimitWatch {
+impl ResourceSchedule {
     /// Nothing for a run that has no limits: it costs nothing either.
     pub(crate) fn of(limits: &Resources, enforcement: Enforcement, now_ms: u64) -> Option<Self> {
         if limits.is_none() {
@@ -69,20 +69,20 @@ mod tests {
 
     #[test]
     fn without_limits_there_is_nothing_to_watch() {
-        assert!(LimitWatch::of(&Resources::default(), Enforcement::Sampled, 0).is_none());
+        assert!(ResourceSchedule::of(&Resources::default(), Enforcement::Sampled, 0).is_none());
     }
 
     #[test]
     fn the_kernel_needs_no_help_with_memory() {
-        let watch = LimitWatch::of(&MEMORY, Enforcement::ControlGroup, 0).unwrap();
+        let watch = ResourceSchedule::of(&MEMORY, Enforcement::ControlGroup, 0).unwrap();
         assert_eq!(watch.due_ms(), None);
-        let watch = LimitWatch::of(&MEMORY, Enforcement::Sampled, 100).unwrap();
+        let watch = ResourceSchedule::of(&MEMORY, Enforcement::Sampled, 100).unwrap();
         assert_eq!(watch.due_ms(), Some(100 + FIRST_MS));
     }
 
     #[test]
     fn a_tree_that_does_nothing_is_looked_at_less_often() {
-        let mut watch = LimitWatch::of(&MEMORY, Enforcement::Sampled, 0).unwrap();
+        let mut watch = ResourceSchedule::of(&MEMORY, Enforcement::Sampled, 0).unwrap();
         let usage = Usage { memory: 1 << 30, cpu_us: 5, pids: 1 };
         watch.looked(&usage, 100, 1000);
         assert_eq!(watch.due_ms(), Some(1020));
@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn a_group_is_asked_for_refused_processes_now_and_then() {
         let limits = Resources { pids: Some(5), ..MEMORY };
-        let mut watch = LimitWatch::of(&limits, Enforcement::ControlGroup, 0).unwrap();
+        let mut watch = ResourceSchedule::of(&limits, Enforcement::ControlGroup, 0).unwrap();
         watch.looked(&Usage::default(), 100, 1000);
         assert_eq!(watch.due_ms(), Some(1500));
     }

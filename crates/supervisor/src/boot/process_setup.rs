@@ -9,7 +9,7 @@ use crate::sys;
 
 /// Makes writing safe: a broken pipe is an error to be handled, and what is opened later is never taken for a
 /// standard stream.
-pub fn settle_in() {
+pub fn set_up_process() {
     sys::ignore_broken_pipes();
     let streams = [rustix::stdio::stdin(), rustix::stdio::stdout(), rustix::stdio::stderr()];
     let mut asked = streams.each_ref().map(|stream| PollFd::new(stream, PollFlags::empty()));
