@@ -62,7 +62,7 @@ impl Run {
     }
 
     /// Wakes the guardian, so that it reads the board. If the guardian was killed, our new parent must not get the signal.
-    pub(crate) fn nudge_guardian(&self) {
+    pub(crate) fn wake_guardian(&self) {
         if let Some(guardian) = self.guardian
             && getppid() == Some(guardian)
         {

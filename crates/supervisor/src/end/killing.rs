@@ -1,4 +1,4 @@
-//! The end of the whole tree: signals on their way, what still lives, and who wants to hear when nothing does.
+//! Ends the whole tree: sends signals, searches for living processes, and answers clients that wait for the end.
 
 use std::collections::BTreeMap;
 
@@ -21,14 +21,14 @@ impl Supervisor {
         let now = clock::monotonic_ms();
         self.run.board.set_signalled(false);
         match &mut self.ending {
-            Some(ending) => ending.press(signal, now),
+            Some(ending) => ending.request(signal, now),
             None => self.ending = Some(Ending::new(asked, signal, now)),
         }
-        self.drive_ending();
+        self.continue_ending();
     }
 
-    /// Does what the kill pipeline says is due.
-    pub(crate) fn drive_ending(&mut self) {
+    /// Takes the step of the kill plan that is due.
+    pub(crate) fn continue_ending(&mut self) {
         let now = clock::monotonic_ms();
         let Some(Step::Send(signal)) = self.ending.as_ref().map(|ending| ending.step(now)) else {
             return;
@@ -76,10 +76,10 @@ impl Supervisor {
         }
     }
 
-    /// Sends a signal that does not ask for the end. The reply says what was sent, and that the task goes on.
+    /// Sends a signal that does not ask the task to end. The reply says what was sent and that the task continues.
     pub(crate) fn pass_signal(&mut self, by: String, signal: i32) -> ControlReply {
         self.notice_end();
-        // Nothing wakes a stopped process here but SIGCONT itself, as with `kill`.
+        // As with `kill`, only SIGCONT continues a stopped process.
         let reached = Tree::signal(&self.addressees(signal), &[signal]);
         let status = match (&self.record, &self.ending) {
             (Some(record), _) => record.cause().status(),
@@ -101,8 +101,8 @@ impl Supervisor {
         }
     }
 
-    /// Returns the processes that a signal goes to: the whole tree, or the first process alone where the task says that
-    /// the command passes signals on itself.
+    /// Returns the processes that get a signal: the whole tree, or only the first process if the command passes
+    /// signals on.
     fn addressees(&self, signal: i32) -> BTreeMap<u32, u64> {
         let mut living = self.living().processes;
         if self.spares_children(signal) {
@@ -121,7 +121,7 @@ impl Supervisor {
         let ours = [self.settle, self.run.board.helper()];
         let mut living = self.tree.living(ours.into_iter().flatten());
         if let Some(cgroup) = &self.run.cgroup {
-            // What left the family is still in the group.
+            // Processes that are no longer descendants are still in the group.
             living
                 .processes
                 .extend(cgroup.pids().into_iter().filter_map(|pid| Some((pid, sys::start_ticks(pid)?))));
@@ -131,13 +131,13 @@ impl Supervisor {
             && !living.processes.contains_key(&leader.pid)
             && sys::start_ticks(leader.pid) == Some(leader.start_ticks)
         {
-            // It may be somebody else's child, and its mark not ours to read.
+            // It may be a child of another process, with an environment that we may not read.
             living.processes.insert(leader.pid, leader.start_ticks);
         }
         living
     }
 
-    /// Tells whether nothing is left to do, answering those who wait for the end of the tree.
+    /// Tells whether nothing is left to do. Answers clients that wait for the end of the tree.
     pub(crate) fn is_over(&mut self) -> bool {
         let now = clock::monotonic_ms();
         let hopeless = self.ending.as_ref().is_some_and(|ending| ending.step(now) == Step::GiveUp);
@@ -147,7 +147,7 @@ impl Supervisor {
             None => return false,
         };
         let killing = self.ending.as_ref().is_some_and(|ending| !ending.has_given_up());
-        // Output of survivors alone is no reason to look through the process table.
+        // Output of survivors is no reason to search the process table.
         if !std::mem::take(&mut self.tree_changed) && !killing && !self.tree.is_foreign() {
             return false;
         }
@@ -181,8 +181,8 @@ fn send_to_group(group: Pid, number: i32) -> bool {
     Signal::from_named_raw(number).is_some_and(|signal| kill_process_group(group, signal).is_ok())
 }
 
-/// Tells whether a process that is stopped sees a signal only when it goes on. SIGKILL it cannot miss, and who asks for
-/// a stop means it.
+/// Tells whether a stopped process must be continued to get a signal. SIGKILL works anyway, and the stop signals are
+/// meant to stop.
 const fn needs_waking(signal: i32) -> bool {
     !matches!(signal, SIGKILL | SIGCONT | SIGSTOP | SIGTSTP | SIGTTIN | SIGTTOU)
 }

@@ -1,9 +1,7 @@
-//! The log and its index: appends by `splice`, keeps a head and a live tail under the cap, and counts
-//! what it had to drop.
+//! The log and its index: appends by `splice`, keeps head and tail within the cap, and counts dropped bytes.
 //!
-//! The pair is replaced when the middle is dropped: index first, log second, both by rename. The
-//! index header names the log's inode, so a reader (or a successor) can tell which of the two renames
-//! has happened.
+//! Dropping the middle replaces both files by rename, the index first. The index header names the log's inode, so
+//! that a reader or a successor can tell which renames have happened.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
@@ -30,9 +28,9 @@ mod writer;
 
 use super::log::slow::Writer;
 
-/// Most bytes moved by one call, which is also the size asked for our pipes.
+/// Most bytes moved by one call, and the size of our pipes.
 pub(crate) const CHUNK: usize = 1 << 19;
-/// An index beyond this is compacted along with its log, where there is a cap.
+/// A larger index is compacted together with its log, if there is a cap.
 const INDEX_LIMIT: u64 = 1 << 20;
 const NEW_LOG: &str = "output.log.new";
 const NEW_INDEX: &str = "output.idx.new";
@@ -44,7 +42,7 @@ pub(crate) enum Stream {
     Stderr,
 }
 
-/// What a call of [`Log::append_from`] did.
+/// The result of [`Log::append_from`].
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Moved {
     /// Took this many bytes, kept or dropped.
@@ -58,8 +56,8 @@ pub(crate) struct Log {
     dir: PathBuf,
     path: PathBuf,
     file: File,
-    /// Made when it has something to tell: a second stream, a later time, dropped bytes. A log without
-    /// one is all stdout.
+    /// Created when it is needed: for a second stream, a later time or dropped bytes. Without an index all bytes are
+    /// stdout.
     index: Option<File>,
     null: File,
     board: Board,
@@ -72,31 +70,31 @@ pub(crate) struct Log {
     end: u64,
     /// Bytes taken that are not in the log.
     dropped: u64,
-    /// The stream the index announced last, and when.
+    /// The stream of the last index entry, and its time.
     announced: Option<(Stream, u64)>,
-    /// When the first byte came.
+    /// The time of the first byte.
     born_us: Option<u64>,
-    /// The log's, 0 before anybody asked.
+    /// The log's inode; 0 until it is needed.
     inode: u64,
     way: Way,
-    /// When a write last took long, on the monotonic clock.
+    /// When a write was last slow, on the monotonic clock.
     slow_ms: Option<u64>,
 }
 
-/// How bytes come into the log.
+/// How bytes get into the log.
 enum Way {
     /// This process writes them.
     Straight,
-    /// A process of its own does, because the disk was seen to be slow.
+    /// A writer process writes them, because the disk was slow.
     Through(Box<Writer>),
-    /// Not at all: what a predecessor left could not be opened yet. Bytes are counted and dropped.
+    /// The log of a predecessor could not be opened yet; bytes are dropped and counted.
     Closed,
 }
 
 impl Log {
-    /// Makes an empty log without a cap.
+    /// Creates an empty log without a cap.
     pub(crate) fn create(dir: &Path, board: Board) -> io::Result<Self> {
-        // What lies here is from a start that was called off or killed before it executed anything.
+        // An existing index is from a start that was cancelled or killed before it executed anything.
         let _ = fs::remove_file(dir.join(INDEX_FILE));
         let mut options = OpenOptions::new();
         let file = options
@@ -133,12 +131,12 @@ impl Log {
         })
     }
 
-    /// Sets the most bytes of output the log may hold; 0 = no cap.
+    /// Sets the maximum size of the output in the log; 0 means no cap.
     pub(crate) fn set_cap(&mut self, cap: u64) {
         self.cap = cap;
     }
 
-    /// Puts text outside all offsets at the head of an empty log.
+    /// Writes a header, which has no offsets, to an empty log.
     pub(crate) fn write_header(&mut self, text: &str) -> io::Result<()> {
         self.file.write_all(text.as_bytes())?;
         self.prefix = text.len() as u64;
@@ -156,9 +154,9 @@ impl Log {
         self.dropped
     }
 
-    /// The last bytes of the log as it stands.
+    /// Returns the last bytes of the log.
     pub(crate) fn tail(&self, most: u64) -> Vec<u8> {
-        // Whoever else writes it may have replaced it.
+        // Another process writes it and may have replaced it.
         let file = match self.way {
             Way::Straight => None,
             Way::Through(_) | Way::Closed => File::open(&self.path).ok(),
@@ -209,8 +207,8 @@ impl Log {
         Some(counts)
     }
 
-    /// Takes what a pipe holds, up to one chunk, and keeps it; drops and counts it where that is not
-    /// possible. Never blocks on the pipe.
+    /// Moves the content of a pipe, up to one chunk, to the log; drops and counts it if that fails. Never blocks on
+    /// the pipe.
     pub(crate) fn append_from(&mut self, stream: Stream, source: impl AsFd, now_us: u64) -> Moved {
         let kept = match &self.way {
             Way::Straight => self.keep(stream, &source, now_us),
@@ -223,15 +221,15 @@ impl Log {
     fn keep(&mut self, stream: Stream, source: &impl AsFd, now_us: u64) -> io::Result<Moved> {
         let mut begun_ms = clock::monotonic_ms();
         slow_point();
-        self.notice_damage()?;
+        self.check_damage()?;
         self.write_pending_drop()?;
         if self.cap > 0 && (self.held() >= self.cap || self.index_len > INDEX_LIMIT) {
             self.drop_middle()?;
-            // Copying much takes its time on any disk.
+            // Copying a large log is slow on any disk.
             begun_ms = clock::monotonic_ms();
         }
         let moved = self.write(stream, source, now_us);
-        self.judge_disk(begun_ms);
+        self.check_speed(begun_ms);
         moved
     }
 
@@ -250,12 +248,13 @@ impl Log {
         }
     }
 
-    /// Bytes that count against the cap: the header does not.
+    /// Returns the bytes that count against the cap; the header does not.
     fn held(&self) -> u64 {
         self.size.saturating_sub(self.prefix)
     }
 
-    /// How much may be written at once; an error where that is nothing, since nothing would ever be taken then.
+    /// Returns how much may be written at once; an error if there is no room, because nothing would ever be taken
+    /// then.
     fn room(&self) -> io::Result<usize> {
         if self.cap == 0 {
             return Ok(CHUNK);
@@ -266,7 +265,7 @@ impl Log {
         }
     }
 
-    /// For file systems that cannot splice.
+    /// For file systems without `splice`.
     fn copy(&mut self, source: &impl AsFd, room: usize) -> io::Result<Moved> {
         let mut buffer = vec![0; room.min(64 << 10)];
         let read = match rustix::io::read(source, &mut buffer) {
@@ -293,8 +292,8 @@ impl Log {
     }
 }
 
-/// For systems that cannot splice.
-fn read_away(source: &impl AsFd, most: usize) -> Result<usize, Errno> {
+/// For systems without `splice`.
+fn read_and_drop(source: &impl AsFd, most: usize) -> Result<usize, Errno> {
     let mut buffer = [0; 4096];
     let most = most.min(buffer.len());
     rustix::io::read(source, &mut buffer[..most])

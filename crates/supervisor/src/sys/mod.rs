@@ -1,5 +1,4 @@
-//! Everything that needs `unsafe` or that only Linux has, behind safe functions. A port to another system replaces this
-//! folder.
+//! Everything that needs `unsafe` or only exists on Linux, behind safe functions. A port replaces this folder.
 
 use std::collections::BTreeMap;
 
@@ -31,11 +30,11 @@ pub(crate) use wait::{WaitResult, look_at_exit, reap};
 /// Processes with their start times.
 pub(crate) struct Found {
     pub(crate) processes: BTreeMap<u32, u64>,
-    /// Whether there was nothing that could not be looked at.
+    /// Whether every process could be checked.
     pub(crate) is_whole: bool,
 }
 
-/// Signals that do not act on a supervisor as they would on others; the first two are told by [`ChildEvents`].
+/// Signals that a supervisor blocks; [`ChildEvents`] reports the first two.
 const BLOCKED: [libc::c_int; 8] = [
     libc::SIGCHLD,
     libc::SIGUSR1,
@@ -52,17 +51,17 @@ pub(crate) struct Use {
     pub(crate) pid: u32,
     /// Resident bytes, shared ones included.
     pub(crate) memory: u64,
-    /// Processor time, with that of the children it has waited for.
+    /// CPU time, including that of children it has waited for.
     pub(crate) cpu_us: u64,
     pub(crate) threads: u64,
 }
 
-/// What the system offers beyond the least that is needed.
+/// Optional features of the system.
 pub(crate) struct Capabilities {
-    /// Processes can be held by a descriptor, so that none is mistaken for another.
+    /// Processes can be held by a descriptor.
     pub(crate) pidfd: bool,
-    /// Orphans of a task come back to its supervisor.
+    /// Orphans of a task become children of its supervisor.
     pub(crate) subreaper: bool,
-    /// The exit code of a process that is not our child can be learnt.
+    /// The exit code of a process that is not our child can be read.
     pub(crate) exit_of_others: bool,
 }

@@ -10,7 +10,7 @@ use super::Capabilities;
 use super::kernel::become_subreaper;
 use crate::boot::descriptors::{is_lack, with_enough};
 
-/// A hold on one process: whatever its pid means later, this means the same.
+/// A process held by a descriptor, which keeps its meaning when the pid is reused.
 pub(crate) struct ProcessHandle(OwnedFd);
 
 impl ProcessHandle {
@@ -18,7 +18,7 @@ impl ProcessHandle {
         Self::find(pid).ok().flatten()
     }
 
-    /// The same for those who tell a process that is gone from one that cannot be held now.
+    /// Opens a process; nothing if it is gone, and an error if that cannot be checked now.
     pub(crate) fn find(pid: u32) -> io::Result<Option<Self>> {
         let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return Ok(None) };
         match with_enough(|| Ok(pidfd_open(pid, PidfdFlags::empty())?)) {
@@ -28,7 +28,7 @@ impl ProcessHandle {
         }
     }
 
-    /// Sends a signal; tells whether the process was there to get it.
+    /// Sends a signal; tells whether the process existed.
     pub(crate) fn signal(&self, number: i32) -> bool {
         Signal::from_named_raw(number).is_some_and(|signal| pidfd_send_signal(&self.0, signal).is_ok())
     }
@@ -40,7 +40,7 @@ impl AsFd for ProcessHandle {
     }
 }
 
-/// Tries what a supervisor would like to rely on.
+/// Checks what the system offers.
 pub(crate) fn capabilities() -> Capabilities {
     become_subreaper();
     let subreaper = rustix::process::child_subreaper().is_ok_and(|pid| pid.is_some());
@@ -61,8 +61,8 @@ pub(crate) fn capabilities() -> Capabilities {
     found
 }
 
-/// How a process that is not our child has ended; needs Linux 6.15. Its pidfd tells once its parent has taken note, which
-/// may be long after the end; until then the process table does.
+/// Returns how a process that is not our child has ended; needs Linux 6.15. Its pidfd has the exit code after its
+/// parent has reaped it; until then the process table has it.
 pub(crate) fn exit_of_foreign(pidfd: BorrowedFd<'_>, process: &Process) -> Option<Exit> {
     const PIDFD_INFO_EXIT: u64 = 1 << 3;
 

@@ -1,4 +1,4 @@
-//! Forking, executing and waiting.
+//! Forking and executing.
 
 use std::ffi::{CString, c_char};
 use std::io;
@@ -14,7 +14,7 @@ use super::board::{Board, SpawnStep};
 use super::wait::reap;
 use crate::boot::descriptors;
 
-/// Which side of a fork this is.
+/// The side of a fork.
 pub(crate) enum Fork {
     /// The old process, with the pid of the new one.
     Parent(u32),
@@ -32,25 +32,25 @@ pub(crate) fn fork() -> io::Result<Fork> {
     }
 }
 
-/// Writing to somebody who is gone is an error to be handled, not the end.
+/// Turns a write to a closed pipe into an error instead of a signal.
 pub(crate) fn ignore_broken_pipes() {
     // SAFETY: ignoring a signal has no preconditions.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
 }
 
-/// Nobody waits for the children of this process; the system takes them away.
+/// Lets the system reap the children of this process.
 pub(crate) fn ignore_children() {
     // SAFETY: ignoring a signal has no preconditions.
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
 }
 
-/// Ends this process without running destructors, which belong to the other side of a fork.
+/// Ends this process without running destructors, which belong to the other side of the fork.
 pub(crate) fn exit_at_once(code: i32) -> ! {
     // SAFETY: ends the process; nothing is touched afterwards.
     unsafe { libc::_exit(code) }
 }
 
-/// A command made ready to execute: no allocation is needed after the fork.
+/// A command that is ready to execute: nothing is allocated after the fork.
 pub(crate) struct ExecPlan {
     program: CString,
     argv: Vec<CString>,
@@ -80,7 +80,7 @@ impl ExecPlan {
         })
     }
 
-    /// Limits the processor time of each single process.
+    /// Limits the CPU time of each process.
     pub(crate) const fn with_cpu_seconds(mut self, seconds: Option<u64>) -> Self {
         self.cpu_seconds = seconds;
         self
@@ -97,10 +97,10 @@ pub(crate) struct Child<'fd> {
     pub(crate) progress: Option<BorrowedFd<'fd>>,
 }
 
-/// Starts the command in a session of its own. Returns when it has been executed, or what failed.
+/// Starts the command in a separate session. Returns when it was executed, or what failed.
 ///
-/// The child writes its pid to the board first, so that the guardian can find it even if this
-/// process dies before the call returns.
+/// The child writes its pid to the board first, so that the guardian finds it even if this process is killed before
+/// the call returns.
 pub(crate) fn spawn(
     plan: &ExecPlan,
     streams: &Child<'_>,
@@ -132,10 +132,10 @@ pub(crate) fn spawn(
     }
 }
 
-/// Processor time between SIGXCPU and SIGKILL.
+/// CPU time between SIGXCPU and SIGKILL.
 const CPU_GRACE_SECONDS: u64 = 3;
 
-/// The same as [`Child`], as numbers.
+/// [`Child`] as numbers.
 struct Descriptors {
     streams: [RawFd; 3],
     terminal: bool,
@@ -160,7 +160,7 @@ fn become_command(
                 return (SpawnStep::Streams, last_errno());
             }
         }
-        // After the streams, one of which may have come by this number.
+        // After the streams, because one of them may have this number.
         if let Some(source) = descriptors.progress {
             let kept = match source {
                 PROGRESS_FD => libc::fcntl(source, libc::F_SETFD, 0),
@@ -179,7 +179,7 @@ fn become_command(
                 rlim_cur: seconds as libc::rlim_t,
                 rlim_max: seconds.saturating_add(CPU_GRACE_SECONDS) as libc::rlim_t,
             };
-            // What cannot be set is stricter already.
+            // If it cannot be set, the limit is already stricter.
             libc::setrlimit(libc::RLIMIT_CPU, &raw const limit);
         }
         libc::umask(plan.umask as libc::mode_t);
@@ -188,7 +188,7 @@ fn become_command(
     (SpawnStep::Execute, last_errno())
 }
 
-/// Unblocks all signals and gives back the default to those that are ignored here.
+/// Unblocks all signals and restores the default action of ignored ones.
 fn restore_signals() {
     // SAFETY: valid, initialised signal set.
     unsafe {
@@ -207,12 +207,12 @@ pub(super) fn last_errno() -> i32 {
     io::Error::last_os_error().raw_os_error().unwrap_or(0)
 }
 
-/// Replaces this process by another program of ours. Returns only when that fails.
+/// Replaces this process by another program of meanwhile. Returns only if that fails.
 pub(crate) fn execute_last(argv: &[RawText]) -> io::Error {
     let Some(mut command) = command_of(argv) else {
         return io::Error::from(io::ErrorKind::NotFound);
     };
-    // It is no part of any task, also when this process is.
+    // It is not part of a task, even if this process is.
     command.env_remove("MEANWHILE_TASK_ID");
     descriptors::give_back_limit();
     forget_signals();
@@ -220,7 +220,7 @@ pub(crate) fn execute_last(argv: &[RawText]) -> io::Error {
     command.exec()
 }
 
-/// Drops signals that have come and were not taken: unblocked, they would be this process's end.
+/// Drops pending signals: unblocked, they would end this process.
 fn forget_signals() {
     for signal in super::BLOCKED {
         // SAFETY: ignoring a signal has no preconditions.
@@ -228,7 +228,7 @@ fn forget_signals() {
     }
 }
 
-/// Starts another program beside this one and returns its pid.
+/// Starts another program and returns its pid.
 pub(crate) fn spawn_settle(argv: &[RawText]) -> io::Result<u32> {
     match fork()? {
         Fork::Parent(pid) => Ok(pid),
@@ -239,7 +239,7 @@ pub(crate) fn spawn_settle(argv: &[RawText]) -> io::Result<u32> {
     }
 }
 
-/// Starts another program beside this one, noted on the board, and returns its pid.
+/// Starts another program, records its pid on the board, and returns it.
 pub(crate) fn spawn_helper(argv: &[RawText], board: Board) -> io::Result<u32> {
     match fork()? {
         Fork::Parent(pid) => {
@@ -247,7 +247,7 @@ pub(crate) fn spawn_helper(argv: &[RawText], board: Board) -> io::Result<u32> {
             Ok(pid)
         }
         Fork::Child => {
-            // Whichever of the two comes first: the other may be killed before it does.
+            // Both processes record it, because either may be killed before it does.
             board.set_helper(Some(std::process::id()));
             let _ = execute_last(argv);
             exit_at_once(127)

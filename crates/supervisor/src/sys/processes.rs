@@ -1,4 +1,4 @@
-//! Who lives, whose child it is, and whether it is one of ours, from /proc.
+//! Living processes, their parents, and processes of meanwhile itself, from /proc.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -21,12 +21,13 @@ fn read_stat(pid: u32) -> io::Result<String> {
     with_enough(|| small_file::read(&format!("/proc/{pid}/stat")))
 }
 
-/// Start time of a living process, which with its pid identifies it; nothing when it is dead, or cannot be looked at.
+/// Returns the start time of a living process, which together with the pid identifies it; nothing if it is dead or
+/// cannot be checked.
 pub(crate) fn start_ticks(pid: u32) -> Option<u64> {
     find_start_ticks(pid).ok().flatten()
 }
 
-/// The same for those who tell a process that is dead from one that cannot be looked at now.
+/// Returns the start time of a living process; nothing if it is dead, and an error if that cannot be checked now.
 pub(crate) fn find_start_ticks(pid: u32) -> io::Result<Option<u64>> {
     match read_stat(pid) {
         Ok(text) => Ok(ProcStat::parse(&text).filter(|stat| !stat.has_ended()).map(|stat| stat.start_ticks)),
@@ -35,11 +36,12 @@ pub(crate) fn find_start_ticks(pid: u32) -> io::Result<Option<u64>> {
     }
 }
 
-/// How a process has ended of which its parent has not taken note yet, as `waitpid` would say it; nothing when it lives,
-/// is gone, or is not ours to know.
+/// Returns how a process that is not reaped yet has ended, as `waitpid` would; nothing if it is alive, gone, or not
+/// visible to this user.
 pub(crate) fn status_of_zombie(process: &Process) -> Option<i32> {
-    // The kernel shows a zero instead to whoever may not know. This look is refused to the same, and finds nothing in a
-    // process that has ended. It comes first: one that is gone by now is not found by the second.
+    // The kernel shows a zero to users that may not see the exit code. It refuses this link to the same users, and a
+    // process that has ended has none. The link is read first: a process that is gone by then is not found by the
+    // second read.
     let link = fs::read_link(format!("/proc/{}/exe", process.pid));
     let may_know = link.is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
     let stat =
@@ -57,10 +59,10 @@ pub(crate) fn is_stopped(pid: u32) -> bool {
     stat(pid).is_some_and(|stat| stat.is_stopped())
 }
 
-/// Living descendants of a process, with their start times.
+/// Returns the living descendants of a process with their start times.
 ///
-/// Another supervisor and all below it are left out: a task that was started from inside a task is a
-/// task of its own, although its watchers become our children when their starter has ended.
+/// Other supervisors and their descendants are left out: a task that was started inside a task is separate, although
+/// its supervisors become our children when their starter has ended.
 pub(crate) fn descendants(root: u32) -> Found {
     let mut found = Found { processes: BTreeMap::new(), is_whole: true };
     let mut seen = BTreeSet::from([root]);
@@ -100,12 +102,12 @@ impl Found {
 
 const SUPERVISOR: &str = "mw-supervisor";
 
-/// Tells whether a process is one of ours and so of no task: a supervisor, of whatever build, or the `mw settle` that
-/// one has started or become. The dead are none.
+/// Tells whether a living process belongs to meanwhile and so to no task: a supervisor of any version, or `mw
+/// settle`.
 pub(crate) fn is_ours(pid: u32) -> bool {
     let Ok(path) = fs::read_link(format!("/proc/{pid}/exe")) else { return false };
     let name = path.file_name().map(OsStr::as_encoded_bytes).unwrap_or_default();
-    // An upgrade takes the old file away while it is executed.
+    // An upgrade removes the old file while it is executed.
     match name.strip_suffix(b" (deleted)").unwrap_or(name) {
         b"mw-supervisor" => is_supervisor(pid),
         b"mw" | b"mw-surfaces" => {
@@ -116,12 +118,12 @@ pub(crate) fn is_ours(pid: u32) -> bool {
     }
 }
 
-/// Tells whether a process goes by the name of a supervisor, as a command does until it is executed.
+/// Tells whether a process has the name of a supervisor, as a command has before it is executed.
 pub(crate) fn is_supervisor(pid: u32) -> bool {
     name_of(pid).is_some_and(|name| name == SUPERVISOR)
 }
 
-/// Tells whether a child that has ended was one of ours, as far as its name says.
+/// Tells by its name whether a child that has ended belonged to meanwhile.
 pub(crate) fn was_ours(pid: u32) -> bool {
     name_of(pid).is_some_and(|name| matches!(name.as_str(), SUPERVISOR | "mw" | "mw-surfaces"))
 }
@@ -130,14 +132,14 @@ fn name_of(pid: u32) -> Option<String> {
     small_file::read(&format!("/proc/{pid}/comm")).ok().map(|name| name.trim_end().to_owned())
 }
 
-/// Tells whether every child of this thread is dead; false when that is not known.
+/// Tells whether all children of this thread are dead; false if that is not known.
 ///
-/// Whoever asks the kernel for children that have stopped does not see the dead ones, and hears that there are no
-/// children at all where there are no others. That takes a fraction of a look at /proc.
+/// A query for stopped children does not see dead ones and fails if there are no others. That is much faster than
+/// reading /proc.
 pub(crate) fn are_children_dead() -> bool {
-    /// Also those that end with an odd signal.
+    /// Includes children with another exit signal.
     const ALL: u32 = 0x4000_0000;
-    /// Not those of other threads.
+    /// Without those of other threads.
     const OWN: u32 = 0x2000_0000;
     let stopped = WaitIdOptions::STOPPED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     let stopped = stopped | WaitIdOptions::from_bits_retain(ALL | OWN);
@@ -158,7 +160,7 @@ fn pids_in(text: &str) -> Vec<u32> {
     text.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect()
 }
 
-/// Returns the children of a process, none of one that is gone; nothing when it cannot be looked at now.
+/// Returns the children of a process; none if it is gone, and nothing if that cannot be checked now.
 pub(crate) fn children_of(pid: u32) -> Option<Vec<u32>> {
     if pid == std::process::id()
         && let Some(own) = own_children()
@@ -174,7 +176,7 @@ pub(crate) fn children_of(pid: u32) -> Option<Vec<u32>> {
         match with_enough(|| fs::read_to_string(thread.path().join("children"))) {
             Ok(text) => found.extend(pids_in(&text)),
             Err(error) if is_shortage(&error) => return None,
-            // A kernel without this file: look at every process's parent instead.
+            // On a kernel without this file every process's parent is checked.
             Err(error) if error.kind() == io::ErrorKind::NotFound && thread.path().exists() => {
                 let is_child = |other: &u32| stat(*other).is_some_and(|stat| stat.parent == pid);
                 return Some(all_pids()?.into_iter().filter(is_child).collect());
@@ -190,7 +192,8 @@ fn all_pids() -> Option<Vec<u32>> {
     Some(entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
 }
 
-/// Living processes whose environment carries this entry, with their start times. None is older than the first of them.
+/// Returns the living processes with this entry in their environment, with their start times. None is older than the
+/// first of them.
 pub(crate) fn tagged_processes(entry: &str, first: u64) -> Found {
     let mut found = Found { processes: BTreeMap::new(), is_whole: true };
     let Some(all) = all_pids() else { return Found { is_whole: false, ..found } };
@@ -207,7 +210,7 @@ pub(crate) fn tagged_processes(entry: &str, first: u64) -> Found {
     found
 }
 
-/// A process's command line for people, shortened.
+/// Returns a shortened command line of a process for people.
 pub(crate) fn process_command(pid: u32) -> String {
     let raw = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let line = String::from_utf8_lossy(&raw).replace('\0', " ");

@@ -8,10 +8,10 @@ use mw_model::Exit;
 
 use super::process::last_errno;
 
-/// What a look at the children showed.
+/// The state of the children.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum WaitResult {
-    /// This child has ended so; it is not reaped yet.
+    /// This child has ended and is not reaped yet.
     Ended(u32, Exit),
     /// There are children, none has ended.
     NoneYet,
@@ -19,7 +19,7 @@ pub(crate) enum WaitResult {
     NoChildren,
 }
 
-/// Looks for an ended child (or for one of them) without reaping it.
+/// Checks for an ended child, or one particular child, without reaping it.
 pub(crate) fn look_at_exit(pid: Option<u32>) -> WaitResult {
     let (kind, id) = pid.map_or((libc::P_ALL, 0), |pid| (libc::P_PID, pid));
     loop {
@@ -49,8 +49,8 @@ pub(crate) fn look_at_exit(pid: Option<u32>) -> WaitResult {
     }
 }
 
-/// Reaps a child that has ended, waiting for it if need be; returns the processor time, in microseconds, that it and
-/// all it has waited for used.
+/// Reaps a child, and waits for its end if necessary; returns the CPU time, in microseconds, of the child and of all
+/// descendants that it has waited for.
 pub(crate) fn reap(pid: u32) -> io::Result<u64> {
     loop {
         let mut usage = MaybeUninit::<libc::rusage>::zeroed();

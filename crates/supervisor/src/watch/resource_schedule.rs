@@ -1,13 +1,13 @@
-//! When a tree that has limits on resources is looked at. Time is passed in.
+//! When a tree with resource limits is measured. Time is passed in.
 
 use mw_model::{Enforcement, Pace, Resources, Usage};
 
-/// The time until the first look.
+/// The time until the first measurement.
 const FIRST_MS: u64 = 20;
-/// How often a control group is asked whether it had to refuse a process.
+/// How often a control group is checked for refused forks.
 const ASK_GROUP_MS: u64 = 500;
 
-/// The limits of a run, how they are held, and when to look next.
+/// The resource limits of a run, how they are enforced, and when to measure next.
 pub(crate) struct ResourceSchedule {
     limits: Resources,
     enforcement: Enforcement,
@@ -17,14 +17,14 @@ pub(crate) struct ResourceSchedule {
 }
 
 impl ResourceSchedule {
-    /// Nothing for a run that has no limits: it costs nothing either.
+    /// Returns nothing for a run without limits.
     pub(crate) fn of(limits: &Resources, enforcement: Enforcement, now_ms: u64) -> Option<Self> {
         if limits.is_none() {
             return None;
         }
         let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
         let looks = match enforcement {
-            // The end of a group that ran out of memory is seen without looking.
+            // If a group runs out of memory, its end is seen without measuring.
             Enforcement::ControlGroup => limits.pids.is_some() || limits.cpu_time_ms.is_some(),
             Enforcement::Sampled => true,
         };
@@ -44,7 +44,7 @@ impl ResourceSchedule {
         self.due_ms
     }
 
-    /// Plans the next look after one that took that long.
+    /// Plans the next measurement after one that took this much CPU time.
     pub(crate) fn looked(&mut self, usage: &Usage, cost_us: u64, now_ms: u64) {
         let pace = Pace { processors: self.processors, cost_us, idle: usage.cpu_us == self.cpu_us };
         self.cpu_us = usage.cpu_us;

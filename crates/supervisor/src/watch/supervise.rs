@@ -1,4 +1,4 @@
-//! The loop: output, control, children, timers, until the tree is empty.
+//! The loop over output, requests, children and timers, which runs until the tree is empty.
 
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixListener;
@@ -27,23 +27,23 @@ use crate::sys::ProcessHandle;
 use super::progress::ProgressReport;
 use super::readiness::Readiness;
 
-/// How long a task must live before it is settled in.
+/// How long a task must live before it gets a control socket.
 pub(crate) const SHORT_TASK_MS: u64 = 5;
-/// How often a tree that is not below us is looked at, and a failed record retried.
+/// How often a tree of processes that are not our descendants is checked, and a failed record is retried.
 const RECHECK_MS: u64 = 200;
 
 /// The task's first process, as far as this process can know it.
 pub(crate) enum Leader {
-    /// Our child: the kernel tells us.
+    /// A child of this process.
     Child(u32),
-    /// Somebody else's child, held by a handle; the moment its end was seen, if it was.
+    /// A child of another process, held by a descriptor, and when its end was seen.
     Foreign { handle: Option<ProcessHandle>, ended_ms: Option<u64> },
-    /// Over and recorded.
+    /// It has ended, and its end is recorded.
     Ended,
 }
 
 impl Default for Leader {
-    /// Somebody else's child of which nothing can be seen.
+    /// A child of another process that could not be opened.
     fn default() -> Self {
         Self::Foreign { handle: None, ended_ms: None }
     }
@@ -64,25 +64,25 @@ pub(crate) struct Supervisor {
     pub(crate) watchdog: Watchdog,
     pub(crate) listener: Option<UnixListener>,
     pub(crate) connections: Connections,
-    /// Who hosts the task's session, where it ends with that.
+    /// The hosts of the task's session, if the task ends with it.
     pub(crate) hosts: Option<Hosts>,
-    /// When to do what only a task that lives for a while needs.
+    /// When to open the control socket.
     pub(crate) control_due_ms: Option<u64>,
-    /// `mw settle` running beside us.
+    /// The running `mw settle`.
     pub(crate) settle: Option<u32>,
-    /// Whether there is news since that began.
+    /// Whether something has happened since it was started.
     pub(crate) settle_again: bool,
     pub(crate) readiness: Readiness,
     pub(crate) progress: ProgressReport,
     /// An exit whose record could not be written yet.
     pub(crate) unrecorded: Option<Exit>,
-    /// Whether a time limit has struck.
+    /// Whether a time limit was reached.
     pub(crate) time_limit_reached: bool,
     pub(crate) resource_schedule: Option<ResourceSchedule>,
-    /// The limit on resources that the tree exceeded before its first process ended.
+    /// The resource limit that the tree exceeded before its first process ended.
     pub(crate) exceeded: Option<ResourceLimit>,
     pub(crate) had_survivors: bool,
-    /// Whether children may have come or gone since the tree was last looked at.
+    /// Whether processes may have started or ended since the tree was last searched.
     pub(crate) tree_changed: bool,
 }
 
@@ -129,10 +129,10 @@ impl Supervisor {
     /// Runs until the tree is empty and everything is recorded.
     pub(crate) fn run(mut self) -> Run {
         if self.record.is_none() {
-            // Before the first byte is taken: the task may fill the disk with its next breath.
+            // Before any output is taken, because the task may fill the disk.
             record::reserve_result();
         }
-        // Every look comes before a sleep: a stand-in may find everything over.
+        // Everything is checked before the first sleep, because a successor may find that the task is over.
         loop {
             self.watch_leader();
             self.run_timers();
@@ -145,7 +145,7 @@ impl Supervisor {
             if pump(&mut self.run.files) {
                 self.saw_output();
             }
-            self.hear_progress();
+            self.read_progress();
             self.reap_children();
             self.serve();
         }
@@ -158,7 +158,7 @@ impl Supervisor {
         if let Some(settle) = self.settle {
             let _ = sys::reap(settle);
         }
-        self.bury_helper();
+        self.reap_helper();
         self.run.files.log.rejoin();
         self.run
     }
@@ -198,7 +198,7 @@ impl Supervisor {
             self.leader,
             Leader::Foreign { ended_ms: Some(_), .. } | Leader::Foreign { handle: None, .. }
         ) || (self.record.is_some() && self.tree.is_foreign());
-        // A look that had to be broken off says nothing.
+        // An incomplete search proves nothing.
         let unseen = self.record.is_some() && self.tree_changed;
         let recheck = (foreign_tree || unseen || self.unrecorded.is_some()).then_some(now + RECHECK_MS);
         let silence = if self.record.is_none() { self.watchdog.due_ms() } else { None };
@@ -234,7 +234,7 @@ impl Supervisor {
         self.check_resources(now);
         let may_be_stalled = self.record.is_none() && self.watchdog.due_ms().is_some_and(|due| now >= due);
         if may_be_stalled && sys::is_stopped(self.process.pid) {
-            self.watchdog.put_off(now);
+            self.watchdog.postpone(now);
         } else if self.record.is_none()
             && let Some(prompt) = self.watchdog.judge(now, || self.run.files.log.tail(1024))
         {
@@ -244,7 +244,7 @@ impl Supervisor {
         if self.control_due_ms.is_some_and(|due| now >= due) {
             self.open_control();
         }
-        self.drive_readiness(now);
+        self.start_helper_when_due(now);
         if self.record.is_none() {
             self.note_progress_when_due(now);
         }
@@ -256,14 +256,14 @@ impl Supervisor {
         if let Some(exit) = self.unrecorded.take() {
             self.leader_ended(exit);
         }
-        self.drive_ending();
+        self.continue_ending();
     }
 
-    /// Opens the control socket and writes the view. Files are dear on some systems, and a task of a few
-    /// milliseconds needs neither.
+    /// Opens the control socket, writes the views and returns unused memory. A task that lives for a few milliseconds
+    /// needs none of this.
     fn open_control(&mut self) {
         self.control_due_ms = None;
-        // Before the socket is there: who can connect can rely on it.
+        // Before the socket is open: a client that can connect relies on it.
         self.look_for_hosts();
         self.listener = files::listen().ok();
         if self.record.is_none() {
@@ -274,8 +274,8 @@ impl Supervisor {
         }
     }
 
-    /// Looks who hosts the task's session. That somebody does is written down: when all of them are gone, whoever
-    /// comes after us could not tell that from a session that never had any.
+    /// Searches for hosts of the task's session. The first one is written to the journal, so that a successor can
+    /// tell a session whose hosts are gone from one that never had any.
     pub(crate) fn look_for_hosts(&mut self) {
         let now = clock::monotonic_ms();
         if self.hosts.as_mut().is_some_and(|hosts| hosts.search_first(now)) {

@@ -39,10 +39,10 @@ impl Log {
         Ok(())
     }
 
-    /// Makes the index if there is none; returns where it ends.
+    /// Creates the index if there is none; returns its length.
     pub(super) fn open_index(&mut self) -> io::Result<u64> {
         if self.index.is_none() {
-            // What lies there is from an attempt for which there was no room.
+            // An existing file is from an attempt that failed for lack of room.
             let path = self.dir.join(INDEX_FILE);
             let _ = fs::remove_file(&path);
             let index = fresh(&path)?;
@@ -58,7 +58,7 @@ impl Log {
         Ok(self.index_len)
     }
 
-    /// Forgets all entries, or those from a length on.
+    /// Cuts the index to a length.
     pub(super) fn cut_index(&mut self, len: u64) -> io::Result<()> {
         self.open_index()?;
         self.index_len = len;

@@ -11,7 +11,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 
 use rustix::fs::fstat;
 
-use super::{CHUNK, Log, read_away};
+use super::{CHUNK, Log, read_and_drop};
 use crate::sys;
 
 const BATCH_FILE: &str = "output.batch";
@@ -68,7 +68,7 @@ impl Log {
         if peek(pipe)?.is_some_and(|head| head == beginning) {
             let mut left = (batch.end - batch.start) as usize;
             while left > 0 {
-                match sys::move_bytes(pipe, &self.null, left).or_else(|_| read_away(pipe, left)) {
+                match sys::move_bytes(pipe, &self.null, left).or_else(|_| read_and_drop(pipe, left)) {
                     Ok(gone) if gone > 0 => left -= gone,
                     Ok(_) | Err(_) => break,
                 }

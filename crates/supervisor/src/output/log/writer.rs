@@ -5,19 +5,20 @@ use std::os::fd::{AsFd, BorrowedFd};
 use rustix::event::{PollFd, PollFlags, poll};
 
 use super::Log;
-use super::slow::{Feed, STREAMS};
+use super::slow::STREAMS;
 use crate::clock;
 use crate::fail_point::fail_point;
+use crate::spawn::pipe::OutputPipe;
 use crate::sys;
 
 impl Log {
-    /// What the writer does, until nobody feeds it any more.
-    pub(super) fn write_for(&mut self, [stdout, stderr]: [Feed; 2], journal: BorrowedFd<'_>) -> ! {
+    /// Writes what arrives in the pipes, until the supervisor closes them.
+    pub(super) fn write_for(&mut self, [stdout, stderr]: [OutputPipe; 2], journal: BorrowedFd<'_>) -> ! {
         let own = [self.file.as_fd(), self.null.as_fd(), journal, stdout.read.as_fd(), stderr.read.as_fd()];
         let index = self.index.as_ref().map(AsFd::as_fd);
-        // Whoever waits for the end of one of our streams must not wait for this process.
+        // A process that waits for the end of one of our streams must not wait for this one.
         sys::close_all_but(&own.into_iter().chain(index).collect::<Vec<_>>());
-        // Our feeder may be dead before it could say so.
+        // The supervisor may be killed before it records this.
         self.board.set_writer(Some(std::process::id()));
         let sources = [stdout.read.as_fd(), stderr.read.as_fd()];
         let mut gaps = 0;
@@ -51,7 +52,7 @@ impl Log {
         self.board.set_written(self.end);
     }
 
-    /// Counts what the feeder dropped behind the bytes that were written so far; says whether there was any.
+    /// Counts what the supervisor dropped after the bytes that were written so far; tells whether there was any.
     fn write_down_gap(&mut self, gaps: &mut usize) -> bool {
         let (from, bytes) = self.board.gap(*gaps);
         let is_here = bytes > 0 && self.end == from;
@@ -64,7 +65,7 @@ impl Log {
     }
 }
 
-/// Waits for bytes in one of the pipes; false when nobody can write to either any more and both are empty.
+/// Waits for bytes in one of the pipes; false if both are closed and empty.
 fn wait_for_input(sources: [BorrowedFd<'_>; 2]) -> bool {
     let mut fds = sources.map(|source| PollFd::from_borrowed_fd(source, PollFlags::IN));
     let _ = poll(&mut fds, None);
