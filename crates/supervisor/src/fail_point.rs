@@ -1,17 +1,12 @@
-//! Named steps at which a debug build kills itself on request, for the crash tests.
+//! Named steps at which a debug build kills itself on request, for crash tests.
 
-/// Every named step of the supervisor, in the order in which a run meets them.
-pub const FAIL_POINTS: [&str; 26] = [
+/// Every named step of the supervisor, in the order of a run.
+pub const FAIL_POINTS: [&str; 21] = [
     "supervisor-locked",
     "supervisor-files-made",
     "supervisor-spawned",
     "supervisor-journalled",
     "supervisor-answered",
-    "output-noted",
-    "output-copied",
-    "output-taken",
-    "output-forgotten",
-    "output-recovered",
     "drop-announced",
     "drop-marked",
     "middle-copied",
@@ -30,10 +25,10 @@ pub const FAIL_POINTS: [&str; 26] = [
     "supervisor-settling",
 ];
 
-/// Kills this process when the environment asks for it by name; nothing in a release build.
+/// Kills this process if the environment names this step; does nothing in a release build.
 ///
-/// `MEANWHILE_FAIL_AT=name` strikes in every process of ours that passes the step, so a stand-in
-/// that takes over dies there too.
+/// `MEANWHILE_FAIL_AT=name` applies to every process of meanwhile that reaches the step, so a successor dies there,
+/// too.
 pub(crate) fn fail_point(name: &str) {
     debug_assert!(FAIL_POINTS.contains(&name), "{name} is not listed");
     if cfg!(debug_assertions) && std::env::var_os("MEANWHILE_FAIL_AT").is_some_and(|wanted| wanted == *name) {
@@ -42,10 +37,10 @@ pub(crate) fn fail_point(name: &str) {
     }
 }
 
-/// Waits as on a slow disk, when the environment asks for it; nothing in a release build.
+/// Waits as on a slow disk, if the environment asks for it; does nothing in a release build.
 ///
-/// `MEANWHILE_SLOW_DISK` names a file that says how many milliseconds a write takes. A write goes on as soon as the
-/// file is gone.
+/// `MEANWHILE_SLOW_DISK` names a file with the number of milliseconds that a write takes. A write returns as soon as
+/// the file is gone.
 pub(crate) fn slow_point() {
     if !cfg!(debug_assertions) {
         return;

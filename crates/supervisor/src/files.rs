@@ -1,4 +1,4 @@
-//! The descriptors of a task directory, which is the current directory of this process.
+//! The open files of a run. The task's directory is the current directory of this process.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -21,33 +21,33 @@ use crate::spawn::pipe::OutputPipe;
 use crate::spawn::terminal::Terminal;
 use crate::sys::{self, Board};
 
-/// Everything a supervisor holds open. Guardian and supervisor have the same.
+/// Everything that a supervisor holds open. Guardian and supervisor have the same.
 pub(crate) struct Files {
-    /// Locked for as long as either of the two lives: the proof of life.
+    /// Locked as long as one of the two lives; the lock proves that.
     pub(crate) journal: File,
     pub(crate) log: Log,
     pub(crate) stdout: OutputPipe,
     pub(crate) stderr: OutputPipe,
-    /// Whether output may be missing: a pipe that supervisors left behind was gone with all it held.
+    /// Whether output may be missing, because a pipe was gone with its content.
     pub(crate) output_lost: bool,
     pub(crate) stdin: Option<OwnedFd>,
     pub(crate) terminal: Option<Terminal>,
-    /// Where the task tells its progress, if it was given the means.
+    /// The pipe on which the task reports progress, if it has one.
     pub(crate) progress: Option<OwnedFd>,
-    /// What a command gets that has neither a terminal nor an open standard input.
+    /// The ends for a command that has neither a terminal nor an open standard input.
     pub(crate) for_command: Option<CommandEnds>,
 }
 
 impl Files {
-    /// Puts right the batch of output in which earlier supervisors were killed.
-    pub(crate) fn finish_batch(&mut self) {
-        // Where that cannot be done, the task must go on all the same.
-        let _ = self.log.finish_batch([&self.stdout.read, &self.stderr.read]);
+    /// Repairs the batch of output in which supervisors of an earlier version were killed.
+    pub(crate) fn finish_old_batch(&mut self) {
+        // The task goes on, even if this fails.
+        let _ = self.log.finish_old_batch([&self.stdout.read, &self.stderr.read]);
     }
 }
 
 impl Files {
-    /// What to wait for to take more output.
+    /// Returns what to poll for more output.
     pub(crate) fn output(&self) -> impl Iterator<Item = PollFd<'_>> {
         let full = self.log.full_pipe(Stream::Stdout);
         let terminal = self.terminal.as_ref().filter(|_| full.is_none());
@@ -58,7 +58,7 @@ impl Files {
     }
 }
 
-/// A pipe of the task's, or one that must have room before anything can be taken from it.
+/// Returns a pipe of the task, or the full pipe that must have room first.
 fn awaited<'a>(full: Option<BorrowedFd<'a>>, pipe: &'a OutputPipe) -> PollFd<'a> {
     match full {
         Some(full) => PollFd::from_borrowed_fd(full, PollFlags::OUT),
@@ -66,14 +66,14 @@ fn awaited<'a>(full: Option<BorrowedFd<'a>>, pipe: &'a OutputPipe) -> PollFd<'a>
     }
 }
 
-/// The command's side of its streams, closed here as soon as it has them.
+/// The command's ends of its streams, closed here as soon as it has them.
 pub(crate) struct CommandEnds {
     pub(crate) null: File,
     pub(crate) stdout: OwnedFd,
     pub(crate) stderr: OwnedFd,
 }
 
-/// What can be made before it is known what to run.
+/// The files that can be opened before the start message arrives.
 pub(crate) struct Prepared {
     journal: File,
     log: Log,
@@ -81,7 +81,7 @@ pub(crate) struct Prepared {
     pipes: Option<(OutputPipe, OutputPipe, CommandEnds)>,
 }
 
-/// Opens the journal and locks the task against a second supervisor; nothing when it is locked.
+/// Opens the journal and locks it against a second supervisor; nothing if it is locked.
 pub(crate) fn lock_journal() -> io::Result<Option<File>> {
     let file = record::private(OpenOptions::new().create(true).append(true), JOURNAL_FILE)?;
     match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
@@ -92,7 +92,7 @@ pub(crate) fn lock_journal() -> io::Result<Option<File>> {
 }
 
 impl Prepared {
-    /// Makes the log and the pipes of a new run.
+    /// Creates the log and the pipes of a new run.
     pub(crate) fn for_spawn(journal: File, board: Board) -> io::Result<Self> {
         let (stdout, stderr) = (OutputPipe::new()?, OutputPipe::new()?);
         let ends = CommandEnds {
@@ -109,7 +109,7 @@ impl Prepared {
         Ok(Self { journal, log: Log::recover(Path::new("."), board)?, pipes: None })
     }
 
-    /// Adds what the message asks for.
+    /// Opens what the start message asks for.
     pub(crate) fn complete(self, message: &StartMessage, run: u32) -> io::Result<Files> {
         let Self { journal, mut log, pipes } = self;
         log.set_cap(message.limits.output_cap);
@@ -121,7 +121,7 @@ impl Prepared {
             None => {
                 let [stdout, stderr] = find_pipes(message, run)?;
                 let output_lost = stdout.is_none() || stderr.is_none();
-                // From a pipe that is gone nothing more can come, and a new one stays empty just as well.
+                // Nothing more can come from a pipe that is gone; a new pipe stays empty as well.
                 let or_new = |pipe: Option<OutputPipe>| pipe.map_or_else(OutputPipe::new, Ok);
                 (or_new(stdout)?, or_new(stderr)?, None, output_lost)
             }
@@ -161,7 +161,7 @@ fn find_pipes(message: &StartMessage, run: u32) -> io::Result<[Option<OutputPipe
     ])
 }
 
-/// Opens the control socket. Nobody waits for it: an asker that comes too early asks again.
+/// Opens the control socket. A client that connects too early tries again.
 pub(crate) fn listen() -> io::Result<UnixListener> {
     let _ = fs::remove_file(CONTROL_SOCKET);
     let listener = UnixListener::bind(CONTROL_SOCKET)?;
@@ -169,7 +169,7 @@ pub(crate) fn listen() -> io::Result<UnixListener> {
     Ok(listener)
 }
 
-/// Removes pipes and socket: nobody is left at either end.
+/// Removes named pipes and the socket, which are no longer used.
 pub(crate) fn remove_endpoints(message: &StartMessage) {
     let progress = message.progress.then_some(PROGRESS_FIFO);
     for name in [STDIN_FIFO, CONTROL_SOCKET].into_iter().chain(progress) {
@@ -185,7 +185,7 @@ pub(crate) fn open_stdin_for_command() -> io::Result<OwnedFd> {
     Ok(end)
 }
 
-/// Opens our end of the pipe for progress; a task that is adopted goes on without one if need be.
+/// Opens our end of the progress pipe; an adopted task continues without it if necessary.
 fn open_progress(launch: &Launch) -> io::Result<Option<OwnedFd>> {
     // Open for both directions, so that it never reports an end of input.
     let open =
@@ -200,18 +200,18 @@ fn open_progress(launch: &Launch) -> io::Result<Option<OwnedFd>> {
     }
 }
 
-/// Opens the command's end of the pipe for progress, for both directions: a reader is never missing.
+/// Opens the command's end of the progress pipe for both directions, so that it always has a reader.
 pub(crate) fn open_progress_for_command() -> io::Result<OwnedFd> {
     Ok(rustix::fs::open(PROGRESS_FIFO, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?)
 }
 
-/// Standard input has a name, so that an adopter can open it again.
+/// Opens our end of standard input. It is a named pipe, so that an adopter can open it again.
 fn open_stdin(launch: &Launch) -> io::Result<OwnedFd> {
     if matches!(launch, Launch::Spawn { .. }) {
         let _ = fs::remove_file(STDIN_FIFO);
         sys::make_fifo(STDIN_FIFO)?;
     }
-    // A writing end cannot be opened while nobody reads, so somebody does for a moment.
+    // A writing end can only be opened while there is a reader.
     let _reader =
         rustix::fs::open(STDIN_FIFO, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?;
     let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;

@@ -1,22 +1,20 @@
-//! The supervisor: starts one command, copies its output, waits, records.
+//! The supervisor: starts one command, copies its output, waits for its end, and records it.
 //!
-//! It never opens the database and knows no policy. Its whole world is one task directory.
+//! It never opens the database and knows no policy. It works in one task directory.
 //!
 //! ```text
 //! mw start ─▶ P0 ─fork─▶ P1 guardian ─fork─▶ P2 supervisor ─fork+exec─▶ the command
 //!             exits      sleeps              loop: output, control, signals, timers
 //! ```
 //!
-//! P1 and P2 hold the same descriptors and one shared page (`sys::Board`). Both are child
-//! subreapers: when P2 is killed, the command and its tree become children of P1, which runs the same
-//! loop from where the files stand. When P1 is killed, P2 goes on alone. When both are, the command feels
-//! nothing, because its own ends of the pipes are open for reading too; whoever reconciles next starts
-//! an adopter, which is this program again and finds the pipes by their inodes.
+//! P1 and P2 have the same descriptors and one shared page (`sys::Board`). Both are child subreapers: if P2 is
+//! killed, the command and its tree become children of P1, which runs the same loop from the state on disk. If P1 is
+//! killed, P2 continues alone. If both are killed, the command is not affected, because its own ends of the pipes are
+//! also open for reading. The next client starts an adopter, which is this program, too, and finds the pipes by their
+//! inodes.
 //!
-//! Three orders make this airtight. Bytes go from pipe to file by `splice`, so none is in our memory
-//! when we die, and a large amount is in the log before it leaves its pipe (`output::log::stage`). An
-//! index entry is written before the bytes it announces. An exit is looked at, then
-//! recorded, then reaped.
+//! No kill loses anything, for three reasons. Bytes move from pipe to file by `splice`, so that none is in our
+//! memory. An index entry is written before its bytes. An exit is observed, recorded and only then reaped.
 #![deny(unsafe_code)]
 
 mod boot;
@@ -33,5 +31,5 @@ mod sys;
 mod watch;
 
 pub use boot::bootstrap::run;
-pub use boot::settle_in::settle_in;
+pub use boot::process_setup::set_up_process;
 pub use fail_point::FAIL_POINTS;

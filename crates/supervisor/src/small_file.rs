@@ -1,9 +1,9 @@
-//! Files of the kernel's that are a page at most.
+//! Files of the kernel that have at most a page.
 
 use std::fs::File;
 use std::io::{self, Read};
 
-/// Reads such a file with one call: the kernel makes it up anew for each.
+/// Reads such a file with one call, because the kernel generates it anew for each.
 pub(crate) fn read(path: &str) -> io::Result<String> {
     let mut page = [0; 4096];
     let length = File::open(path)?.read(&mut page)?;

@@ -76,56 +76,23 @@ fn in_large_writes(printing: &str) -> String {
     format!("{printing} | dd obs=300k 2>/dev/null; {}; exit 5", children::gate("go"))
 }
 
-/// The same few bytes over and over: only their number tells what is missing or there twice.
-fn all_alike(bytes: usize) -> String {
-    in_large_writes(&format!("yes | head -c {bytes}"))
-}
-
 fn assert_same(log: &[u8], full: &[u8], context: &str) {
     let same = log.iter().zip(full).take_while(|(found, wanted)| found == wanted).count();
     assert!(log == full, "{context}: {} of {} bytes, the same up to {same}", log.len(), full.len());
 }
 
 #[test]
-fn both_watchers_die_at_every_step_of_a_batch() {
-    const FAIL_AT: &str = "MEANWHILE_FAIL_AT";
-    let steps = home().mw(["fail-points"]).ok();
-    let repeated = b"y\n".repeat(1 << 20);
-    let kinds = [
-        (in_large_writes(&children::numbers(LAST)), children::numbered(1, LAST)),
-        (all_alike(2 << 20), repeated),
-    ];
-    for step in ["output-noted", "output-copied", "output-taken", "output-forgotten"] {
-        assert!(steps.lines().any(|listed| listed == step), "{step} is not listed");
-        for (script, full) in &kinds {
-            let home = home();
-            let start = ["start", "--json", "--cap", "0", script];
-            let id = home.command(start).env(FAIL_AT, step).run().json()["id"].as_str().unwrap().to_owned();
-            // The supervisor dies there, its guardian takes over and dies there too.
-            wait_until(SOON, "both are dead", || home.supervisors_of(&id).is_empty().then_some(()));
-            if step != "output-forgotten" {
-                // So does an adopter, when it has put the batch right and not yet forgotten it.
-                let _ = home.command(["list", "--json"]).env(FAIL_AT, "output-recovered").run();
-                wait_until(SOON, "it is dead", || home.supervisors_of(&id).is_empty().then_some(()));
-            }
-            let _ = home.mw(["list", "--json"]).ok();
-            home.open("go");
-            let task = home.ended(&id);
-            assert_same(&home.log(&id), full, step);
-            assert_eq!(task["output_bytes"], full.len(), "{step}: {task}");
-            assert_eq!(task["dropped_bytes"], 0, "{step}: {task}");
-            assert!(!home.task_dir(&id).join("output.batch").exists(), "{step}: a note is left");
-        }
-    }
-}
-
-#[test]
 fn both_watchers_die_in_the_midst_of_large_writes() {
+    // Of the same few bytes over and over only the number tells what is missing or there twice.
+    let kinds = [
+        (children::numbers(LAST), children::numbered(1, LAST)),
+        ("yes | head -c 4194304".to_owned(), b"y\n".repeat(2 << 20)),
+    ];
     let home = home();
-    let full = children::numbered(1, LAST);
     let mut hits = 0;
-    for time in 0..TIMES / 2 {
-        let id = home.start_with(&["--cap", "0"], &in_large_writes(&children::numbers(LAST)));
+    for time in 0..TIMES {
+        let (printing, full) = &kinds[time as usize % kinds.len()];
+        let id = home.start_with(&["--cap", "0"], &in_large_writes(printing));
         let enough = chance() % (full.len() as u64 * 3 / 4);
         wait_until(SOON, "enough is printed", || (log_size(&home, &id) >= enough).then_some(()));
         if let Some(pair) = home.find_pair(&id) {
@@ -134,9 +101,14 @@ fn both_watchers_die_in_the_midst_of_large_writes() {
         }
         let _ = home.mw(["list", "--json"]).ok();
         home.open("go");
-        home.ended(&id);
+        let task = home.ended(&id);
         fs::remove_file(home.work().join("go")).unwrap();
-        assert_same(&home.log(&id), &full, &format!("round {time}, both died behind {enough} bytes"));
+        assert_same(&home.log(&id), full, &format!("round {time}, both died behind {enough} bytes"));
+        assert_eq!(
+            (&task["output_bytes"], &task["dropped_bytes"]),
+            (&full.len().into(), &0.into()),
+            "{task}"
+        );
     }
     assert!(hits > 0, "nobody was killed in time");
 }

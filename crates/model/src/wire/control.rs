@@ -1,4 +1,4 @@
-//! What a supervisor can be asked over its control socket: one JSON line each way.
+//! Requests to a supervisor over its control socket, and its replies: one JSON line each way.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,62 +17,63 @@ pub const CONTROL_VERSION: u32 = 1;
 pub struct ControlRequest {
     /// See [`CONTROL_VERSION`].
     pub v: u32,
-    /// What to do.
+    /// The operation.
     #[serde(flatten)]
     pub operation: Operation,
 }
 
-/// What to do.
+/// An operation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "snake_case")]
 pub enum Operation {
-    /// Say how things are.
+    /// Report the current state.
     Status,
     /// Answer when the first process has ended and the record is written.
     Wait,
     /// Answer when the log has grown past this logical offset, or the first process has ended.
     Watch {
-        /// What the asker has seen.
+        /// The offset that the client has seen.
         offset: u64,
-        /// Whether the asker knows of the end and waits for what survivors print.
+        /// Whether the client knows of the end and waits for output of survivors.
         #[serde(default)]
         after_end: bool,
     },
     /// Answer when the task is ready, or its first process has ended.
     WaitReady,
-    /// Note that the task is ready.
+    /// Record that the task is ready.
     Ready {
-        /// What was seen.
+        /// The reason.
         what: String,
     },
     /// End the whole tree and answer when it is gone.
     Kill {
-        /// Who asks.
+        /// The requester.
         by: String,
-        /// First signal.
+        /// The first signal.
         signal: i32,
         /// Time until SIGKILL; absent = the task's own.
         grace_ms: Option<u64>,
     },
-    /// Send a signal to the whole tree, and answer at once: nothing follows, and the task is not asked to end.
+    /// Send a signal to the whole tree and answer immediately. The task is not asked to end, and no other signal
+    /// follows.
     Signal {
-        /// Who asks.
+        /// The requester.
         by: String,
-        /// Which.
+        /// The number of the signal.
         signal: i32,
     },
-    /// Type.
+    /// Write to standard input or the terminal.
     Input {
-        /// Bytes to type.
+        /// The bytes.
         data: RawText,
         /// Close standard input after them.
         eof: bool,
     },
-    /// Somebody hosts the task's session now.
+    /// A host of the task's session has come or gone.
     LookForHosts,
     /// The task ends with this session from now on.
     BelongTo {
-        /// Nothing for one that ends with none.
+        /// Nothing if the task no longer ends with a session.
         session: Option<SessionWatch>,
     },
     /// Change the terminal's size.
@@ -88,16 +89,16 @@ pub enum Operation {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "reply", rename_all = "snake_case")]
 pub enum ControlReply {
-    /// How things are.
+    /// The current state.
     Status {
-        /// Whether the first process lives.
+        /// Whether the first process is alive.
         leader_alive: bool,
-        /// Processes of the tree, by name; of a large tree not all.
+        /// Processes of the tree with their commands; not all of a large tree.
         tree: Vec<Survivor>,
-        /// Every process of the tree; of very many not all.
+        /// The pids of the tree; not all of a very large tree.
         #[serde(default)]
         pids: Vec<u32>,
-        /// What the task last told of its progress.
+        /// The latest progress of the task.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         progress: Option<Progress>,
         /// Logical end of the output.
@@ -109,32 +110,32 @@ pub enum ControlReply {
     Grown {
         /// Logical end of the output.
         output_bytes: u64,
-        /// Whether no more is to come from the first process.
+        /// Whether the first process has ended.
         ended: bool,
     },
     /// The task is ready.
     Ready,
     /// The first process has ended.
     Ended {
-        /// How.
+        /// The exit record.
         record: Box<ExitRecord>,
     },
-    /// The tree is gone, or what is left of it is named; of a mere signal, what was sent.
+    /// The tree is gone, or its survivors are named; after a mere signal, what was sent.
     Killed {
-        /// What was done.
+        /// The receipt.
         receipt: KillReceipt,
     },
     /// Done.
     Done {
-        /// Bytes taken, for input.
+        /// The number of bytes taken, for input.
         bytes: u64,
-        /// Whether the end of input was not taken, for want of room: it has to be sent again.
+        /// Whether the end of input did not fit and must be sent again.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         eof_due: bool,
     },
     /// Not done.
     Refused {
-        /// Why.
+        /// The reason.
         message: String,
     },
 }
@@ -144,7 +145,7 @@ pub enum ControlReply {
 pub struct SentSignal {
     /// Its name.
     pub signal: String,
-    /// When.
+    /// The time.
     pub at: Timestamp,
 }
 
@@ -157,25 +158,25 @@ pub struct Survivor {
     pub command: String,
 }
 
-/// What a kill did.
+/// The receipt of a kill.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KillReceipt {
     /// The task.
     pub id: String,
     /// Its state after the kill; `running` after a signal that does not ask it to end.
     pub status: Status,
-    /// Who asked.
+    /// The requester.
     pub requested_by: String,
-    /// What was sent.
+    /// The signals that were sent.
     pub signals: Vec<SentSignal>,
-    /// Processes that were signalled and are dead; of very many not all.
+    /// Processes that were signalled and are dead; at most 4096.
     pub killed: Vec<u32>,
     /// How many more there were.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub killed_more: u64,
-    /// Processes that are not.
+    /// Processes that are still alive.
     pub survivors: Vec<Survivor>,
-    /// From the request to the death of the last.
+    /// The time from the request to the end of the last process.
     pub duration_ms: u64,
 }
 

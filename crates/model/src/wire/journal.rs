@@ -1,4 +1,4 @@
-//! What a supervisor saw, kept so that whoever comes after it knows as much.
+//! The journal: what a supervisor saw and did, for its successors.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,11 +18,11 @@ pub const JOURNAL_VERSION: u32 = 1;
 pub struct JournalLine {
     /// See [`JOURNAL_VERSION`].
     pub v: u32,
-    /// When it was seen.
+    /// The time.
     pub at: Timestamp,
     /// The run it belongs to.
     pub run: u32,
-    /// What was seen.
+    /// The event.
     #[serde(flatten)]
     pub entry: JournalEntry,
 }
@@ -31,48 +31,48 @@ pub struct JournalLine {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "entry", rename_all = "snake_case")]
 pub enum JournalEntry {
-    /// The command is about to be executed. Without a line that follows, nobody knows whether it was.
+    /// The command is about to be executed. If no line follows, it is unknown whether it was.
     Spawning {
-        /// Inodes of the pipes that are its stdout and stderr, by which an adopter finds them again.
+        /// Inodes of the pipes of stdout and stderr, by which an adopter finds them.
         #[serde(default)]
         pipes: [u64; 2],
-        /// Directory of its control group, where it has one.
+        /// Directory of its control group, if it has one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cgroup: Option<RawText>,
-        /// How its limits on resources are held, where it has any.
+        /// How its resource limits are enforced, if it has any.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         enforcement: Option<Enforcement>,
     },
     /// It could not be executed.
     NotExecuted {
-        /// What the system said.
+        /// The error.
         message: String,
     },
     /// The command was executed.
     Started {
         /// The first process.
         process: Process,
-        /// When.
+        /// The time.
         started_at: Timestamp,
     },
-    /// Somebody asked for the end; written before the first signal.
+    /// A kill was requested; written before the first signal.
     KillRequested {
-        /// Who.
+        /// The requester.
         by: String,
-        /// With which signal.
+        /// The first signal.
         signal: i32,
         /// Time until SIGKILL; absent = the task's own.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         grace_ms: Option<u64>,
     },
-    /// A time limit struck; written before the first signal.
+    /// A time limit was reached; written before the first signal.
     LimitReached {
-        /// Which one.
+        /// The limit.
         limit: TimeLimit,
     },
-    /// The tree exceeded a limit on resources; written before the first signal.
+    /// The tree exceeded a resource limit; written before the first signal.
     ResourceLimitReached {
-        /// Which one.
+        /// The limit.
         limit: ResourceLimit,
     },
     /// Silence after a prompt.
@@ -80,26 +80,26 @@ pub enum JournalEntry {
         /// The last line.
         prompt: String,
     },
-    /// What the task was to be ready for has come true; once per run, and before its end.
+    /// The task is ready; once per run, and before its end.
     Ready {
-        /// What was seen.
+        /// The reason.
         what: String,
     },
-    /// The task told how far it has come; now and then.
+    /// The task reported progress; not every report is recorded.
     Progress {
-        /// What it told.
+        /// The progress.
         progress: Progress,
     },
-    /// Somebody hosts the session with which the task ends; once for each session.
+    /// A host of the task's session was seen; once for each session.
     Hosted,
     /// The task ends with another session from now on.
     Belongs {
-        /// Nothing for one that ends with none.
+        /// Nothing if the task no longer ends with a session.
         session: Option<SessionWatch>,
     },
-    /// A stand-in or an adopter took over.
+    /// A guardian or an adopter took over.
     TakenOver {
-        /// Which.
+        /// `guardian` or `adopter`.
         by: String,
     },
     /// The last process of the tree is gone.

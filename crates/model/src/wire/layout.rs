@@ -6,26 +6,26 @@ pub const TASKS_DIR: &str = "tasks";
 pub const SESSIONS_DIR: &str = "sessions";
 /// In the home: the ids of tasks that are not in the database yet, a line each.
 pub const ARRIVALS_FILE: &str = "arrivals";
-/// In the home: there while tasks wait for a slot.
+/// In the home: exists while tasks are queued.
 pub const WAITING_FILE: &str = "waiting";
-/// In the home: locked by the one who takes many arrivals in.
+/// In the home: locked by the process that indexes many arrivals.
 pub const SETTLING_FILE: &str = "settling";
-/// In a session's directory: what the names of files begin with that hosts hold locked; their pid is inside.
+/// In a session's directory: prefix of the files that hosts hold locked, with their pid.
 pub const HOST_PREFIX: &str = "host-";
-/// The same for the servers of a session's tools.
+/// Prefix of the same files of the servers of a session's tools.
 pub const SERVER_PREFIX: &str = "server-";
 /// In a session's directory: since when it has had no host, in microseconds since 1970, once one has gone.
 pub const NO_HOST_FILE: &str = "no-host";
 /// The same for hosts and servers together.
 pub const NO_SERVER_FILE: &str = "no-server";
-/// In the home: a socket for everybody who wants to hear of changes.
+/// In the home: a socket for each process that waits for events.
 pub const BELLS_DIR: &str = "bells";
 
-/// What to run; written once.
+/// The spec of a task; written once.
 pub const SPEC_FILE: &str = "spec.json";
-/// The record as co-cli lays it out: a view, rewritten atomically.
+/// A view in co-cli's layout, replaced atomically; only for tasks of that dialect.
 pub const METADATA_FILE: &str = "metadata.json";
-/// The span of the present or last run, for tools that look for it there.
+/// The span of the current or last run; only for tasks of the dialect co-cli.
 pub const SPAN_FILE: &str = "span_id.txt";
 /// The name of every supervisor in the process table, whatever its executable is called. At most 15 bytes.
 pub const SUPERVISOR_NAME: &str = "mw-supervisor";
@@ -33,29 +33,29 @@ pub const SUPERVISOR_NAME: &str = "mw-supervisor";
 pub const LOG_FILE: &str = "output.log";
 /// Which stream printed which part of the log, and when.
 pub const INDEX_FILE: &str = "output.idx";
-/// What the supervisor saw, one JSON line each; locked by it for as long as it lives.
+/// The journal, one JSON line per event; locked by the supervisors.
 pub const JOURNAL_FILE: &str = "journal.jsonl";
 /// The exit record.
 pub const RESULT_FILE: &str = "result.json";
-/// The last run whose end the owner was told of.
+/// The last run whose end was delivered to the owner.
 pub const TOLD_FILE: &str = "told";
-/// What else the owner was told of: a line per stall and readiness.
+/// Other events that were delivered to the owner: a line per stall and readiness.
 pub const TOLD_NEWS_FILE: &str = "told.news";
 /// The supervisor's control socket.
 pub const CONTROL_SOCKET: &str = "control";
-/// The pipe that is the task's standard input, where it has one.
+/// The pipe of the task's standard input, if it has one.
 pub const STDIN_FIFO: &str = "stdin";
-/// The pipe on which the task tells its progress, where it has one.
+/// The pipe on which the task reports progress, if it has one.
 pub const PROGRESS_FIFO: &str = "progress";
-/// What an agent was asked and has answered, turn by turn.
+/// An agent's prompts and answers, turn by turn.
 pub const AGENT_FILE: &str = "agent.json";
-/// What an agent is doing.
+/// An agent's current activity.
 pub const ACTIVITY_FILE: &str = "activity.json";
 /// Everything an agent sent, one JSON line each.
 pub const TRANSCRIPT_FILE: &str = "transcript.jsonl";
 /// What an agent changed in a worktree of its own.
 pub const DIFF_FILE: &str = "changes.diff";
-/// Where an agent that cannot reload its session is reached while it lingers.
+/// The socket of an agent that cannot reload its session and is kept alive.
 pub const AGENT_SOCKET: &str = "agent.sock";
 /// Messages that follow a finished agent's answer: a file for each run, named by its number.
 pub const FOLLOW_UPS_DIR: &str = "follow-ups";

@@ -6,7 +6,7 @@ use crate::task::state::Status;
 use crate::time::Timestamp;
 use crate::trace::{SpanId, TraceId};
 
-/// co-cli's record of a task. Values of the environment are never in it, only names.
+/// co-cli's record of a task. It has names of environment variables, never their values.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Metadata {
     /// The canonical id.

@@ -11,20 +11,20 @@ use crate::wire::control::{SentSignal, Survivor};
 /// The version of the exit record.
 pub const RECORD_VERSION: u32 = 1;
 
-/// Who or what asked for the end of a run before it came.
+/// What requested the end of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EndRequest {
-    /// Somebody.
+    /// A kill.
     Kill {
-        /// Who.
+        /// The requester.
         by: String,
     },
     /// A time limit.
     Limit(TimeLimit),
 }
 
-/// `result.json`. The lower half is co-cli's view of the same facts.
+/// `result.json`. The fields from `exit_code` on are those of co-cli.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ExitRecord {
     /// See [`RECORD_VERSION`].
@@ -37,16 +37,16 @@ pub struct ExitRecord {
     /// When it was spawned.
     #[serde(default)]
     pub started_at: Option<Timestamp>,
-    /// What the kernel said.
+    /// How the first process ended.
     pub exit: Exit,
-    /// Why it ended, where it ended without a supervisor: cancelled in the queue, skipped, refused, lost.
+    /// The cause of an end without a supervisor: cancelled in the queue, skipped, refused, lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unsupervised: Option<Cause>,
-    /// Who asked for it, if anybody did before it came.
+    /// The request that came before the end, if any.
     #[serde(default)]
     pub asked: Option<EndRequest>,
-    /// Which limit its tree exceeded, if that ended it. Beside the other causes, so that a reader who does not know
-    /// of it still understands the rest.
+    /// The resource limit that the tree exceeded, if that ended it. A separate field, so that an older reader
+    /// understands the rest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub struck: Option<ResourceLimit>,
     /// Signals sent up to the end of the first process.
@@ -56,26 +56,26 @@ pub struct ExitRecord {
     pub output_bytes: u64,
     /// Bytes that are not in the log.
     pub dropped_bytes: u64,
-    /// Whether output may be missing, because for a while nobody was there to take it.
+    /// Whether output may be missing, because no supervisor was there to take it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub output_lost: bool,
-    /// Children that outlived the first process.
+    /// Processes that outlived the first one.
     #[serde(default)]
     pub survivors: Vec<Survivor>,
 
     /// The exit code; absent after a signal.
     pub exit_code: Option<i32>,
-    /// Seconds from spawn to end, by a clock that does not jump.
+    /// Seconds from spawn to end, on the monotonic clock.
     pub duration_seconds: f64,
     /// When it ended.
     pub completed_at: Timestamp,
-    /// Lines on stdout; added when the run is settled.
+    /// Lines on stdout; absent for a large log.
     #[serde(default)]
     pub stdout_lines: Option<u64>,
-    /// Lines on stderr; added when the run is settled.
+    /// Lines on stderr; absent for a large log.
     #[serde(default)]
     pub stderr_lines: Option<u64>,
-    /// A line taken from the output; added when the run is settled.
+    /// The last line of the output.
     #[serde(default)]
     pub summary: Option<String>,
 }
@@ -107,7 +107,7 @@ impl ExitRecord {
         }
     }
 
-    /// Returns the cause these facts add up to. A request made before the end wins over the exit.
+    /// Returns the cause. A request before the end takes precedence over the exit.
     #[must_use]
     pub fn cause(&self) -> Cause {
         if let Some(cause) = &self.unsupervised {

@@ -1,4 +1,4 @@
-//! The one message a supervisor takes and the one line it answers.
+//! The start message of a supervisor, and its answer.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,76 +9,77 @@ use crate::text::raw_text::RawText;
 use crate::time::Timestamp;
 use crate::wire::refusal_code::RefusalCode;
 
-/// The version of the start message. A supervisor that would not hold limits on resources refuses the second.
+/// The version of the start message. A supervisor that does not know resource limits refuses version 2.
 pub const START_VERSION: u32 = 2;
 
-/// How many slots can be passed on along with a start message.
+/// Most slots that are passed with a start message.
 pub const MOST_SLOTS: usize = 2;
 
-/// What a slot's file begins with from when it is passed on until it is given back.
+/// The first byte of a slot's file while a task holds the slot.
 pub const SLOT_HELD: u8 = b'+';
 
-/// What it begins with when it was given back.
+/// The first byte of a slot's file after the slot was returned.
 pub const SLOT_FREE: u8 = b'-';
 
-/// What a supervisor is told on its standard input, as JSON.
+/// The start message, as JSON on the supervisor's standard input.
 ///
-/// Standard input is a socket. The first byte brings the task's directory with it, so that the supervisor can
-/// get ready there while this message is still being written; the message brings the slots that the task holds
-/// until its end. End of input before either means that the start was called off.
+/// Standard input is a socket. The first byte carries the task's directory, so that the supervisor can prepare while
+/// this message is still being written. The message carries the task's slots. An end of input before either cancels
+/// the start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StartMessage {
     /// See [`START_VERSION`].
     pub version: u32,
     /// The task's id, for messages.
     pub task: String,
-    /// How to get to the command.
+    /// How to start or find the command.
     pub launch: Launch,
     /// How the command's streams are connected.
     pub io: Io,
     /// Limits to enforce.
     pub limits: Limits,
-    /// What to execute as the last act, if anybody waits for that.
+    /// The command line of `mw settle`, executed at the end if tasks are queued or processes wait for events.
     pub settle: Vec<RawText>,
-    /// Whether that is to be done even if nobody waits for it.
+    /// Whether it is executed in any case.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub always_settle: bool,
-    /// What to run beside the task until it is ready, if anybody wants to know when it is.
+    /// The command line of the readiness helper, if the task has a readiness condition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ready: Option<Vec<RawText>>,
-    /// Whether the command gets a descriptor to tell its progress on.
+    /// Whether the command gets a descriptor for progress reports.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub progress: bool,
-    /// Whether the first signal of a kill goes to the command alone, which sees to the rest. SIGKILL goes to all.
+    /// Whether the first signal of a kill goes to the first process alone, which ends the others. SIGKILL goes to
+    /// all.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub leader_first: bool,
-    /// Lines to put at the head of the log, outside all offsets; one that says when the run began follows them.
+    /// The header of the log, outside all offsets; the supervisor adds a line with the start time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_header: Option<String>,
-    /// The session with which the task ends, where it does.
+    /// The session with which the task ends, if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionWatch>,
-    /// What to write into `metadata.json`, along with what is seen.
+    /// The content of `metadata.json` before the supervisor adds what it sees; only for tasks of the dialect co-cli.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<super::Metadata>,
 }
 
-/// How a supervisor knows that a session is over.
+/// How a supervisor checks whether a session is over.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionWatch {
-    /// Where its hosts hold their files.
+    /// The session's directory.
     pub directory: RawText,
-    /// How long after the death of the last host another may take its place.
+    /// The grace period after the end of the last host.
     pub grace_ms: u64,
-    /// Whether somebody hosted it when the task was started. That one may die before the supervisor looks.
+    /// Whether it had a host when the task was requested. That host may end before the supervisor checks.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hosted: bool,
-    /// Whether a server keeps the task alive as a host does.
+    /// Whether servers count as hosts.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub servers: bool,
 }
 
-/// How a supervisor gets to the command.
+/// How a supervisor starts or finds the command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Launch {
@@ -86,7 +87,7 @@ pub enum Launch {
     Spawn {
         /// The file to execute; absolute.
         program: RawText,
-        /// Arguments, the first being the name it is called by.
+        /// The arguments, beginning with the name of the program.
         argv: Vec<RawText>,
         /// Environment, `NAME=value` each.
         env: Vec<RawText>,
@@ -95,7 +96,7 @@ pub enum Launch {
         /// File mode creation mask.
         umask: u32,
     },
-    /// It runs already: both of its supervisors are gone.
+    /// Adopt a running command whose supervisors are dead.
     Adopt {
         /// The first process, as the journal names it.
         process: Process,
@@ -115,11 +116,11 @@ pub enum Answer {
         /// When it was spawned.
         started_at: Timestamp,
     },
-    /// It was not, and nothing is left behind.
+    /// It was not executed, and nothing is left behind.
     Refused {
-        /// Why.
+        /// The reason as a code.
         code: RefusalCode,
-        /// What happened.
+        /// The reason as text.
         message: String,
     },
 }

@@ -1,32 +1,28 @@
 //! The start of `mw-supervisor`: reads its arguments and the start message, and forks guardian and supervisor.
 
 use std::ffi::{CString, OsStr, OsString};
-use std::io::{self, IoSliceMut};
-use std::mem::MaybeUninit;
+use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use mw_model::wire::{
-    Answer, JournalEntry, Launch, MOST_SLOTS, RefusalCode, SLOT_FREE, START_VERSION, SUPERVISOR_NAME,
-    StartMessage,
-};
+use mw_model::wire::{Answer, JournalEntry, Launch, RefusalCode, SUPERVISOR_NAME, StartMessage};
 use mw_model::{Enforcement, RawText};
-use rustix::fs::FlockOperation;
-use rustix::io::{Errno, FdFlags};
-use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, recvmsg};
-use rustix::process::{Pid, Signal, getpid, getppid, kill_process};
+use rustix::io::Errno;
+use rustix::process::getpid;
 
 use super::check;
 use super::descriptors::{ensure_spare, is_lack};
 use super::fork_server;
 use super::guardian;
+use super::run::Run;
+use super::start_message::{read_message, receive_directory};
 use super::takeover::ADOPTER;
 use crate::clock;
 use crate::end::record;
 use crate::fail_point::fail_point;
 use crate::files;
-use crate::files::{Files, Prepared};
+use crate::files::Prepared;
 use crate::spawn::cgroup;
 use crate::spawn::cgroup::Cgroup;
 use crate::spawn::launch;
@@ -91,72 +87,6 @@ impl Address {
     /// The address of a run to execute, for a process that nobody waits for.
     pub(crate) const fn of_first_process(run: u32) -> Self {
         Self { run, purpose: Purpose::Spawn, stays: true }
-    }
-}
-
-/// One run and everything that is held open for it.
-pub(crate) struct Run {
-    pub(crate) number: u32,
-    pub(crate) message: StartMessage,
-    pub(crate) board: Board,
-    pub(crate) files: Files,
-    pub(crate) events: ChildEvents,
-    pub(crate) cgroup: Option<Cgroup>,
-    pub(crate) boot_id: String,
-    /// The guardian, in the supervisor; absent in the guardian itself.
-    pub(crate) guardian: Option<Pid>,
-    /// Locks that mark this task as running, shared by guardian and supervisor.
-    slots: Vec<OwnedFd>,
-}
-
-impl Run {
-    /// Frees the slots: unlocks them in all processes that share them.
-    pub(crate) fn free_slots(&self) {
-        for slot in &self.slots {
-            // The guardian may run this again, after another task has taken the slot.
-            if rustix::fs::flock(slot, FlockOperation::NonBlockingLockExclusive).is_ok() {
-                let _ = rustix::io::pwrite(slot, &[SLOT_FREE], 0);
-                let _ = rustix::fs::flock(slot, FlockOperation::Unlock);
-            }
-        }
-    }
-
-    /// Returns how resource limits are enforced.
-    pub(crate) fn enforcement(&self) -> Enforcement {
-        match &self.cgroup {
-            Some(group) if group.enforces() => Enforcement::ControlGroup,
-            Some(_) | None => Enforcement::Sampled,
-        }
-    }
-
-    /// Drops what was needed only to execute the command.
-    pub(crate) fn forget_command(&mut self) {
-        if let Launch::Spawn { argv, env, .. } = &mut self.message.launch {
-            (*argv, *env) = (Vec::new(), Vec::new());
-        }
-    }
-
-    /// Reaps a process of the task, and records its resource usage.
-    pub(crate) fn reap(&self, pid: u32) {
-        if let Ok(us) = sys::reap(pid) {
-            self.board.add_spent_us(us);
-        }
-    }
-
-    /// Wakes the guardian, so that it reads the board. If the guardian was killed, our new parent must not get the signal.
-    pub(crate) fn nudge_guardian(&self) {
-        if let Some(guardian) = self.guardian
-            && getppid() == Some(guardian)
-        {
-            let _ = kill_process(guardian, Signal::USR1);
-        }
-    }
-
-    /// Removes the task's control group, which is empty by now.
-    pub(crate) fn remove_cgroup(&self) {
-        if let Some(cgroup) = &self.cgroup {
-            cgroup.remove();
-        }
     }
 }
 
@@ -311,74 +241,6 @@ fn take_lock() -> Result<std::fs::File, Refusal> {
             }
             None => std::thread::sleep(std::time::Duration::from_millis(2)),
         }
-    }
-}
-
-/// Reads the start message and its descriptors; nothing when the start was cancelled.
-#[inline(never)]
-fn read_message() -> Option<Result<(StartMessage, Vec<OwnedFd>), Refusal>> {
-    let (text, slots) = match receive() {
-        Ok(received) => received,
-        // Without its slots the task would exceed the limit of running tasks.
-        Err(error) => return Some(Err(Refusal::system("start message", &error))),
-    };
-    if text.is_empty() {
-        return None;
-    }
-    let bad = |message: String| Refusal { code: RefusalCode::Version, message };
-    let message =
-        serde_json::from_slice::<StartMessage>(&text).map_err(|error| bad(format!("start message: {error}")));
-    Some(message.and_then(|message| match message.version {
-        1..=START_VERSION => Ok((message, slots)),
-        other => {
-            Err(bad(format!("start message has version {other}, this supervisor supports {START_VERSION}")))
-        }
-    }))
-}
-
-/// Receives the task's directory, which comes first; nothing when the start was cancelled.
-fn receive_directory() -> io::Result<Option<OwnedFd>> {
-    Ok(receive_some(&mut [0])?.1.pop())
-}
-
-/// Receives bytes and descriptors from standard input until its end.
-fn receive() -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
-    let (mut text, mut slots) = (Vec::new(), Vec::new());
-    let mut part = [0; 2 << 10];
-    loop {
-        let (got, descriptors) = receive_some(&mut part)?;
-        if got == 0 {
-            return Ok((text, slots));
-        }
-        text.extend_from_slice(&part[..got]);
-        slots.extend(descriptors);
-    }
-}
-
-/// Receives one message; an error if a descriptor in it could not be received.
-pub(crate) fn receive_some(part: &mut [u8]) -> io::Result<(usize, Vec<OwnedFd>)> {
-    loop {
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_SLOTS))];
-        let mut ancillary = RecvAncillaryBuffer::new(&mut space);
-        let parts = &mut [IoSliceMut::new(part)];
-        let received = match recvmsg(rustix::stdio::stdin(), parts, &mut ancillary, RecvFlags::empty()) {
-            Err(Errno::INTR) => continue,
-            other => other?,
-        };
-        let mut descriptors = Vec::new();
-        for message in ancillary.drain() {
-            if let RecvAncillaryMessage::ScmRights(passed) = message {
-                descriptors.extend(passed);
-            }
-        }
-        // The command must not inherit them.
-        for descriptor in &descriptors {
-            rustix::io::fcntl_setfd(descriptor, FdFlags::CLOEXEC)?;
-        }
-        if received.flags.contains(ReturnFlags::CTRUNC) {
-            return Err(Errno::MFILE.into());
-        }
-        return Ok((received.bytes, descriptors));
     }
 }
 

@@ -1,4 +1,4 @@
-//! What this supervisor is and what it finds here, for `mw doctor`.
+//! The version of this supervisor and what the system offers, for `mw doctor`.
 
 use mw_model::wire::START_VERSION;
 use serde_json::{Value, json};

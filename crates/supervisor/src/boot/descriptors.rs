@@ -1,6 +1,6 @@
-//! The starter's limit on open files, which is ours too and may be small.
+//! The limit on open files, which is inherited from the starter and may be small.
 //!
-//! Nothing is done about it before it is reached, and what is executed from here gets it back as it was.
+//! It is raised only when it is reached. Programs that are executed from here get the original limit.
 
 use std::fs::File;
 use std::io;
@@ -11,29 +11,29 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 static BEFORE: OnceLock<Rlimit> = OnceLock::new();
 
-/// Tells whether something failed because there are too many open files, or no memory for another: it may work later.
+/// Tells whether an error means too many open files or too little memory, so that another attempt may succeed.
 pub(crate) fn is_shortage(error: &io::Error) -> bool {
     let shortages = [Errno::MFILE, Errno::NFILE, Errno::NOMEM];
     shortages.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
 }
 
-/// The same, or that there may be no further process. It is the starter's limit that says so.
+/// Tells whether an error is such a shortage, or a limit on processes.
 pub(crate) fn is_lack(error: &io::Error) -> bool {
     is_shortage(error) || error.raw_os_error() == Some(Errno::AGAIN.raw_os_error())
 }
 
-/// Tells whether there are some left for what has to be opened later. Who only wants to be faster asks first.
-pub(crate) fn has_spare(any: &File) -> bool {
+/// Tells whether there are descriptors left for what is opened later.
+fn has_spare(any: &File) -> bool {
     const ENOUGH: usize = 8;
     (0..ENOUGH).map(|_| any.try_clone()).collect::<io::Result<Vec<_>>>().is_ok()
 }
 
-/// Sees to it that there are some left, with more of them allowed if need be.
+/// Makes sure that descriptors are left, and raises the limit if necessary.
 pub(crate) fn ensure_spare(any: &File) -> io::Result<()> {
     if has_spare(any) || (raise_limit() && has_spare(any)) { Ok(()) } else { Err(Errno::MFILE.into()) }
 }
 
-/// Does something that needs a descriptor, with more of them allowed if need be.
+/// Runs a function that needs a descriptor, and raises the limit if necessary.
 pub(crate) fn with_enough<T>(act: impl Fn() -> io::Result<T>) -> io::Result<T> {
     match act() {
         Err(error) if is_shortage(&error) && raise_limit() => act(),
@@ -41,7 +41,7 @@ pub(crate) fn with_enough<T>(act: impl Fn() -> io::Result<T>) -> io::Result<T> {
     }
 }
 
-/// Allows as many descriptors as there may be; tells whether that are more than before.
+/// Raises the limit to its maximum; tells whether that is more than before.
 pub(crate) fn raise_limit() -> bool {
     let limit = getrlimit(Resource::Nofile);
     if limit.current == limit.maximum {
@@ -51,7 +51,7 @@ pub(crate) fn raise_limit() -> bool {
     setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum }).is_ok()
 }
 
-/// Gives the limit back as it was.
+/// Restores the original limit.
 pub(crate) fn give_back_limit() {
     if let Some(before) = BEFORE.get() {
         let _ = setrlimit(Resource::Nofile, *before);

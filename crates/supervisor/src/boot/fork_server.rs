@@ -9,6 +9,7 @@ use std::os::fd::OwnedFd;
 
 use super::bootstrap;
 use super::bootstrap::{Address, Refusal};
+use super::start_message;
 use crate::sys;
 use crate::sys::Fork;
 
@@ -28,7 +29,7 @@ pub(crate) fn serve() {
 
 fn next_request() -> Option<(u32, OwnedFd)> {
     let mut run = [0; 4];
-    let (length, mut lines) = bootstrap::receive_some(&mut run).ok()?;
+    let (length, mut lines) = start_message::receive_some(&mut run).ok()?;
     let line = lines.pop()?;
     (length == run.len()).then_some((u32::from_le_bytes(run), line))
 }

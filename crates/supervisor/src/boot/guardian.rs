@@ -3,28 +3,29 @@
 use mw_model::wire::{Answer, JournalEntry, Launch, RefusalCode};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::bootstrap::{Refusal, Run, answer};
+use super::bootstrap::{Refusal, answer};
+use super::run::Run;
 use super::takeover::resume;
 use crate::clock;
 use crate::end::record;
 use crate::fail_point::fail_point;
-use crate::spawn::launch::{Begun, adopt, call_off, conclude, detach_streams, identify, spawn_refusal};
+use crate::spawn::launch::{Begun, adopt, cancel_start, conclude, detach_streams, identify, spawn_refusal};
 use crate::sys;
 use crate::sys::{Phase, WaitResult};
-use crate::watch::supervise::{Leader, SETTLE_IN_MS, Supervisor};
+use crate::watch::supervise::{Leader, SHORT_TASK_MS, Supervisor};
 
 /// How long a command may take from its fork to its first instruction.
 const EXECUTION_MS: u64 = 5000;
 
-/// Sleeps until the supervisor has ended, and takes over if that was not its plan.
+/// Sleeps until the supervisor has ended, and takes over if it was killed.
 #[inline(never)]
 pub(crate) fn stand_by(supervisor: u32, mut run: Run) {
     run.files.for_command = None;
-    let mut patience = Some(Timespec { tv_sec: 0, tv_nsec: SETTLE_IN_MS as i64 * 1_000_000 });
+    let mut patience = Some(Timespec { tv_sec: 0, tv_nsec: SHORT_TASK_MS as i64 * 1_000_000 });
     loop {
         let woken = poll(&mut [PollFd::new(&run.events, PollFlags::IN)], patience.as_ref());
         if woken.is_ok_and(|count| count == 0) {
-            // It will be a long sleep.
+            // The task lives on, so this process will sleep for long.
             patience = None;
             run.forget_command();
             sys::give_back_memory();
@@ -47,7 +48,7 @@ pub(crate) fn stand_by(supervisor: u32, mut run: Run) {
     }
 }
 
-/// Waits until a command that was about to be executed is, or could not be: its supervisor may have been killed in
+/// Waits until a command that was being executed is running or has failed: its supervisor may have been killed in
 /// between.
 fn await_execution(run: &Run) {
     let deadline = clock::monotonic_ms() + EXECUTION_MS;
@@ -60,7 +61,7 @@ fn await_execution(run: &Run) {
     }
 }
 
-/// The supervisor is dead: its child is ours now.
+/// Takes over from a supervisor that was killed. Its children are ours now.
 #[inline(never)]
 fn take_over(mut run: Run) {
     await_execution(&run);
@@ -72,7 +73,7 @@ fn take_over(mut run: Run) {
         (Launch::Spawn { .. }, Some(pid)) => {
             let _ = sys::reap(pid);
             let failure = run.board.spawn_failure().map(|(step, errno)| spawn_refusal(step, errno));
-            return failure.into_iter().for_each(|refusal| call_off(&mut run, refusal));
+            return failure.into_iter().for_each(|refusal| cancel_start(&mut run, refusal));
         }
         (Launch::Spawn { .. }, None) => {
             let message = "the supervisor was killed before it could start the command".to_owned();
@@ -80,7 +81,7 @@ fn take_over(mut run: Run) {
         }
     };
     record::end_torn_line(&run.files.journal);
-    let journal = record::insist(|| record::read_journal(run.number));
+    let journal = record::retry(|| record::read_journal(run.number));
     let known = journal.iter().find_map(|line| match &line.entry {
         JournalEntry::Started { process, started_at } => Some((process.clone(), *started_at)),
         _ => None,
@@ -103,12 +104,10 @@ fn take_over(mut run: Run) {
         JournalEntry::TakenOver { by: "guardian".to_owned() },
     );
     fail_point("guardian-took-over");
-    if run.files.log.succeed() {
-        run.files.finish_batch();
-    }
+    run.files.log.succeed();
     let leader = match &run.message.launch {
         Launch::Spawn { .. } => Leader::Child(process.pid),
-        Launch::Adopt { process, .. } => record::insist(|| adopt(process)),
+        Launch::Adopt { process, .. } => record::retry(|| adopt(process)),
     };
     let mut supervisor = Supervisor::new(run, Begun { leader, process, started_at });
     resume(&mut supervisor, &journal);

@@ -1,13 +1,15 @@
-//! From a command line and one message on standard input to a running supervisor.
+//! From the command line and one message on standard input to a running supervisor.
 //!
-//! `bootstrap` reads the message and decides who forks whom. The `guardian` sleeps while the supervisor lives and takes its
-//! place when it is killed; `takeover` restores what a predecessor wrote down. `fork_server` forks supervisors for a host
-//! that starts many tasks.
+//! `bootstrap` receives the `start_message`, prepares the `run` and forks guardian and supervisor. The `guardian`
+//! sleeps while the supervisor lives and takes its place when it is killed; `takeover` restores what a predecessor
+//! recorded. `fork_server` forks guardians for a host that starts many tasks.
 
 pub(crate) mod bootstrap;
 pub(crate) mod check;
 pub(crate) mod descriptors;
 pub(crate) mod fork_server;
 pub(crate) mod guardian;
-pub(crate) mod settle_in;
+pub(crate) mod process_setup;
+pub(crate) mod run;
+pub(crate) mod start_message;
 pub(crate) mod takeover;

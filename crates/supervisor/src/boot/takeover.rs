@@ -1,24 +1,25 @@
-//! What a predecessor had begun and written down, brought back by whoever comes after it.
+//! Restores what a predecessor had begun and recorded.
 
 use std::fs;
 use std::time::UNIX_EPOCH;
 
 use mw_model::signal::{SIGKILL, SIGTERM};
 use mw_model::wire::{EndRequest, JournalEntry, JournalLine, LOG_FILE};
-use mw_model::{Exit, ResourceLimit, Timestamp};
+use mw_model::{Exit, Timestamp};
 
 use crate::clock;
 use crate::end::plan::Ending;
 use crate::end::record;
 use crate::watch::hosts::Hosts;
+use crate::watch::resource_limits::signal_for;
 use crate::watch::supervise::{Leader, Supervisor};
 
-/// Who writes `taken_over` when both supervisors were killed.
+/// The name in `taken_over` if both supervisors were killed.
 pub(crate) const ADOPTER: &str = "adopter";
 
-/// Brings back a record, a session, a stall that was told, and an end that was asked for.
+/// Restores the record, the session, a reported stall, and a kill in progress.
 pub(crate) fn resume(supervisor: &mut Supervisor, journal: &[JournalLine]) {
-    if let Some(record) = record::insist(|| record::read_result(supervisor.run.number)) {
+    if let Some(record) = record::retry(|| record::read_result(supervisor.run.number)) {
         let leader = std::mem::replace(&mut supervisor.leader, Leader::Ended);
         if let Leader::Child(pid) = leader
             && !matches!(record.exit, Exit::Unknown(_))
@@ -37,12 +38,12 @@ pub(crate) fn resume(supervisor: &mut Supervisor, journal: &[JournalLine]) {
     if let Some(line) = journal.iter().rfind(told)
         && last_output().is_some_and(|printed| printed <= line.at)
     {
-        supervisor.watchdog.was_judged();
+        supervisor.watchdog.set_reported();
     }
     resume_ending(supervisor, journal);
 }
 
-/// When the log was last written to.
+/// Returns when the log was last written.
 fn last_output() -> Option<Timestamp> {
     let written = fs::metadata(LOG_FILE).ok()?.modified().ok()?;
     let micros = written.duration_since(UNIX_EPOCH).ok()?.as_micros();
@@ -59,7 +60,7 @@ fn resume_session(supervisor: &mut Supervisor, journal: &[JournalLine]) {
                 hosted = false;
                 session.clone_from(next);
             }
-            // Whoever sent an adopter knew to whom the task belongs by then.
+            // The client that starts an adopter knows the task's current session.
             JournalEntry::TakenOver { by } if by == ADOPTER => {
                 hosted &= session == supervisor.run.message.session;
                 session.clone_from(&supervisor.run.message.session);
@@ -83,18 +84,14 @@ fn resume_ending(supervisor: &mut Supervisor, journal: &[JournalLine]) {
                 (Some(EndRequest::Kill { by: by.clone() }), *signal, grace_ms)
             }
             JournalEntry::LimitReached { limit } => {
-                supervisor.limit_struck = true;
+                supervisor.time_limit_reached = true;
                 (Some(EndRequest::Limit(*limit)), SIGTERM, limits.timeout_grace_ms)
             }
             JournalEntry::ResourceLimitReached { limit } => {
                 if supervisor.record.is_none() {
-                    supervisor.struck = Some(*limit);
+                    supervisor.exceeded = Some(*limit);
                 }
-                let signal = match limit {
-                    ResourceLimit::Memory(_) | ResourceLimit::Pids(_) => SIGKILL,
-                    ResourceLimit::CpuTime(_) => SIGTERM,
-                };
-                (None, signal, limits.timeout_grace_ms)
+                (None, signal_for(*limit), limits.timeout_grace_ms)
             }
             JournalEntry::Spawning { .. }
             | JournalEntry::NotExecuted { .. }
@@ -109,13 +106,13 @@ fn resume_ending(supervisor: &mut Supervisor, journal: &[JournalLine]) {
         };
         supervisor.grace_ms = grace_ms;
         let ending = supervisor.ending.get_or_insert_with(|| Ending::new(asked, signal, now));
-        ending.press(signal, now);
+        ending.request(signal, now);
         let left =
             if signal == SIGKILL { 0 } else { grace_ms.saturating_sub(clock::wall().ms_since(line.at)) };
         ending.kill_by(now.saturating_add(left));
     }
     if let Some(ending) = supervisor.ending.as_mut().filter(|_| supervisor.run.board.is_signalled()) {
-        // Twice may mean something else to a program than once.
+        // A second signal may have another meaning for the program.
         ending.was_sent();
     }
 }

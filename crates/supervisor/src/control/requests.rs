@@ -1,4 +1,4 @@
-//! Answers to what is asked over the control socket.
+//! Answers to requests over the control socket.
 
 use std::os::fd::AsFd;
 
@@ -9,7 +9,6 @@ use rustix::io::Errno;
 use super::socket::{Interest, Slot};
 use crate::clock;
 use crate::end::plan::MOST_NAMED;
-use crate::end::record;
 use crate::end::tree;
 use crate::fail_point::fail_point;
 use crate::watch::hosts::Hosts;
@@ -18,7 +17,7 @@ use crate::watch::supervise::Supervisor;
 const END_OF_TRANSMISSION: u8 = 4;
 
 impl Supervisor {
-    /// Takes new connections and answers what they ask.
+    /// Accepts new connections and answers their requests.
     pub(crate) fn serve(&mut self) {
         if let Some(listener) = &self.listener {
             self.connections.accept(listener);
@@ -49,7 +48,7 @@ impl Supervisor {
                 let now = clock::monotonic_ms();
                 self.hosts = session.as_ref().map(|session| Hosts::at_start(session, now));
                 let entry = JournalEntry::Belongs { session };
-                record::journal(&mut self.run.files.journal, self.run.number, entry);
+                self.journal(entry);
                 self.look_for_hosts();
                 Some(ControlReply::Done { bytes: 0, eof_due: false })
             }
@@ -74,7 +73,7 @@ impl Supervisor {
             leader_alive: self.record.is_none(),
             tree: tree::named(&living),
             pids: living.into_keys().take(MOST_NAMED).collect(),
-            progress: self.telling.latest().cloned(),
+            progress: self.progress.latest().cloned(),
             output_bytes: self.run.files.log.end(),
             dropped_bytes: self.run.files.log.dropped(),
         }
@@ -90,11 +89,11 @@ impl Supervisor {
     }
 
     pub(crate) fn kill(&mut self, by: String, signal: i32, grace_ms: Option<u64>) {
-        // A process that has ended by itself was not cancelled, even if nobody has noticed yet.
+        // A process that has ended by itself was not cancelled, even if its end was not noticed yet.
         self.notice_end();
         self.grace_ms = grace_ms.unwrap_or(self.run.message.limits.kill_grace_ms);
         let entry = JournalEntry::KillRequested { by: by.clone(), signal, grace_ms };
-        record::journal(&mut self.run.files.journal, self.run.number, entry);
+        self.journal(entry);
         fail_point("supervisor-kill-noted");
         self.begin_ending(Some(EndRequest::Kill { by }), signal);
     }
@@ -121,11 +120,11 @@ impl Supervisor {
         }
     }
 
-    /// The guardian holds the same end and must let go of it too.
+    /// The guardian holds the same end and must close it, too.
     fn close_stdin(&mut self) {
         self.run.files.stdin = None;
         self.run.board.close_stdin();
-        self.run.nudge_guardian();
+        self.run.wake_guardian();
     }
 
     fn resize(&self, rows: u16, cols: u16) -> ControlReply {
@@ -139,16 +138,16 @@ impl Supervisor {
     }
 }
 
-/// What was typed.
+/// The result of writing to the task's input.
 #[derive(Debug, PartialEq, Eq)]
 struct Typed {
-    /// How many bytes.
+    /// The number of bytes that were written.
     taken: usize,
-    /// Whether all of them, but not the end of input that belongs to them.
+    /// Whether all bytes were written, but not the end of input after them.
     eof_due: bool,
 }
 
-/// Types data and, where a terminal is to see it, the byte that means the end of input.
+/// Writes data and, for a terminal, the byte that means the end of input.
 fn type_with_end(end: impl AsFd, data: &[u8], eof: bool) -> Result<Typed, Errno> {
     let taken = type_into(&end, data)?;
     let eof_due = eof && taken == data.len() && type_into(&end, &[END_OF_TRANSMISSION])? == 0;

@@ -1,4 +1,4 @@
-//! The control socket: one JSON line in, one JSON line out, at once or when something has happened.
+//! The control socket: one JSON line in, one JSON line out, immediately or after an event.
 
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -10,13 +10,13 @@ use mw_model::wire::{CONTROL_VERSION, ControlReply, ControlRequest, Operation};
 use crate::boot::descriptors::{is_shortage, with_enough};
 use crate::sys;
 
-/// Longest request line; a paste of a megabyte comes in parts.
+/// The longest request line; clients send long input in parts.
 const LONGEST_LINE: usize = 256 << 10;
-/// Most connections at a time. For a further one the oldest is closed, and its asker falls back to looking.
+/// Most connections at a time. A further connection closes the oldest, whose client then polls.
 const MOST: usize = 256;
-/// How many descriptors are kept free for other work where there are too few.
+/// How many descriptors are kept free for other work during a shortage.
 const SPARE: usize = 8;
-/// How long to wait for descriptors when there is nobody who could give one up.
+/// How long to wait for descriptors if no connection can be closed.
 const SHORTAGE_PAUSE_MS: u64 = 10;
 
 /// What a connection waits for.
@@ -26,7 +26,7 @@ pub(crate) enum Interest {
     None,
     /// The end of the first process.
     End,
-    /// That the task is ready, or the end.
+    /// Readiness, or the end.
     Ready,
     /// Output past this offset, or the end.
     Output(u64),
@@ -41,7 +41,7 @@ struct Connection {
     open: bool,
 }
 
-/// Number of a connection, valid until [`Connections::sweep`].
+/// Index of a connection, valid until [`Connections::sweep`].
 pub(crate) type Slot = usize;
 
 /// All connections, the oldest first.
@@ -57,7 +57,7 @@ impl Default for Connections {
 }
 
 impl Connections {
-    /// Takes new connections from processes of the same user.
+    /// Accepts new connections from processes of the same user.
     pub(crate) fn accept(&mut self, listener: &UnixListener) {
         loop {
             match with_enough(|| listener.accept()) {
@@ -72,7 +72,7 @@ impl Connections {
                     self.make_room();
                 }
                 Err(error) if is_shortage(&error) => {
-                    // The listener stays readable, so this would go on without a pause.
+                    // The listener stays readable, so without a pause this would be a busy loop.
                     return std::thread::sleep(Duration::from_millis(SHORTAGE_PAUSE_MS));
                 }
                 Err(_) => return,
@@ -90,7 +90,7 @@ impl Connections {
         self.open.iter().map(|connection| connection.stream.as_fd())
     }
 
-    /// Reads what has come and returns the requests that are complete.
+    /// Reads available input and returns the complete requests.
     pub(crate) fn requests(&mut self) -> Vec<(Slot, Operation)> {
         let mut found = Vec::new();
         for (slot, connection) in self.open.iter_mut().enumerate() {
@@ -120,7 +120,7 @@ impl Connections {
         self.open[slot].send(reply);
     }
 
-    /// Answers every connection whose interest is met; `answer` says with what.
+    /// Answers every connection for whose interest `answer` returns a reply.
     pub(crate) fn answer(&mut self, answer: impl Fn(Interest) -> Option<ControlReply>) {
         for connection in &mut self.open {
             if connection.interest != Interest::None
@@ -163,7 +163,7 @@ impl Connection {
         self.send(&ControlReply::Refused { message: message.to_owned() });
     }
 
-    /// A reply fits into a socket's buffer; an asker that does not read loses its connection.
+    /// A reply fits into the socket's buffer; a client that does not read loses its connection.
     fn send(&mut self, reply: &ControlReply) {
         let Ok(mut line) = serde_json::to_vec(reply) else {
             return;

@@ -1,4 +1,4 @@
-//! The end of the whole tree: signals on their way, what still lives, and who wants to hear when nothing does.
+//! Ends the whole tree: sends signals, searches for living processes, and answers clients that wait for the end.
 
 use std::collections::BTreeMap;
 
@@ -21,33 +21,22 @@ impl Supervisor {
         let now = clock::monotonic_ms();
         self.run.board.set_signalled(false);
         match &mut self.ending {
-            Some(ending) => ending.press(signal, now),
+            Some(ending) => ending.request(signal, now),
             None => self.ending = Some(Ending::new(asked, signal, now)),
         }
-        self.drive_ending();
+        self.continue_ending();
     }
 
-    /// Does what the kill pipeline says is due.
-    pub(crate) fn drive_ending(&mut self) {
+    /// Takes the step of the kill plan that is due.
+    pub(crate) fn continue_ending(&mut self) {
         let now = clock::monotonic_ms();
         let Some(Step::Send(signal)) = self.ending.as_ref().map(|ending| ending.step(now)) else {
             return;
         };
         let signals = &[signal, SIGCONT][..if needs_waking(signal) { 2 } else { 1 }];
-        let reached = match self.lone_leader() {
-            Some(leader) => signals
-                .iter()
-                .all(|number| self.signal_group(*number))
-                .then_some(leader)
-                .into_iter()
-                .collect(),
-            None => Tree::signal(&self.addressees(signal), signals),
-        };
-        if signal == SIGKILL {
-            self.signal_group(SIGKILL);
-            if let Some(cgroup) = &self.run.cgroup {
-                cgroup.kill();
-            }
+        let reached = self.signal_tree(signals);
+        if let Some(cgroup) = self.run.cgroup.as_ref().filter(|_| signal == SIGKILL) {
+            cgroup.kill();
         }
         self.run.board.set_signalled(true);
         let grace_ms = self.grace_ms;
@@ -56,37 +45,41 @@ impl Supervisor {
         }
     }
 
-    /// Returns the first process if it is the whole tree, which two small files tell. It is signalled through its group, so
-    /// that a child which it forks just now gets the signal, too. A larger tree is searched before it is signalled, because
-    /// the receipt names every process that was killed.
-    fn lone_leader(&self) -> Option<u32> {
-        let Leader::Child(leader) = self.leader else { return None };
-        let board = self.run.board;
-        let known = [Some(leader), self.settle, board.helper(), board.writer()];
-        let is_known = |pid: &u32| known.contains(&Some(*pid));
-        let is_alone = self.run.cgroup.is_none()
-            && sys::children(std::process::id())?.iter().all(is_known)
-            && sys::children(leader)?.is_empty();
-        is_alone.then_some(leader)
+    /// Sends signals to the tree; returns the processes that got them.
+    ///
+    /// The first process's group gets them in one call, which no fork escapes and which needs no descriptor. The tree is
+    /// searched before that, because the receipt names every process that was killed.
+    fn signal_tree(&self, signals: &[i32]) -> Vec<u32> {
+        let living = self.addressees(signals[0]);
+        let group = self.group().filter(|_| !self.spares_children(signals[0]));
+        let is_inside = |pid: u32| group.is_some() && sys::group_of(pid) == group;
+        let (inside, outside): (BTreeMap<_, _>, _) = living.into_iter().partition(|(pid, _)| is_inside(*pid));
+        let was_sent = group.is_some_and(|group| signals.iter().all(|number| send_to_group(group, *number)));
+        let mut reached =
+            if was_sent { inside.into_keys().collect() } else { Tree::signal(&inside, signals) };
+        reached.extend(Tree::signal(&outside, signals));
+        reached
     }
 
-    /// Sends a signal to the first process's group in one call, which no fork escapes; says whether it was sent. Processes
-    /// that have left the group are found by a search.
-    pub(crate) fn signal_group(&self, number: i32) -> bool {
-        // The leader is not reaped yet, so no other group has its pid.
-        if let Leader::Child(leader) = self.leader
-            && let Some(group) = Pid::from_raw(leader as i32)
-            && let Some(signal) = Signal::from_named_raw(number)
-        {
-            return kill_process_group(group, signal).is_ok();
+    /// Returns the first process's group. It is not reaped yet, so no other group has its pid.
+    fn group(&self) -> Option<Pid> {
+        match self.leader {
+            Leader::Child(leader) => Pid::from_raw(leader as i32),
+            Leader::Foreign { .. } | Leader::Ended => None,
         }
-        false
     }
 
-    /// Sends a signal that does not ask for the end. The reply says what was sent, and that the task goes on.
+    /// Kills the first process's group at once. Processes that have left it are found by the sweeps that follow.
+    pub(crate) fn kill_group(&self) {
+        if let Some(group) = self.group() {
+            send_to_group(group, SIGKILL);
+        }
+    }
+
+    /// Sends a signal that does not ask the task to end. The reply says what was sent and that the task continues.
     pub(crate) fn pass_signal(&mut self, by: String, signal: i32) -> ControlReply {
         self.notice_end();
-        // Nothing wakes a stopped process here but SIGCONT itself, as with `kill`.
+        // As with `kill`, only SIGCONT continues a stopped process.
         let reached = Tree::signal(&self.addressees(signal), &[signal]);
         let status = match (&self.record, &self.ending) {
             (Some(record), _) => record.cause().status(),
@@ -108,22 +101,27 @@ impl Supervisor {
         }
     }
 
-    /// Returns the processes that a signal goes to: the whole tree, or the first process alone where the task says that
-    /// the command passes signals on itself.
+    /// Returns the processes that get a signal: the whole tree, or only the first process if the command passes
+    /// signals on.
     fn addressees(&self, signal: i32) -> BTreeMap<u32, u64> {
         let mut living = self.living().processes;
-        if self.run.message.leader_first && signal != SIGKILL && self.record.is_none() {
+        if self.spares_children(signal) {
             let leader = self.process.pid;
             living.retain(|pid, _| *pid == leader);
         }
         living
     }
 
+    /// Tells whether a signal goes to the first process alone.
+    fn spares_children(&self, signal: i32) -> bool {
+        self.run.message.leader_first && signal != SIGKILL && self.record.is_none()
+    }
+
     pub(crate) fn living(&self) -> Found {
         let ours = [self.settle, self.run.board.helper()];
         let mut living = self.tree.living(ours.into_iter().flatten());
         if let Some(cgroup) = &self.run.cgroup {
-            // What left the family is still in the group.
+            // Processes that are no longer descendants are still in the group.
             living
                 .processes
                 .extend(cgroup.pids().into_iter().filter_map(|pid| Some((pid, sys::start_ticks(pid)?))));
@@ -133,13 +131,13 @@ impl Supervisor {
             && !living.processes.contains_key(&leader.pid)
             && sys::start_ticks(leader.pid) == Some(leader.start_ticks)
         {
-            // It may be somebody else's child, and its mark not ours to read.
+            // It may be a child of another process, with an environment that we may not read.
             living.processes.insert(leader.pid, leader.start_ticks);
         }
         living
     }
 
-    /// Tells whether nothing is left to do, answering those who wait for the end of the tree.
+    /// Tells whether nothing is left to do. Answers clients that wait for the end of the tree.
     pub(crate) fn is_over(&mut self) -> bool {
         let now = clock::monotonic_ms();
         let hopeless = self.ending.as_ref().is_some_and(|ending| ending.step(now) == Step::GiveUp);
@@ -149,7 +147,7 @@ impl Supervisor {
             None => return false,
         };
         let killing = self.ending.as_ref().is_some_and(|ending| !ending.has_given_up());
-        // Output of survivors alone is no reason to look through the process table.
+        // Output of survivors is no reason to search the process table.
         if !std::mem::take(&mut self.tree_changed) && !killing && !self.tree.is_foreign() {
             return false;
         }
@@ -179,8 +177,12 @@ impl Supervisor {
     }
 }
 
-/// Tells whether a process that is stopped sees a signal only when it goes on. SIGKILL it cannot miss, and who asks for
-/// a stop means it.
+fn send_to_group(group: Pid, number: i32) -> bool {
+    Signal::from_named_raw(number).is_some_and(|signal| kill_process_group(group, signal).is_ok())
+}
+
+/// Tells whether a stopped process must be continued to get a signal. SIGKILL works anyway, and the stop signals are
+/// meant to stop.
 const fn needs_waking(signal: i32) -> bool {
     !matches!(signal, SIGKILL | SIGCONT | SIGSTOP | SIGTSTP | SIGTTIN | SIGTTOU)
 }

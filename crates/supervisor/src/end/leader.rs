@@ -19,17 +19,17 @@ use crate::sys;
 use crate::sys::{Phase, WaitResult};
 use crate::watch::supervise::{Leader, Supervisor};
 
-/// How long output that is still coming may delay the record after the first process has ended.
+/// How long remaining output may delay the record after the first process has ended.
 const DRAIN_MS: u64 = 250;
-/// How long the rest of a killed tree may take to die before it is called a survivor.
+/// How long the rest of a killed tree may take to die before it counts as survivors.
 const DYING_MS: u64 = 20;
-/// How long the true exit of a process that is not our child may take to show.
+/// How long to wait for the exit code of a process that is not our child.
 const FOREIGN_EXIT_MS: u64 = 5000;
-/// A run that took that long is worth keeping through a loss of power.
+/// The record of a run of this length is synced to disk.
 const LONG_SECONDS: f64 = 1.0;
 
 impl Supervisor {
-    /// Looks whether the first process has ended.
+    /// Checks whether the first process has ended.
     pub(crate) fn watch_leader(&mut self) {
         match &mut self.leader {
             Leader::Ended => {}
@@ -42,7 +42,7 @@ impl Supervisor {
             },
             Leader::Foreign { handle: None, .. } => {
                 if self.process.pid == 0 && !self.is_tree_gone() {
-                    // Nobody wrote down which process it is, but some of it lives.
+                    // Its pid was not recorded, but a process of the tree is alive.
                     return;
                 }
                 self.leader_ended(Exit::Unknown("it ended while no supervisor was running".to_owned()));
@@ -77,7 +77,7 @@ impl Supervisor {
         found.is_whole && found.processes.is_empty()
     }
 
-    /// Takes note of an end that nobody has noticed yet, before anything is done that must not come after it.
+    /// Records an end that was not noticed yet, before an action that must not come after it.
     pub(crate) fn notice_end(&mut self) {
         if let Leader::Child(pid) = self.leader
             && let WaitResult::Ended(_, exit) = sys::look_at_exit(Some(pid))
@@ -86,20 +86,21 @@ impl Supervisor {
         }
     }
 
-    /// Drains, records, tells, reaps, in this order. [`Self::finish_record`] does the rest.
+    /// Drains the output, writes the record, answers waiting clients and reaps, in this order.
+    /// [`Self::finish_record`] does the rest.
     pub(crate) fn leader_ended(&mut self, exit: Exit) {
         drain(&mut self.run.files, clock::monotonic_ms() + DRAIN_MS);
-        self.hear_progress();
+        self.read_progress();
         self.note_progress();
         fail_point("supervisor-exit-seen");
-        if self.struck.is_none() {
-            self.struck = self.struck_at_end(&exit);
+        if self.exceeded.is_none() {
+            self.exceeded = self.exceeded_at_end(&exit);
         }
-        let living = self.left_behind();
+        let living = self.survivors();
         let record = self.exit_record(exit.clone(), &living);
         let written = match record::write_result(&record) {
             Ok(written) => Some(written),
-            // Somebody removed the task's directory: there is nobody left to tell.
+            // The task's directory was removed; there is nowhere to record anything.
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(_) => {
                 self.unrecorded = Some(exit);
@@ -110,7 +111,7 @@ impl Supervisor {
         fail_point("supervisor-recorded");
         // A client that is told of the end may start the next task at once, so its slot is free by then.
         self.run.free_slots();
-        self.tell_end(&record);
+        self.answer_waiters(&record);
         self.record = Some(record);
         self.unfinished = written;
         if let Leader::Child(pid) = std::mem::replace(&mut self.leader, Leader::Ended) {
@@ -125,11 +126,11 @@ impl Supervisor {
         }
     }
 
-    /// Does what nobody waits for, after everybody who waits for the end or for a kill was answered.
+    /// Does the work that no client waits for, after all clients were answered.
     pub(crate) fn finish_record(&mut self) {
         let Some(written) = self.unfinished.take() else { return };
         if self.connections.descriptors().next().is_some() {
-            // A client that was just answered may wait for this very processor.
+            // The client that was just answered may need this CPU.
             rustix::thread::sched_yield();
         }
         written.trim();
@@ -140,9 +141,23 @@ impl Supervisor {
         }
     }
 
-    /// What outlives the first process. After a kill the rest of the tree gets a moment to die first:
-    /// what is about to is no survivor.
-    fn left_behind(&self) -> BTreeMap<u32, u64> {
+    /// Writes the views that co-cli's tools read, for tasks of that dialect.
+    pub(crate) fn write_metadata(&self) {
+        if let Some(metadata) = &self.run.message.metadata {
+            let mut metadata = metadata.clone();
+            metadata.pid = Some(self.process.pid);
+            metadata.started_at = Some(self.started_at);
+            if let Some(record) = &self.record {
+                metadata.set_status(record.cause().status());
+                metadata.completed_at = Some(record.completed_at);
+                metadata.exit_code = record.exit_code;
+            }
+            record::write_metadata(&metadata);
+        }
+    }
+
+    /// Returns the processes that outlive the first one. After a kill the rest of the tree gets a moment to die.
+    fn survivors(&self) -> BTreeMap<u32, u64> {
         let alone = matches!(self.leader, Leader::Child(_)) && sys::are_children_dead();
         if alone && self.run.cgroup.is_none() && self.settle.is_none() {
             return BTreeMap::new();
@@ -160,7 +175,7 @@ impl Supervisor {
         }
     }
 
-    fn tell_end(&mut self, record: &ExitRecord) {
+    fn answer_waiters(&mut self, record: &ExitRecord) {
         let end = self.run.files.log.end();
         self.connections.answer(|interest| match interest {
             Interest::End | Interest::Ready => Some(ControlReply::Ended { record: Box::new(record.clone()) }),
@@ -181,7 +196,7 @@ impl Supervisor {
             Exit::Code(code) => Some(*code),
             Exit::Signal { .. } | Exit::Unknown(_) => None,
         };
-        // Both clocks before the lines are counted, which may take long: one end has one time.
+        // Both clocks are read before the lines are counted, which may take long.
         let completed_at = clock::wall();
         let duration_ms = clock::monotonic_ms().saturating_sub(self.run.board.started_ms());
         let lines = self.run.files.log.count_lines();
@@ -193,7 +208,7 @@ impl Supervisor {
             exit,
             unsupervised: None,
             asked: self.ending.as_ref().and_then(|ending| ending.asked.clone()),
-            struck: self.struck,
+            struck: self.exceeded,
             signals: self.ending.as_ref().map(|ending| ending.signals.clone()).unwrap_or_default(),
             output_bytes: self.run.files.log.end(),
             dropped_bytes: self.run.files.log.dropped(),
@@ -209,7 +224,7 @@ impl Supervisor {
     }
 }
 
-/// Has the record on the disk itself, and its name too. Best effort: it is whole or absent in any case.
+/// Syncs the record and its name to disk. Best effort: it is complete or absent in any case.
 fn sync_record() {
     let _ = File::open(RESULT_FILE).and_then(|record| record.sync_data());
     let _ = File::open(".").and_then(|directory| directory.sync_all());

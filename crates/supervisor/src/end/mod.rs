@@ -1,7 +1,7 @@
 //! The end of a task.
 //!
-//! `plan` is the kill as a value: signal, grace, SIGKILL. `killing` carries it out on the `tree`. `leader` sees the first
-//! process end, and `record` writes that down before anybody is told.
+//! `plan` is the schedule of a kill: signal, grace period, SIGKILL. `killing` carries it out on the `tree`. `leader`
+//! handles the end of the first process, and `record` writes it to disk before any client is answered.
 
 pub(crate) mod killing;
 pub(crate) mod leader;

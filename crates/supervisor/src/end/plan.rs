@@ -28,7 +28,7 @@ pub(crate) enum Step {
 
 /// A kill in progress.
 pub(crate) struct Ending {
-    /// Who requested it; nobody if a resource limit was exceeded.
+    /// The requester; nothing if a resource limit was exceeded.
     pub(crate) asked: Option<EndRequest>,
     pub(crate) signals: Vec<SentSignal>,
     begun_ms: u64,
@@ -57,7 +57,7 @@ impl Ending {
     }
 
     /// Applies a further request: its signal is sent at once, and the schedule never becomes weaker.
-    pub(crate) fn press(&mut self, signal: i32, now_ms: u64) {
+    pub(crate) fn request(&mut self, signal: i32, now_ms: u64) {
         if std::mem::take(&mut self.given_up) {
             self.killing_ms = Some(now_ms);
             self.next = (SIGKILL, now_ms);
@@ -174,7 +174,7 @@ mod tests {
     fn a_stronger_kill_does_not_wait_for_the_grace_period() {
         let mut ending = ending();
         ending.sent(SIGTERM, &[7], Timestamp::default(), 100, 5000);
-        ending.press(SIGKILL, 200);
+        ending.request(SIGKILL, 200);
         assert_eq!(ending.step(200), Step::Send(SIGKILL));
     }
 
@@ -182,7 +182,7 @@ mod tests {
     fn a_weaker_kill_does_not_slow_down_a_stronger_one() {
         let mut ending = ending();
         ending.sent(SIGKILL, &[7], Timestamp::default(), 100, 5000);
-        ending.press(SIGTERM, 105);
+        ending.request(SIGTERM, 105);
         assert_eq!(ending.step(110), Step::Send(SIGKILL));
     }
 
@@ -191,7 +191,7 @@ mod tests {
         let mut ending = ending();
         for second in 0..5 {
             let now = 100 + second * 700;
-            ending.press(SIGTERM, now);
+            ending.request(SIGTERM, now);
             assert_eq!(ending.step(now), Step::Send(SIGTERM));
             ending.sent(SIGTERM, &[7], Timestamp::default(), now, 5000);
             assert_eq!(ending.step(now), Step::WaitUntil(5100));
@@ -210,7 +210,7 @@ mod tests {
         assert_eq!(ending.step(15_100), Step::Send(SIGKILL));
         ending.sent(SIGKILL, &[7], Timestamp::default(), 15_100, 0);
         assert_eq!(ending.step(15_110), Step::WaitUntil(20_100));
-        ending.press(SIGTERM, 16_000);
+        ending.request(SIGTERM, 16_000);
         assert_eq!(ending.step(16_000), Step::Send(SIGKILL), "whoever asks again is answered again");
         ending.sent(SIGKILL, &[7], Timestamp::default(), 16_000, 0);
         assert_eq!(ending.step(16_005), Step::WaitUntil(16_010));

@@ -1,4 +1,5 @@
-//! Files that are whole or absent: written beside their place and renamed into it.
+//! The exit record, the journal and the views. Files are written under another name and renamed, so that they are
+//! complete or absent.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -16,27 +17,27 @@ use crate::clock;
 const RESERVED_RESULT: &str = ".result";
 const RESERVE_BYTES: usize = 8192;
 
-/// Sets disk space aside for the exit record, so that it can be written when the disk is full.
+/// Reserves disk space for the exit record, so that it can be written when the disk is full.
 pub(crate) fn reserve_result() {
     // Best effort: without it the record is retried until there is room.
     let _ = private(OpenOptions::new().create(true).write(true).truncate(true), RESERVED_RESULT)
         .and_then(|mut file| file.write_all(&[b' '; RESERVE_BYTES]));
 }
 
-/// An exit record in its place, with the rest of the blanks that kept the place free.
+/// A written exit record, which is still followed by the rest of the reserved space.
 pub(crate) struct Written {
     file: File,
     len: u64,
 }
 
 impl Written {
-    /// Takes the blanks away. They are no part of the record, so nobody needs to wait for that.
+    /// Removes the reserved space. It is not part of the record, so nothing waits for this.
     pub(crate) fn trim(self) {
         let _ = self.file.set_len(self.len);
     }
 }
 
-/// Writes the exit record. Durable against our own death when it returns.
+/// Writes the exit record. It survives a kill of this process as soon as this returns.
 pub(crate) fn write_result(record: &ExitRecord) -> io::Result<Written> {
     let mut text = serde_json::to_vec(record)?;
     text.push(b'\n');
@@ -52,7 +53,7 @@ pub(crate) fn read_result(run: u32) -> io::Result<Option<ExitRecord>> {
     Ok(record.filter(|record| record.run == run))
 }
 
-/// Reads a file; nothing of one that is not there. What cannot be read is an error, and says nothing.
+/// Reads a file; returns nothing if it does not exist. A file that cannot be read is an error.
 fn read_if_there(name: &str) -> io::Result<Vec<u8>> {
     match fs::read(name) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
@@ -60,8 +61,8 @@ fn read_if_there(name: &str) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Looks again and again for a while, for those who cannot refuse to go on: what never shows is as good as absent.
-pub(crate) fn insist<T: Default>(look: impl Fn() -> io::Result<T>) -> T {
+/// Retries a read for a few seconds, for callers that cannot fail. After that, what cannot be read counts as absent.
+pub(crate) fn retry<T: Default>(look: impl Fn() -> io::Result<T>) -> T {
     const TRIES: u32 = 100;
     for _ in 0..TRIES {
         match with_enough(&look) {
@@ -86,12 +87,12 @@ fn replace(beside: &str, name: &str, text: &[u8]) -> io::Result<()> {
     fs::rename(beside, name)
 }
 
-/// Appends what was seen to the journal. A full disk loses the line, not the task.
+/// Appends an entry to the journal. On a full disk the line is lost, and the task continues.
 pub(crate) fn journal(file: &mut File, run: u32, entry: JournalEntry) {
     let _ = try_journal(file, run, entry);
 }
 
-/// The same for those who want to know whether the line is there.
+/// Appends an entry to the journal; an error if that failed.
 pub(crate) fn try_journal(file: &mut File, run: u32, entry: JournalEntry) -> io::Result<()> {
     let line = JournalLine { v: JOURNAL_VERSION, at: clock::wall(), run, entry };
     let mut text = serde_json::to_vec(&line)?;
@@ -99,7 +100,7 @@ pub(crate) fn try_journal(file: &mut File, run: u32, entry: JournalEntry) -> io:
     append_line(file, &*file, &text)
 }
 
-/// Appends a line whole or not at all: the next one would be glued to half a line, and both be lost.
+/// Appends a complete line or nothing: after half a line the next one would be unreadable, too.
 fn append_line(file: &File, mut writer: impl Write, line: &[u8]) -> io::Result<()> {
     let mut left = line;
     while !left.is_empty() {
@@ -118,7 +119,7 @@ fn append_line(file: &File, mut writer: impl Write, line: &[u8]) -> io::Result<(
     Ok(())
 }
 
-/// Ends the line in the midst of which a predecessor was killed.
+/// Ends an incomplete line of a predecessor that was killed.
 pub(crate) fn end_torn_line(file: &File) {
     if fs::read(JOURNAL_FILE).is_ok_and(|text| text.last().is_some_and(|last| *last != b'\n')) {
         let _ = append_line(file, file, b"\n");
@@ -131,7 +132,7 @@ pub(crate) fn read_journal(run: u32) -> io::Result<Vec<JournalLine>> {
     Ok(lines(&text).filter(|line| line.run == run).collect())
 }
 
-/// A line that makes no sense, because its writer was killed or had no room for it, hides no other.
+/// Skips lines that cannot be parsed, because their writer was killed or the disk was full.
 fn lines(text: &[u8]) -> impl Iterator<Item = JournalLine> {
     text.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok())
 }
@@ -140,7 +141,7 @@ pub(crate) fn private(options: &mut OpenOptions, name: &str) -> io::Result<File>
     options.mode(0o600).open(name)
 }
 
-/// The last line with any text, safe to show.
+/// Returns the last line that is not blank, safe to show.
 pub(crate) fn last_line(tail: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(tail).into_owned();
     let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty())?;

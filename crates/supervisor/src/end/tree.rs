@@ -8,31 +8,31 @@ use mw_model::wire::Survivor;
 use crate::sys;
 use crate::sys::{Found, ProcessHandle, Use};
 
-/// Where to look for a task's processes.
+/// How to find a task's processes.
 pub(crate) struct Tree {
-    /// Set when the command is not our child and may have lost its relatives.
+    /// Set if the command is not our child, so that its processes may not be our descendants.
     tag: Option<Tag>,
 }
 
-/// How processes of a task are known without their relatives.
+/// The mark of a task's processes.
 struct Tag {
     entry: String,
-    /// When the first of them began: none is older.
+    /// When the first process began; none is older.
     first: u64,
 }
 
 impl Tree {
-    /// The tree of a command that is our child: as subreaper we are the ancestor of all it starts.
+    /// The tree of our child: as a subreaper this process is the ancestor of all processes that it starts.
     pub(crate) const fn of_child() -> Self {
         Self { tag: None }
     }
 
-    /// The tree of a command whose supervisors died: found by the mark in its environment.
+    /// The tree of a command whose supervisors were killed, found by the mark in its environment.
     pub(crate) fn of_orphan(task: &str, leader: &Process) -> Self {
         Self { tag: Some(Tag { entry: format!("MEANWHILE_TASK_ID={task}"), first: leader.start_ticks }) }
     }
 
-    /// Tells whether the tree lies elsewhere, so that the kernel does not tell us of its end.
+    /// Tells whether the processes are not our descendants, so that the kernel does not report their end.
     pub(crate) const fn is_foreign(&self) -> bool {
         self.tag.is_some()
     }
@@ -59,11 +59,11 @@ impl Tree {
         found
     }
 
-    /// Returns what each process uses, without `ours`, until there are more than `most`. Some that left the family may
-    /// be known from elsewhere.
+    /// Returns what each process uses, without `ours`, until there are more than `most`. `known` are processes that
+    /// may not be descendants.
     pub(crate) fn usage(&self, ours: &[u32], mut known: Vec<u32>, most: u64) -> Vec<Use> {
         if let Some(tag) = &self.tag {
-            // Parents first: they are older.
+            // Parents first, because they are older.
             let marked = sys::tagged_processes(&tag.entry, tag.first).processes;
             let mut marked: Vec<_> = marked.into_iter().collect();
             marked.sort_by_key(|(pid, ticks)| (*ticks, *pid));
@@ -72,14 +72,14 @@ impl Tree {
         sys::usage(std::process::id(), &known, ours, most)
     }
 
-    /// Sends signals to each process that still is the one it was; returns those that got them.
+    /// Sends signals to each process that is still the same; returns those that got them.
     pub(crate) fn signal(processes: &BTreeMap<u32, u64>, numbers: &[i32]) -> Vec<u32> {
         processes.iter().filter(|(pid, ticks)| send(**pid, **ticks, numbers)).map(|(pid, _)| *pid).collect()
     }
 }
 
-/// A pid may be reused between looking and signalling, so a hold is taken and the start time checked
-/// again behind it.
+/// A pid may be reused between the search and the signal, so the process is opened first and its start time checked
+/// again.
 fn send(pid: u32, start_ticks: u64, numbers: &[i32]) -> bool {
     let handle = ProcessHandle::open(pid).filter(|_| sys::start_ticks(pid) == Some(start_ticks));
     handle.is_some_and(|handle| numbers.iter().all(|number| handle.signal(*number)))

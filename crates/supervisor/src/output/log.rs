@@ -1,9 +1,7 @@
-//! The log and its index: appends by `splice`, keeps a head and a live tail under the cap, and counts
-//! what it had to drop.
+//! The log and its index: appends by `splice`, keeps head and tail within the cap, and counts dropped bytes.
 //!
-//! The pair is replaced when the middle is dropped: index first, log second, both by rename. The
-//! index header names the log's inode, so a reader (or a successor) can tell which of the two renames
-//! has happened.
+//! Dropping the middle replaces both files by rename, the index first. The index header names the log's inode, so
+//! that a reader or a successor can tell which renames have happened.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
@@ -11,7 +9,7 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use mw_model::wire::{Entry, EntryKind, HEADER_LEN, INDEX_FILE, IndexHeader, LOG_FILE, segments};
+use mw_model::wire::{Entry, EntryKind, HEADER_LEN, INDEX_FILE, LOG_FILE, segments};
 use rustix::io::Errno;
 
 use crate::clock;
@@ -19,22 +17,20 @@ use crate::fail_point::slow_point;
 use crate::sys;
 use crate::sys::Board;
 
-mod batch;
 mod compact;
 mod damage;
 mod dropping;
+mod index_file;
+mod old_batch;
 mod slow;
-mod stage;
 mod succession;
+mod writer;
 
 use super::log::slow::Writer;
-use super::log::stage::Staging;
 
-/// Most bytes moved by one call, which is also the size asked for our pipes.
+/// Most bytes moved by one call, and the size of our pipes.
 pub(crate) const CHUNK: usize = 1 << 19;
-/// An index entry is renewed after this long, so that times in the index stay useful.
-const RENEW_US: u64 = 1_000_000;
-/// An index beyond this is compacted along with its log, where there is a cap.
+/// A larger index is compacted together with its log, if there is a cap.
 const INDEX_LIMIT: u64 = 1 << 20;
 const NEW_LOG: &str = "output.log.new";
 const NEW_INDEX: &str = "output.idx.new";
@@ -46,7 +42,7 @@ pub(crate) enum Stream {
     Stderr,
 }
 
-/// What a call of [`Log::append_from`] did.
+/// The result of [`Log::append_from`].
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Moved {
     /// Took this many bytes, kept or dropped.
@@ -60,8 +56,8 @@ pub(crate) struct Log {
     dir: PathBuf,
     path: PathBuf,
     file: File,
-    /// Made when it has something to tell: a second stream, a later time, dropped bytes. A log without
-    /// one is all stdout.
+    /// Created when it is needed: for a second stream, a later time or dropped bytes. Without an index all bytes are
+    /// stdout.
     index: Option<File>,
     null: File,
     board: Board,
@@ -74,32 +70,31 @@ pub(crate) struct Log {
     end: u64,
     /// Bytes taken that are not in the log.
     dropped: u64,
-    /// The stream the index announced last, and when.
+    /// The stream of the last index entry, and its time.
     announced: Option<(Stream, u64)>,
-    /// When the first byte came.
+    /// The time of the first byte.
     born_us: Option<u64>,
-    /// The log's, 0 before anybody asked.
+    /// The log's inode; 0 until it is needed.
     inode: u64,
-    staging: Staging,
     way: Way,
-    /// When a write last took long, on the monotonic clock.
+    /// When a write was last slow, on the monotonic clock.
     slow_ms: Option<u64>,
 }
 
-/// How bytes come into the log.
+/// How bytes get into the log.
 enum Way {
     /// This process writes them.
     Straight,
-    /// A process of its own does, because the disk was seen to be slow.
+    /// A writer process writes them, because the disk was slow.
     Through(Box<Writer>),
-    /// Not at all: what a predecessor left could not be opened yet. Bytes are counted and dropped.
+    /// The log of a predecessor could not be opened yet; bytes are dropped and counted.
     Closed,
 }
 
 impl Log {
-    /// Makes an empty log without a cap.
+    /// Creates an empty log without a cap.
     pub(crate) fn create(dir: &Path, board: Board) -> io::Result<Self> {
-        // What lies here is from a start that was called off or killed before it executed anything.
+        // An existing index is from a start that was cancelled or killed before it executed anything.
         let _ = fs::remove_file(dir.join(INDEX_FILE));
         let mut options = OpenOptions::new();
         let file = options
@@ -131,18 +126,17 @@ impl Log {
             announced: None,
             born_us: None,
             inode: 0,
-            staging: Staging::Untried,
             way: Way::Straight,
             slow_ms: None,
         })
     }
 
-    /// Sets the most bytes of output the log may hold; 0 = no cap.
+    /// Sets the maximum size of the output in the log; 0 means no cap.
     pub(crate) fn set_cap(&mut self, cap: u64) {
         self.cap = cap;
     }
 
-    /// Puts text outside all offsets at the head of an empty log.
+    /// Writes a header, which has no offsets, to an empty log.
     pub(crate) fn write_header(&mut self, text: &str) -> io::Result<()> {
         self.file.write_all(text.as_bytes())?;
         self.prefix = text.len() as u64;
@@ -160,9 +154,9 @@ impl Log {
         self.dropped
     }
 
-    /// The last bytes of the log as it stands.
+    /// Returns the last bytes of the log.
     pub(crate) fn tail(&self, most: u64) -> Vec<u8> {
-        // Whoever else writes it may have replaced it.
+        // Another process writes it and may have replaced it.
         let file = match self.way {
             Way::Straight => None,
             Way::Through(_) | Way::Closed => File::open(&self.path).ok(),
@@ -213,50 +207,35 @@ impl Log {
         Some(counts)
     }
 
-    /// Takes what a pipe holds, up to one chunk, and keeps it; drops and counts it where that is not
-    /// possible. Never blocks on the pipe, which holds so many bytes at least.
-    pub(crate) fn append_from(
-        &mut self,
-        stream: Stream,
-        source: impl AsFd,
-        waiting: u64,
-        now_us: u64,
-    ) -> Moved {
+    /// Moves the content of a pipe, up to one chunk, to the log; drops and counts it if that fails. Never blocks on
+    /// the pipe.
+    pub(crate) fn append_from(&mut self, stream: Stream, source: impl AsFd, now_us: u64) -> Moved {
         let kept = match &self.way {
-            Way::Straight => self.keep(stream, &source, waiting, now_us),
+            Way::Straight => self.keep(stream, &source, now_us),
             Way::Through(_) => return self.pass_on(stream, &source),
-            Way::Closed => self.reopen().and_then(|()| self.keep(stream, &source, waiting, now_us)),
+            Way::Closed => self.reopen().and_then(|()| self.keep(stream, &source, now_us)),
         };
-        match kept {
-            Ok(moved) => moved,
-            Err(_) => {
-                self.unshare(stream);
-                self.discard(&source)
-            }
-        }
+        kept.unwrap_or_else(|_| self.discard(&source))
     }
 
-    fn keep(&mut self, stream: Stream, source: &impl AsFd, waiting: u64, now_us: u64) -> io::Result<Moved> {
+    fn keep(&mut self, stream: Stream, source: &impl AsFd, now_us: u64) -> io::Result<Moved> {
         let mut begun_ms = clock::monotonic_ms();
         slow_point();
-        self.notice_damage()?;
+        self.check_damage()?;
         self.write_pending_drop()?;
         if self.cap > 0 && (self.held() >= self.cap || self.index_len > INDEX_LIMIT) {
             self.drop_middle()?;
-            // Copying much takes its time on any disk.
+            // Copying a large log is slow on any disk.
             begun_ms = clock::monotonic_ms();
         }
-        let moved = self.write(stream, source, waiting, now_us);
-        self.judge_disk(begun_ms);
+        let moved = self.write(stream, source, now_us);
+        self.check_speed(begun_ms);
         moved
     }
 
-    fn write(&mut self, stream: Stream, source: &impl AsFd, waiting: u64, now_us: u64) -> io::Result<Moved> {
+    fn write(&mut self, stream: Stream, source: &impl AsFd, now_us: u64) -> io::Result<Moved> {
         let room = self.room()?;
         self.announce(stream, now_us)?;
-        if let Some(moved) = self.keep_much(stream, source, waiting as usize, room)? {
-            return Ok(Moved::Bytes(moved));
-        }
         match sys::move_bytes(source, &self.file, room) {
             Ok(moved) => {
                 self.size += moved as u64;
@@ -269,12 +248,13 @@ impl Log {
         }
     }
 
-    /// Bytes that count against the cap: the header does not.
+    /// Returns the bytes that count against the cap; the header does not.
     fn held(&self) -> u64 {
         self.size.saturating_sub(self.prefix)
     }
 
-    /// How much may be written at once; an error where that is nothing, since nothing would ever be taken then.
+    /// Returns how much may be written at once; an error if there is no room, because nothing would ever be taken
+    /// then.
     fn room(&self) -> io::Result<usize> {
         if self.cap == 0 {
             return Ok(CHUNK);
@@ -285,7 +265,7 @@ impl Log {
         }
     }
 
-    /// For file systems that cannot splice.
+    /// For file systems without `splice`.
     fn copy(&mut self, source: &impl AsFd, room: usize) -> io::Result<Moved> {
         let mut buffer = vec![0; room.min(64 << 10)];
         let read = match rustix::io::read(source, &mut buffer) {
@@ -304,70 +284,6 @@ impl Log {
         Ok(Moved::Bytes(read as u64))
     }
 
-    fn announce(&mut self, stream: Stream, now_us: u64) -> io::Result<()> {
-        if self.announced.is_some_and(|(last, at)| last == stream && now_us.saturating_sub(at) < RENEW_US) {
-            return Ok(());
-        }
-        let born = *self.born_us.get_or_insert(now_us);
-        let untold =
-            self.index.is_none() && stream == Stream::Stdout && now_us.saturating_sub(born) < RENEW_US;
-        if !untold {
-            let kind = match stream {
-                Stream::Stdout => EntryKind::Stdout(now_us),
-                Stream::Stderr => EntryKind::Stderr(now_us),
-            };
-            self.append_entry(Entry { offset: self.end, kind })?;
-        }
-        self.announced = Some((stream, now_us));
-        Ok(())
-    }
-
-    fn append_entry(&mut self, entry: Entry) -> io::Result<()> {
-        let at = self.open_index()?;
-        if let Some(index) = &self.index {
-            index.write_all_at(&entry.encode(), at)?;
-        }
-        self.index_len += Entry::LEN as u64;
-        Ok(())
-    }
-
-    /// Makes the index if there is none; returns where it ends.
-    fn open_index(&mut self) -> io::Result<u64> {
-        if self.index.is_none() {
-            // What lies there is from an attempt for which there was no room.
-            let path = self.dir.join(INDEX_FILE);
-            let _ = fs::remove_file(&path);
-            let index = fresh(&path)?;
-            let mut bytes = self.header(false).encode().to_vec();
-            if self.end > 0 {
-                let kind = EntryKind::Stdout(self.born_us.unwrap_or(0));
-                bytes.extend(Entry { offset: 0, kind }.encode());
-            }
-            index.write_all_at(&bytes, 0)?;
-            self.index_len = bytes.len() as u64;
-            self.index = Some(index);
-        }
-        Ok(self.index_len)
-    }
-
-    /// Forgets all entries, or those from a length on.
-    fn cut_index(&mut self, len: u64) -> io::Result<()> {
-        self.open_index()?;
-        self.index_len = len;
-        self.index.as_ref().map_or(Ok(()), |index| index.set_len(len))
-    }
-
-    fn write_index_header(&mut self) -> io::Result<()> {
-        self.open_index()?;
-        let header = self.header(true).encode();
-        self.index.as_ref().map_or(Ok(()), |index| index.write_all_at(&header, 0))
-    }
-
-    fn header(&self, has_drops: bool) -> IndexHeader {
-        let log_inode = self.file.metadata().map(|found| found.ino()).unwrap_or_default();
-        IndexHeader { log_inode, prefix_len: self.prefix, has_drops }
-    }
-
     fn rewind_to(&mut self, size: u64) -> io::Result<()> {
         self.file.set_len(size)?;
         self.file.seek(SeekFrom::Start(size))?;
@@ -376,8 +292,8 @@ impl Log {
     }
 }
 
-/// For systems that cannot splice.
-fn read_away(source: &impl AsFd, most: usize) -> Result<usize, Errno> {
+/// For systems without `splice`.
+fn read_and_drop(source: &impl AsFd, most: usize) -> Result<usize, Errno> {
     let mut buffer = [0; 4096];
     let most = most.min(buffer.len());
     rustix::io::read(source, &mut buffer[..most])

@@ -10,16 +10,16 @@ use crate::files::Files;
 use crate::spawn::pipe::OutputPipe;
 use crate::sys;
 
-/// Most bytes taken per stream before other work gets its turn.
+/// Most bytes moved per stream before other work is done.
 const TURN_BYTES: u64 = 8 << 20;
 
-/// Takes what the pipes hold; returns whether there was anything.
+/// Moves what the pipes hold to the log; returns whether there was anything.
 pub(crate) fn pump(files: &mut Files) -> bool {
     if let Some(terminal) = &files.terminal {
         drain_terminal(&terminal.ours, &files.stdout);
     }
     let taken = take_all(files);
-    files.log.tend(&files.journal);
+    files.log.manage_writer(&files.journal);
     taken
 }
 
@@ -29,7 +29,7 @@ fn take_all(files: &mut Files) -> bool {
     out || err
 }
 
-/// Takes everything that is there, at most until then; all of it is in the log when this returns.
+/// Moves everything to the log, until a deadline. All that was taken is in the log when this returns.
 pub(crate) fn drain(files: &mut Files, deadline_ms: u64) {
     while pump(files) && clock::monotonic_ms() < deadline_ms {}
     if files.log.is_written_elsewhere() {
@@ -43,15 +43,11 @@ fn take(log: &mut Log, stream: Stream, source: impl AsFd) -> bool {
     let now = clock::wall().as_micros().max(0) as u64;
     let mut taken = 0;
     while taken < TURN_BYTES && !log.needs_writer() {
-        // An empty pipe must not be announced in the index.
-        let waiting = match log.shared_ahead(stream) {
-            Some(shared) => shared,
-            None => rustix::io::ioctl_fionread(&source).unwrap_or(0),
-        };
-        if waiting == 0 {
+        // No index entry for an empty pipe.
+        if rustix::io::ioctl_fionread(&source).unwrap_or(0) == 0 {
             break;
         }
-        match log.append_from(stream, &source, waiting, now) {
+        match log.append_from(stream, &source, now) {
             Moved::Bytes(0) | Moved::Nothing => break,
             Moved::Bytes(count) => taken += count,
         }
@@ -70,8 +66,8 @@ fn drain_terminal(terminal: &impl AsFd, pipe: &OutputPipe) {
     }
 }
 
-/// For kernels whose terminals cannot be spliced at all. Nobody but us empties the pipe, so a write must never wait: a
-/// pipe that is empty takes a page at once.
+/// For kernels that cannot splice terminals. Only this process empties the pipe, so a write must never block: an
+/// empty pipe has room for a page.
 fn copy_terminal(terminal: &impl AsFd, pipe: &OutputPipe) {
     const PAGE: usize = 4 << 10;
     if rustix::io::ioctl_fionread(&pipe.read).is_ok_and(|waiting| waiting > 0) {

@@ -1,8 +1,7 @@
-//! A control group per task, where a group of our own is delegated to us.
+//! A control group per task, if a group is delegated to this user.
 //!
-//! The subreaper finds whatever a task forks; a group also finds it when all supervisors of the task
-//! were killed, and ends it in one stroke. Without a delegated group everything works the same, found
-//! by descent and by the mark in the environment.
+//! A subreaper finds every process that a task forks. A group also finds them after all supervisors were killed, and
+//! kills them at once. Without a group processes are found by descent and by the mark in their environment.
 
 use std::fs::{self, File};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -13,9 +12,9 @@ use crate::small_file;
 mod limits;
 
 const PREFIX: &str = "meanwhile-";
-/// Lists the processes of a group and takes new ones.
+/// The file that lists the processes of a group and takes new ones.
 const PROCESSES: &str = "cgroup.procs";
-/// Where supervisors go that were started from inside a task whose group's parent may hold no processes.
+/// The group for supervisors that were started inside a task, if the parent group must not have processes.
 const NESTED: &str = "meanwhile";
 
 /// The group of one task.
@@ -26,10 +25,10 @@ pub(crate) struct Cgroup {
 }
 
 impl Cgroup {
-    /// Makes a group for a task below another. Nothing where that is not ours to divide.
+    /// Creates a group for a task below another; nothing if that is not allowed.
     pub(crate) fn make(base: &Path, task: &str) -> Option<Self> {
         let path = base.join(format!("{PREFIX}{task}"));
-        // One that is there already was left behind by a run whose supervisor was killed at its last step.
+        // An existing one is left from a run whose supervisor was killed at its last step.
         let _ = fs::remove_dir(&path);
         fs::create_dir(&path).ok()?;
         match File::open(&path) {
@@ -46,12 +45,12 @@ impl Cgroup {
         Some(Self { path: path.to_owned(), directory: File::open(path).ok()?, enforces: false })
     }
 
-    /// Tells whether it holds the task's limits.
+    /// Tells whether it enforces the task's limits.
     pub(crate) const fn enforces(&self) -> bool {
         self.enforces
     }
 
-    /// Takes the word of the predecessor that set the limits.
+    /// Records that a predecessor has set the limits.
     pub(crate) const fn set_enforces(&mut self, enforces: bool) {
         self.enforces = enforces;
     }
@@ -65,7 +64,7 @@ impl Cgroup {
         text.lines().filter_map(|line| line.parse().ok()).collect()
     }
 
-    /// Ends every process of the group, however fast they fork.
+    /// Kills every process of the group, even if they fork.
     pub(crate) fn kill(&self) {
         let _ = fs::write(self.path.join("cgroup.kill"), "1");
     }
@@ -82,10 +81,9 @@ impl AsFd for Cgroup {
     }
 }
 
-/// The group below which a task's group is made.
+/// Returns the group below which a task's group is created.
 ///
-/// A supervisor that was started from inside a task is in that task's group; it leaves it, so that the
-/// end of the one is not the end of the other.
+/// A supervisor that was started inside a task leaves that task's group, so that it does not end with it.
 pub(crate) fn base_group() -> Option<PathBuf> {
     let own = own_group()?;
     let is_a_tasks =
@@ -103,7 +101,7 @@ pub(crate) fn base_group() -> Option<PathBuf> {
     Some(parent.to_owned())
 }
 
-/// The directory of the group we are in, if it is another than the root and ours to write.
+/// Returns the directory of our own group, if it is not the root and this user may write to it.
 fn own_group() -> Option<PathBuf> {
     let membership = small_file::read("/proc/self/cgroup").ok()?;
     let group =
@@ -114,7 +112,7 @@ fn own_group() -> Option<PathBuf> {
     writable.then_some(path)
 }
 
-/// Where the unified hierarchy is mounted.
+/// Returns where the unified hierarchy is mounted.
 fn mount_point(mounts: &str) -> Option<&str> {
     mounts.lines().find_map(|line| {
         let (before, after) = line.split_once(" - ")?;

@@ -14,8 +14,9 @@ use mw_model::{Process, Resources, Timestamp};
 use rustix::fs::FlockOperation;
 use rustix::io::FdFlags;
 
-use crate::boot::bootstrap::{Refusal, Run, answer, opening_entry};
+use crate::boot::bootstrap::{Refusal, answer, opening_entry};
 use crate::boot::descriptors::is_lack;
+use crate::boot::run::Run;
 use crate::boot::takeover::resume;
 use crate::clock;
 use crate::end::record;
@@ -25,24 +26,24 @@ use crate::sys;
 use crate::sys::{Board, Child, ExecPlan, Phase, ProcessHandle, SpawnStep};
 use crate::watch::supervise::{Leader, Supervisor};
 
-/// The home, seen from a task's directory.
+/// The home, relative to a task's directory.
 const HOME: &str = "../..";
 
-/// The task's first process, just begun or just found.
+/// The task's first process, just started or found.
 pub(crate) struct Begun {
     pub(crate) leader: Leader,
     pub(crate) process: Process,
     pub(crate) started_at: Timestamp,
 }
 
-/// Starts (or adopts) the command and looks after it to its end.
+/// Starts or adopts the command and supervises it to its end.
 #[inline(never)]
 pub(crate) fn supervise(mut run: Run) {
     sys::become_subreaper();
     let adopts = matches!(run.message.launch, Launch::Adopt { .. });
     let begun = match open_journal(&mut run).and_then(|()| begin(&mut run)) {
         Ok(begun) => begun,
-        Err(refusal) => return call_off(&mut run, refusal),
+        Err(refusal) => return cancel_start(&mut run, refusal),
     };
     fail_point("supervisor-spawned");
     if !adopts {
@@ -55,19 +56,19 @@ pub(crate) fn supervise(mut run: Run) {
     fail_point("supervisor-answered");
     detach_streams();
     if adopts {
-        run.files.finish_batch();
+        run.files.finish_old_batch();
     }
     let run_number = run.number;
     let mut supervisor = Supervisor::new(run, begun);
     if adopts {
-        resume(&mut supervisor, &record::insist(|| record::read_journal(run_number)));
+        resume(&mut supervisor, &record::retry(|| record::read_journal(run_number)));
     }
     conclude(&supervisor.run());
 }
 
-/// Writes down and answers that the command was not executed, and lets go of everything. One that runs already is left
-/// to the next adopter, with all it holds.
-pub(crate) fn call_off(run: &mut Run, refusal: Refusal) {
+/// Records and answers that the command was not executed, and releases everything. A command that already runs is
+/// left to the next adopter.
+pub(crate) fn cancel_start(run: &mut Run, refusal: Refusal) {
     if let Launch::Spawn { .. } = run.message.launch {
         let entry = JournalEntry::NotExecuted { message: refusal.message.clone() };
         record::journal(&mut run.files.journal, run.number, entry);
@@ -78,8 +79,8 @@ pub(crate) fn call_off(run: &mut Run, refusal: Refusal) {
     run.board.set_phase(Phase::Settling);
 }
 
-/// Writes the line with which a run begins. Without it nothing is executed: a run whose supervisors die would look as
-/// if it had never begun, and be executed again.
+/// Writes the first journal line of a run. Nothing is executed without it: if the supervisors were killed then, the
+/// run would look as if it had never begun, and be executed again.
 fn open_journal(run: &mut Run) -> Result<(), Refusal> {
     let entry = opening_entry(run);
     match run.message.launch {
@@ -111,8 +112,8 @@ fn begin(run: &mut Run) -> Result<Begun, Refusal> {
     }
 }
 
-/// What no single process can reach before the limit on all of them together has struck. The kernel holds it when
-/// nobody of ours is left to.
+/// A limit per process that none can reach before the limit of the whole tree. The kernel enforces it even if all
+/// supervisors are dead.
 fn cpu_seconds(limits: &Resources) -> Option<u64> {
     limits.cpu_time_ms.map(|ms| ms.div_ceil(1000) + 1)
 }
@@ -145,7 +146,7 @@ fn execute(plan: &ExecPlan, run: &mut Run) -> Result<Process, Refusal> {
     if let Some(group) = run.cgroup.as_ref().filter(|group| group.enforces())
         && !group.take_in(pid)
     {
-        // Its limits would not be held.
+        // Its limits would not be enforced.
         let _ = ProcessHandle::open(pid).map(|process| process.signal(SIGKILL));
         run.reap(pid);
         let message = format!("it cannot enter its control group {}", group.path().display());
@@ -154,7 +155,7 @@ fn execute(plan: &ExecPlan, run: &mut Run) -> Result<Process, Refusal> {
     Ok(identify(pid, &run.boot_id))
 }
 
-/// Notes what a process can be recognised by.
+/// Returns what identifies a process.
 pub(crate) fn identify(pid: u32, boot_id: &str) -> Process {
     Process { pid, start_ticks: sys::start_ticks(pid).unwrap_or(0), boot_id: boot_id.to_owned() }
 }
@@ -171,17 +172,17 @@ pub(crate) fn spawn_refusal(step: SpawnStep, errno: i32) -> Refusal {
     Refusal { code, message: format!("{what}: {error}") }
 }
 
-/// Takes hold of a process that is somebody else's child. One that is gone is held by nobody; an error when that cannot
-/// be told.
+/// Opens a process that is the child of another process. A process that is gone is not held; an error means that this
+/// could not be checked.
 pub(crate) fn adopt(process: &Process) -> io::Result<Leader> {
     let same = process.boot_id == sys::boot_id()?;
     let handle = ProcessHandle::find(process.pid)?;
-    // The hold first, the identity behind it: what it holds now can no longer be exchanged.
+    // The process is opened before its identity is checked, so that it cannot be replaced in between.
     let alive = sys::find_start_ticks(process.pid)? == Some(process.start_ticks);
     Ok(Leader::Foreign { handle: handle.filter(|_| same && alive), ended_ms: None })
 }
 
-/// Lets go of the starter's streams, which it may be waiting on.
+/// Closes the starter's streams, because the starter may wait for their end.
 pub(crate) fn detach_streams() {
     if let Ok(null) = OpenOptions::new().read(true).write(true).open("/dev/null") {
         let _ = rustix::stdio::dup2_stdin(&null);
@@ -190,30 +191,29 @@ pub(crate) fn detach_streams() {
     }
 }
 
-/// The last act: lets the stand-in go and, if anybody waits for that, becomes `mw settle`.
+/// The last step: releases the guardian and executes `mw settle` if that is due.
 pub(crate) fn conclude(run: &Run) {
     let board: Board = run.board;
     board.set_phase(Phase::Settling);
     fail_point("supervisor-settling");
     run.remove_cgroup();
     files::remove_endpoints(&run.message);
-    run.files.log.tidy();
-    run.nudge_guardian();
+    run.wake_guardian();
     if run.message.always_settle || is_settling_due() || is_much_unsettled() {
         let _ = sys::execute_last(&run.message.settle);
     }
 }
 
-/// Tells whether somebody waits for a slot or listens for news. Otherwise whoever looks next does what
-/// `mw settle` would.
+/// Tells whether tasks are queued or processes wait for events. Otherwise the next client does the work of `mw
+/// settle`.
 pub(crate) fn is_settling_due() -> bool {
     let home = Path::new(HOME);
     home.join(WAITING_FILE).exists()
         || fs::read_dir(home.join(BELLS_DIR)).is_ok_and(|mut bells| bells.next().is_some())
 }
 
-/// Tells whether so many tasks are not in the database yet that somebody should take them in before anybody
-/// has to wait for that; true for one of all who ask at a time, for as long as it lives.
+/// Tells whether so many tasks are not in the database yet that they should be indexed now. Only one process at a
+/// time gets this answer; it holds a lock to its end.
 fn is_much_unsettled() -> bool {
     /// About two hundred tasks.
     const MANY: u64 = 4096;
@@ -227,7 +227,7 @@ fn is_much_unsettled() -> bool {
     };
     let chosen = rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok();
     if chosen {
-        // What this process becomes keeps the lock to its end.
+        // The program that this process executes keeps the lock.
         let _ = rustix::io::fcntl_setfd(&file, FdFlags::empty());
         std::mem::forget(file);
     }

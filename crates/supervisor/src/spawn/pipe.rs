@@ -1,4 +1,4 @@
-//! The pipes that are a command's stdout and stderr.
+//! The pipes of a command's stdout and stderr, and those to a writer.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -8,7 +8,7 @@ use rustix::fs::fstat;
 use crate::output::log::CHUNK;
 use crate::sys;
 
-/// Our ends of a pipe. We hold a writing end too, so that ours never reports an end of input.
+/// Our ends of a pipe. We also hold a writing end, so that the reading end never reports an end of input.
 pub(crate) struct OutputPipe {
     pub(crate) read: OwnedFd,
     pub(crate) write: OwnedFd,
@@ -23,8 +23,8 @@ impl OutputPipe {
 
     /// Returns the command's end.
     ///
-    /// It is open for both directions, so that a reader is never missing even when all of ours are
-    /// dead: the command feels nothing, and an adopter finds the pipe again by its inode.
+    /// It is open for both directions. So there is a reader even if all supervisors are dead, and the command gets no
+    /// SIGPIPE; an adopter finds the pipe by its inode.
     pub(crate) fn for_command(&self) -> io::Result<OwnedFd> {
         sys::reopen_read_write(self.read.as_fd()).or_else(|_| self.write.try_clone())
     }
@@ -34,8 +34,8 @@ impl OutputPipe {
         fstat(&self.read).map(|found| found.st_ino).unwrap_or(0)
     }
 
-    /// Finds a pipe that its supervisors left behind; nothing when no process holds it any more, and what it held is
-    /// gone.
+    /// Finds the pipe of a task whose supervisors were killed; nothing if no process holds it any more, and its
+    /// content is lost.
     pub(crate) fn find(inode: u64, holders: impl IntoIterator<Item = u32>) -> io::Result<Option<Self>> {
         Ok(sys::find_pipe(inode, holders)?.map(|(read, write)| Self { read, write }))
     }

@@ -7,7 +7,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
-/// Both ends of a terminal. Our own hold on the task's end keeps it from hanging up between programs.
+/// Both ends of a terminal. Holding the task's end keeps it open between programs.
 pub(crate) struct Terminal {
     pub(crate) ours: OwnedFd,
     pub(crate) task: OwnedFd,

@@ -1,19 +1,19 @@
-//! A page of memory that the supervisor and its guardian share, so that neither's death loses it.
+//! A page of memory that supervisor and guardian share, so that it survives the death of either.
 
 use std::io;
 use std::ptr;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// How far a run has come.
+/// The progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// Nobody was answered yet.
+    /// The starter was not answered yet.
     Setup,
     /// The starter was answered, the command runs.
     Running,
     /// The exit record is written.
     Recorded,
-    /// Nothing is left to do but to settle.
+    /// Only settling is left to do.
     Settling,
 }
 
@@ -28,8 +28,8 @@ pub(crate) enum SpawnStep {
     Execute,
 }
 
-/// Room for a task's words about its progress, in words of the machine.
-const TOLD_WORDS: usize = 128;
+/// Room for the latest progress report, in machine words.
+const PROGRESS_WORDS: usize = 128;
 
 #[repr(C)]
 struct Page {
@@ -45,13 +45,13 @@ struct Page {
     writer: AtomicU32,
     taken: AtomicU64,
     written: AtomicU64,
-    /// Two, because the next may begin before the last is written down.
+    /// Two, because the next may begin before the last is recorded.
     gaps: [Gap; 2],
     slow_ms: AtomicU64,
     spent_us: AtomicU64,
-    /// Which of the two texts below counts, from 1.
-    told: AtomicU32,
-    /// Two, because whoever writes one may be killed in the middle of it.
+    /// Which of the two texts is valid, from 1; 0 means none.
+    valid_text: AtomicU32,
+    /// Two, because a process may be killed while it writes one.
     texts: [Text; 2],
 }
 
@@ -64,7 +64,7 @@ struct Gap {
 #[repr(C)]
 struct Text {
     len: AtomicU64,
-    words: [AtomicU64; TOLD_WORDS],
+    words: [AtomicU64; PROGRESS_WORDS],
 }
 
 /// The shared page. Copies refer to the same page; it lives as long as the process.
@@ -72,7 +72,7 @@ struct Text {
 pub(crate) struct Board(&'static Page);
 
 impl Board {
-    /// Maps a new page, to be inherited by forks.
+    /// Maps a new page, which forks inherit.
     pub(crate) fn new() -> io::Result<Self> {
         let len = size_of::<Page>();
         // SAFETY: an anonymous shared mapping of our own; the result is checked before use.
@@ -140,7 +140,7 @@ impl Board {
         self.0.started_ms.store(ms, Ordering::Release);
     }
 
-    /// Dropped bytes that could not be written down yet, because the disk is full.
+    /// Dropped bytes that are not marked in the log yet.
     pub(crate) fn pending_drop(self) -> u64 {
         self.0.pending_drop.load(Ordering::Acquire)
     }
@@ -149,7 +149,7 @@ impl Board {
         self.0.pending_drop.store(bytes, Ordering::Release);
     }
 
-    /// The process that looks whether the task is ready.
+    /// The readiness helper.
     pub(crate) fn helper(self) -> Option<u32> {
         Some(self.0.helper.load(Ordering::Acquire)).filter(|pid| *pid != 0)
     }
@@ -158,7 +158,7 @@ impl Board {
         self.0.helper.store(pid.unwrap_or(0), Ordering::Release);
     }
 
-    /// Whether the first signal of the latest request for the end was sent.
+    /// Whether the first signal of the latest kill request was sent.
     pub(crate) fn is_signalled(self) -> bool {
         self.0.signalled.load(Ordering::Acquire) != 0
     }
@@ -167,7 +167,7 @@ impl Board {
         self.0.signalled.store(u32::from(signalled), Ordering::Release);
     }
 
-    /// The process that writes the log in its supervisor's stead.
+    /// The process that writes the log on a slow disk.
     pub(crate) fn writer(self) -> Option<u32> {
         Some(self.0.writer.load(Ordering::Acquire)).filter(|pid| *pid != 0)
     }
@@ -194,10 +194,10 @@ impl Board {
         self.0.written.store(value, Ordering::Release);
     }
 
-    /// Bytes that were dropped before they came to the writer: where they are missing, and how many.
+    /// Bytes that were dropped before they reached the writer: where, and how many.
     pub(crate) fn gap(self, slot: usize) -> (u64, u64) {
         let gap = &self.0.gaps[slot % 2];
-        // The number first: what is read with it is where it counts from.
+        // The number is read first: it belongs to the offset that is read after it.
         let bytes = gap.bytes.load(Ordering::Acquire);
         (gap.from.load(Ordering::Acquire), bytes)
     }
@@ -211,7 +211,7 @@ impl Board {
         self.0.gaps[slot % 2].bytes.store(bytes, Ordering::Release);
     }
 
-    /// When a write last took the writer long, on the monotonic clock.
+    /// When a write of the writer was last slow, on the monotonic clock.
     pub(crate) fn slow_ms(self) -> u64 {
         self.0.slow_ms.load(Ordering::Acquire)
     }
@@ -220,7 +220,7 @@ impl Board {
         self.0.slow_ms.store(value, Ordering::Release);
     }
 
-    /// Processor time of the task's processes that were reaped here.
+    /// CPU time of the task's processes that were reaped here.
     pub(crate) fn spent_us(self) -> u64 {
         self.0.spent_us.load(Ordering::Acquire)
     }
@@ -229,18 +229,18 @@ impl Board {
         self.0.spent_us.fetch_add(us, Ordering::AcqRel);
     }
 
-    /// What the task last told of its progress.
-    pub(crate) fn told(self) -> Option<Vec<u8>> {
-        let text = self.0.texts.get((self.0.told.load(Ordering::Acquire) as usize).checked_sub(1)?)?;
+    /// The latest progress report of the task.
+    pub(crate) fn progress_text(self) -> Option<Vec<u8>> {
+        let text = self.0.texts.get((self.0.valid_text.load(Ordering::Acquire) as usize).checked_sub(1)?)?;
         let words = text.words.iter().flat_map(|word| word.load(Ordering::Acquire).to_ne_bytes());
         Some(words.take(text.len.load(Ordering::Acquire) as usize).collect())
     }
 
-    /// Keeps a text; one that is too long is not kept.
-    pub(crate) fn set_told(self, bytes: &[u8]) {
-        let next = self.0.told.load(Ordering::Acquire) % 2;
+    /// Stores a text, unless it is too long.
+    pub(crate) fn set_progress_text(self, bytes: &[u8]) {
+        let next = self.0.valid_text.load(Ordering::Acquire) % 2;
         let text = &self.0.texts[next as usize];
-        if bytes.len() > TOLD_WORDS * 8 {
+        if bytes.len() > PROGRESS_WORDS * 8 {
             return;
         }
         for (word, part) in text.words.iter().zip(bytes.chunks(8)) {
@@ -249,7 +249,7 @@ impl Board {
             word.store(u64::from_ne_bytes(padded), Ordering::Release);
         }
         text.len.store(bytes.len() as u64, Ordering::Release);
-        self.0.told.store(next + 1, Ordering::Release);
+        self.0.valid_text.store(next + 1, Ordering::Release);
     }
 
     pub(crate) fn stdin_closed(self) -> bool {
@@ -268,12 +268,12 @@ mod tests {
     #[test]
     fn what_was_told_is_kept_whole() {
         let board = Board::new().unwrap();
-        assert_eq!(board.told(), None);
+        assert_eq!(board.progress_text(), None);
         for text in ["{\"percent\":1}", "a longer text than the first", ""] {
-            board.set_told(text.as_bytes());
-            assert_eq!(board.told().as_deref(), Some(text.as_bytes()));
+            board.set_progress_text(text.as_bytes());
+            assert_eq!(board.progress_text().as_deref(), Some(text.as_bytes()));
         }
-        board.set_told(&[b'x'; TOLD_WORDS * 8 + 1]);
-        assert_eq!(board.told().as_deref(), Some(&b""[..]));
+        board.set_progress_text(&[b'x'; PROGRESS_WORDS * 8 + 1]);
+        assert_eq!(board.progress_text().as_deref(), Some(&b""[..]));
     }
 }

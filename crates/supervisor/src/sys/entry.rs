@@ -1,13 +1,13 @@
-//! The entry point of the executables, in place of the standard library's.
+//! The entry point of the executables, instead of the standard library's.
 //!
-//! That one reads the memory map and makes a stack for reports of stack overflows, which takes a tenth of the
-//! time there is to start a task in. What it does besides is done by [`mw_supervisor::settle_in`].
+//! The standard library's reads the memory map and prepares reports of stack overflows, which takes a tenth of the
+//! time of a start. [`mw_supervisor::set_up_process`] does the rest of its work.
 
 use std::ffi::{c_char, c_int};
 
-/// What the C library calls first. `std::env` knows the arguments already.
+/// Called by the C library. `std::env` already has the arguments.
 #[unsafe(no_mangle)]
 extern "C" fn main(_count: c_int, _words: *const *const c_char) -> c_int {
-    mw_supervisor::settle_in();
+    mw_supervisor::set_up_process();
     super::begin()
 }

@@ -1,4 +1,4 @@
-//! Calls of the Linux kernel: signalfd, pidfds, splice.
+//! Calls of the Linux kernel: signalfd, clone, splice.
 
 use std::fs;
 use std::io;
@@ -7,17 +7,15 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::ptr;
 
-use mw_model::{Exit, Process};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with, splice, tee};
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use rustix::process::Pid;
 
-use super::Capabilities;
-use crate::boot::descriptors::{is_lack, is_shortage, with_enough};
+use crate::boot::descriptors::{is_shortage, with_enough};
 use crate::small_file;
 
-/// Closes every descriptor above stderr: what the starter left open must not live as long as a task.
+/// Closes every descriptor above stderr that the starter left open.
 pub(crate) fn close_inherited() {
     // SAFETY: nothing in this process owns such a descriptor yet.
     unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, 0) };
@@ -25,7 +23,7 @@ pub(crate) fn close_inherited() {
 
 /// Returns unused stack and heap memory to the kernel, for a process that will sleep for hours.
 pub(crate) fn give_back_memory() {
-    // Behind `black_box` so that it is not inlined: inside its caller it would work on the caller's stack frame.
+    // `black_box` prevents inlining: inside its caller it would work on the caller's stack frame.
     let give_back_stack: fn() = std::hint::black_box(give_back_stack);
     give_back_stack();
     #[cfg(target_env = "gnu")]
@@ -35,10 +33,10 @@ pub(crate) fn give_back_memory() {
     }
 }
 
-/// Gives back the stack below the frame of this function.
+/// Returns the stack below the frame of this function.
 fn give_back_stack() {
     const PAGE: usize = 4 << 10;
-    /// Deeper than any call of ours goes, and less than the system has laid out below us.
+    /// More than our calls use, and less than the system reserves below us.
     const DEPTH: usize = 64 << 10;
     let here = 0_u8;
     let kept = (&raw const here as usize & !(PAGE - 1)) - PAGE;
@@ -47,7 +45,7 @@ fn give_back_stack() {
     unsafe { libc::madvise((kept - DEPTH) as *mut libc::c_void, DEPTH, libc::MADV_DONTNEED) };
 }
 
-/// Closes every descriptor above stderr but these. For a process that uses nothing else until it ends.
+/// Closes every descriptor above stderr except these, for a process that uses nothing else.
 pub(crate) fn close_all_but(kept: &[BorrowedFd<'_>]) {
     let mut kept: Vec<_> = kept.iter().map(|fd| fd.as_raw_fd() as libc::c_uint).collect();
     kept.sort_unstable();
@@ -61,10 +59,10 @@ pub(crate) fn close_all_but(kept: &[BorrowedFd<'_>]) {
     }
 }
 
-/// Tells of ended children and of a nudge from the other side, as a descriptor to poll.
+/// Reports ended children and wake-ups of the guardian, as a descriptor to poll.
 ///
-/// All other signals that a terminal or a host may send are blocked: they are meant for the host. So are those of
-/// the starter's limits on files and processor time: a write that is refused is an error to be handled.
+/// Other signals that a terminal or a host may send are blocked, because they are meant for the host. So are the
+/// signals of limits on files and CPU time, so that a refused write is an error.
 pub(crate) struct ChildEvents(OwnedFd);
 
 impl ChildEvents {
@@ -72,7 +70,7 @@ impl ChildEvents {
         // SAFETY: the set is initialised by sigemptyset before use; signalfd's result is checked
         // before it becomes an owned descriptor.
         unsafe {
-            // A starter that ignores the ends of its children hands that down.
+            // Undoes an inherited SIG_IGN.
             libc::signal(libc::SIGCHLD, libc::SIG_DFL);
             let mut set = MaybeUninit::<libc::sigset_t>::zeroed();
             libc::sigemptyset(set.as_mut_ptr());
@@ -90,7 +88,7 @@ impl ChildEvents {
         }
     }
 
-    /// Takes what has been signalled so far.
+    /// Discards the signals that are pending.
     pub(crate) fn clear(&self) {
         let mut buffer = [0; 128 * 8];
         while rustix::io::read(&self.0, &mut buffer).is_ok_and(|read| read == buffer.len()) {}
@@ -103,10 +101,10 @@ impl AsFd for ChildEvents {
     }
 }
 
-/// Runs a function in a new process, with this one held until that has executed something or is gone.
+/// Runs a function in a new process and waits until that has executed a program or ended.
 ///
-/// Without a control group the two share memory meanwhile, which spares the kernel from copying its tables.
-/// With one, the child begins its life in it; that takes an ordinary fork.
+/// Without a control group both processes share memory meanwhile, so that the kernel copies no tables. With one, the
+/// child starts in the group, which needs an ordinary fork.
 pub(super) fn run_until_exec(act: &mut dyn FnMut(), cgroup: Option<BorrowedFd<'_>>) -> libc::pid_t {
     if let Some(cgroup) = cgroup {
         match fork_into(cgroup) {
@@ -119,7 +117,7 @@ pub(super) fn run_until_exec(act: &mut dyn FnMut(), cgroup: Option<BorrowedFd<'_
         }
     }
     let mut act = act;
-    // Not zeroed: what the child does not touch costs nothing.
+    // Not zeroed: untouched pages cost nothing.
     let mut stack = [MaybeUninit::<u128>::uninit(); STACK_WORDS];
     // SAFETY: the end of the array is the top of a stack that only the child uses. The parent is held, so
     // everything the child borrows stays as it is until the child has other memory or is gone.
@@ -133,10 +131,10 @@ pub(super) fn run_until_exec(act: &mut dyn FnMut(), cgroup: Option<BorrowedFd<'_
     }
 }
 
-/// 16 KiB: the child makes a few system calls, no more.
+/// 16 KiB, because the child only makes a few system calls.
 const STACK_WORDS: usize = 1024;
 
-/// What a child that shares our memory begins with.
+/// The start function of a child that shares our memory.
 extern "C" fn run_borrowed(act: *mut libc::c_void) -> libc::c_int {
     // SAFETY: `run_until_exec` passes a pointer to this, and waits.
     let act = unsafe { &mut *act.cast::<&mut dyn FnMut()>() };
@@ -144,7 +142,7 @@ extern "C" fn run_borrowed(act: *mut libc::c_void) -> libc::c_int {
     super::process::exit_at_once(127)
 }
 
-/// Forks into a control group, with the parent held until the child has executed something or is gone.
+/// Forks into a control group and waits until the child has executed a program or ended.
 fn fork_into(cgroup: BorrowedFd<'_>) -> libc::pid_t {
     const CLONE_INTO_CGROUP: u64 = 1 << 33;
     let mut arguments = [0_u64; 11];
@@ -156,7 +154,7 @@ fn fork_into(cgroup: BorrowedFd<'_>) -> libc::pid_t {
     unsafe { libc::syscall(libc::SYS_clone3, arguments.as_ptr(), size_of_val(&arguments)) as libc::pid_t }
 }
 
-/// Gives every signal its default action, also the two that the C library keeps to itself.
+/// Restores the default action of every signal, including the two that the C library reserves.
 pub(super) fn default_all_signals() {
     const LAST_SIGNAL: i32 = 64;
     let default_action = [0_u64; 4];
@@ -168,87 +166,46 @@ pub(super) fn default_all_signals() {
     }
 }
 
-/// Makes this process the parent of every descendant that loses its own.
+/// Makes this process the parent of every descendant whose parent ends.
 pub(crate) fn become_subreaper() {
-    // Any number but none means this process.
+    // Any pid means this process.
     let _ = rustix::process::set_child_subreaper(Some(Pid::INIT));
 }
 
-/// Moves bytes from a pipe to a file, or into a pipe, without their passing through our memory.
+/// Moves bytes from a pipe to a file or another pipe, without copying them through our memory.
 pub(crate) fn move_bytes(from: impl AsFd, to: impl AsFd, most: usize) -> Result<usize, Errno> {
     splice(from, None, to, None, most, SpliceFlags::NONBLOCK | SpliceFlags::MOVE)
 }
 
-/// The same; waits until there are any.
-pub(crate) fn await_and_move_bytes(from: impl AsFd, to: impl AsFd, most: usize) -> Result<usize, Errno> {
-    splice(from, None, to, None, most, SpliceFlags::MOVE)
-}
-
-/// Returns how many bytes a pipe holds at most.
-pub(crate) fn pipe_size(pipe: impl AsFd) -> usize {
-    rustix::pipe::fcntl_getpipe_size(pipe).unwrap_or(0)
-}
-
-/// Puts bytes of one pipe into another as well, without copying them.
+/// Duplicates bytes of one pipe into another, without copying them.
 pub(crate) fn share_bytes(from: impl AsFd, with: impl AsFd, most: usize) -> Result<usize, Errno> {
     tee(from, with, most, SpliceFlags::NONBLOCK)
 }
 
-/// Makes a pipe that holds `size` bytes, if the kernel grants that much.
+/// Creates a pipe of this size, if the kernel allows it.
 pub(crate) fn new_pipe(size: usize) -> io::Result<(OwnedFd, OwnedFd)> {
     let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
-    // Best effort: there is a limit to how much pipe memory one user may ask for.
+    // Best effort: the pipe memory of a user is limited.
     let _ = fcntl_setpipe_size(&read, size);
     Ok((read, write))
 }
 
-/// Makes a named pipe for its owner only.
+/// Creates a named pipe for its owner only.
 pub(crate) fn make_fifo(name: &str) -> io::Result<()> {
     Ok(rustix::fs::mkfifoat(rustix::fs::CWD, name, Mode::RUSR | Mode::WUSR)?)
 }
 
-/// The user at the other end of a socket.
+/// Returns the user at the other end of a socket.
 pub(crate) fn peer_uid(stream: &UnixStream) -> Option<u32> {
     rustix::net::sockopt::socket_peercred(stream).ok().map(|peer| peer.uid.as_raw())
 }
 
-/// A hold on one process: whatever its pid means later, this means the same.
-pub(crate) struct ProcessHandle(OwnedFd);
-
-impl ProcessHandle {
-    pub(crate) fn open(pid: u32) -> Option<Self> {
-        Self::find(pid).ok().flatten()
-    }
-
-    /// The same for those who tell a process that is gone from one that cannot be held now.
-    pub(crate) fn find(pid: u32) -> io::Result<Option<Self>> {
-        let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return Ok(None) };
-        match with_enough(|| Ok(pidfd_open(pid, PidfdFlags::empty())?)) {
-            Ok(held) => Ok(Some(Self(held))),
-            Err(error) if is_lack(&error) => Err(error),
-            Err(_) => Ok(None),
-        }
-    }
-
-    /// Sends a signal; tells whether the process was there to get it.
-    pub(crate) fn signal(&self, number: i32) -> bool {
-        Signal::from_named_raw(number).is_some_and(|signal| pidfd_send_signal(&self.0, signal).is_ok())
-    }
-}
-
-impl AsFd for ProcessHandle {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
-    }
-}
-
-/// Identity of this boot.
+/// Returns the identity of this boot.
 pub(crate) fn boot_id() -> io::Result<String> {
     Ok(small_file::read("/proc/sys/kernel/random/boot_id")?.trim().to_owned())
 }
 
-/// Opens a pipe once more, for both directions: whoever holds this can write without any reader being
-/// left, and never gets SIGPIPE.
+/// Opens a pipe again for both directions: its holder is also a reader, so a write never raises SIGPIPE.
 pub(crate) fn reopen_read_write(pipe: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     let path = format!("/proc/self/fd/{}", pipe.as_raw_fd());
     Ok(rustix::fs::open(path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?)
@@ -264,7 +221,7 @@ pub(crate) fn find_pipe(
         let descriptors = match with_enough(|| fs::read_dir(format!("/proc/{pid}/fd"))) {
             Ok(descriptors) => descriptors,
             Err(error) if is_shortage(&error) => return Err(error),
-            // It is gone, or another user's.
+            // The process is gone or belongs to another user.
             Err(_) => continue,
         };
         for entry in descriptors.flatten() {
@@ -276,63 +233,11 @@ pub(crate) fn find_pipe(
                 match (open(OFlags::RDONLY | OFlags::NONBLOCK), open(OFlags::WRONLY | OFlags::NONBLOCK)) {
                     (Ok(read), Ok(write)) => return Ok(Some((read, write))),
                     (Err(error), _) | (_, Err(error)) if is_shortage(&error) => return Err(error),
-                    // It was closed meanwhile.
+                    // The descriptor was closed in between.
                     (Err(_), _) | (_, Err(_)) => {}
                 }
             }
         }
     }
     Ok(None)
-}
-
-/// Tries what a supervisor would like to rely on.
-pub(crate) fn capabilities() -> Capabilities {
-    become_subreaper();
-    let subreaper = rustix::process::child_subreaper().is_ok_and(|pid| pid.is_some());
-    let mut found = Capabilities { pidfd: false, subreaper, exit_of_others: false };
-    match super::fork() {
-        Ok(super::Fork::Child) => super::exit_at_once(0),
-        Ok(super::Fork::Parent(child)) => {
-            let pid = Pid::from_raw(child as i32);
-            let pidfd = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
-            let _ = super::reap(child);
-            found.pidfd = pidfd.is_some();
-            let process = Process { pid: child, start_ticks: 0, boot_id: String::new() };
-            found.exit_of_others =
-                pidfd.is_some_and(|pidfd| exit_of_foreign(pidfd.as_fd(), &process).is_some());
-        }
-        Err(_) => {}
-    }
-    found
-}
-
-/// How a process that is not our child has ended; needs Linux 6.15. Its pidfd tells once its parent has taken note, which
-/// may be long after the end; until then the process table does.
-pub(crate) fn exit_of_foreign(pidfd: BorrowedFd<'_>, process: &Process) -> Option<Exit> {
-    const PIDFD_INFO_EXIT: u64 = 1 << 3;
-
-    #[repr(C)]
-    #[derive(Default)]
-    struct PidfdInfo {
-        mask: u64,
-        cgroup_id: u64,
-        ids: [u32; 11],
-        exit_code: i32,
-    }
-    // _IOWR(0xFF, 11, struct pidfd_info): direction 3, size in bits 16 to 29.
-    const PIDFD_GET_INFO: u64 = (3 << 30) | ((size_of::<PidfdInfo>() as u64) << 16) | (0xFF << 8) | 11;
-
-    let mut info = PidfdInfo { mask: PIDFD_INFO_EXIT, ..PidfdInfo::default() };
-    // SAFETY: the request encodes the size of the struct it points to, which outlives the call.
-    let failed = unsafe { libc::ioctl(pidfd.as_raw_fd(), PIDFD_GET_INFO, &raw mut info) } < 0;
-    if failed {
-        return None;
-    }
-    let is_told = info.mask & PIDFD_INFO_EXIT != 0;
-    let status = if is_told { info.exit_code } else { super::status_of_zombie(process)? };
-    Some(if libc::WIFEXITED(status) {
-        Exit::Code(libc::WEXITSTATUS(status))
-    } else {
-        Exit::Signal { number: libc::WTERMSIG(status), core: libc::WCOREDUMP(status) }
-    })
 }

@@ -1,38 +1,40 @@
-//! Everything that needs `unsafe` or that only Linux has, behind safe functions. A port to another system replaces this
-//! folder.
+//! Everything that needs `unsafe` or only exists on Linux, behind safe functions. A port replaces this folder.
 
 use std::collections::BTreeMap;
 
 mod board;
 mod kernel;
+mod pidfd;
 mod process;
 mod processes;
 mod usage;
+mod wait;
 
 pub(crate) use board::{Board, Phase, SpawnStep};
 pub(crate) use kernel::{
-    ChildEvents, ProcessHandle, await_and_move_bytes, become_subreaper, boot_id, capabilities, close_all_but,
-    close_inherited, exit_of_foreign, find_pipe, give_back_memory, make_fifo, move_bytes, new_pipe, peer_uid,
-    pipe_size, reopen_read_write, share_bytes,
+    ChildEvents, become_subreaper, boot_id, close_all_but, close_inherited, find_pipe, give_back_memory,
+    make_fifo, move_bytes, new_pipe, peer_uid, reopen_read_write, share_bytes,
 };
+pub(crate) use pidfd::{ProcessHandle, capabilities, exit_of_foreign};
 pub(crate) use process::{
-    Child, ExecPlan, Fork, WaitResult, execute_last, exit_at_once, fork, ignore_broken_pipes,
-    ignore_children, look_at_exit, reap, spawn, spawn_helper, spawn_settle,
+    Child, ExecPlan, Fork, execute_last, exit_at_once, fork, ignore_broken_pipes, ignore_children, spawn,
+    spawn_helper, spawn_settle,
 };
 pub(crate) use processes::{
-    are_children_dead, children, descendants, find_start_ticks, is_stopped, is_supervisor, process_command,
+    are_children_dead, descendants, find_start_ticks, group_of, is_stopped, is_supervisor, process_command,
     start_ticks, status_of_zombie, tagged_processes, was_ours,
 };
 pub(crate) use usage::{proportional_memory, usage};
+pub(crate) use wait::{WaitResult, look_at_exit, reap};
 
 /// Processes with their start times.
 pub(crate) struct Found {
     pub(crate) processes: BTreeMap<u32, u64>,
-    /// Whether there was nothing that could not be looked at.
+    /// Whether every process could be checked.
     pub(crate) is_whole: bool,
 }
 
-/// Signals that do not act on a supervisor as they would on others; the first two are told by [`ChildEvents`].
+/// Signals that a supervisor blocks; [`ChildEvents`] reports the first two.
 const BLOCKED: [libc::c_int; 8] = [
     libc::SIGCHLD,
     libc::SIGUSR1,
@@ -49,17 +51,17 @@ pub(crate) struct Use {
     pub(crate) pid: u32,
     /// Resident bytes, shared ones included.
     pub(crate) memory: u64,
-    /// Processor time, with that of the children it has waited for.
+    /// CPU time, including that of children it has waited for.
     pub(crate) cpu_us: u64,
     pub(crate) threads: u64,
 }
 
-/// What the system offers beyond the least that is needed.
+/// Optional features of the system.
 pub(crate) struct Capabilities {
-    /// Processes can be held by a descriptor, so that none is mistaken for another.
+    /// Processes can be held by a descriptor.
     pub(crate) pidfd: bool,
-    /// Orphans of a task come back to its supervisor.
+    /// Orphans of a task become children of its supervisor.
     pub(crate) subreaper: bool,
-    /// The exit code of a process that is not our child can be learnt.
+    /// The exit code of a process that is not our child can be read.
     pub(crate) exit_of_others: bool,
 }

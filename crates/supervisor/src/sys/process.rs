@@ -1,4 +1,4 @@
-//! Forking, executing and waiting.
+//! Forking and executing.
 
 use std::ffi::{CString, c_char};
 use std::io;
@@ -8,12 +8,13 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::ptr;
 
-use mw_model::{Exit, PROGRESS_FD, RawText};
+use mw_model::{PROGRESS_FD, RawText};
 
 use super::board::{Board, SpawnStep};
+use super::wait::reap;
 use crate::boot::descriptors;
 
-/// Which side of a fork this is.
+/// The side of a fork.
 pub(crate) enum Fork {
     /// The old process, with the pid of the new one.
     Parent(u32),
@@ -21,9 +22,9 @@ pub(crate) enum Fork {
     Child,
 }
 
-/// Forks. Sound because no thread but the first one ever has a lock or uses the heap: see `log::stage::waste`.
+/// Forks. Sound because this program has one thread.
 pub(crate) fn fork() -> io::Result<Fork> {
-    // SAFETY: whatever other thread there is is in the kernel, so the child may go on using memory and locks as they are.
+    // SAFETY: there is no other thread, so the child may go on using memory and locks as they are.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
         0 => Ok(Fork::Child),
@@ -31,25 +32,25 @@ pub(crate) fn fork() -> io::Result<Fork> {
     }
 }
 
-/// Writing to somebody who is gone is an error to be handled, not the end.
+/// Turns a write to a closed pipe into an error instead of a signal.
 pub(crate) fn ignore_broken_pipes() {
     // SAFETY: ignoring a signal has no preconditions.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
 }
 
-/// Nobody waits for the children of this process; the system takes them away.
+/// Lets the system reap the children of this process.
 pub(crate) fn ignore_children() {
     // SAFETY: ignoring a signal has no preconditions.
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
 }
 
-/// Ends this process without running destructors, which belong to the other side of a fork.
+/// Ends this process without running destructors, which belong to the other side of the fork.
 pub(crate) fn exit_at_once(code: i32) -> ! {
     // SAFETY: ends the process; nothing is touched afterwards.
     unsafe { libc::_exit(code) }
 }
 
-/// A command made ready to execute: no allocation is needed after the fork.
+/// A command that is ready to execute: nothing is allocated after the fork.
 pub(crate) struct ExecPlan {
     program: CString,
     argv: Vec<CString>,
@@ -79,7 +80,7 @@ impl ExecPlan {
         })
     }
 
-    /// Limits the processor time of each single process.
+    /// Limits the CPU time of each process.
     pub(crate) const fn with_cpu_seconds(mut self, seconds: Option<u64>) -> Self {
         self.cpu_seconds = seconds;
         self
@@ -96,10 +97,10 @@ pub(crate) struct Child<'fd> {
     pub(crate) progress: Option<BorrowedFd<'fd>>,
 }
 
-/// Starts the command in a session of its own. Returns when it has been executed, or what failed.
+/// Starts the command in a separate session. Returns when it was executed, or what failed.
 ///
-/// The child writes its pid to the board first, so that the guardian can find it even if this
-/// process dies before the call returns.
+/// The child writes its pid to the board first, so that the guardian finds it even if this process is killed before
+/// the call returns.
 pub(crate) fn spawn(
     plan: &ExecPlan,
     streams: &Child<'_>,
@@ -131,10 +132,10 @@ pub(crate) fn spawn(
     }
 }
 
-/// Processor time between SIGXCPU and SIGKILL.
+/// CPU time between SIGXCPU and SIGKILL.
 const CPU_GRACE_SECONDS: u64 = 3;
 
-/// The same as [`Child`], as numbers.
+/// [`Child`] as numbers.
 struct Descriptors {
     streams: [RawFd; 3],
     terminal: bool,
@@ -159,7 +160,7 @@ fn become_command(
                 return (SpawnStep::Streams, last_errno());
             }
         }
-        // After the streams, one of which may have come by this number.
+        // After the streams, because one of them may have this number.
         if let Some(source) = descriptors.progress {
             let kept = match source {
                 PROGRESS_FD => libc::fcntl(source, libc::F_SETFD, 0),
@@ -178,7 +179,7 @@ fn become_command(
                 rlim_cur: seconds as libc::rlim_t,
                 rlim_max: seconds.saturating_add(CPU_GRACE_SECONDS) as libc::rlim_t,
             };
-            // What cannot be set is stricter already.
+            // If it cannot be set, the limit is already stricter.
             libc::setrlimit(libc::RLIMIT_CPU, &raw const limit);
         }
         libc::umask(plan.umask as libc::mode_t);
@@ -187,7 +188,7 @@ fn become_command(
     (SpawnStep::Execute, last_errno())
 }
 
-/// Unblocks all signals and gives back the default to those that are ignored here.
+/// Unblocks all signals and restores the default action of ignored ones.
 fn restore_signals() {
     // SAFETY: valid, initialised signal set.
     unsafe {
@@ -202,16 +203,16 @@ fn pointers(texts: &[CString]) -> Vec<*const c_char> {
     texts.iter().map(|text| text.as_ptr()).chain([ptr::null()]).collect()
 }
 
-fn last_errno() -> i32 {
+pub(super) fn last_errno() -> i32 {
     io::Error::last_os_error().raw_os_error().unwrap_or(0)
 }
 
-/// Replaces this process by another program of ours. Returns only when that fails.
+/// Replaces this process by another program of meanwhile. Returns only if that fails.
 pub(crate) fn execute_last(argv: &[RawText]) -> io::Error {
     let Some(mut command) = command_of(argv) else {
         return io::Error::from(io::ErrorKind::NotFound);
     };
-    // It is no part of any task, also when this process is.
+    // It is not part of a task, even if this process is.
     command.env_remove("MEANWHILE_TASK_ID");
     descriptors::give_back_limit();
     forget_signals();
@@ -219,7 +220,7 @@ pub(crate) fn execute_last(argv: &[RawText]) -> io::Error {
     command.exec()
 }
 
-/// Drops signals that have come and were not taken: unblocked, they would be this process's end.
+/// Drops pending signals: unblocked, they would end this process.
 fn forget_signals() {
     for signal in super::BLOCKED {
         // SAFETY: ignoring a signal has no preconditions.
@@ -227,7 +228,7 @@ fn forget_signals() {
     }
 }
 
-/// Starts another program beside this one and returns its pid.
+/// Starts another program and returns its pid.
 pub(crate) fn spawn_settle(argv: &[RawText]) -> io::Result<u32> {
     match fork()? {
         Fork::Parent(pid) => Ok(pid),
@@ -238,7 +239,7 @@ pub(crate) fn spawn_settle(argv: &[RawText]) -> io::Result<u32> {
     }
 }
 
-/// Starts another program beside this one, noted on the board, and returns its pid.
+/// Starts another program, records its pid on the board, and returns it.
 pub(crate) fn spawn_helper(argv: &[RawText], board: Board) -> io::Result<u32> {
     match fork()? {
         Fork::Parent(pid) => {
@@ -246,7 +247,7 @@ pub(crate) fn spawn_helper(argv: &[RawText], board: Board) -> io::Result<u32> {
             Ok(pid)
         }
         Fork::Child => {
-            // Whichever of the two comes first: the other may be killed before it does.
+            // Both processes record it, because either may be killed before it does.
             board.set_helper(Some(std::process::id()));
             let _ = execute_last(argv);
             exit_at_once(127)
@@ -261,66 +262,4 @@ fn command_of(argv: &[RawText]) -> Option<Command> {
     let mut command = Command::new(OsStr::from_bytes(program.as_bytes()));
     command.args(arguments.iter().map(|word| OsStr::from_bytes(word.as_bytes())));
     Some(command)
-}
-
-/// What a look at the children showed.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum WaitResult {
-    /// This child has ended so; it is not reaped yet.
-    Ended(u32, Exit),
-    /// There are children, none has ended.
-    NoneYet,
-    /// There are no children.
-    NoChildren,
-}
-
-/// Looks for an ended child (or for one of them) without reaping it.
-pub(crate) fn look_at_exit(pid: Option<u32>) -> WaitResult {
-    let (kind, id) = pid.map_or((libc::P_ALL, 0), |pid| (libc::P_PID, pid));
-    loop {
-        let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
-        let flags = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
-        // SAFETY: info is zeroed and large enough; waitid fills it in.
-        let failed = unsafe { libc::waitid(kind, id, info.as_mut_ptr(), flags) } < 0;
-        if failed {
-            match last_errno() {
-                libc::EINTR => continue,
-                _ => return WaitResult::NoChildren,
-            }
-        }
-        // SAFETY: waitid succeeded, so info is initialised (zeroed when nothing has ended).
-        let (pid, status, code) = unsafe {
-            let info = info.assume_init();
-            (info.si_pid(), info.si_status(), info.si_code)
-        };
-        if pid == 0 {
-            return WaitResult::NoneYet;
-        }
-        let exit = match code {
-            libc::CLD_EXITED => Exit::Code(status),
-            code => Exit::Signal { number: status, core: code == libc::CLD_DUMPED },
-        };
-        return WaitResult::Ended(pid as u32, exit);
-    }
-}
-
-/// Reaps a child that has ended, waiting for it if need be; returns the processor time, in microseconds, that it and
-/// all it has waited for used.
-pub(crate) fn reap(pid: u32) -> io::Result<u64> {
-    loop {
-        let mut usage = MaybeUninit::<libc::rusage>::zeroed();
-        // SAFETY: a null status pointer is allowed; the usage is zeroed, which is valid for it, and large enough.
-        let (reaped, usage) = unsafe {
-            let reaped = libc::wait4(pid as i32, ptr::null_mut(), 0, usage.as_mut_ptr());
-            (reaped, usage.assume_init())
-        };
-        if reaped >= 0 {
-            let us = |time: libc::timeval| time.tv_sec as u64 * 1_000_000 + time.tv_usec as u64;
-            return Ok(us(usage.ru_utime) + us(usage.ru_stime));
-        }
-        match last_errno() {
-            libc::EINTR => {}
-            errno => return Err(io::Error::from_raw_os_error(errno)),
-        }
-    }
 }

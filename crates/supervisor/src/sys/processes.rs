@@ -1,4 +1,4 @@
-//! Who lives, whose child it is, and whether it is one of ours, from /proc.
+//! Living processes, their parents, and processes of meanwhile itself, from /proc.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -7,7 +7,7 @@ use std::io;
 
 use mw_model::{ProcStat, Process};
 use rustix::io::Errno;
-use rustix::process::{WaitId, WaitIdOptions, waitid};
+use rustix::process::{Pid, WaitId, WaitIdOptions, getpgid, waitid};
 
 use super::Found;
 use crate::boot::descriptors::{is_shortage, with_enough};
@@ -21,12 +21,13 @@ fn read_stat(pid: u32) -> io::Result<String> {
     with_enough(|| small_file::read(&format!("/proc/{pid}/stat")))
 }
 
-/// Start time of a living process, which with its pid identifies it; nothing when it is dead, or cannot be looked at.
+/// Returns the start time of a living process, which together with the pid identifies it; nothing if it is dead or
+/// cannot be checked.
 pub(crate) fn start_ticks(pid: u32) -> Option<u64> {
     find_start_ticks(pid).ok().flatten()
 }
 
-/// The same for those who tell a process that is dead from one that cannot be looked at now.
+/// Returns the start time of a living process; nothing if it is dead, and an error if that cannot be checked now.
 pub(crate) fn find_start_ticks(pid: u32) -> io::Result<Option<u64>> {
     match read_stat(pid) {
         Ok(text) => Ok(ProcStat::parse(&text).filter(|stat| !stat.has_ended()).map(|stat| stat.start_ticks)),
@@ -35,11 +36,12 @@ pub(crate) fn find_start_ticks(pid: u32) -> io::Result<Option<u64>> {
     }
 }
 
-/// How a process has ended of which its parent has not taken note yet, as `waitpid` would say it; nothing when it lives,
-/// is gone, or is not ours to know.
+/// Returns how a process that is not reaped yet has ended, as `waitpid` would; nothing if it is alive, gone, or not
+/// visible to this user.
 pub(crate) fn status_of_zombie(process: &Process) -> Option<i32> {
-    // The kernel shows a zero instead to whoever may not know. This look is refused to the same, and finds nothing in a
-    // process that has ended. It comes first: one that is gone by now is not found by the second.
+    // The kernel shows a zero to users that may not see the exit code. It refuses this link to the same users, and a
+    // process that has ended has none. The link is read first: a process that is gone by then is not found by the
+    // second read.
     let link = fs::read_link(format!("/proc/{}/exe", process.pid));
     let may_know = link.is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
     let stat =
@@ -47,28 +49,34 @@ pub(crate) fn status_of_zombie(process: &Process) -> Option<i32> {
     stat.exit_status.filter(|_| may_know)
 }
 
+/// Returns the process group of a process.
+pub(crate) fn group_of(pid: u32) -> Option<Pid> {
+    getpgid(Some(Pid::from_raw(pid as i32)?)).ok()
+}
+
 /// Tells whether a process was stopped by a signal and has not been continued.
 pub(crate) fn is_stopped(pid: u32) -> bool {
     stat(pid).is_some_and(|stat| stat.is_stopped())
 }
 
-/// Living descendants of a process, with their start times.
+/// Returns the living descendants of a process with their start times.
 ///
-/// Another supervisor and all below it are left out: a task that was started from inside a task is a
-/// task of its own, although its watchers become our children when their starter has ended.
+/// Other supervisors and their descendants are left out: a task that was started inside a task is separate, although
+/// its supervisors become our children when their starter has ended.
 pub(crate) fn descendants(root: u32) -> Found {
     let mut found = Found { processes: BTreeMap::new(), is_whole: true };
     let mut seen = BTreeSet::from([root]);
-    let mut open = vec![root];
-    while let Some(pid) = open.pop() {
-        let Some(children) = children(pid) else {
+    let mut open = vec![(root, false)];
+    while let Some((pid, has_one_thread)) = open.pop() {
+        let children = if has_one_thread { only_threads_children(pid) } else { None };
+        let Some(children) = children.or_else(|| children_of(pid)) else {
             found.is_whole = false;
             continue;
         };
         for child in children {
             if seen.insert(child) && !is_ours(child) {
-                open.push(child);
-                found.add(child);
+                let stat = found.add(child);
+                open.push((child, stat.is_some_and(|stat| stat.threads == 1)));
             }
         }
     }
@@ -76,27 +84,30 @@ pub(crate) fn descendants(root: u32) -> Found {
 }
 
 impl Found {
-    /// Adds a process if it lives.
-    fn add(&mut self, pid: u32) {
+    /// Adds a process if it lives; returns what was read about it.
+    fn add(&mut self, pid: u32) -> Option<ProcStat> {
         match read_stat(pid) {
             Ok(text) => {
-                if let Some(stat) = ProcStat::parse(&text).filter(|stat| !stat.has_ended()) {
-                    self.processes.insert(pid, stat.start_ticks);
-                }
+                let stat = ProcStat::parse(&text).filter(|stat| !stat.has_ended())?;
+                self.processes.insert(pid, stat.start_ticks);
+                Some(stat)
             }
-            Err(error) => self.is_whole &= !is_shortage(&error),
+            Err(error) => {
+                self.is_whole &= !is_shortage(&error);
+                None
+            }
         }
     }
 }
 
 const SUPERVISOR: &str = "mw-supervisor";
 
-/// Tells whether a process is one of ours and so of no task: a supervisor, of whatever build, or the `mw settle` that
-/// one has started or become. The dead are none.
+/// Tells whether a living process belongs to meanwhile and so to no task: a supervisor of any version, or `mw
+/// settle`.
 pub(crate) fn is_ours(pid: u32) -> bool {
     let Ok(path) = fs::read_link(format!("/proc/{pid}/exe")) else { return false };
     let name = path.file_name().map(OsStr::as_encoded_bytes).unwrap_or_default();
-    // An upgrade takes the old file away while it is executed.
+    // An upgrade removes the old file while it is executed.
     match name.strip_suffix(b" (deleted)").unwrap_or(name) {
         b"mw-supervisor" => is_supervisor(pid),
         b"mw" | b"mw-surfaces" => {
@@ -107,12 +118,12 @@ pub(crate) fn is_ours(pid: u32) -> bool {
     }
 }
 
-/// Tells whether a process goes by the name of a supervisor, as a command does until it is executed.
+/// Tells whether a process has the name of a supervisor, as a command has before it is executed.
 pub(crate) fn is_supervisor(pid: u32) -> bool {
     name_of(pid).is_some_and(|name| name == SUPERVISOR)
 }
 
-/// Tells whether a child that has ended was one of ours, as far as its name says.
+/// Tells by its name whether a child that has ended belonged to meanwhile.
 pub(crate) fn was_ours(pid: u32) -> bool {
     name_of(pid).is_some_and(|name| matches!(name.as_str(), SUPERVISOR | "mw" | "mw-surfaces"))
 }
@@ -121,28 +132,36 @@ fn name_of(pid: u32) -> Option<String> {
     small_file::read(&format!("/proc/{pid}/comm")).ok().map(|name| name.trim_end().to_owned())
 }
 
-/// Tells whether every child of this thread is dead; false when that is not known.
+/// Tells whether all children of this thread are dead; false if that is not known.
 ///
-/// Whoever asks the kernel for children that have stopped does not see the dead ones, and hears that there are no
-/// children at all where there are no others. That takes a fraction of a look at /proc.
+/// A query for stopped children does not see dead ones and fails if there are no others. That is much faster than
+/// reading /proc.
 pub(crate) fn are_children_dead() -> bool {
-    /// Also those that end with an odd signal.
+    /// Includes children with another exit signal.
     const ALL: u32 = 0x4000_0000;
-    /// Not those of other threads.
+    /// Without those of other threads.
     const OWN: u32 = 0x2000_0000;
     let stopped = WaitIdOptions::STOPPED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     let stopped = stopped | WaitIdOptions::from_bits_retain(ALL | OWN);
     matches!(waitid(WaitId::All, stopped), Err(Errno::CHILD))
 }
 
-/// Only the first thread of this program has children, and only it asks, so one look tells.
+/// This program has one thread, so one file has all its children.
 fn own_children() -> Option<Vec<u32>> {
-    let text = fs::read_to_string("/proc/thread-self/children").ok()?;
-    Some(text.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect())
+    fs::read_to_string("/proc/thread-self/children").ok().map(|text| pids_in(&text))
 }
 
-/// Returns the children of a process, none of one that is gone; nothing when it cannot be looked at now.
-pub(crate) fn children(pid: u32) -> Option<Vec<u32>> {
+/// Returns the children of a process with one thread, which takes one file instead of a directory of threads.
+fn only_threads_children(pid: u32) -> Option<Vec<u32>> {
+    fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).ok().map(|text| pids_in(&text))
+}
+
+fn pids_in(text: &str) -> Vec<u32> {
+    text.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect()
+}
+
+/// Returns the children of a process; none if it is gone, and nothing if that cannot be checked now.
+pub(crate) fn children_of(pid: u32) -> Option<Vec<u32>> {
     if pid == std::process::id()
         && let Some(own) = own_children()
     {
@@ -155,9 +174,9 @@ pub(crate) fn children(pid: u32) -> Option<Vec<u32>> {
     let mut found = Vec::new();
     for thread in threads.flatten() {
         match with_enough(|| fs::read_to_string(thread.path().join("children"))) {
-            Ok(text) => found.extend(text.split_ascii_whitespace().filter_map(|pid| pid.parse::<u32>().ok())),
+            Ok(text) => found.extend(pids_in(&text)),
             Err(error) if is_shortage(&error) => return None,
-            // A kernel without this file: look at every process's parent instead.
+            // On a kernel without this file every process's parent is checked.
             Err(error) if error.kind() == io::ErrorKind::NotFound && thread.path().exists() => {
                 let is_child = |other: &u32| stat(*other).is_some_and(|stat| stat.parent == pid);
                 return Some(all_pids()?.into_iter().filter(is_child).collect());
@@ -173,7 +192,8 @@ fn all_pids() -> Option<Vec<u32>> {
     Some(entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
 }
 
-/// Living processes whose environment carries this entry, with their start times. None is older than the first of them.
+/// Returns the living processes with this entry in their environment, with their start times. None is older than the
+/// first of them.
 pub(crate) fn tagged_processes(entry: &str, first: u64) -> Found {
     let mut found = Found { processes: BTreeMap::new(), is_whole: true };
     let Some(all) = all_pids() else { return Found { is_whole: false, ..found } };
@@ -190,7 +210,7 @@ pub(crate) fn tagged_processes(entry: &str, first: u64) -> Found {
     found
 }
 
-/// A process's command line for people, shortened.
+/// Returns a shortened command line of a process for people.
 pub(crate) fn process_command(pid: u32) -> String {
     let raw = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let line = String::from_utf8_lossy(&raw).replace('\0', " ");
@@ -206,7 +226,7 @@ pub(crate) fn process_command(pid: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rustix::process::{Pid, Signal, kill_process};
+    use rustix::process::{Signal, kill_process};
 
     #[test]
     fn this_process_can_be_recognised() {

@@ -5,17 +5,16 @@ use std::collections::BTreeSet;
 use mw_model::ProcStat;
 
 use super::Use;
-use super::processes::{children, is_ours};
+use super::processes::{children_of, is_ours};
 use crate::small_file;
 
-/// What all descendants of a process use, and those that stand apart with theirs; each process once.
+/// Returns what all descendants of a process use, and those of the processes in `apart`; each process once.
 ///
-/// Ended children that nobody has waited for yet count too. The processor time of one that was waited for is its
-/// parent's; a parent is looked at before its children, so that no time is counted twice. Another supervisor and
-/// all below it are left out, as is `without`.
+/// Zombies count, too. The CPU time of a child that was waited for is added to its parent's; parents are read before
+/// their children, so that no time counts twice. Other supervisors and their descendants are left out, and so is
+/// `without`.
 ///
-/// With more than `most` processes and threads the rest is not looked at: a tree that grows that fast would grow on
-/// meanwhile.
+/// Stops after more than `most` processes and threads, because a tree that grows fast would keep growing meanwhile.
 pub(crate) fn usage(root: u32, apart: &[u32], without: &[u32], most: u64) -> Vec<Use> {
     let mut seen: BTreeSet<u32> = without.iter().copied().chain([root]).collect();
     let mut found = Vec::new();
@@ -39,7 +38,7 @@ pub(crate) fn usage(root: u32, apart: &[u32], without: &[u32], most: u64) -> Vec
             if threads > most {
                 return found;
             }
-            open.extend(children(pid).into_iter().flatten());
+            open.extend(children_of(pid).into_iter().flatten());
         }
     }
     found
@@ -60,8 +59,8 @@ fn system_value(name: libc::c_int) -> u64 {
     u64::try_from(unsafe { libc::sysconf(name) }).unwrap_or(0)
 }
 
-/// The memory of a process, with what it shares divided among those who share it; nothing when that is not ours to
-/// see, or the process is gone.
+/// Returns the memory of a process, with shared memory divided among its users; nothing if the process is gone or not
+/// visible to this user.
 pub(crate) fn proportional_memory(pid: u32) -> Option<u64> {
     let text = small_file::read(&format!("/proc/{pid}/smaps_rollup")).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("Pss:"))?;

@@ -1,4 +1,4 @@
-//! Children that are ours and none of the task's, and orphans that became ours.
+//! Children of the supervisor: its own helpers, and orphans of the task.
 
 use super::supervise::{Leader, Supervisor};
 use crate::spawn::launch::is_settling_due;
@@ -6,7 +6,7 @@ use crate::sys;
 use crate::sys::WaitResult;
 
 impl Supervisor {
-    /// Reaps orphans that became ours, and the settler.
+    /// Reaps orphans of the task, and the supervisor's own helpers.
     pub(crate) fn reap_children(&mut self) {
         self.run.events.clear();
         loop {
@@ -20,10 +20,10 @@ impl Supervisor {
                             return;
                         }
                     } else {
-                        // Theirs is not the task's time, and neither is that of the tasks they looked after.
+                        // The CPU time of our own helpers, and of nested supervisors, is not the task's.
                         let board = self.run.board;
                         let is_ours = [self.settle, board.helper(), board.writer()].contains(&Some(pid))
-                            || (self.limit_watch.is_some() && sys::was_ours(pid));
+                            || (self.resource_schedule.is_some() && sys::was_ours(pid));
                         self.child_ended(pid);
                         if is_ours {
                             let _ = sys::reap(pid);
@@ -45,8 +45,8 @@ impl Supervisor {
         }
     }
 
-    /// Runs `mw settle` while this process stays, if anybody waits for that. One that runs already may have looked
-    /// too early, so another follows it.
+    /// Runs `mw settle` while this process continues, if a process waits for events. A running one may have looked
+    /// too early, so another one follows it.
     pub(crate) fn settle_beside(&mut self) {
         self.settle_again = self.settle.is_some();
         if !self.settle_again && (self.run.message.always_settle || is_settling_due()) {

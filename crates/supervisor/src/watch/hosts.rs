@@ -1,9 +1,9 @@
-//! Whether anybody holds the task's session. A task that belongs to a session ends with it, also when the
-//! session's host was killed: then after a time of grace in which another may take its place. A task may hang on the
-//! session's servers as well.
+//! Whether a process holds the task's session. A task that belongs to a session ends with it. If the session's host
+//! is killed, the task ends after a grace period, unless another host connects. For some tasks servers count as
+//! hosts, too.
 //!
-//! Since when a session has had no holder is written into its directory: its waiting tasks end at the same time, and nobody
-//! watches for them.
+//! The time since which a session has had no holder is written to the session's directory, because its queued tasks,
+//! which have no supervisor, end by it.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
@@ -19,27 +19,27 @@ use rustix::fs::FlockOperation;
 use crate::clock;
 use crate::sys::ProcessHandle;
 
-/// What is known of the hosts.
+/// The hosts of a session.
 pub(crate) struct Hosts {
     directory: PathBuf,
     grace_ms: u64,
-    /// Whether servers count as hosts do.
+    /// Whether servers count as hosts.
     servers: bool,
     state: State,
-    /// Whether anybody was ever seen to host it.
+    /// Whether a host was ever seen.
     was_hosted: bool,
 }
 
 enum State {
-    /// Nobody has hosted the session so far: a person's own shell, perhaps. It ends when that person says so.
+    /// The session has had no host so far, such as a person's shell. It ends when that person ends it.
     Unhosted,
-    /// This one lives.
+    /// This host is alive.
     Hosted(Holder),
-    /// The last one is gone; the task ends then.
+    /// The last host is gone; the task ends at this time.
     Orphaned { ends_ms: u64 },
 }
 
-/// Somebody who holds the session.
+/// A process that holds the session.
 struct Holder {
     process: ProcessHandle,
     /// Its locked file.
@@ -58,7 +58,7 @@ impl Hosts {
         }
     }
 
-    /// What is known before anybody has looked: whoever hosted the session when the task was started may be gone.
+    /// The state before the first search: the host that was there when the task was requested may be gone.
     pub(crate) fn at_start(watch: &SessionWatch, now_ms: u64) -> Self {
         let hosts = Self::new(watch);
         if watch.hosted {
@@ -68,13 +68,13 @@ impl Hosts {
         hosts
     }
 
-    /// As if the last of the hosts that a predecessor saw had gone just now.
+    /// The state after a predecessor that has seen a host: as if that host had just gone.
     pub(crate) fn of_hosted(watch: &SessionWatch, now_ms: u64) -> Self {
         let ends_ms = now_ms.saturating_add(watch.grace_ms);
         Self { state: State::Orphaned { ends_ms }, was_hosted: true, ..Self::new(watch) }
     }
 
-    /// Looks who lives; returns whether the session is over.
+    /// Checks the host; returns whether the session is over.
     pub(crate) fn look(&mut self, now_ms: u64) -> bool {
         match &self.state {
             State::Hosted(host) if !is_dead(&host.process) => false,
@@ -86,7 +86,7 @@ impl Hosts {
             State::Orphaned { .. } => {
                 let is_over = !self.search();
                 if is_over {
-                    // Whatever the clocks of others say: for a task with the same grace it is over now.
+                    // A task with the same grace period must end now, too, even if clocks differ.
                     let grace = i64::try_from(self.grace_ms.saturating_mul(1000)).unwrap_or(i64::MAX);
                     self.note_vacancy(clock::wall().as_micros().saturating_sub(grace));
                 }
@@ -96,7 +96,7 @@ impl Hosts {
         }
     }
 
-    /// Looks for another in the place of a holder that has gone.
+    /// Searches for another holder after one has gone.
     fn replace_holder(&mut self, now_ms: u64) {
         self.state = match self.find_living() {
             Some(host) => State::Hosted(host),
@@ -107,7 +107,7 @@ impl Hosts {
         };
     }
 
-    /// Looks for a host where none is known; returns whether there is one.
+    /// Searches for a host; returns whether there is one.
     pub(crate) fn search(&mut self) -> bool {
         if let Some(host) = self.find_living() {
             self.state = State::Hosted(host);
@@ -115,10 +115,10 @@ impl Hosts {
         matches!(self.state, State::Hosted(_))
     }
 
-    /// Looks for a host, since one has come or gone; returns whether it is the first there ever was.
+    /// Searches for a host after one has come or gone; returns whether it is the first one ever seen.
     pub(crate) fn search_first(&mut self, now_ms: u64) -> bool {
         match &self.state {
-            // Its process may live on.
+            // Its process may still be alive.
             State::Hosted(host) if !is_locked(&host.hold) => self.replace_holder(now_ms),
             State::Hosted(_) => {}
             State::Unhosted => _ = self.search(),
@@ -135,9 +135,9 @@ impl Hosts {
         if self.servers { NO_SERVER_FILE } else { NO_HOST_FILE }
     }
 
-    /// Writes down since when nobody has held the session. Without room for that, its waiting tasks end later.
+    /// Records since when the session has had no holder. On a full disk this is lost, and queued tasks end later.
     fn note_vacancy(&self, since: i64) {
-        // Nothing is written where a link leads.
+        // Links are not followed.
         if !fs::symlink_metadata(&self.directory).is_ok_and(|found| found.is_dir()) {
             return;
         }
@@ -149,7 +149,7 @@ impl Hosts {
         let _ = written.and_then(|()| fs::rename(&new, self.directory.join(name)));
     }
 
-    /// Finds a holder: a locked file that says which process it is.
+    /// Finds a holder: a locked file with the pid of a process.
     fn find_living(&self) -> Option<Holder> {
         let entries = fs::read_dir(&self.directory).ok()?;
         let counts = |name: &[u8]| {
@@ -160,12 +160,12 @@ impl Hosts {
         holds.map(|entry| entry.path()).find_map(|hold| {
             let pid = fs::read_to_string(&hold).ok()?.trim().parse().ok()?;
             let process = ProcessHandle::open(pid)?;
-            // The hold on the process first: while the file is locked, the process behind that is the one.
+            // The process is opened before the lock is checked: while the file is locked, the pid is not reused.
             is_locked(&hold).then_some(Holder { process, hold })
         })
     }
 
-    /// When to look again by itself.
+    /// When to check again without an event.
     pub(crate) const fn due_ms(&self) -> Option<u64> {
         match &self.state {
             State::Orphaned { ends_ms } => Some(*ends_ms),
@@ -173,7 +173,7 @@ impl Hosts {
         }
     }
 
-    /// What tells of a host's end.
+    /// Becomes readable when the host ends.
     pub(crate) fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         match &self.state {
             State::Hosted(host) => Some(host.process.as_fd()),
@@ -193,124 +193,4 @@ fn is_locked(path: &Path) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use mw_model::RawText;
-
-    fn hosts(directory: &Path) -> Hosts {
-        let directory = RawText::from(directory.as_os_str().as_bytes());
-        Hosts::new(&SessionWatch { directory, grace_ms: 100, hosted: false, servers: false })
-    }
-
-    /// A hold by a process that ends when it is killed; the lock is ours.
-    fn hold(directory: &Path, name: &str) -> (std::process::Child, File) {
-        let child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
-        let mut file = File::create(directory.join(format!("{HOST_PREFIX}{name}"))).unwrap();
-        file.lock().unwrap();
-        file.write_all(format!("{}\n", child.id()).as_bytes()).unwrap();
-        (child, file)
-    }
-
-    fn end((mut child, file): (std::process::Child, File)) {
-        drop(file);
-        child.kill().unwrap();
-        child.wait().unwrap();
-    }
-
-    #[test]
-    fn a_session_that_nobody_hosts_is_not_over() {
-        let dir = tempfile::tempdir().unwrap();
-        let mut hosts = hosts(dir.path());
-        assert!(!hosts.search());
-        assert!(!hosts.look(1_000_000));
-        assert_eq!(hosts.due_ms(), None);
-    }
-
-    #[test]
-    fn it_is_over_when_the_last_host_is_gone_and_the_grace_has_passed() {
-        let dir = tempfile::tempdir().unwrap();
-        let mut hosts = hosts(dir.path());
-        let (one, two) = (hold(dir.path(), "a"), hold(dir.path(), "b"));
-        assert!(hosts.search());
-        end(one);
-        assert!(!hosts.look(1000));
-        assert_eq!(hosts.due_ms(), None, "another host lives");
-        end(two);
-        while hosts.due_ms().is_none() {
-            assert!(!hosts.look(1000));
-        }
-        assert_eq!(hosts.due_ms(), Some(1100));
-        assert!(!hosts.look(1099));
-        assert!(hosts.look(1100));
-    }
-
-    #[test]
-    fn a_successor_of_who_saw_a_host_waits_for_another_no_longer_than_the_grace() {
-        let dir = tempfile::tempdir().unwrap();
-        let directory = RawText::from(dir.path().as_os_str().as_bytes());
-        let watch = SessionWatch { directory, grace_ms: 100, hosted: false, servers: false };
-        let mut alone = Hosts::of_hosted(&watch, 1000);
-        assert!(!alone.search_first(1000));
-        assert!(!alone.look(1099));
-        assert!(alone.look(1100));
-        let host = hold(dir.path(), "a");
-        let mut hosted = Hosts::of_hosted(&watch, 1000);
-        assert!(!hosted.search_first(1000), "it is not the first");
-        assert!(!hosted.look(1100));
-        assert!(hosts(dir.path()).search_first(1000));
-        end(host);
-    }
-
-    #[test]
-    fn a_host_that_dies_before_anybody_looks_ends_its_session_all_the_same() {
-        let dir = tempfile::tempdir().unwrap();
-        let directory = RawText::from(dir.path().as_os_str().as_bytes());
-        let watch = SessionWatch { directory, grace_ms: 100, hosted: true, servers: false };
-        let mut hosts = Hosts::at_start(&watch, 1000);
-        assert!(!hosts.search_first(1000));
-        assert_eq!(hosts.due_ms(), Some(1100));
-        assert!(!hosts.look(1099));
-        assert!(hosts.look(1100));
-        let host = hold(dir.path(), "a");
-        let mut hosts = Hosts::at_start(&watch, 1000);
-        assert!(hosts.search_first(1000), "the first that was seen");
-        assert!(!hosts.look(1100));
-        end(host);
-    }
-
-    #[test]
-    fn a_server_counts_for_those_who_hang_on_servers_and_may_leave_before_its_process_ends() {
-        let dir = tempfile::tempdir().unwrap();
-        let directory = RawText::from(dir.path().as_os_str().as_bytes());
-        let (child, file) = hold(dir.path(), "a");
-        fs::rename(dir.path().join("host-a"), dir.path().join(format!("{SERVER_PREFIX}a"))).unwrap();
-        let mut hosts = hosts(dir.path());
-        assert!(!hosts.search_first(1000), "a server is no host");
-        let mut hosts = Hosts::new(&SessionWatch { directory, grace_ms: 100, hosted: true, servers: true });
-        assert!(hosts.search_first(1000));
-        assert!(!dir.path().join(NO_SERVER_FILE).exists());
-        file.unlock().unwrap();
-        assert!(!hosts.look(1000), "its process lives");
-        assert!(!hosts.search_first(1000));
-        assert_eq!(hosts.due_ms(), Some(1100));
-        assert!(dir.path().join(NO_SERVER_FILE).exists(), "others can see since when");
-        assert!(hosts.look(1100));
-        end((child, file));
-    }
-
-    #[test]
-    fn a_host_that_comes_in_time_saves_the_session() {
-        let dir = tempfile::tempdir().unwrap();
-        let mut hosts = hosts(dir.path());
-        let first = hold(dir.path(), "a");
-        assert!(hosts.search());
-        end(first);
-        while hosts.due_ms().is_none() {
-            assert!(!hosts.look(1000));
-        }
-        let next = hold(dir.path(), "b");
-        assert!(!hosts.look(1100));
-        assert!(hosts.descriptor().is_some());
-        end(next);
-    }
-}
+mod tests;

@@ -1,14 +1,15 @@
 //! Watching the command while it runs.
 //!
-//! `supervise` is the loop over output, requests, children and timers. What it looks at has a file each: `limits` on
-//! resources (due by `limit_watch`), a `stall` behind a prompt, `readiness`, `progress`, the `hosts` of its session, and
-//! `children` of our own.
+//! `supervise` is the loop over output, requests, children and timers. Each thing that it checks has a file: `time_limits`,
+//! `resource_limits` (when to measure: `resource_schedule`), a `stall` at a prompt, `readiness`, `progress`, the `hosts` of
+//! the task's session, and the supervisor's own `children`.
 
 pub(crate) mod children;
 pub(crate) mod hosts;
-pub(crate) mod limit_watch;
-pub(crate) mod limits;
 pub(crate) mod progress;
 pub(crate) mod readiness;
+pub(crate) mod resource_limits;
+pub(crate) mod resource_schedule;
 pub(crate) mod stall;
 pub(crate) mod supervise;
+pub(crate) mod time_limits;

@@ -1,35 +1,34 @@
-//! What a task tells of its progress: the latest line counts, and now and then one is written down.
+//! The progress that a task reports: the latest line counts, and some lines are written to the journal.
 
 use mw_model::Progress;
 use mw_model::wire::JournalEntry;
 
 use super::supervise::Supervisor;
 use crate::clock;
-use crate::end::record;
 use crate::spawn::launch::is_settling_due;
 use crate::sys::Board;
 
-/// Longest line; what is longer is passed over.
+/// The longest line; longer lines are ignored.
 const LONGEST_LINE: usize = 4096;
-/// Most bytes taken before other work gets its turn.
+/// Most bytes read before other work is done.
 const TURN_BYTES: usize = 64 << 10;
-/// The shortest time between two lines of the journal, and which part of a task's age it is at least.
+/// The shortest time between two journal lines: a second, and at least this part of the task's age.
 const PAUSE_MS: u64 = 1000;
 const PART_OF_AGE: u64 = 50;
 
-/// The words of a task about its progress.
-pub(crate) struct Telling {
+/// The latest progress of a task.
+pub(crate) struct ProgressReport {
     lines: Lines,
     latest: Option<Progress>,
-    /// Whether the latest was not written down yet.
+    /// Whether the latest is not in the journal yet.
     is_news: bool,
     noted_ms: Option<u64>,
 }
 
-impl Telling {
-    /// Goes on from what the board has.
+impl ProgressReport {
+    /// Continues from the shared page.
     pub(crate) fn on(board: Board) -> Self {
-        let latest = board.told().and_then(|text| serde_json::from_slice(&text).ok());
+        let latest = board.progress_text().and_then(|text| serde_json::from_slice(&text).ok());
         Self { lines: Lines::default(), latest, is_news: false, noted_ms: None }
     }
 
@@ -37,23 +36,23 @@ impl Telling {
         self.latest.as_ref()
     }
 
-    /// When to write the latest down: rarely, and ever more so, lest a long task fills its journal.
+    /// When to write the latest to the journal. The pauses grow, so that a long task does not fill its journal.
     pub(crate) fn due_ms(&self, started_ms: u64) -> Option<u64> {
         let next = |noted: u64| noted + PAUSE_MS.max(noted.saturating_sub(started_ms) / PART_OF_AGE);
         self.is_news.then(|| self.noted_ms.map_or(0, next))
     }
 }
 
-/// Cuts bytes into lines.
+/// Splits bytes into lines.
 #[derive(Default)]
 struct Lines {
     partial: Vec<u8>,
-    /// Whether the present line is too long.
+    /// Whether the current line is too long.
     skipping: bool,
 }
 
 impl Lines {
-    /// Takes bytes; returns the last of the complete lines that made sense.
+    /// Adds bytes; returns the last complete line that is valid.
     fn take(&mut self, bytes: &[u8]) -> Option<Progress> {
         let mut found = None;
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -73,15 +72,15 @@ impl Lines {
     }
 }
 
-/// Reads a line. Only an object counts: a list would be taken for its fields in order.
+/// Parses a line. Only an object is valid: serde would read a list as the fields in order.
 fn sense_of(line: &[u8]) -> Option<Progress> {
     let is_object = line.trim_ascii_start().starts_with(b"{");
     is_object.then(|| serde_json::from_slice::<Progress>(line).ok()).flatten().and_then(Progress::sensible)
 }
 
 impl Supervisor {
-    /// Takes what the task has told.
-    pub(crate) fn hear_progress(&mut self) {
+    /// Reads what the task has reported.
+    pub(crate) fn read_progress(&mut self) {
         let Some(pipe) = &self.run.files.progress else { return };
         let mut part = [0; 4096];
         let (mut taken, mut news) = (0, false);
@@ -90,38 +89,38 @@ impl Supervisor {
             && read > 0
         {
             taken += read;
-            if let Some(progress) = self.telling.lines.take(&part[..read]) {
-                news |= self.telling.latest.as_ref() != Some(&progress);
-                self.telling.latest = Some(progress);
+            if let Some(progress) = self.progress.lines.take(&part[..read]) {
+                news |= self.progress.latest.as_ref() != Some(&progress);
+                self.progress.latest = Some(progress);
             }
         }
-        self.telling.is_news |= news;
+        self.progress.is_news |= news;
         if news
             && let Some(text) =
-                self.telling.latest.as_ref().and_then(|latest| serde_json::to_vec(latest).ok())
+                self.progress.latest.as_ref().and_then(|latest| serde_json::to_vec(latest).ok())
         {
-            self.run.board.set_told(&text);
+            self.run.board.set_progress_text(&text);
         }
     }
 
-    pub(crate) fn drive_telling(&mut self, now: u64) {
-        if self.telling.due_ms(self.run.board.started_ms()).is_some_and(|due| now >= due) {
+    pub(crate) fn note_progress_when_due(&mut self, now: u64) {
+        if self.progress.due_ms(self.run.board.started_ms()).is_some_and(|due| now >= due) {
             self.note_progress();
-            // No hook runs for this, so only listeners count.
+            // No hook runs for progress, so only processes that wait for events matter.
             if is_settling_due() {
                 self.settle_beside();
             }
         }
     }
 
-    /// Writes the latest down, if it is news.
+    /// Writes the latest to the journal, if it is not there yet.
     pub(crate) fn note_progress(&mut self) {
-        if std::mem::take(&mut self.telling.is_news)
-            && let Some(progress) = self.telling.latest.clone()
+        if std::mem::take(&mut self.progress.is_news)
+            && let Some(progress) = self.progress.latest.clone()
         {
-            self.telling.noted_ms = Some(clock::monotonic_ms());
+            self.progress.noted_ms = Some(clock::monotonic_ms());
             let entry = JournalEntry::Progress { progress };
-            record::journal(&mut self.run.files.journal, self.run.number, entry);
+            self.journal(entry);
         }
     }
 }
@@ -156,13 +155,14 @@ mod tests {
 
     #[test]
     fn the_longer_a_task_runs_the_rarer_it_is_written_down() {
-        let mut telling = Telling { lines: Lines::default(), latest: None, is_news: false, noted_ms: None };
-        assert_eq!(telling.due_ms(1000), None);
-        telling.is_news = true;
-        assert_eq!(telling.due_ms(1000), Some(0));
-        telling.noted_ms = Some(3000);
-        assert_eq!(telling.due_ms(1000), Some(4000));
-        telling.noted_ms = Some(3_601_000);
-        assert_eq!(telling.due_ms(1000), Some(3_601_000 + 72_000));
+        let mut progress =
+            ProgressReport { lines: Lines::default(), latest: None, is_news: false, noted_ms: None };
+        assert_eq!(progress.due_ms(1000), None);
+        progress.is_news = true;
+        assert_eq!(progress.due_ms(1000), Some(0));
+        progress.noted_ms = Some(3000);
+        assert_eq!(progress.due_ms(1000), Some(4000));
+        progress.noted_ms = Some(3_601_000);
+        assert_eq!(progress.due_ms(1000), Some(3_601_000 + 72_000));
     }
 }

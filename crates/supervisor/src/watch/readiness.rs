@@ -1,41 +1,41 @@
-//! Readiness: a helper beside the task looks for what makes it ready, and says so over the control socket.
+//! Readiness: a helper process checks whether the task is ready, and reports it over the control socket.
 //!
-//! The helper is `mw` itself: regular expressions and lists of ports are no business of this process. It is not
-//! of the task's tree, holds none of its slots, and its pid stands on the board, so that a stand-in knows it too.
-//! It ends with the connection it came by; whoever supervises then starts it again and it looks from the start.
+//! The helper is `mw` itself, so that the supervisor needs no regular expressions and no port lists. It is not part
+//! of the task's tree and holds no slot. Its pid is on the shared page, so that a successor knows it. It ends with
+//! its connection; a successor starts another one, which begins from the start.
 
 use mw_model::wire::{ControlReply, JournalEntry};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::supervise::Supervisor;
-use crate::boot::bootstrap::Run;
+use crate::boot::run::Run;
 use crate::clock;
 use crate::control::socket::Interest;
 use crate::end::record;
 use crate::sys;
 
-/// How soon a helper that ended without a word is started again; ever later if it goes on so.
+/// The pause before a helper that failed is replaced; it doubles with every failure.
 const AGAIN_MS: u64 = 50;
 const LATEST_AGAIN_MS: u64 = 30_000;
-/// Most characters of what was seen.
+/// Most characters of the reason that are recorded.
 const LONGEST_WHAT: usize = 200;
 
-/// Whether a task is ready, and who looks for it.
+/// Whether a task is ready, and the helper that checks it.
 pub(crate) struct Readiness {
     ready: bool,
     helper: Option<u32>,
     /// When to start a helper.
     due_ms: Option<u64>,
-    /// How many have ended without a word.
+    /// How many helpers have failed.
     failures: u32,
 }
 
 impl Readiness {
-    /// Goes on from where a predecessor stood.
+    /// Continues from what a predecessor recorded.
     pub(crate) fn of(run: &Run) -> Self {
         let wanted = run.message.ready.is_some();
         let is_ready = |line: &mw_model::wire::JournalLine| matches!(line.entry, JournalEntry::Ready { .. });
-        let ready = wanted && record::insist(|| record::read_journal(run.number)).iter().any(is_ready);
+        let ready = wanted && record::retry(|| record::read_journal(run.number)).iter().any(is_ready);
         Self { ready, helper: run.board.helper(), due_ms: None, failures: 0 }
     }
 
@@ -45,14 +45,14 @@ impl Readiness {
 }
 
 impl Supervisor {
-    /// Starts a helper if there is something to look for. The control socket must be open.
+    /// Starts a helper if the task has a condition. The control socket must be open.
     pub(crate) fn begin_readiness(&mut self) {
         if self.run.message.ready.is_some() && !self.readiness.ready && self.readiness.helper.is_none() {
             self.readiness.due_ms = Some(clock::monotonic_ms());
         }
     }
 
-    pub(crate) fn drive_readiness(&mut self, now: u64) {
+    pub(crate) fn start_helper_when_due(&mut self, now: u64) {
         if self.readiness.due_ms.is_none_or(|due| now < due) {
             return;
         }
@@ -74,7 +74,7 @@ impl Supervisor {
         self.readiness.due_ms = Some(now + pause);
     }
 
-    /// Takes note of a child's end, before it is reaped: it may be the helper's.
+    /// Notes the end of a child before it is reaped: it may be the helper.
     pub(crate) fn child_ended(&mut self, pid: u32) {
         if self.readiness.helper == Some(pid) {
             self.readiness.helper = None;
@@ -85,7 +85,7 @@ impl Supervisor {
         }
     }
 
-    /// Nobody needs the helper any more. It is our child and not reaped, so its pid is its own.
+    /// Kills the helper. It is our child and not reaped, so its pid is not reused.
     pub(crate) fn end_helper(&mut self) {
         self.readiness.due_ms = None;
         if let Some(pid) = self.readiness.helper.and_then(|pid| Pid::from_raw(pid as i32)) {
@@ -93,8 +93,8 @@ impl Supervisor {
         }
     }
 
-    /// Waits for the end of a helper that was told to end.
-    pub(crate) fn bury_helper(&mut self) {
+    /// Kills the helper and waits for its end.
+    pub(crate) fn reap_helper(&mut self) {
         self.end_helper();
         if let Some(pid) = self.readiness.helper.take() {
             self.run.board.set_helper(None);
@@ -102,7 +102,7 @@ impl Supervisor {
         }
     }
 
-    /// Notes that the task is ready: once per run, and not after its end.
+    /// Records that the task is ready: once per run, and not after its end.
     pub(crate) fn note_ready(&mut self, what: &str) -> ControlReply {
         let refused = |message: &str| ControlReply::Refused { message: message.to_owned() };
         if self.run.message.ready.is_none() {
@@ -116,7 +116,7 @@ impl Supervisor {
             let what = what.chars().filter(|c| !c.is_control()).take(LONGEST_WHAT).collect();
             let entry = JournalEntry::Ready { what };
             if record::try_journal(&mut self.run.files.journal, self.run.number, entry).is_err() {
-                // It is told again when there may be room.
+                // The helper reports it again when there may be room.
                 return refused("cannot record it");
             }
             self.readiness.ready = true;

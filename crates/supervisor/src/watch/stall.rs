@@ -1,4 +1,4 @@
-//! Notices a task that went silent behind a prompt. Time is passed in.
+//! Detects a task that is silent after a prompt. Time is passed in.
 
 use mw_model::PromptPatterns;
 
@@ -7,7 +7,7 @@ pub(crate) struct Watchdog {
     silence_ms: u64,
     prompts: PromptPatterns,
     last_output_ms: u64,
-    /// Whether the present silence was judged already.
+    /// Whether the current silence was already checked.
     judged: bool,
 }
 
@@ -16,28 +16,28 @@ impl Watchdog {
         Self { silence_ms, prompts, last_output_ms: now_ms, judged: silence_ms == 0 }
     }
 
-    /// Takes the word of a predecessor that the present silence was told.
-    pub(crate) const fn was_judged(&mut self) {
+    /// Records that a predecessor has reported the current silence.
+    pub(crate) const fn set_reported(&mut self) {
         self.judged = true;
     }
 
-    /// Puts the judgement off: the task is stopped and could not speak.
-    pub(crate) const fn put_off(&mut self, now_ms: u64) {
+    /// Postpones the check, because the task is stopped.
+    pub(crate) const fn postpone(&mut self, now_ms: u64) {
         self.last_output_ms = now_ms;
     }
 
-    /// Notes output, which begins a new silence.
+    /// Records output, which begins a new silence.
     pub(crate) fn saw_output(&mut self, now_ms: u64) {
         self.last_output_ms = now_ms;
         self.judged = self.silence_ms == 0;
     }
 
-    /// Returns when to look next, if ever.
+    /// Returns when to check next, if ever.
     pub(crate) fn due_ms(&self) -> Option<u64> {
         (!self.judged).then(|| self.last_output_ms.saturating_add(self.silence_ms))
     }
 
-    /// Judges the silence when it is long enough; returns the prompt when there is one.
+    /// Checks the silence when it is long enough; returns the prompt if there is one.
     pub(crate) fn judge(&mut self, now_ms: u64, tail: impl FnOnce() -> Vec<u8>) -> Option<String> {
         if self.due_ms().is_none_or(|due| now_ms < due) {
             return None;

@@ -1,17 +1,17 @@
-//! The loop: output, control, children, timers, until the tree is empty.
+//! The loop over output, requests, children and timers, which runs until the tree is empty.
 
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixListener;
 
 use mw_model::signal::SIGTERM;
-use mw_model::wire::{ControlReply, EndRequest, ExitRecord, JournalEntry};
-use mw_model::{Exit, Process, ResourceLimit, TimeLimit, Timestamp};
+use mw_model::wire::{ControlReply, ExitRecord, JournalEntry};
+use mw_model::{Exit, Process, ResourceLimit, Timestamp};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::hosts::Hosts;
-use super::limit_watch::LimitWatch;
+use super::resource_schedule::ResourceSchedule;
 use super::stall::Watchdog;
-use crate::boot::bootstrap::Run;
+use crate::boot::run::Run;
 use crate::clock;
 use crate::control::socket::{Connections, Interest};
 use crate::end::plan::{Ending, Step};
@@ -24,26 +24,26 @@ use crate::spawn::launch::Begun;
 use crate::sys;
 use crate::sys::ProcessHandle;
 
-use super::progress::Telling;
+use super::progress::ProgressReport;
 use super::readiness::Readiness;
 
-/// How long a task must live before it is settled in.
-pub(crate) const SETTLE_IN_MS: u64 = 5;
-/// How often a tree that is not below us is looked at, and a failed record retried.
+/// How long a task must live before it gets a control socket.
+pub(crate) const SHORT_TASK_MS: u64 = 5;
+/// How often a tree of processes that are not our descendants is checked, and a failed record is retried.
 const RECHECK_MS: u64 = 200;
 
 /// The task's first process, as far as this process can know it.
 pub(crate) enum Leader {
-    /// Our child: the kernel tells us.
+    /// A child of this process.
     Child(u32),
-    /// Somebody else's child, held by a handle; the moment its end was seen, if it was.
+    /// A child of another process, held by a descriptor, and when its end was seen.
     Foreign { handle: Option<ProcessHandle>, ended_ms: Option<u64> },
-    /// Over and recorded.
+    /// It has ended, and its end is recorded.
     Ended,
 }
 
 impl Default for Leader {
-    /// Somebody else's child of which nothing can be seen.
+    /// A child of another process that could not be opened.
     fn default() -> Self {
         Self::Foreign { handle: None, ended_ms: None }
     }
@@ -64,25 +64,25 @@ pub(crate) struct Supervisor {
     pub(crate) watchdog: Watchdog,
     pub(crate) listener: Option<UnixListener>,
     pub(crate) connections: Connections,
-    /// Who hosts the task's session, where it ends with that.
+    /// The hosts of the task's session, if the task ends with it.
     pub(crate) hosts: Option<Hosts>,
-    /// When to do what only a task that lives for a while needs.
-    pub(crate) settled_in_ms: Option<u64>,
-    /// `mw settle` running beside us.
+    /// When to open the control socket.
+    pub(crate) control_due_ms: Option<u64>,
+    /// The running `mw settle`.
     pub(crate) settle: Option<u32>,
-    /// Whether there is news since that began.
+    /// Whether something has happened since it was started.
     pub(crate) settle_again: bool,
     pub(crate) readiness: Readiness,
-    pub(crate) telling: Telling,
+    pub(crate) progress: ProgressReport,
     /// An exit whose record could not be written yet.
     pub(crate) unrecorded: Option<Exit>,
-    /// Whether a time limit has struck.
-    pub(crate) limit_struck: bool,
-    pub(crate) limit_watch: Option<LimitWatch>,
-    /// The limit on resources that the tree exceeded before its first process ended.
-    pub(crate) struck: Option<ResourceLimit>,
+    /// Whether a time limit was reached.
+    pub(crate) time_limit_reached: bool,
+    pub(crate) resource_schedule: Option<ResourceSchedule>,
+    /// The resource limit that the tree exceeded before its first process ended.
+    pub(crate) exceeded: Option<ResourceLimit>,
     pub(crate) had_survivors: bool,
-    /// Whether children may have come or gone since the tree was last looked at.
+    /// Whether processes may have started or ended since the tree was last searched.
     pub(crate) tree_changed: bool,
 }
 
@@ -111,15 +111,15 @@ impl Supervisor {
             listener: None,
             connections: Connections::default(),
             hosts: run.message.session.as_ref().map(|session| Hosts::at_start(session, now)),
-            settled_in_ms: Some(now + SETTLE_IN_MS),
+            control_due_ms: Some(now + SHORT_TASK_MS),
             settle: None,
             settle_again: false,
             readiness: Readiness::of(&run),
-            telling: Telling::on(run.board),
+            progress: ProgressReport::on(run.board),
             unrecorded: None,
-            limit_struck: false,
-            limit_watch: LimitWatch::of(&limits.resources, run.enforcement(), now),
-            struck: None,
+            time_limit_reached: false,
+            resource_schedule: ResourceSchedule::of(&limits.resources, run.enforcement(), now),
+            exceeded: None,
             had_survivors: false,
             tree_changed: true,
             run,
@@ -129,10 +129,10 @@ impl Supervisor {
     /// Runs until the tree is empty and everything is recorded.
     pub(crate) fn run(mut self) -> Run {
         if self.record.is_none() {
-            // Before the first byte is taken: the task may fill the disk with its next breath.
+            // Before any output is taken, because the task may fill the disk.
             record::reserve_result();
         }
-        // Every look comes before a sleep: a stand-in may find everything over.
+        // Everything is checked before the first sleep, because a successor may find that the task is over.
         loop {
             self.watch_leader();
             self.run_timers();
@@ -145,7 +145,7 @@ impl Supervisor {
             if pump(&mut self.run.files) {
                 self.saw_output();
             }
-            self.hear_progress();
+            self.read_progress();
             self.reap_children();
             self.serve();
         }
@@ -153,12 +153,12 @@ impl Supervisor {
             let log = &self.run.files.log;
             let (output_bytes, dropped_bytes) = (Some(log.end()), Some(log.dropped()));
             let entry = JournalEntry::TreeEmpty { output_bytes, dropped_bytes };
-            record::journal(&mut self.run.files.journal, self.run.number, entry);
+            self.journal(entry);
         }
         if let Some(settle) = self.settle {
             let _ = sys::reap(settle);
         }
-        self.bury_helper();
+        self.reap_helper();
         self.run.files.log.rejoin();
         self.run
     }
@@ -198,38 +198,22 @@ impl Supervisor {
             self.leader,
             Leader::Foreign { ended_ms: Some(_), .. } | Leader::Foreign { handle: None, .. }
         ) || (self.record.is_some() && self.tree.is_foreign());
-        // A look that had to be broken off says nothing.
+        // An incomplete search proves nothing.
         let unseen = self.record.is_some() && self.tree_changed;
         let recheck = (foreign_tree || unseen || self.unrecorded.is_some()).then_some(now + RECHECK_MS);
         let silence = if self.record.is_none() { self.watchdog.due_ms() } else { None };
-        let limit = self.limit_due().map(|(_, due)| due);
+        let limit = self.time_limit_due().map(|(_, due)| due);
         let told =
-            if self.record.is_none() { self.telling.due_ms(self.run.board.started_ms()) } else { None };
+            if self.record.is_none() { self.progress.due_ms(self.run.board.started_ms()) } else { None };
         let orphaned = self.hosts.as_ref().and_then(Hosts::due_ms);
         let own = [
-            self.settled_in_ms,
+            self.control_due_ms,
             self.readiness.due_ms(),
             told,
-            self.limits_due_ms(),
+            self.resources_due_ms(),
             self.run.files.log.due_ms(),
         ];
         [ending, recheck, silence, limit, orphaned].into_iter().chain(own).flatten().min()
-    }
-
-    /// The nearest time limit and its moment on the monotonic clock.
-    fn limit_due(&self) -> Option<(TimeLimit, u64)> {
-        if self.limit_struck {
-            return None;
-        }
-        let limits = &self.run.message.limits;
-        let run = limits
-            .run_timeout_ms
-            .map(|ms| (TimeLimit::Run(ms), self.run.board.started_ms().saturating_add(ms)));
-        let deadline = limits.deadline.map(|at| {
-            let left = at.ms_since(clock::wall());
-            (TimeLimit::Deadline, clock::monotonic_ms().saturating_add(left))
-        });
-        run.into_iter().chain(deadline).min_by_key(|(_, due)| *due)
     }
 
     fn saw_output(&mut self) {
@@ -246,34 +230,23 @@ impl Supervisor {
 
     fn run_timers(&mut self) {
         let now = clock::monotonic_ms();
-        if let Some((limit, due)) = self.limit_due()
-            && now >= due
-        {
-            self.limit_struck = true;
-            record::journal(
-                &mut self.run.files.journal,
-                self.run.number,
-                JournalEntry::LimitReached { limit },
-            );
-            self.grace_ms = self.run.message.limits.timeout_grace_ms;
-            self.begin_ending(Some(EndRequest::Limit(limit)), SIGTERM);
-        }
-        self.drive_limits(now);
+        self.check_time_limits(now);
+        self.check_resources(now);
         let may_be_stalled = self.record.is_none() && self.watchdog.due_ms().is_some_and(|due| now >= due);
         if may_be_stalled && sys::is_stopped(self.process.pid) {
-            self.watchdog.put_off(now);
+            self.watchdog.postpone(now);
         } else if self.record.is_none()
             && let Some(prompt) = self.watchdog.judge(now, || self.run.files.log.tail(1024))
         {
-            record::journal(&mut self.run.files.journal, self.run.number, JournalEntry::Stalled { prompt });
+            self.journal(JournalEntry::Stalled { prompt });
             self.settle_beside();
         }
-        if self.settled_in_ms.is_some_and(|due| now >= due) {
-            self.settle_in();
+        if self.control_due_ms.is_some_and(|due| now >= due) {
+            self.open_control();
         }
-        self.drive_readiness(now);
+        self.start_helper_when_due(now);
         if self.record.is_none() {
-            self.drive_telling(now);
+            self.note_progress_when_due(now);
         }
         if self.hosts.as_mut().is_some_and(|hosts| hosts.look(now)) {
             self.hosts = None;
@@ -283,42 +256,35 @@ impl Supervisor {
         if let Some(exit) = self.unrecorded.take() {
             self.leader_ended(exit);
         }
-        self.drive_ending();
+        self.continue_ending();
     }
 
-    /// Opens the control socket and writes the view. Files are dear on some systems, and a task of a few
-    /// milliseconds needs neither.
-    fn settle_in(&mut self) {
-        self.settled_in_ms = None;
-        // Before the socket is there: who can connect can rely on it.
+    /// Opens the control socket, writes the views and returns unused memory. A task that lives for a few milliseconds
+    /// needs none of this.
+    fn open_control(&mut self) {
+        self.control_due_ms = None;
+        // Before the socket is open: a client that can connect relies on it.
         self.look_for_hosts();
         self.listener = files::listen().ok();
         if self.record.is_none() {
             self.write_metadata();
             self.begin_readiness();
+            self.run.forget_command();
+            sys::give_back_memory();
         }
     }
 
-    /// Looks who hosts the task's session. That somebody does is written down: when all of them are gone, whoever
-    /// comes after us could not tell that from a session that never had any.
+    /// Searches for hosts of the task's session. The first one is written to the journal, so that a successor can
+    /// tell a session whose hosts are gone from one that never had any.
     pub(crate) fn look_for_hosts(&mut self) {
         let now = clock::monotonic_ms();
         if self.hosts.as_mut().is_some_and(|hosts| hosts.search_first(now)) {
-            record::journal(&mut self.run.files.journal, self.run.number, JournalEntry::Hosted);
+            self.journal(JournalEntry::Hosted);
         }
     }
 
-    pub(crate) fn write_metadata(&self) {
-        if let Some(metadata) = &self.run.message.metadata {
-            let mut metadata = metadata.clone();
-            metadata.pid = Some(self.process.pid);
-            metadata.started_at = Some(self.started_at);
-            if let Some(record) = &self.record {
-                metadata.set_status(record.cause().status());
-                metadata.completed_at = Some(record.completed_at);
-                metadata.exit_code = record.exit_code;
-            }
-            record::write_metadata(&metadata);
-        }
+    /// Appends to the journal. On a full disk the line is lost, and the task goes on.
+    pub(crate) fn journal(&mut self, entry: JournalEntry) {
+        record::journal(&mut self.run.files.journal, self.run.number, entry);
     }
 }

@@ -11,7 +11,7 @@ use mw_model::wire::{
 use super::{Log, NEW_INDEX, NEW_LOG, fresh};
 use crate::fail_point::fail_point;
 
-/// How far a cut may move to fall on the end of a line.
+/// How far a cut may move to the end of a line.
 const LINE_SLACK: u64 = 4096;
 
 /// A place in the log: physical and logical offset.
@@ -24,8 +24,7 @@ struct Place {
 impl Log {
     /// Drops the middle: a quarter of the cap stays as head, three eighths as tail.
     ///
-    /// A reader sees the old pair or the new one; `cat` always shows head, marker with the exact
-    /// count, and everything since.
+    /// A reader sees the old pair or the new one; `cat` always shows head, marker with the exact count, and tail.
     pub(super) fn drop_middle(&mut self) -> io::Result<()> {
         self.open_index()?;
         let entries = self.entries()?;
@@ -79,7 +78,7 @@ impl Log {
         Ok(bytes.chunks(Entry::LEN).filter_map(Entry::decode).collect())
     }
 
-    /// The head ends where it ended before, else behind a line near the target.
+    /// The head ends where it ended before, or after a line near the target.
     fn head_end(&self, parts: &[Segment], target: u64) -> io::Result<Place> {
         let cut_before = parts.iter().find(|part| matches!(part.kind, EntryKind::Drop(_)));
         if let Some(cut) = cut_before.filter(|cut| cut.physical <= target) {
@@ -92,7 +91,7 @@ impl Log {
         Ok(place_at(parts, physical))
     }
 
-    /// The tail begins behind a line near the target, never inside a marker.
+    /// The tail begins after a line near the target, never inside a marker.
     fn tail_start(&self, parts: &[Segment], target: u64) -> io::Result<Place> {
         let window = self.window(target, (target + LINE_SLACK).min(self.size))?;
         let physical =
@@ -115,7 +114,7 @@ impl Log {
     }
 }
 
-/// Finds the logical offset of a physical one; inside a marker, the place behind it.
+/// Returns the logical offset of a physical one; inside a marker, the place after it.
 fn place_at(parts: &[Segment], physical: u64) -> Place {
     let Some(part) = parts.iter().rev().find(|part| part.physical <= physical) else {
         return Place { physical, logical: 0 };
@@ -153,7 +152,7 @@ fn kept_entries(entries: &[Entry], parts: &[Segment], head: Place, tail: Place, 
         kept.push(Entry { offset: tail.logical, kind: cut.kind });
     }
     kept.extend(entries.iter().filter(|entry| entry.offset > tail.logical).copied());
-    // Two entries at one offset: the later one speaks.
+    // Of two entries at one offset the later one counts.
     kept.dedup_by(|later, earlier| {
         let same = later.offset == earlier.offset && is_stream(&&*later) && is_stream(&&*earlier);
         if same {

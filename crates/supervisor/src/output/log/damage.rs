@@ -1,4 +1,4 @@
-//! A log that somebody else laid hands on.
+//! A log that another process has damaged.
 
 use std::fs;
 use std::io;
@@ -9,9 +9,9 @@ use mw_model::wire::HEADER_LEN;
 use super::{Log, fresh};
 
 impl Log {
-    /// Somebody cut the log, removed it or put another file in its place: what it held counts as dropped, and it
-    /// begins anew.
-    pub(super) fn notice_damage(&mut self) -> io::Result<()> {
+    /// Checks whether the log was cut, removed or replaced. What it held then counts as dropped, and the log begins
+    /// again.
+    pub(super) fn check_damage(&mut self) -> io::Result<()> {
         if self.inode == 0 {
             self.inode = self.file.metadata()?.ino();
         }

@@ -1,7 +1,7 @@
-//! Bytes that are not kept: taken all the same, counted, and marked as soon as there is room for a marker.
+//! Dropped bytes: taken out of the pipe, counted, and marked in the log as soon as there is room for a marker.
 //!
-//! The count stands on the page that guardian and supervisor share and, where the index has room for an entry, there
-//! too, so that it outlives both.
+//! The count is on the page that guardian and supervisor share and, if the index has room for an entry, there, too,
+//! so that it survives both.
 
 use std::io::{self, Write};
 use std::os::fd::AsFd;
@@ -9,14 +9,14 @@ use std::os::unix::fs::FileExt;
 
 use mw_model::wire::{Entry, EntryKind, drop_marker};
 
-use super::{CHUNK, Log, Moved, Way, read_away};
+use super::{CHUNK, Log, Moved, Way, read_and_drop};
 use crate::fail_point::fail_point;
 use crate::sys;
 
 impl Log {
     /// Takes bytes out of a pipe and drops them.
     pub(super) fn discard(&mut self, source: &impl AsFd) -> Moved {
-        match sys::move_bytes(source, &self.null, CHUNK).or_else(|_| read_away(source, CHUNK)) {
+        match sys::move_bytes(source, &self.null, CHUNK).or_else(|_| read_and_drop(source, CHUNK)) {
             Ok(gone) => {
                 self.end += gone as u64;
                 self.count_drop(gone as u64);
@@ -26,7 +26,7 @@ impl Log {
         }
     }
 
-    /// Counts bytes that end where everything taken so far ends.
+    /// Counts dropped bytes at the current end.
     pub(super) fn count_drop(&mut self, bytes: u64) {
         self.dropped += bytes;
         match self.way {
@@ -36,13 +36,13 @@ impl Log {
                 self.note_drop(pending);
             }
             Way::Through(ref writer) => writer.widen_gap(self.board, bytes),
-            // Counted against the log when that is open again.
+            // [`Log::reopen`] counts them.
             Way::Closed => {}
         }
     }
 
-    /// Notes a drop without a marker at the end of the index, where the next entry will stand. Best effort: on a full
-    /// disk there is mostly room for it in the index's last block.
+    /// Records a drop without a marker at the end of the index, where the next entry will be written. Best effort: on
+    /// a full disk there is usually room in the index's last block.
     fn note_drop(&mut self, count: u64) {
         let entry = Entry { offset: self.end.saturating_sub(count), kind: EntryKind::Drop(count) };
         if let Ok(at) = self.open_index()
@@ -52,14 +52,14 @@ impl Log {
         }
     }
 
-    /// Puts a marker behind the last bytes, if some are missing there and there is room for it.
+    /// Writes a marker at the end if bytes are missing there and there is room for it.
     pub(crate) fn mark_drops(&mut self) {
         if let Way::Straight = self.way {
             let _ = self.write_pending_drop();
         }
     }
 
-    /// Puts a marker where bytes were dropped, as soon as there is room for it.
+    /// Writes a marker where bytes were dropped, as soon as there is room for it.
     pub(super) fn write_pending_drop(&mut self) -> io::Result<()> {
         let count = self.board.pending_drop();
         if count == 0 {
@@ -77,8 +77,8 @@ impl Log {
         written
     }
 
-    /// A successor knows an unfinished drop by its marker, which is missing or cut short; so the shared page forgets
-    /// the count while that is so, and nobody counts it twice.
+    /// A successor recognises an unfinished drop by its marker, which is missing or incomplete. So the count is
+    /// removed from the shared page before, and is not counted twice.
     fn append_drop(&mut self, count: u64) -> io::Result<()> {
         self.append_entry(Entry { offset: self.end - count, kind: EntryKind::Drop(count) })?;
         self.write_index_header()?;

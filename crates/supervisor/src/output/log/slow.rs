@@ -1,10 +1,9 @@
-//! A slow disk: somebody else waits for it.
+//! A slow disk: another process waits for it.
 //!
-//! A process that has one thread does nothing else while a write does not return. So when one write took long, a
-//! *writer* is forked: the same log, fed through two pipes of its own. The supervisor then only moves bytes from pipe
-//! to pipe, which waits for nothing and copies nothing. When the writer does not keep up, what comes is dropped and
-//! counted until it has caught up, so that the gap stands in its place. When the disk was well for a while, the
-//! writer is dismissed.
+//! The supervisor has one thread, so it does nothing else during a write. If one write takes long, it forks a
+//! *writer*: a process with the same log, fed through two pipes. The supervisor then only moves bytes from pipe to
+//! pipe, which neither blocks nor copies. If the writer does not keep up, output is dropped and counted until it
+//! does, so that the gap is marked in its place. When the disk was fast for a while, the writer ends.
 //!
 //! | Killed | What happens |
 //! |---|---|
@@ -15,78 +14,71 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 
-use super::{CHUNK, Log, Moved, Staging, Stream, Way, batch};
+use super::{CHUNK, Log, Moved, Stream, Way};
 use crate::clock;
 use crate::fail_point::fail_point;
+use crate::spawn::pipe::OutputPipe;
 use crate::sys;
 use crate::sys::{Board, Fork};
 
-/// A write that takes longer than this is slow. A writer whose full pipe takes it longer than this is not waited for.
+/// A write that takes longer is slow. If a full pipe takes the writer longer, output is dropped.
 const SLOW_MS: u64 = 250;
-/// How long the disk must have been well before we trust it again. Nobody wants to wait for that in a test.
+/// How long the disk must have been fast before the writer ends; short in tests.
 const WELL_MS: u64 = if cfg!(debug_assertions) { 1_000 } else { 30_000 };
-/// How often a writer that is behind is looked at.
+/// How often a writer that is behind is checked.
 const LOOK_MS: u64 = 1000;
 
-const STREAMS: [Stream; 2] = [Stream::Stdout, Stream::Stderr];
+pub(super) const STREAMS: [Stream; 2] = [Stream::Stdout, Stream::Stderr];
 
-/// The process that writes, seen from the one that feeds it.
+/// The writer, as the supervisor sees it.
 pub(super) struct Writer {
     pid: u32,
-    pipes: [Feed; 2],
+    /// We also hold the reading ends, in case the writer is killed.
+    pipes: [OutputPipe; 2],
     flow: Flow,
-    /// Which of the pipes took nothing when last tried.
+    /// Which of the pipes were full at the last attempt.
     full: [bool; 2],
-    /// How many gaps there were. One is written down before the next but one can begin: bytes come between two gaps
-    /// only when everything before the first is written, and the second ends only when they are.
+    /// The number of gaps so far. A gap is recorded before the next but one can begin: between two gaps bytes are
+    /// passed on only after everything before the first was written, and the second ends only after they were.
     gaps: usize,
     /// When the disk was last known to be slow.
     slow_ms: u64,
 }
 
-/// Both ends of a pipe to the writer. The reading end is its, and ours should it die.
-struct Feed {
-    read: OwnedFd,
-    write: OwnedFd,
-}
-
-/// How the writer keeps up.
+/// Whether the writer keeps up.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Flow {
-    /// It does.
+    /// It keeps up.
     Free,
-    /// A pipe was full at this moment; how much had been taken by then.
+    /// A pipe was full at this time; the logical end at that time.
     Behind { since_ms: u64, end: u64 },
-    /// Bytes are dropped until the writer has come to this offset.
+    /// Bytes are dropped until the writer has reached this offset.
     Dropping { from: u64 },
 }
 
 impl Log {
-    /// Takes note of how long the last write took.
-    pub(super) fn judge_disk(&mut self, begun_ms: u64) {
+    /// Checks how long the last write took.
+    pub(super) fn check_speed(&mut self, begun_ms: u64) {
         let now = clock::monotonic_ms();
         if now.saturating_sub(begun_ms) > SLOW_MS {
             self.slow_ms = Some(now);
         }
     }
 
-    /// Tells whether a write took so long that somebody else should do the next.
+    /// Tells whether a write took so long that a writer is needed.
     pub(crate) const fn needs_writer(&self) -> bool {
         self.slow_ms.is_some()
     }
 
-    /// Looks after the writer: hires one, dismisses one. The journal is what it keeps locked for as long as it
-    /// writes.
-    pub(crate) fn tend(&mut self, journal: impl AsFd) {
+    /// Starts or ends the writer. It keeps the journal locked as long as it writes.
+    pub(crate) fn manage_writer(&mut self, journal: impl AsFd) {
         match &mut self.way {
             Way::Straight => {
                 if let Some(slow_ms) = self.slow_ms.take() {
-                    self.unshare_all();
-                    // Without a writer the task waits for its disk.
-                    let _ = self.hire(slow_ms, journal.as_fd());
+                    // If no writer can be started, the task waits for its disk.
+                    let _ = self.start_writer(slow_ms, journal.as_fd());
                 }
             }
             Way::Through(writer) => {
@@ -101,7 +93,7 @@ impl Log {
         }
     }
 
-    /// Tells whether output may be on its way to the log still.
+    /// Tells whether some output may not be in the log yet.
     pub(crate) const fn is_written_elsewhere(&self) -> bool {
         match self.way {
             Way::Straight => false,
@@ -109,7 +101,7 @@ impl Log {
         }
     }
 
-    /// When to look after the writer again.
+    /// When to check the writer again.
     pub(crate) fn due_ms(&self) -> Option<u64> {
         let Way::Through(writer) = &self.way else { return None };
         let soon = clock::monotonic_ms() + LOOK_MS;
@@ -120,7 +112,7 @@ impl Log {
         })
     }
 
-    /// The pipe to wait for instead of the task's, from which nothing can be taken as long as this one is full.
+    /// Returns the full pipe to poll instead of the task's pipe.
     pub(crate) fn full_pipe(&self, stream: Stream) -> Option<BorrowedFd<'_>> {
         match &self.way {
             Way::Through(writer) if writer.full[stream as usize] => {
@@ -130,9 +122,8 @@ impl Log {
         }
     }
 
-    fn hire(&mut self, slow_ms: u64, journal: BorrowedFd<'_>) -> io::Result<()> {
-        let pipes = [Feed::open()?, Feed::open()?];
-        self.staging = Staging::Untried;
+    fn start_writer(&mut self, slow_ms: u64, journal: BorrowedFd<'_>) -> io::Result<()> {
+        let pipes = [OutputPipe::new()?, OutputPipe::new()?];
         self.board.set_taken(self.end);
         self.board.set_written(self.end);
         self.board.set_slow_ms(slow_ms);
@@ -150,60 +141,7 @@ impl Log {
         }
     }
 
-    /// What the writer does, until nobody feeds it any more.
-    fn write_for(&mut self, [stdout, stderr]: [Feed; 2], journal: BorrowedFd<'_>) -> ! {
-        let own = [self.file.as_fd(), self.null.as_fd(), journal, stdout.read.as_fd(), stderr.read.as_fd()];
-        let index = self.index.as_ref().map(AsFd::as_fd);
-        // Whoever waits for the end of one of our streams must not wait for this process.
-        sys::close_all_but(&own.into_iter().chain(index).collect::<Vec<_>>());
-        // Our feeder may be dead before it could say so.
-        self.board.set_writer(Some(std::process::id()));
-        let sources = [stdout.read.as_fd(), stderr.read.as_fd()];
-        let mut gaps = 0;
-        loop {
-            let mut left = 0;
-            for (stream, source) in STREAMS.into_iter().zip(sources) {
-                let waiting = rustix::io::ioctl_fionread(source).unwrap_or(0);
-                if waiting > 0 {
-                    self.write_down_gap(&mut gaps);
-                    let now_us = clock::wall().as_micros().max(0) as u64;
-                    let _ = self.append_from(stream, source, waiting, now_us);
-                    fail_point("writer-wrote");
-                    self.report();
-                }
-                left += waiting;
-            }
-            if left == 0 && !wait_for_input(sources) {
-                break;
-            }
-        }
-        if self.write_down_gap(&mut gaps) {
-            let _ = self.write_pending_drop();
-        }
-        self.tidy();
-        sys::exit_at_once(0)
-    }
-
-    fn report(&mut self) {
-        if let Some(slow_ms) = self.slow_ms.take() {
-            self.board.set_slow_ms(slow_ms);
-        }
-        self.board.set_written(self.end);
-    }
-
-    /// Counts what the feeder dropped behind the bytes that were written so far; says whether there was any.
-    fn write_down_gap(&mut self, gaps: &mut usize) -> bool {
-        let (from, bytes) = self.board.gap(*gaps);
-        let is_here = bytes > 0 && self.end == from;
-        if is_here {
-            self.lose(bytes);
-            self.board.set_gap_bytes(*gaps, 0);
-            *gaps += 1;
-        }
-        is_here
-    }
-
-    /// Gives the writer what a pipe of the task's holds; drops it when that does not keep up.
+    /// Passes the content of a task's pipe to the writer; drops it if the writer does not keep up.
     pub(super) fn pass_on(&mut self, stream: Stream, source: &impl AsFd) -> Moved {
         let Way::Through(writer) = &mut self.way else { return Moved::Nothing };
         let written = self.board.written();
@@ -245,8 +183,8 @@ impl Log {
         moved
     }
 
-    /// Waits for the writer to end and writes in its stead again; opens the log, if a predecessor's writer kept us
-    /// from it.
+    /// Ends the writer, waits for it and writes in this process again. Opens a log that the writer of a predecessor
+    /// has used.
     pub(crate) fn rejoin(&mut self) {
         let writer = match std::mem::replace(&mut self.way, Way::Closed) {
             Way::Straight => {
@@ -262,7 +200,7 @@ impl Log {
         let Writer { pid, pipes: [stdout, stderr], .. } = *writer;
         let pipes = [stdout.read, stderr.read];
         drop((stdout.write, stderr.write));
-        // It may have been reaped already.
+        // The writer may have been reaped already.
         let _ = sys::reap(pid);
         self.board.set_writer(None);
         fail_point("writer-ended");
@@ -270,20 +208,18 @@ impl Log {
         self.dropped = 0;
         let Ok(mut log) = Self::recover(&self.dir, self.board) else { return };
         log.set_cap(self.cap);
-        let _ = log.finish_batch([&pipes[0], &pipes[1]]);
-        batch::forget(&self.dir);
         log.empty_pipes(&pipes);
         log.lose(taken.saturating_sub(log.end));
         self.board.set_taken(0);
         *self = log;
     }
 
-    /// Takes what a writer that was killed left in its pipes.
+    /// Writes what a killed writer left in its pipes.
     fn empty_pipes(&mut self, pipes: &[OwnedFd; 2]) {
         let now_us = clock::wall().as_micros().max(0) as u64;
         for (stream, pipe) in STREAMS.into_iter().zip(pipes) {
-            while let Ok(waiting @ 1..) = rustix::io::ioctl_fionread(pipe) {
-                match self.append_from(stream, pipe, waiting, now_us) {
+            while let Ok(1..) = rustix::io::ioctl_fionread(pipe) {
+                match self.append_from(stream, pipe, now_us) {
                     Moved::Bytes(0) | Moved::Nothing => break,
                     Moved::Bytes(_) => {}
                 }
@@ -293,24 +229,9 @@ impl Log {
 }
 
 impl Writer {
-    /// Counts bytes of the gap that is open.
+    /// Counts bytes of the open gap.
     pub(super) fn widen_gap(&self, board: Board, bytes: u64) {
         let slot = self.gaps.saturating_sub(1);
         board.set_gap_bytes(slot, board.gap(slot).1 + bytes);
     }
-}
-
-impl Feed {
-    fn open() -> io::Result<Self> {
-        let (read, write) = sys::new_pipe(CHUNK)?;
-        rustix::io::ioctl_fionbio(&read, true)?;
-        Ok(Self { read, write })
-    }
-}
-
-/// Waits for bytes in one of the pipes; false when nobody can write to either any more and both are empty.
-fn wait_for_input(sources: [BorrowedFd<'_>; 2]) -> bool {
-    let mut fds = sources.map(|source| PollFd::from_borrowed_fd(source, PollFlags::IN));
-    let _ = poll(&mut fds, None);
-    fds.iter().any(|fd| !fd.revents().contains(PollFlags::HUP) || fd.revents().contains(PollFlags::IN))
 }

@@ -1,4 +1,4 @@
-//! Going on with a log where another process left it.
+//! Continues a log of another process.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -18,7 +18,7 @@ use crate::sys::Board;
 const WRITER_PATIENCE_MS: u64 = 1000;
 
 impl Log {
-    /// Opens the log that a predecessor left, finishing a replacement it was killed in.
+    /// Opens the log of a predecessor and finishes a replacement that was interrupted.
     pub(crate) fn recover(dir: &Path, board: Board) -> io::Result<Self> {
         let mut bytes = Vec::new();
         let mut index = OpenOptions::new().read(true).write(true).open(dir.join(INDEX_FILE)).ok();
@@ -69,11 +69,11 @@ impl Log {
         Ok(log)
     }
 
-    /// Goes on after the death of the supervisor whose fork this process is; says whether the log is open.
+    /// Continues the log after the supervisor that this process has forked was killed.
     ///
-    /// What this process knows of the log is from before it was written. If it cannot be opened now, bytes are
-    /// dropped and counted until it can.
-    pub(crate) fn succeed(&mut self) -> bool {
+    /// The state in memory is from before the log was written. If the log cannot be opened now, bytes are dropped and
+    /// counted until it can.
+    pub(crate) fn succeed(&mut self) {
         self.way = Way::Closed;
         let on_disk = fs::metadata(&self.path).map_or(0, |found| found.size());
         self.end = self.board.taken().max(on_disk);
@@ -82,7 +82,7 @@ impl Log {
         while self.is_being_written() && clock::monotonic_ms() < patience {
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
-        self.reopen().is_ok()
+        let _ = self.reopen();
     }
 
     /// Opens a log that could not be opened before.
@@ -92,7 +92,7 @@ impl Log {
         }
         let mut log = Self::recover(&self.dir, self.board)?;
         log.set_cap(self.cap);
-        // Taken out of the task's pipes by the predecessor or by us, and in nobody's hands any more.
+        // Taken out of the task's pipes by the predecessor or by us, and neither in the log nor in a pipe.
         let missing = self.board.taken().saturating_sub(log.end) + self.dropped;
         log.lose(missing);
         self.board.set_writer(None);
@@ -114,7 +114,7 @@ impl Log {
     }
 }
 
-/// Finds out whether the last entry is a drop whose marker is not complete; returns the count and where it begins.
+/// Checks whether the last entry is a drop with an incomplete marker; returns the count and where the marker begins.
 fn unfinished(last: &Segment, log_size: u64) -> Option<(u64, u64)> {
     match last.kind {
         EntryKind::Drop(count) => {

@@ -1,7 +1,7 @@
-//! Limits that a control group holds.
+//! Limits that a control group enforces.
 //!
-//! A group can hold a limit only where its parent hands the controller down, and a parent that has processes of its own
-//! can hand down none. So the group is made below the nearest ancestor that is ours and can.
+//! A group can enforce a limit only if its parent delegates the controller, and a parent with processes of its own
+//! cannot. So the group is created below the nearest ancestor that this user may change and that can.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -12,14 +12,14 @@ use rustix::fs::{Access, access};
 
 use super::{Cgroup, PROCESSES};
 
-/// The length of time over which processor time is granted.
+/// The period of the CPU limit.
 const PERIOD_US: u64 = 100_000;
 
 impl Cgroup {
-    /// Makes a group for a task that holds all its limits, below `base` or the nearest ancestor where that is possible.
+    /// Creates a group that enforces all limits of a task, below `base` or the nearest possible ancestor.
     pub(crate) fn make_limited(base: &Path, task: &str, limits: &Resources) -> Option<Self> {
         let ours = |group: &&Path| access(group.join(PROCESSES), Access::WRITE_OK).is_ok();
-        let parents = base.ancestors().take_while(ours).filter(|parent| hands_down(parent, limits));
+        let parents = base.ancestors().take_while(ours).filter(|parent| delegates(parent, limits));
         parents.into_iter().find_map(|parent| {
             let mut group = Self::make(parent, task)?;
             if set(&group.path, limits).is_err() {
@@ -31,7 +31,7 @@ impl Cgroup {
         })
     }
 
-    /// Makes sure that a process is in the group; one that has ended is nowhere.
+    /// Makes sure that a process is in the group; a process that has ended counts.
     pub(crate) fn take_in(&self, pid: u32) -> bool {
         if self.pids().contains(&pid) {
             return true;
@@ -42,9 +42,10 @@ impl Cgroup {
         }
     }
 
-    /// Says which limit the kernel had to hold, or which was used up.
-    pub(crate) fn struck(&self, limits: &Resources) -> Option<ResourceLimit> {
-        // Killed by the system's own want of memory, processes count too; then the group was not at its limit.
+    /// Returns the limit that the kernel had to enforce, or that was used up.
+    pub(crate) fn exceeded(&self, limits: &Resources) -> Option<ResourceLimit> {
+        // Processes that the system killed for its own lack of memory are counted, too; then the group was not at its
+        // limit.
         let out_of_memory =
             || self.counter("memory.events", "oom") > 0 && self.counter("memory.events", "oom_kill") > 0;
         let memory = limits.memory.filter(|_| out_of_memory()).map(ResourceLimit::Memory);
@@ -55,7 +56,7 @@ impl Cgroup {
         memory.or(pids).or(cpu_time)
     }
 
-    /// Returns the processor time that was used in the group so far.
+    /// Returns the CPU time that the group has used.
     pub(crate) fn cpu_us(&self) -> u64 {
         self.counter("cpu.stat", "usage_usec")
     }
@@ -67,14 +68,14 @@ impl Cgroup {
     }
 }
 
-/// Makes sure that a group hands down what the limits need.
-fn hands_down(parent: &Path, limits: &Resources) -> bool {
+/// Makes sure that a group delegates the controllers that the limits need.
+fn delegates(parent: &Path, limits: &Resources) -> bool {
     let control = parent.join("cgroup.subtree_control");
     let has = |controller: &str| {
         let text = std::fs::read_to_string(&control).unwrap_or_default();
         text.split_ascii_whitespace().any(|word| word == controller)
     };
-    // Processor time is counted in every group.
+    // CPU time is counted in every group.
     let needed = [
         ("memory", limits.memory.is_some()),
         ("pids", limits.pids.is_some()),
@@ -90,7 +91,7 @@ fn set(group: &Path, limits: &Resources) -> io::Result<()> {
     if let Some(bytes) = limits.memory {
         put("memory.max", bytes.to_string())?;
         put("memory.oom.group", "1".to_owned())?;
-        // Without swap there is no such file, and nothing to forbid.
+        // Without swap the file does not exist.
         let _ = put("memory.swap.max", "0".to_owned());
     }
     if let Some(pids) = limits.pids {
@@ -102,7 +103,7 @@ fn set(group: &Path, limits: &Resources) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes to a file of the kernel's; there is none to be made.
+/// Writes to an existing file of the kernel.
 fn write(path: &Path, value: &str) -> io::Result<()> {
     OpenOptions::new().write(true).open(path)?.write_all(value.as_bytes())
 }
@@ -162,11 +163,11 @@ mod tests {
     fn controllers_must_be_handed_down() {
         let some = group(&[("cgroup.subtree_control", "cpu memory\n")]);
         let memory = Resources { memory: Some(1 << 20), ..Resources::default() };
-        assert!(hands_down(some.path(), &memory));
-        assert!(!hands_down(some.path(), &ALL), "pids are not");
+        assert!(delegates(some.path(), &memory));
+        assert!(!delegates(some.path(), &ALL), "pids are not");
         let none = group(&[]);
-        assert!(!hands_down(none.path(), &memory));
-        assert!(hands_down(none.path(), &Resources { cpu_time_ms: Some(5), ..Resources::default() }));
+        assert!(!delegates(none.path(), &memory));
+        assert!(delegates(none.path(), &Resources { cpu_time_ms: Some(5), ..Resources::default() }));
     }
 
     #[test]
@@ -207,10 +208,10 @@ mod tests {
         for (files, expected) in table {
             let directory = group(&files);
             let group = Cgroup::find(directory.path()).unwrap();
-            assert_eq!(group.struck(&ALL), expected, "{files:?}");
-            assert_eq!(group.struck(&Resources::default()), None);
+            assert_eq!(group.exceeded(&ALL), expected, "{files:?}");
+            assert_eq!(group.exceeded(&Resources::default()), None);
         }
         let gone = group(&[]);
-        assert_eq!(Cgroup::find(gone.path()).unwrap().struck(&ALL), None);
+        assert_eq!(Cgroup::find(gone.path()).unwrap().exceeded(&ALL), None);
     }
 }

@@ -1,4 +1,4 @@
-//! Limits on what the tree uses: looked at when due, and the end of a tree that exceeds one.
+//! Resource limits: measures the tree when that is due, and ends a tree that exceeds a limit.
 
 use mw_model::signal::{SIGKILL, SIGTERM, SIGXCPU};
 use mw_model::wire::JournalEntry;
@@ -6,37 +6,36 @@ use mw_model::{Enforcement, Exit, ResourceLimit, Resources, Usage};
 
 use super::supervise::Supervisor;
 use crate::clock;
-use crate::end::record;
 use crate::sys;
 
 impl Supervisor {
-    /// When to look next; not while the tree is being ended anyway.
-    pub(crate) fn limits_due_ms(&self) -> Option<u64> {
-        self.limit_watch.as_ref().filter(|_| self.ending.is_none()).and_then(|watch| watch.due_ms())
+    /// When to measure next; not while the tree is being ended.
+    pub(crate) fn resources_due_ms(&self) -> Option<u64> {
+        self.resource_schedule.as_ref().filter(|_| self.ending.is_none()).and_then(|watch| watch.due_ms())
     }
 
-    /// Looks at the tree when that is due, and ends it when it exceeds a limit.
-    pub(crate) fn drive_limits(&mut self, now: u64) {
-        if self.limits_due_ms().is_none_or(|due| now < due) {
+    /// Measures the tree when that is due, and ends it if it exceeds a limit.
+    pub(crate) fn check_resources(&mut self, now: u64) {
+        if self.resources_due_ms().is_none_or(|due| now < due) {
             return;
         }
-        let Some(watch) = &self.limit_watch else { return };
+        let Some(watch) = &self.resource_schedule else { return };
         let before_us = clock::own_cpu_us();
-        let (usage, struck) = self.look_at_usage(watch.limits(), watch.enforcement());
+        let (usage, struck) = self.measure(watch.limits(), watch.enforcement());
         let cost_us = clock::own_cpu_us().saturating_sub(before_us);
-        if let Some(watch) = &mut self.limit_watch {
+        if let Some(watch) = &mut self.resource_schedule {
             watch.looked(&usage, cost_us, clock::monotonic_ms());
         }
         if let Some(limit) = struck {
-            self.strike(limit);
+            self.end_for_limit(limit);
         }
     }
 
-    /// Returns what the tree uses, as far as its limits need it, and which of them it exceeds.
-    fn look_at_usage(&self, limits: &Resources, how: Enforcement) -> (Usage, Option<ResourceLimit>) {
+    /// Returns what the tree uses, as far as its limits need it, and the limit that it exceeds.
+    fn measure(&self, limits: &Resources, how: Enforcement) -> (Usage, Option<ResourceLimit>) {
         match (&self.run.cgroup, how) {
             (Some(group), Enforcement::ControlGroup) => {
-                (Usage { cpu_us: group.cpu_us(), ..Usage::default() }, group.struck(limits))
+                (Usage { cpu_us: group.cpu_us(), ..Usage::default() }, group.exceeded(limits))
             }
             (Some(_) | None, Enforcement::Sampled) | (None, Enforcement::ControlGroup) => {
                 let usage = self.sample(limits);
@@ -47,8 +46,8 @@ impl Supervisor {
 
     /// Adds up the tree.
     ///
-    /// What processes share is counted for each of them at first. Only when that exceeds the limit it is divided among
-    /// those who share it, which takes the kernel much longer.
+    /// Shared memory is counted for every process at first. Only if the sum exceeds the limit, it is divided among
+    /// the processes that share it, which takes the kernel much longer.
     fn sample(&self, limits: &Resources) -> Usage {
         let ours: Vec<u32> = [self.settle, self.run.board.helper()].into_iter().flatten().collect();
         let group = self.run.cgroup.as_ref().map(|group| group.pids()).unwrap_or_default();
@@ -68,40 +67,45 @@ impl Supervisor {
         usage
     }
 
-    /// Ends the tree because of a limit. What takes ever more memory or processes gets no time of grace.
-    fn strike(&mut self, limit: ResourceLimit) {
-        // A process that has ended by itself was not ended by a limit, even if nobody has noticed yet.
+    /// Ends the tree because of a limit.
+    fn end_for_limit(&mut self, limit: ResourceLimit) {
+        // A process that has ended by itself was not ended by a limit, even if its end was not noticed yet.
         let was_over = self.record.is_some();
         self.notice_end();
         match (was_over, self.record.is_some()) {
-            (false, false) => self.struck = Some(limit),
-            // What it left behind is another tree.
+            (false, false) => self.exceeded = Some(limit),
+            // Its survivors are another tree.
             (false, true) => return,
             (true, _) => {}
         }
         let entry = JournalEntry::ResourceLimitReached { limit };
-        record::journal(&mut self.run.files.journal, self.run.number, entry);
-        let signal = match limit {
-            ResourceLimit::Memory(_) | ResourceLimit::Pids(_) => SIGKILL,
-            ResourceLimit::CpuTime(_) => SIGTERM,
-        };
+        self.journal(entry);
+        let signal = signal_for(limit);
         self.grace_ms = self.run.message.limits.timeout_grace_ms;
         if signal == SIGKILL {
-            self.signal_group(SIGKILL);
+            self.kill_group();
         }
         self.begin_ending(None, signal);
     }
 
-    /// Says which limit the kernel ended the first process for, if it was that.
-    pub(crate) fn struck_at_end(&self, exit: &Exit) -> Option<ResourceLimit> {
+    /// Returns the limit for which the kernel ended the first process, if it did.
+    pub(crate) fn exceeded_at_end(&self, exit: &Exit) -> Option<ResourceLimit> {
         let Exit::Signal { number, .. } = exit else { return None };
-        let watch = self.limit_watch.as_ref().filter(|_| self.ending.is_none())?;
-        let (_, struck) = self.look_at_usage(watch.limits(), watch.enforcement());
+        let watch = self.resource_schedule.as_ref().filter(|_| self.ending.is_none())?;
+        let (_, struck) = self.measure(watch.limits(), watch.enforcement());
         struck.filter(|limit| match (limit, watch.enforcement()) {
             (ResourceLimit::Memory(_), Enforcement::ControlGroup) => *number == SIGKILL,
             (ResourceLimit::CpuTime(_), _) => matches!(*number, SIGKILL | SIGXCPU),
-            // Nobody but us ends a process for these.
+            // Only this process ends a tree for these.
             (ResourceLimit::Memory(_), Enforcement::Sampled) | (ResourceLimit::Pids(_), _) => false,
         })
+    }
+}
+
+/// Returns the first signal for a tree that exceeds a limit. If it exceeds memory or processes, there is no grace period.
+pub(crate) const fn signal_for(limit: ResourceLimit) -> i32 {
+    match limit {
+        ResourceLimit::Memory(_) | ResourceLimit::Pids(_) => SIGKILL,
+        ResourceLimit::CpuTime(_) => SIGTERM,
     }
 }

@@ -1,14 +1,14 @@
-//! When a tree that has limits on resources is looked at. Time is passed in.
+//! When a tree with resource limits is measured. Time is passed in.
 
 use mw_model::{Enforcement, Pace, Resources, Usage};
 
-/// The time until the first look.
+/// The time until the first measurement.
 const FIRST_MS: u64 = 20;
-/// How often a control group is asked whether it had to refuse a process.
+/// How often a control group is checked for refused forks.
 const ASK_GROUP_MS: u64 = 500;
 
-/// The limits of a run, how they are held, and when to look next.
-pub(crate) struct LimitWatch {
+/// The resource limits of a run, how they are enforced, and when to measure next.
+pub(crate) struct ResourceSchedule {
     limits: Resources,
     enforcement: Enforcement,
     processors: u64,
@@ -16,15 +16,15 @@ pub(crate) struct LimitWatch {
     cpu_us: u64,
 }
 
-impl LimitWatch {
-    /// Nothing for a run that has no limits: it costs nothing either.
+impl ResourceSchedule {
+    /// Returns nothing for a run without limits.
     pub(crate) fn of(limits: &Resources, enforcement: Enforcement, now_ms: u64) -> Option<Self> {
         if limits.is_none() {
             return None;
         }
         let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
         let looks = match enforcement {
-            // The end of a group that ran out of memory is seen without looking.
+            // If a group runs out of memory, its end is seen without measuring.
             Enforcement::ControlGroup => limits.pids.is_some() || limits.cpu_time_ms.is_some(),
             Enforcement::Sampled => true,
         };
@@ -44,7 +44,7 @@ impl LimitWatch {
         self.due_ms
     }
 
-    /// Plans the next look after one that took that long.
+    /// Plans the next measurement after one that took this much CPU time.
     pub(crate) fn looked(&mut self, usage: &Usage, cost_us: u64, now_ms: u64) {
         let pace = Pace { processors: self.processors, cost_us, idle: usage.cpu_us == self.cpu_us };
         self.cpu_us = usage.cpu_us;
@@ -69,20 +69,20 @@ mod tests {
 
     #[test]
     fn without_limits_there_is_nothing_to_watch() {
-        assert!(LimitWatch::of(&Resources::default(), Enforcement::Sampled, 0).is_none());
+        assert!(ResourceSchedule::of(&Resources::default(), Enforcement::Sampled, 0).is_none());
     }
 
     #[test]
     fn the_kernel_needs_no_help_with_memory() {
-        let watch = LimitWatch::of(&MEMORY, Enforcement::ControlGroup, 0).unwrap();
+        let watch = ResourceSchedule::of(&MEMORY, Enforcement::ControlGroup, 0).unwrap();
         assert_eq!(watch.due_ms(), None);
-        let watch = LimitWatch::of(&MEMORY, Enforcement::Sampled, 100).unwrap();
+        let watch = ResourceSchedule::of(&MEMORY, Enforcement::Sampled, 100).unwrap();
         assert_eq!(watch.due_ms(), Some(100 + FIRST_MS));
     }
 
     #[test]
     fn a_tree_that_does_nothing_is_looked_at_less_often() {
-        let mut watch = LimitWatch::of(&MEMORY, Enforcement::Sampled, 0).unwrap();
+        let mut watch = ResourceSchedule::of(&MEMORY, Enforcement::Sampled, 0).unwrap();
         let usage = Usage { memory: 1 << 30, cpu_us: 5, pids: 1 };
         watch.looked(&usage, 100, 1000);
         assert_eq!(watch.due_ms(), Some(1020));
@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn a_group_is_asked_for_refused_processes_now_and_then() {
         let limits = Resources { pids: Some(5), ..MEMORY };
-        let mut watch = LimitWatch::of(&limits, Enforcement::ControlGroup, 0).unwrap();
+        let mut watch = ResourceSchedule::of(&limits, Enforcement::ControlGroup, 0).unwrap();
         watch.looked(&Usage::default(), 100, 1000);
         assert_eq!(watch.due_ms(), Some(1500));
     }

@@ -1,4 +1,4 @@
-//! What a program does first.
+//! The first steps of every executable.
 
 use std::mem;
 
@@ -7,15 +7,15 @@ use rustix::fs::{Mode, OFlags};
 
 use crate::sys;
 
-/// Makes writing safe: a broken pipe is an error to be handled, and what is opened later is never taken for a
-/// standard stream.
-pub fn settle_in() {
+/// Turns a broken pipe into an error, and opens closed standard streams on `/dev/null`, so that no file opened later
+/// becomes one of them.
+pub fn set_up_process() {
     sys::ignore_broken_pipes();
     let streams = [rustix::stdio::stdin(), rustix::stdio::stdout(), rustix::stdio::stderr()];
     let mut asked = streams.each_ref().map(|stream| PollFd::new(stream, PollFlags::empty()));
     if poll(&mut asked, Some(&Timespec::default())).is_ok_and(|closed| closed > 0) {
         for _ in asked.iter().filter(|stream| stream.revents().contains(PollFlags::NVAL)) {
-            // It gets the lowest number that is free.
+            // A new descriptor gets the lowest free number.
             if let Ok(nothing) = rustix::fs::open("/dev/null", OFlags::RDWR, Mode::empty()) {
                 mem::forget(nothing);
             }

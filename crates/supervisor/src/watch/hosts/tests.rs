@@ -1,0 +1,121 @@
+//! When a session counts as over.
+
+use super::*;
+use mw_model::RawText;
+
+fn hosts(directory: &Path) -> Hosts {
+    let directory = RawText::from(directory.as_os_str().as_bytes());
+    Hosts::new(&SessionWatch { directory, grace_ms: 100, hosted: false, servers: false })
+}
+
+/// A hold by a process that ends when it is killed; the lock is ours.
+fn hold(directory: &Path, name: &str) -> (std::process::Child, File) {
+    let child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+    let mut file = File::create(directory.join(format!("{HOST_PREFIX}{name}"))).unwrap();
+    file.lock().unwrap();
+    file.write_all(format!("{}\n", child.id()).as_bytes()).unwrap();
+    (child, file)
+}
+
+fn end((mut child, file): (std::process::Child, File)) {
+    drop(file);
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn a_session_that_nobody_hosts_is_not_over() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut hosts = hosts(dir.path());
+    assert!(!hosts.search());
+    assert!(!hosts.look(1_000_000));
+    assert_eq!(hosts.due_ms(), None);
+}
+
+#[test]
+fn it_is_over_when_the_last_host_is_gone_and_the_grace_has_passed() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut hosts = hosts(dir.path());
+    let (one, two) = (hold(dir.path(), "a"), hold(dir.path(), "b"));
+    assert!(hosts.search());
+    end(one);
+    assert!(!hosts.look(1000));
+    assert_eq!(hosts.due_ms(), None, "another host lives");
+    end(two);
+    while hosts.due_ms().is_none() {
+        assert!(!hosts.look(1000));
+    }
+    assert_eq!(hosts.due_ms(), Some(1100));
+    assert!(!hosts.look(1099));
+    assert!(hosts.look(1100));
+}
+
+#[test]
+fn a_successor_of_who_saw_a_host_waits_for_another_no_longer_than_the_grace() {
+    let dir = tempfile::tempdir().unwrap();
+    let directory = RawText::from(dir.path().as_os_str().as_bytes());
+    let watch = SessionWatch { directory, grace_ms: 100, hosted: false, servers: false };
+    let mut alone = Hosts::of_hosted(&watch, 1000);
+    assert!(!alone.search_first(1000));
+    assert!(!alone.look(1099));
+    assert!(alone.look(1100));
+    let host = hold(dir.path(), "a");
+    let mut hosted = Hosts::of_hosted(&watch, 1000);
+    assert!(!hosted.search_first(1000), "it is not the first");
+    assert!(!hosted.look(1100));
+    assert!(hosts(dir.path()).search_first(1000));
+    end(host);
+}
+
+#[test]
+fn a_host_that_dies_before_anybody_looks_ends_its_session_all_the_same() {
+    let dir = tempfile::tempdir().unwrap();
+    let directory = RawText::from(dir.path().as_os_str().as_bytes());
+    let watch = SessionWatch { directory, grace_ms: 100, hosted: true, servers: false };
+    let mut hosts = Hosts::at_start(&watch, 1000);
+    assert!(!hosts.search_first(1000));
+    assert_eq!(hosts.due_ms(), Some(1100));
+    assert!(!hosts.look(1099));
+    assert!(hosts.look(1100));
+    let host = hold(dir.path(), "a");
+    let mut hosts = Hosts::at_start(&watch, 1000);
+    assert!(hosts.search_first(1000), "the first that was seen");
+    assert!(!hosts.look(1100));
+    end(host);
+}
+
+#[test]
+fn a_server_counts_for_those_who_hang_on_servers_and_may_leave_before_its_process_ends() {
+    let dir = tempfile::tempdir().unwrap();
+    let directory = RawText::from(dir.path().as_os_str().as_bytes());
+    let (child, file) = hold(dir.path(), "a");
+    fs::rename(dir.path().join("host-a"), dir.path().join(format!("{SERVER_PREFIX}a"))).unwrap();
+    let mut hosts = hosts(dir.path());
+    assert!(!hosts.search_first(1000), "a server is no host");
+    let mut hosts = Hosts::new(&SessionWatch { directory, grace_ms: 100, hosted: true, servers: true });
+    assert!(hosts.search_first(1000));
+    assert!(!dir.path().join(NO_SERVER_FILE).exists());
+    file.unlock().unwrap();
+    assert!(!hosts.look(1000), "its process lives");
+    assert!(!hosts.search_first(1000));
+    assert_eq!(hosts.due_ms(), Some(1100));
+    assert!(dir.path().join(NO_SERVER_FILE).exists(), "others can see since when");
+    assert!(hosts.look(1100));
+    end((child, file));
+}
+
+#[test]
+fn a_host_that_comes_in_time_saves_the_session() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut hosts = hosts(dir.path());
+    let first = hold(dir.path(), "a");
+    assert!(hosts.search());
+    end(first);
+    while hosts.due_ms().is_none() {
+        assert!(!hosts.look(1000));
+    }
+    let next = hold(dir.path(), "b");
+    assert!(!hosts.look(1100));
+    assert!(hosts.descriptor().is_some());
+    end(next);
+}
