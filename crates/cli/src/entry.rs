@@ -7,6 +7,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, FromArgMatches};
 use meanwhile::engine::Supervisor;
 
+use crate::arguments::command_line::{command_last, command_words};
 use crate::commands::{self, Command};
 use crate::context::{Context, Needs};
 use crate::error::{CommandError, CommandResult};
@@ -41,11 +42,11 @@ fn read(words: &[OsString]) -> Result<(bool, Command), clap::Error> {
     let first = words.get(1).map(OsString::as_os_str).unwrap_or_default();
     let mut command = commands::only(root(), first);
     let read = command.try_get_matches_from_mut(words)?;
-    let read = match read.subcommand().and_then(|(_, read)| commands::command_last(words, read)) {
+    let read = match read.subcommand().and_then(|(_, read)| command_last(words, read)) {
         None => read,
         Some(again) => {
             let read = command.try_get_matches_from_mut(&again)?;
-            let command_words = read.subcommand().map(|(_, read)| commands::command_words(read));
+            let command_words = read.subcommand().map(|(_, read)| command_words(read));
             if command_words != Some(1) {
                 let text = "a script must be a single quoted argument, but more words follow it";
                 return Err(command.error(ErrorKind::TooManyValues, text));

@@ -1,5 +1,8 @@
 //! Exit codes, each with a name. See `docs/cli.md`.
 
+use meanwhile::Task;
+use meanwhile::model::Cause;
+
 /// Something failed that has no code of its own.
 pub(crate) const FAILURE: u8 = 1;
 /// Bad input; nothing was changed.
@@ -26,5 +29,27 @@ pub(crate) const LOST: u8 = 125;
 pub(crate) const NOT_EXECUTABLE: u8 = 126;
 /// The program was not found.
 pub(crate) const PROGRAM_NOT_FOUND: u8 = 127;
-/// Added to the number of the signal that ended a task.
-pub(crate) const SIGNAL_BASE: i32 = 128;
+/// Returns the exit code for an end by a signal: 128 and its number.
+pub(crate) fn of_signal(signal: i32) -> u8 {
+    u8::try_from(128 + signal).unwrap_or(u8::MAX)
+}
+
+/// Returns the exit code for a task that has ended.
+pub(crate) fn of_task(task: &Task) -> u8 {
+    let Some(cause) = task.cause_value() else {
+        return FAILURE;
+    };
+    let own = cause.exit_code().map(|code| code as u8);
+    let by_signal = cause.signal().map(of_signal);
+    match cause {
+        Cause::Exited { .. } | Cause::Signaled { .. } => own.or(by_signal).unwrap_or(FAILURE),
+        // A requested end is no success, even if the process exits with 0.
+        Cause::Cancelled { .. } | Cause::LimitReached { .. } => {
+            own.filter(|code| *code != 0).or(by_signal).unwrap_or(FAILURE)
+        }
+        Cause::TimedOut { .. } => TIMED_OUT,
+        Cause::SpawnFailed { .. } => PROGRAM_NOT_FOUND,
+        Cause::Lost { .. } => LOST,
+        Cause::Skipped { .. } => FAILURE,
+    }
+}

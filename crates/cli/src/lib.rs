@@ -8,6 +8,7 @@
 // These panic where a stream takes nothing; `render` writes and says so.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+mod approval;
 mod arguments;
 mod commands;
 mod config;
@@ -17,9 +18,8 @@ mod entry;
 mod error;
 mod exit_code;
 mod foreground;
-mod gate;
 mod hints;
-mod host_state;
+mod hosts;
 mod otel;
 mod panics;
 mod programs;

@@ -52,8 +52,7 @@ impl Default for QueueSettings {
 pub struct Programs {
     /// `mw-supervisor`.
     pub supervisor: PathBuf,
-    /// What a supervisor becomes at the end, such as `mw settle --home DIR`; the limits of the queue
-    /// (`--max-running N --max-running-total N`) and the task's id are added.
+    /// What a supervisor becomes at the end, such as `mw settle --home DIR`; the task's id is added.
     pub settle: Vec<RawText>,
     /// Whether this process ends as soon as it has started a task. A supervisor need not leave the
     /// family of such a starter by a fork of its own: the starter's end makes it an orphan.

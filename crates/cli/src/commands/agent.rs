@@ -1,4 +1,4 @@
-//! `mw agent`: ask another agent in the background, or list those that can be asked.
+//! `mw agent`: runs another agent in the background, or lists the available agents.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -12,12 +12,12 @@ use mw_agents::subagent::{AcpError, Handshake, greet};
 use mw_tools::delegation::{AgentCall, AgentEntry, AgentSettings, order};
 use serde_json::json;
 
-use super::start::StartReply;
 use crate::arguments::environment::{current_umask, environment};
 use crate::config::at_capacity;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 use crate::render;
+use crate::render::start_reply::StartReply;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -82,8 +82,7 @@ impl Arguments {
         };
         // Our own agent without a model would start and fail; variables that are added may name one.
         if chosen.is_some_and(|entry| entry.name == "mw" && !entry.configured) && self.env.is_empty() {
-            super::acp::model(config, None)?
-                .map_err(|error| CommandError::usage(error.message, error.hint))?;
+            config.model(None)?.map_err(|error| CommandError::usage(error.message, error.hint))?;
         }
         let mut limits = config.settings.limits.clone();
         limits.run_timeout_ms = self.timeout.or(limits.run_timeout_ms).filter(|ms| *ms > 0);

@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::config::{Config, KNOBS, default_file, shown};
+use crate::config::{Config, default_file, settings, shown};
 use crate::context::Context;
 use crate::error::CommandResult;
 use crate::render;
@@ -40,15 +40,14 @@ impl Arguments {
 }
 
 fn as_json(config: &Config) -> Value {
-    let settings: Vec<_> = KNOBS
-        .iter()
-        .map(|knob| {
-            let source = config.source(knob);
+    let settings: Vec<_> = settings()
+        .map(|setting| {
+            let source = config.source(setting);
             let (file, line) = source.place().unzip();
             let file = file.map(Path::to_string_lossy);
-            json!({"name": knob.name, "value": knob.value(config), "source": source.to_string(),
-                   "origin": source.word(), "file": file, "line": line, "variable": knob.variable(),
-                   "accepts": knob.accepts.to_string(), "help": knob.help})
+            json!({"name": setting.name, "value": setting.value(config), "source": source.to_string(),
+                   "origin": source.word(), "file": file, "line": line, "variable": setting.variable(),
+                   "accepts": setting.accepts.to_string(), "help": setting.help})
         })
         .collect();
     let not_taken: Vec<_> = config
@@ -79,11 +78,11 @@ fn as_text(config: &Config) -> String {
         path(config.user_file.as_deref()),
         path(config.project_file.as_deref())
     );
-    for knob in &KNOBS {
-        let value = shown(&knob.value(config).replace('\n', " "));
+    for setting in settings() {
+        let value = shown(&setting.value(config).replace('\n', " "));
         let value = mw_ui::shortened(&value, 40);
-        let (source, variable) = (config.source(knob), knob.variable());
-        text.push_str(&format!("{:<24} {value:<12} ({source}; {variable})\n", knob.name));
+        let (source, variable) = (config.source(setting), setting.variable());
+        text.push_str(&format!("{:<24} {value:<12} ({source}; {variable})\n", setting.name));
     }
     for asked in &config.not_taken {
         let (name, value, place) = (asked.name, &asked.value, &asked.place);

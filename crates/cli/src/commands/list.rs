@@ -1,4 +1,4 @@
-//! `mw list`: tasks, live ones first.
+//! `mw list`: lists tasks, live tasks first.
 
 use clap::Args;
 use meanwhile::engine::{Clock, PortHolder, Runtime, SystemClock};
@@ -6,8 +6,8 @@ use meanwhile::model::{Status, TaskId, Timestamp};
 use meanwhile::{Filter, Page, Scope, Task};
 use serde::Serialize;
 
-use super::start::{KindChoice, parse_port};
-use crate::arguments::numbers::parse_number;
+use crate::arguments::numbers::{parse_number, parse_port};
+use crate::arguments::task::KindChoice;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 use crate::foreground::terminal;

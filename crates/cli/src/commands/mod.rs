@@ -1,4 +1,4 @@
-//! One file per command: its arguments and what it does.
+//! A file per command: its arguments and its code.
 
 mod acp;
 mod agent;
@@ -36,8 +36,6 @@ mod top;
 mod traces;
 mod wait;
 mod watch;
-
-pub(crate) use start::{command_last, command_words};
 
 use std::ffi::OsStr;
 

@@ -12,16 +12,16 @@ use meanwhile::model::{Io, TaskId, parse_duration_ms};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use super::start::{RUN, TaskArguments};
-use super::status;
-use super::wait::task_code;
+use crate::arguments::task::{RUN, TaskArguments};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, answer};
+use crate::exit_code;
 use crate::foreground::feed::{self, Feed};
 use crate::foreground::follow::Streams;
 use crate::foreground::queued::explain_queue;
 use crate::foreground::terminal::{Keys, ProgressLine, RawMode};
 use crate::render;
+use crate::render::status_page;
 
 /// Silence after which a line says what is going on.
 const SILENCE: Duration = Duration::from_secs(1);
@@ -99,9 +99,9 @@ fn conclude(context: &Context, runtime: &Runtime, id: &TaskId, detached: bool) -
         return Ok(0);
     }
     let task = runtime.tasks().task(id.as_str(), &context.scope())?;
-    let code = if detached { 0 } else { task_code(&task) };
+    let code = if detached { 0 } else { exit_code::of_task(&task) };
     if context.json {
-        return answer(status::show(context, runtime, &task, status::LINES).map(|_| ()), code);
+        return answer(status_page::show(context, runtime, &task, status_page::LINES).map(|_| ()), code);
     }
     if task.exit_code.is_none() {
         render::note(&format!("{} {}", task.short_name(), mw_desk::rows::state_words(&task)));

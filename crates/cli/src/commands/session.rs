@@ -149,8 +149,8 @@ fn host(context: &Context, session: &str, program: &[OsString]) -> CommandResult
             "give an existing program",
         )
     })?;
-    let by_signal = status.signal().map(|signal| exit_code::SIGNAL_BASE + signal);
-    Ok(status.code().or(by_signal).unwrap_or(1) as u8)
+    let by_signal = status.signal().map(exit_code::of_signal);
+    Ok(status.code().map(|code| code as u8).or(by_signal).unwrap_or(exit_code::FAILURE))
 }
 
 /// Says what the end of a session has ended; nothing when nothing was left to end.

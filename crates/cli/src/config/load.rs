@@ -13,10 +13,10 @@ use mw_tools::call::SessionEnd;
 
 use super::accepts::{Accepts, Value};
 use super::file::{Entry, SettingsFile};
-use super::knob::{InProject, Knob};
-use super::knobs::{KNOBS, find};
 use super::places;
 use super::profile::{self, Profile};
+use super::setting::{InProject, Setting};
+use super::settings::{find, settings};
 use super::source::{Place, Source, shown};
 use super::suggest::nearest;
 use crate::error::CommandError;
@@ -73,7 +73,7 @@ impl Default for ChatSettings {
 }
 
 /// Settings of subagents.
-pub(crate) struct AgentKnobs {
+pub(crate) struct SubagentSettings {
     pub(crate) max_depth: u32,
     pub(crate) cancel_ms: u64,
     pub(crate) silence_ms: u64,
@@ -81,7 +81,7 @@ pub(crate) struct AgentKnobs {
     pub(crate) default: String,
 }
 
-impl Default for AgentKnobs {
+impl Default for SubagentSettings {
     fn default() -> Self {
         Self {
             max_depth: 2,
@@ -134,7 +134,7 @@ pub(crate) struct Config {
     pub(crate) theme: String,
     pub(crate) tools: ToolSettings,
     pub(crate) chat: ChatSettings,
-    pub(crate) agents: AgentKnobs,
+    pub(crate) agents: SubagentSettings,
     /// The user file, if it sets agents; read on demand.
     pub(super) agents_file: Option<(PathBuf, String)>,
     pub(crate) agent: AgentSettings,
@@ -240,7 +240,7 @@ impl Config {
             session_end: "keep".to_owned(),
             tools: ToolSettings::default(),
             chat: ChatSettings::default(),
-            agents: AgentKnobs::default(),
+            agents: SubagentSettings::default(),
             agents_file: None,
             agent: AgentSettings::default(),
             kill_tasks: true,
@@ -276,8 +276,8 @@ impl Config {
     }
 
     /// Returns the source of a setting's value: the last layer that set it.
-    pub(crate) fn source(&self, knob: &Knob) -> Source {
-        let found = self.sources.iter().rev().find(|(name, _)| *name == knob.name);
+    pub(crate) fn source(&self, setting: &Setting) -> Source {
+        let found = self.sources.iter().rev().find(|(name, _)| *name == setting.name);
         found.map_or(Source::Default, |(_, source)| source.clone())
     }
 
@@ -306,24 +306,24 @@ impl Config {
         read.map_err(|problem| self.problems.push(problem)).ok()
     }
 
-    fn set(&mut self, knob: &'static Knob, value: &Value, source: Source) {
-        (knob.set)(self, value);
-        self.sources.push((knob.name, source));
+    fn set(&mut self, setting: &'static Setting, value: &Value, source: Source) {
+        (setting.set)(self, value);
+        self.sources.push((setting.name, source));
     }
 
     /// Selects the profile and applies its values.
     fn take_profile(&mut self, user: &[Entry<'_>]) {
-        let Some(knob) = find(PROFILE) else { return };
+        let Some(setting) = find(PROFILE) else { return };
         if let Some(entry) = user.iter().find(|entry| entry.name == PROFILE)
-            && let Some(value) = self.noted(read_entry(entry, &knob.accepts))
+            && let Some(value) = self.noted(read_entry(entry, &setting.accepts))
         {
-            self.set(knob, &value, Source::User(entry.place.clone()));
+            self.set(setting, &value, Source::User(entry.place.clone()));
         }
-        self.take_variable(knob, knob.variable, &knob.accepts);
+        self.take_variable(setting, setting.variable, &setting.accepts);
         for (name, text) in self.profile.values {
-            let Some(knob) = find(name) else { continue };
-            if let Some(value) = knob.accepts.read_text(text) {
-                self.set(knob, &value, Source::Profile(self.profile.name()));
+            let Some(setting) = find(name) else { continue };
+            if let Some(value) = setting.accepts.read_text(text) {
+                self.set(setting, &value, Source::Profile(self.profile.name()));
             }
         }
     }
@@ -358,24 +358,24 @@ impl Config {
             self.agents_file = Some((file.path.clone(), file.text.clone()));
             return Ok(());
         }
-        let (knob, accepts) = match find(&entry.name) {
-            Some(knob) => (knob, &knob.accepts),
+        let (setting, accepts) = match find(&entry.name) {
+            Some(setting) => (setting, &setting.accepts),
             None => self.by_alias(entry)?,
         };
         let value = read_entry(entry, accepts)?;
-        if let Source::User(earlier) = self.source(knob) {
-            let (name, line) = (knob.name, earlier.line);
+        if let Source::User(earlier) = self.source(setting) {
+            let (name, line) = (setting.name, earlier.line);
             return Err(refused(entry, &format!("{name} is already set in line {line}")));
         }
-        self.set(knob, &value, Source::User(entry.place.clone()));
+        self.set(setting, &value, Source::User(entry.place.clone()));
         Ok(())
     }
 
     /// Finds the setting that has this name in the profile.
-    fn by_alias(&self, entry: &Entry<'_>) -> Result<(&'static Knob, &'static Accepts), CommandError> {
+    fn by_alias(&self, entry: &Entry<'_>) -> Result<(&'static Setting, &'static Accepts), CommandError> {
         let ours = self.profile.alias(&entry.name);
-        if let Some((alias, knob)) = ours.and_then(|alias| Some((alias, find(alias.knob)?))) {
-            return Ok((knob, &alias.accepts));
+        if let Some((alias, setting)) = ours.and_then(|alias| Some((alias, find(alias.setting)?))) {
+            return Ok((setting, &alias.accepts));
         }
         Err(unknown(entry))
     }
@@ -397,17 +397,17 @@ impl Config {
                 "a project file may not set agents, because they are programs that run with your rights";
             return Err(refused(&entry, why));
         }
-        let knob = find(&entry.name).ok_or_else(|| unknown(&entry))?;
-        if knob.in_project == InProject::Nothing {
+        let setting = find(&entry.name).ok_or_else(|| unknown(&entry))?;
+        if setting.in_project == InProject::Nothing {
             return Err(refused(&entry, "a project file may not set it"));
         }
-        let value = read_entry(&entry, &knob.accepts)?;
-        let present = (knob.get)(self);
-        if knob.in_project.is_stricter(&value, &present) {
-            self.set(knob, &value, Source::Project(entry.place));
+        let value = read_entry(&entry, &setting.accepts)?;
+        let present = (setting.get)(self);
+        if setting.in_project.is_stricter(&value, &present) {
+            self.set(setting, &value, Source::Project(entry.place));
         } else if value != present {
-            let value = knob.accepts.text(&value);
-            self.not_taken.push(NotTaken { name: knob.name, value, place: entry.place });
+            let value = setting.accepts.text(&value);
+            self.not_taken.push(NotTaken { name: setting.name, value, place: entry.place });
         }
         Ok(())
     }
@@ -415,24 +415,24 @@ impl Config {
     /// Applies the variables; a setting's own variable takes precedence over the profile's.
     fn take_environment(&mut self) {
         for alias in self.profile.aliases {
-            if let Some((variable, knob)) = alias.variable.zip(find(alias.knob)) {
-                self.take_variable(knob, variable, &alias.accepts);
+            if let Some((variable, setting)) = alias.variable.zip(find(alias.setting)) {
+                self.take_variable(setting, variable, &alias.accepts);
             }
         }
-        for knob in KNOBS.iter().filter(|knob| knob.name != PROFILE) {
-            self.take_variable(knob, knob.variable, &knob.accepts);
+        for setting in settings().filter(|setting| setting.name != PROFILE) {
+            self.take_variable(setting, setting.variable, &setting.accepts);
         }
     }
 
-    fn take_variable(&mut self, knob: &'static Knob, variable: &'static str, accepts: &Accepts) {
+    fn take_variable(&mut self, setting: &'static Setting, variable: &'static str, accepts: &Accepts) {
         let Some(given) = env::var_os(variable) else { return };
         let value = given.to_str().and_then(|text| accepts.read_text(text)).ok_or_else(|| {
-            let (name, given) = (knob.name, shown(&given.to_string_lossy()));
+            let (name, given) = (setting.name, shown(&given.to_string_lossy()));
             let message = format!("{variable} ({name}): \"{given}\" is not accepted; it takes {accepts}");
             CommandError::usage(message, HINT)
         });
         if let Some(value) = self.noted(value) {
-            self.set(knob, &value, Source::Environment(variable));
+            self.set(setting, &value, Source::Environment(variable));
         }
     }
 }
@@ -441,8 +441,8 @@ fn is_unknown_variable(name: &str) -> bool {
     let Some((section, _)) = name.strip_prefix("MEANWHILE_").and_then(|rest| rest.split_once('_')) else {
         return false;
     };
-    let is_section = |knob: &Knob| knob.section_and_key().0.eq_ignore_ascii_case(section);
-    KNOBS.iter().any(is_section) && !KNOBS.iter().any(|knob| knob.variable == name)
+    let is_section = |setting: &Setting| setting.section_and_key().0.eq_ignore_ascii_case(section);
+    settings().any(is_section) && !settings().any(|setting| setting.variable == name)
 }
 
 fn read_entry(entry: &Entry<'_>, accepts: &Accepts) -> Result<Value, CommandError> {
@@ -458,7 +458,7 @@ fn unknown(entry: &Entry<'_>) -> CommandError {
         let name = profile.name();
         error.hint = format!(
             "this is the name of {} in the profile {name}; use it in the user file with that profile",
-            alias.knob
+            alias.setting
         );
     } else if let Some(meant) = nearest(&entry.name) {
         error.hint = format!("did you mean {meant}? {HINT}");

@@ -3,7 +3,7 @@
 use meanwhile::policy::Dialect;
 
 use super::accepts::Accepts;
-use super::knobs::{CAP, MOST_RUNNING, STALL, STREAM_BYTES};
+use super::settings::{CAP, MOST_RUNNING, STALL, STREAM_BYTES};
 
 /// The figures and names of one dialect.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub(crate) struct Alias {
     /// The variable, if there is one.
     pub(super) variable: Option<&'static str>,
     /// The setting.
-    pub(super) knob: &'static str,
+    pub(super) setting: &'static str,
     /// What it accepts under this name: the range and the unit are the profile's.
     pub(super) accepts: Accepts,
 }
@@ -126,8 +126,8 @@ pub(super) static PROFILES: [Profile; Dialect::ALL.len()] = [
     },
 ];
 
-const fn alias(name: &'static str, knob: &'static str, accepts: Accepts) -> Alias {
-    Alias { name, variable: None, knob, accepts }
+const fn alias(name: &'static str, setting: &'static str, accepts: Accepts) -> Alias {
+    Alias { name, variable: None, setting, accepts }
 }
 
 /// Returns the profile of a dialect.
@@ -155,7 +155,7 @@ impl Profile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::knobs::find;
+    use crate::config::settings::find;
 
     #[test]
     fn every_dialect_has_its_profile() {
@@ -165,15 +165,15 @@ mod tests {
     #[test]
     fn every_figure_is_one_that_its_setting_accepts() {
         for (name, text) in PROFILES.iter().flat_map(|profile| profile.values) {
-            let knob = find(name).unwrap();
-            assert!(knob.accepts.read_text(text).is_some(), "{name} = {text}");
+            let setting = find(name).unwrap();
+            assert!(setting.accepts.read_text(text).is_some(), "{name} = {text}");
         }
     }
 
     #[test]
     fn every_alias_stands_for_a_setting_and_for_none_by_its_own_name() {
         for alias in PROFILES.iter().flat_map(|profile| profile.aliases) {
-            assert!(find(alias.knob).is_some(), "{}", alias.name);
+            assert!(find(alias.setting).is_some(), "{}", alias.name);
             assert!(find(alias.name).is_none(), "{}", alias.name);
         }
     }

@@ -6,7 +6,7 @@ use mw_agents::hosts::Scope;
 
 use super::Check;
 use crate::error::CommandError;
-use crate::host_state::{HostPlace, HostState, SetUp, host_states};
+use crate::hosts::state::{HostPlace, HostState, SetUp, host_states};
 
 /// Looks at the hosts that are here or were set up.
 pub(super) fn checks() -> Result<Vec<Check>, CommandError> {
