@@ -5,8 +5,8 @@
 
 mod background_task;
 pub mod canonical;
-pub(crate) mod co_cli;
-pub(crate) mod mycode;
+mod co_cli;
+mod mycode;
 mod opta;
 mod zidane;
 

@@ -222,12 +222,8 @@ fn copy(judge: &mut Judge<'_>, call: &Call<'_>) {
             judge.write(&target, &call.part);
         }
         None => {
-            judge.ask(
-                Ground::NotLiteral,
-                &call.part,
-                "the destination of the copy is unknown",
-                "writes files",
-            );
+            let why = "the destination of the copy is unknown";
+            judge.ask(Ground::NotLiteral, &call.part, why, "writes files");
         }
     }
 }
@@ -263,12 +259,8 @@ fn move_files(judge: &mut Judge<'_>, call: &Call<'_>) {
             }
         }
         None => {
-            judge.ask(
-                Ground::NotLiteral,
-                &call.part,
-                "the destination of the move is unknown",
-                "moves files",
-            );
+            let why = "the destination of the move is unknown";
+            judge.ask(Ground::NotLiteral, &call.part, why, "moves files");
         }
     }
 }

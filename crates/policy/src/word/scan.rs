@@ -151,7 +151,7 @@ impl<'a> Scan<'a> {
                     end + 1
                 }
                 '$' if chars.get(at + 1) == Some(&'\'') => {
-                    let Some(end) = ansi_end(chars, at + 2) else { return self.trouble("an open quote") };
+                    let Some(end) = extent::ansi(chars, at + 2) else { return self.trouble("an open quote") };
                     if chars[at + 2..end].contains(&'\'') {
                         // Other shells than bash see the end of the quotes there.
                         return self.trouble("quotes that shells read differently");
@@ -359,20 +359,6 @@ fn names_in(text: &str) -> impl Iterator<Item = String> + '_ {
         let end = part.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(part.len());
         (end > 0).then(|| part[..end].to_owned())
     })
-}
-
-/// Finds the end of `$'…'`.
-fn ansi_end(chars: &[char], from: usize) -> Option<usize> {
-    let mut at = from;
-    while at < chars.len() {
-        match chars[at] {
-            '\\' => at += 1,
-            '\'' => return Some(at),
-            _ => {}
-        }
-        at += 1;
-    }
-    None
 }
 
 /// Returns the names in a calculation.
