@@ -22,12 +22,12 @@ pub enum Verdict {
     Open,
     /// Approved.
     Approved {
-        /// Who.
+        /// The person or program that approved.
         by: String,
     },
     /// Denied.
     Denied {
-        /// Who.
+        /// The person or program that denied.
         by: String,
         /// Why; may be empty.
         why: String,

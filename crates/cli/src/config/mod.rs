@@ -15,6 +15,7 @@ mod agents;
 mod default_file;
 mod field;
 mod file;
+mod layers;
 mod load;
 mod model;
 mod places;
@@ -25,6 +26,7 @@ mod setting;
 mod settings;
 mod source;
 mod suggest;
+mod values;
 
 pub(crate) use default_file::default_file;
 pub(crate) use field::at_capacity;

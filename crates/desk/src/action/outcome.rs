@@ -30,7 +30,7 @@ pub enum Outcome {
 pub struct Failure {
     /// Which, as it was named.
     pub id: String,
-    /// Why.
+    /// The reason.
     pub error: Error,
 }
 

@@ -55,7 +55,7 @@ pub enum States {
     Any,
     /// Those of tasks that are not over.
     Live,
-    /// One.
+    /// Tasks in this state.
     Only(Status),
 }
 

@@ -10,9 +10,10 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use signal_hook::consts::SIGHUP;
 
+use super::app::{App, Ending, Input, Request};
 use super::keyboard;
 use super::post::Message;
-use super::program::{App, Ending, Input, MOMENT, Program, Request};
+use super::program::{MOMENT, Program};
 
 /// A program that gets the terminal.
 pub(crate) struct Outside {

@@ -8,7 +8,8 @@ use super::{modes, mouse, tasks};
 use crate::top::effect::Effect;
 use crate::top::event::Event;
 use crate::top::keys;
-use crate::top::state::{Loading, Menu, MenuKind, Message, Mode, State};
+use crate::top::list::Loading;
+use crate::top::state::{Menu, MenuKind, Message, Mode, State};
 
 /// Takes an event in, and says what is to be done outside.
 ///
