@@ -1,4 +1,4 @@
-//! `mw config`: every setting, its value, where it came from.
+//! `mw config`: shows every setting, its value and its source.
 
 use std::path::Path;
 
@@ -18,15 +18,14 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// Shows the settings that hold.
+    /// Shows the current settings.
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let config = &context.config;
         render::out(&if context.json { format!("{}\n", as_json(config)) } else { as_text(config) })?;
         Ok(0)
     }
 
-    /// Tells whether the default file is wanted. It needs no settings, so that it is there for those whose own
-    /// are refused.
+    /// Returns whether the default file is wanted. It is printed even if the user's settings are refused.
     pub(crate) const fn wants_default(&self) -> bool {
         self.default
     }

@@ -1,4 +1,4 @@
-//! `mw wait`: one wait for any or all of many tasks.
+//! `mw wait`: waits for any or all of several tasks.
 
 use std::time::{Duration, Instant};
 
@@ -104,7 +104,7 @@ impl Arguments {
         answer(printed.map_err(CommandError::from), self.code(&reply, &request.condition))
     }
 
-    /// Tells whether what was waited for has come true of enough tasks.
+    /// Returns whether the condition holds for enough tasks.
     fn is_met(&self, reply: &WaitReply) -> bool {
         if self.any { !reply.met.is_empty() } else { reply.met.len() == reply.tasks.len() }
     }
@@ -143,11 +143,11 @@ impl Arguments {
     }
 }
 
-/// Output that is not there yet is the usual reason for a line that does not come.
+/// Buffered output is the usual reason for a missing line.
 const BUFFERS: &str =
     "programs may buffer output without a terminal: try PYTHONUNBUFFERED=1, stdbuf -oL or --pty";
 
-/// Says what a task did not do.
+/// Describes what a task did not do.
 fn awaited(condition: &Condition) -> String {
     match condition {
         Condition::Exit => "end".to_owned(),

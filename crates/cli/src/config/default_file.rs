@@ -1,4 +1,4 @@
-//! The default file: every setting with its default, which is the reference of what can be written.
+//! The default file: every setting with its default.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use super::profile::PROFILES;
 use super::setting::Setting;
 use super::settings::settings;
 
-/// Returns a settings file that says everything and changes nothing: all values are defaults, as comments.
+/// Returns a settings file with all defaults as comments.
 pub(crate) fn default_file() -> String {
     let config = Config::neutral();
     let mut text = format!(
@@ -38,7 +38,7 @@ pub(crate) fn default_file() -> String {
     text
 }
 
-/// Says what a setting means, what it accepts, and what the profiles make of it.
+/// Describes a setting, its values, and what profiles change.
 fn describe(text: &mut String, setting: &Setting) {
     let accepts = setting.accepts.to_string();
     let _ = writeln!(text, "# {}.", capitalised(setting.help));

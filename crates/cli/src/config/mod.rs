@@ -1,8 +1,7 @@
-//! Settings: where each may come from, what it accepts, and which of several values counts.
+//! Settings: their sources, accepted values and precedence.
 //!
-//! The later of these counts more: built-in default, profile, user file, project file, environment, and last
-//! the option of a call, which its command applies. A project file is the word of whoever wrote the project, so
-//! it may make a setting stricter and never looser.
+//! From lowest to highest precedence: built-in default, profile, user file, project file, environment, and the option of a
+//! command. A project file comes from the author of the project, so it may make a setting stricter but never looser.
 //!
 //! A new setting is one entry in a file of `settings/`, the names that profiles have for it in `profile.rs`, and a test
 //! that it takes effect. The default file, `mw config` and the reference are made from those.

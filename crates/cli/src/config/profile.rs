@@ -5,7 +5,7 @@ use meanwhile::policy::Dialect;
 use super::accepts::Accepts;
 use super::settings::{CAP, MOST_RUNNING, STALL, STREAM_BYTES};
 
-/// The figures and names of one dialect.
+/// The defaults and names of one dialect.
 #[derive(Debug)]
 pub(crate) struct Profile {
     pub(crate) dialect: Dialect,
@@ -13,7 +13,7 @@ pub(crate) struct Profile {
     pub(super) root: Option<&'static str>,
     /// Defaults that differ from the neutral ones: setting and value, written as in a variable.
     pub(super) values: &'static [(&'static str, &'static str)],
-    /// Its own names for settings.
+    /// Its names for settings.
     pub(super) aliases: &'static [Alias],
 }
 
@@ -26,7 +26,7 @@ pub(crate) struct Alias {
     pub(super) variable: Option<&'static str>,
     /// The setting.
     pub(super) setting: &'static str,
-    /// What it accepts under this name: the range and the unit are the profile's.
+    /// What it accepts under this name, with the range and the unit of the profile.
     pub(super) accepts: Accepts,
 }
 
@@ -146,7 +146,7 @@ impl Profile {
         self.dialect.profile()
     }
 
-    /// Returns the setting that this profile calls so.
+    /// Returns the setting that has this name in the profile.
     pub(super) fn alias(&'static self, name: &str) -> Option<&'static Alias> {
         self.aliases.iter().find(|alias| alias.name == name)
     }

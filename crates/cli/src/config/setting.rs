@@ -3,7 +3,7 @@
 use super::accepts::{Accepts, Value};
 use super::load::Config;
 
-/// One setting: its names, its meaning, what it accepts, and where its value lives.
+/// One setting: its names, its meaning, what it accepts, and the field that holds its value.
 pub(crate) struct Setting {
     /// `section.key` in a file.
     pub(crate) name: &'static str,
@@ -35,7 +35,7 @@ pub(crate) enum InProject {
 }
 
 impl InProject {
-    /// Tells whether a value is stricter than the one that holds.
+    /// Returns whether a value is stricter than the current one.
     pub(super) fn is_stricter(self, asked: &Value, present: &Value) -> bool {
         match self {
             Self::Nothing => false,
@@ -54,7 +54,7 @@ impl InProject {
         }
     }
 
-    /// Says it to people.
+    /// Describes it for people.
     pub(crate) fn rule(self) -> String {
         match self {
             Self::Nothing => "not in a project file".to_owned(),
@@ -77,7 +77,7 @@ impl Setting {
         self.accepts.text(&(self.get)(config))
     }
 
-    /// Returns its section and its key; the section is empty for a setting outside of any.
+    /// Returns its section and its key; the section may be empty.
     pub(super) fn section_and_key(&self) -> (&'static str, &'static str) {
         self.name.split_once('.').unwrap_or(("", self.name))
     }

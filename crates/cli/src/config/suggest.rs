@@ -1,16 +1,16 @@
-//! Which setting somebody may have meant.
+//! Suggests a setting for a misspelt name.
 
 use super::settings::settings;
 
-/// Most letters by which two names may differ.
+/// The maximum number of letters by which two names may differ.
 const FAR: usize = 3;
 
-/// Returns the setting whose name is nearest, if one is near: with its section misspelt, forgotten or right.
+/// Returns the setting with the most similar name, if there is one. The section may be misspelt or missing.
 pub(super) fn nearest(name: &str) -> Option<&'static str> {
     let distance = |setting: &str| {
         let key = setting.split_once('.').map_or(setting, |(_, key)| key);
         let given = name.rsplit_once('.').map_or(name, |(_, key)| key);
-        // Under another section, only the very same key is meant.
+        // In another section the key must be the same.
         if key == given { 1 } else { letters_apart(name, setting) }
     };
     let found = settings().map(|setting| (distance(setting.name), setting.name)).min()?;

@@ -58,7 +58,7 @@ pub struct AgentCall {
 }
 
 /// Starts a subagent as a task and returns at once. The task is registered before its agent is started. The request has
-/// [`AgentSettings::command`]; what is special to agents is added.
+/// [`AgentSettings::command`]; this adds what only agents have.
 ///
 /// # Errors
 /// When there is no such agent, the prompt is empty, too many agents are above each other, no worktree can be made, or

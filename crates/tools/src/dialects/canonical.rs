@@ -229,7 +229,7 @@ static TOOLS: [ToolDefinition; 9] = [
     },
 ];
 
-/// Refuses in words that help: what is wrong, and which tasks there are.
+/// Refuses a call, and names the live tasks if that helps.
 fn refuse(refusal: &Refusal, cx: &CallContext<'_>) -> Reply {
     let live: Vec<_> = cx.live().iter().map(|task| OWN.handle(task)).collect();
     let rest = match refusal {

@@ -150,7 +150,7 @@ fn words(command: &str) -> Result<CommandSpec, Refusal> {
     Ok(CommandSpec::Argv(words.into_iter().map(Into::into).collect()))
 }
 
-/// A reply whose text is what people see, too.
+/// Makes a reply whose text is its `display`.
 fn shown(data: Value) -> Reply {
     let text = data["display"].as_str().unwrap_or_default().to_owned();
     Reply::new(text, data)
@@ -183,7 +183,7 @@ fn check_task_status(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Repl
     if with_output && !lines.is_empty() {
         display.push_str(&format!("\n\nRecent output:\n{lines}"));
     }
-    // One that never began has none.
+    // A task that never started has no log.
     if task.started_at.is_some() {
         display.push_str(&format!("\n\nFull output: {}", cx.runtime.reader().log_of(task).display()));
     }
@@ -231,7 +231,7 @@ fn cancel_background_task(arguments: &Arguments, cx: &CallContext<'_>) -> Result
     let (status, failed) = (OWN.state(after), after.status != Status::Cancelled);
     let display = match after.status {
         Status::Cancelled => format!("Task {id} cancelled."),
-        // It was over before the signal came.
+        // The task ended before the signal.
         _ if after.status.is_terminal() => format!("Task {id} is not running (status: {status})."),
         _ => format!("Task {id} was asked to end but is still running (status: {status})."),
     };

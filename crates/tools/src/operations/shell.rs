@@ -83,7 +83,7 @@ fn one_line(text: &str) -> Option<String> {
 /// Starts a command in the background.
 ///
 /// # Errors
-/// When it cannot be started; nothing is left of it then.
+/// When it cannot be started.
 pub fn start(call: &ShellCall, cx: &CallContext<'_>) -> Result<Task, Refusal> {
     let mut request = call.request(cx);
     cx.place(&mut request.env);

@@ -15,12 +15,12 @@ pub fn table(tasks: &[Task], dialect: Dialect) -> String {
         return NONE.to_owned();
     }
     let ids: Vec<_> = tasks.iter().map(|task| dialect.handle(task)).collect();
-    // An id must be whole to be of use.
+    // A shortened id is useless.
     let widest = ids.iter().map(String::len).max().unwrap_or(0).max(32);
     let widths = [widest, 11, 19, 9, 24];
     let row = |cells: [&str; 5]| {
         let mut line: Vec<_> = cells[..4].iter().zip(widths).map(|(text, width)| cell(text, width)).collect();
-        // The last may be as long as it is.
+        // The last column is not cut.
         line.push(cells[4].to_owned());
         line.join(" ")
     };
@@ -50,7 +50,7 @@ pub fn status(task: &Task, output: &str, dialect: Dialect, log: &Path) -> String
     lines.push("\nRecent output (last 20 lines):".to_owned());
     lines.push("─".repeat(60));
     lines.push(output.trim_end_matches('\n').to_owned());
-    // One that never began has none.
+    // A task that never started has no log.
     lines.extend(task.started_at.map(|_| format!("\nFull output: {}", log.display())));
     lines.extend(task.span_id.as_ref().map(|span| format!("Trace: mw traces --span {span}")));
     lines.join("\n")

@@ -67,7 +67,7 @@ fn state(task: &Task, dialect: Dialect) -> &'static str {
     dialect.word(task.status, task.cause_value()).unwrap_or(task.status.word())
 }
 
-/// Says that a task was started.
+/// Draws a started task.
 #[must_use]
 pub fn started(task: &Task, layout: Layout, dialect: Dialect, runtime: &Runtime) -> String {
     match layout {

@@ -36,7 +36,7 @@ pub(super) fn background_resume(arguments: &Arguments, cx: &CallContext<'_>) -> 
     Ok(begun(&task, "Message sent; you get a notification with the response.", cx))
 }
 
-/// Says that an agent is at work, and what the end of the session does to that.
+/// The reply to a start or a follow-up. It says what happens at the end of the session.
 fn begun(task: &Task, promise: &str, cx: &CallContext<'_>) -> Reply {
     let mut data = summary(task);
     data["endsWithSession"] = cx.ends_with_session(task).into();
@@ -114,7 +114,7 @@ fn batch_status(batch: &str, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
     Ok(Reply::new(lines.join("\n"), json!({"tasks": tasks})))
 }
 
-/// Adds what is known only where one task is asked for: its parents, and who does it.
+/// Adds facts that lists do not have: the parents and the agent.
 fn complete(tasks: &mut [Task], cx: &CallContext<'_>) {
     for task in tasks {
         if let Ok(whole) = cx.task(task.id.as_str()) {

@@ -11,7 +11,7 @@ use crate::top::keys;
 use crate::top::list::Loading;
 use crate::top::state::{Menu, MenuKind, Message, Mode, State};
 
-/// Takes an event in, and says what is to be done outside.
+/// Processes an event and returns the resulting effects.
 ///
 /// A key means the task that is selected when it is pressed. While a reply is on its way that decides which one that
 /// is, keys wait for it.
