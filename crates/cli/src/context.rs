@@ -1,4 +1,4 @@
-//! What every command is given.
+//! The context of every command.
 
 use std::env;
 use std::io::IsTerminal;
@@ -12,24 +12,24 @@ use crate::config::Config;
 use crate::error::CommandError;
 use crate::render;
 
-/// Settings, session and the way to print.
+/// Settings, session and output format.
 pub(crate) struct Context {
     pub(crate) config: Config,
     /// The session that the environment names.
     pub(crate) session: Option<String>,
-    /// The session that this command acts for, once that was looked up.
+    /// The session that this command acts for, once it is known.
     acts_for: OnceLock<Option<String>>,
     pub(crate) json: bool,
-    /// A supervisor that was summoned before anything else was known.
+    /// A supervisor that was started before the arguments were parsed.
     early: Mutex<Option<Supervisor>>,
 }
 
-/// What a command cannot do without.
+/// Whether a command needs valid settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Needs {
-    /// Every setting must be right: it starts something, or decides by them.
+    /// Invalid settings are an error: the command starts something, or decides by them.
     Settings,
-    /// Those that are wrong are left out, with a warning.
+    /// Invalid settings are ignored with a warning.
     Nothing,
 }
 
@@ -56,7 +56,7 @@ impl Context {
             meanwhile::engine::arm_fail_point(&name);
         }
         let mut config = Config::load_tolerantly()?;
-        // What an agent does is decided by the settings: then all of them count.
+        // The settings decide what an agent may do, so all must be valid.
         if needs == Needs::Settings || session.is_some() {
             config = config.without_problems()?;
         }
@@ -74,14 +74,14 @@ impl Context {
         Ok(Runtime::open(self.config.settings.clone())?)
     }
 
-    /// The same, hiding no secrets.
+    /// Opens the home without redaction.
     pub(crate) fn open_runtime(&self) -> Result<Runtime, CommandError> {
         let mut settings = self.config.settings.clone();
         settings.redact.enabled = false;
         Ok(Runtime::open(settings)?)
     }
 
-    /// The same for a command that ends as soon as it has started something.
+    /// Opens the home for a command that exits after it has started a task.
     pub(crate) fn passing_runtime(&self) -> Result<Runtime, CommandError> {
         let mut settings = self.config.settings.clone();
         settings.programs.starter_exits = true;
@@ -92,12 +92,11 @@ impl Context {
         Ok(runtime)
     }
 
-    /// Returns the session that this command acts for: the one that the environment names; inside a task that of the task,
-    /// whatever the environment says.
+    /// Returns the session that this command acts for: inside a task that of the task, otherwise that of the environment.
     pub(crate) fn acts_for(&self) -> Option<&str> {
         let look = || {
             let named = self.session.as_deref();
-            // Without a home there is no task to be part of.
+            // Without a home there are no tasks.
             let runtime = self.config.settings.home.is_dir().then(|| self.runtime().ok()).flatten();
             match runtime {
                 Some(runtime) => runtime.approvals().session_around(named),
@@ -107,28 +106,28 @@ impl Context {
         self.acts_for.get_or_init(look).as_deref()
     }
 
-    /// Tells whether this command is part of a task of a session: it acts for that session then, whatever it is told.
+    /// Returns whether this command runs inside a task of a session. It acts for that session then.
     pub(crate) fn is_inside_task(&self) -> bool {
         let is_there = self.config.settings.home.is_dir();
         is_there && self.runtime().is_ok_and(|runtime| runtime.approvals().session_around(None).is_some())
     }
 
-    /// Whose tasks this command may see.
+    /// Returns the tasks that this command may see.
     pub(crate) fn scope(&self) -> Scope {
         self.acts_for().map_or(Scope::All, |session| Scope::Session(session.to_owned()))
     }
 
-    /// Who owns what this command starts.
+    /// Returns the session that owns what this command starts.
     pub(crate) fn owner(&self) -> String {
         self.acts_for().unwrap_or(DEFAULT_SESSION).to_owned()
     }
 
-    /// Who is asking, for the record.
+    /// Returns the requester, for records.
     pub(crate) fn requester(&self) -> String {
         self.acts_for().map_or_else(|| "user".to_owned(), |session| format!("session {session}"))
     }
 
-    /// Whether people read stdout and want colour.
+    /// Returns whether standard output gets colours.
     pub(crate) fn colour(&self) -> bool {
         !self.json
             && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())

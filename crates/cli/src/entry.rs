@@ -1,4 +1,4 @@
-//! The two executables' ways from their arguments to an exit code.
+//! The entry points of the two executables: from arguments to an exit code.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -7,13 +7,14 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, FromArgMatches};
 use meanwhile::engine::Supervisor;
 
+use crate::arguments::command_line::{command_last, command_words};
 use crate::commands::{self, Command};
 use crate::context::{Context, Needs};
 use crate::error::{CommandError, CommandResult};
 use crate::render;
 use crate::{exit_code, panics, programs};
 
-// What holds for every command. No doc comment: it would become the help.
+// Options of every command. No doc comment: it would become the help.
 #[derive(Args)]
 struct Options {
     /// Print JSON
@@ -31,21 +32,21 @@ fn root() -> clap::Command {
     Options::augment_args(root)
 }
 
-/// Returns everything that can be written, for those who describe it.
+/// Returns the whole command line, for completions and the reference.
 pub(crate) fn whole_command() -> clap::Command {
     commands::all(root())
 }
 
-/// Reads what was written: with the command that its first word names, or with all of them where it names none.
+/// Parses the arguments with the command that the first word names, or with all commands.
 fn read(words: &[OsString]) -> Result<(bool, Command), clap::Error> {
     let first = words.get(1).map(OsString::as_os_str).unwrap_or_default();
     let mut command = commands::only(root(), first);
     let read = command.try_get_matches_from_mut(words)?;
-    let read = match read.subcommand().and_then(|(_, read)| commands::command_last(words, read)) {
+    let read = match read.subcommand().and_then(|(_, read)| command_last(words, read)) {
         None => read,
         Some(again) => {
             let read = command.try_get_matches_from_mut(&again)?;
-            let command_words = read.subcommand().map(|(_, read)| commands::command_words(read));
+            let command_words = read.subcommand().map(|(_, read)| command_words(read));
             if command_words != Some(1) {
                 let text = "a script must be a single quoted argument, but more words follow it";
                 return Err(command.error(ErrorKind::TooManyValues, text));
@@ -58,7 +59,7 @@ fn read(words: &[OsString]) -> Result<(bool, Command), clap::Error> {
     parts.map_err(|error| error.format(&mut command))
 }
 
-/// The whole of `mw`.
+/// Runs `mw`.
 pub fn mw() -> i32 {
     panics::end_the_process();
     let words: Vec<_> = std::env::args_os().collect();
@@ -77,11 +78,11 @@ pub fn mw() -> i32 {
         ),
         Err(error) => refuse(&with_synonym(error)),
     };
-    // Not by returning: this writes out what was printed.
+    // `exit` flushes standard output.
     std::process::exit(code.into())
 }
 
-/// Has `mw-surfaces` examine everything; where it cannot be run, says at least what is missing.
+/// Executes `mw-surfaces`; if that fails, reports what is missing.
 fn without_surfaces(json: bool) -> CommandResult {
     let error = programs::become_surfaces();
     if !json {
@@ -90,7 +91,7 @@ fn without_surfaces(json: bool) -> CommandResult {
     Err(error)
 }
 
-/// The whole of `mw-surfaces`, which `mw` becomes when one of its large commands is called.
+/// Runs `mw-surfaces`, which `mw` executes for its large commands.
 #[must_use]
 pub fn surfaces() -> ExitCode {
     ExitCode::from(surface())
@@ -109,9 +110,9 @@ fn surface() -> u8 {
     conclude(
         json,
         match command {
-            // A hook must not hold its host up, whatever is wrong here.
+            // An error must not disturb the host.
             Command::Hook(hook) => hook.run_without_failing(json),
-            // The rest of it was done in `mw`.
+            // `mw` has done the rest.
             Command::Settle(settle) => {
                 Context::load(json, None, Needs::Settings).and_then(|context| settle.deliver_spans(&context))
             }
@@ -138,7 +139,7 @@ fn conclude(json: bool, done: CommandResult) -> u8 {
     }
 }
 
-/// Sees to it that the next command works. Most commands meet damage earlier, and go on.
+/// Replaces a damaged database, so that the next command works. Most commands do that earlier.
 fn replace_damaged_database() {
     let context = Context::load(false, None, Needs::Nothing);
     if let Ok(runtime) = context.and_then(|context| context.runtime()) {
@@ -146,22 +147,22 @@ fn replace_damaged_database() {
     }
 }
 
-/// Tells whether errors are to be JSON, where the arguments could not be read.
+/// Returns whether errors must be JSON, if the arguments cannot be parsed.
 fn asks_for_json() -> bool {
     std::env::args_os().take_while(|word| word != "--").any(|word| word == "--json")
 }
 
-/// Starts the supervisor of `mw start` before the arguments are even read: it gets ready on another core
-/// meanwhile. If nothing is started after all, it goes away by itself.
+/// Starts the supervisor of `mw start` before the arguments are parsed, because it can get ready on another core. If no
+/// task follows, it exits.
 fn summon_early(words: &[OsString]) -> Option<Supervisor> {
     let mut words = words.iter().skip(1);
     let starts = words.next().is_some_and(|word| word == "start")
         && words.all(|word| word != "--help" && word != "-h");
-    // What fails here fails again where it can be told.
+    // A failure here is repeated later, where it can be reported.
     starts.then(programs::early).flatten().and_then(|programs| Supervisor::summon(&programs).ok())
 }
 
-/// What people of other programs type for a command of ours.
+/// Names of commands in other programs.
 const SYNONYMS: [(&str, &str); 12] = [
     ("add", "start"),
     ("exec", "run"),
@@ -177,7 +178,7 @@ const SYNONYMS: [(&str, &str); 12] = [
     ("terminate", "kill"),
 ];
 
-/// Suggests the command that does what an unknown word means elsewhere.
+/// Suggests our command for a name from another program.
 fn with_synonym(mut error: clap::Error) -> clap::Error {
     if let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand)
         && let Some((_, ours)) = SYNONYMS.iter().find(|(theirs, _)| theirs == word)
@@ -187,9 +188,9 @@ fn with_synonym(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// Bad arguments, in the same shape as every other error; help and version are no errors.
+/// Reports bad arguments like every other error. Help and version are no errors.
 fn refuse(error: &clap::Error) -> u8 {
-    // To a host, 2 from a hook means that the user's prompt is not to be heard.
+    // For a host, exit code 2 of a hook blocks the user's prompt.
     let of_hook = std::env::args_os().nth(1).is_some_and(|word| word == "hook");
     let bad_arguments = if of_hook { exit_code::FAILURE } else { exit_code::USAGE };
     if !error.use_stderr() || !asks_for_json() {
@@ -204,7 +205,7 @@ fn refuse(error: &clap::Error) -> u8 {
     bad_arguments
 }
 
-/// What was wrong with the arguments, in one line and without the usage that follows it.
+/// Returns the error of the arguments in one line, without the usage.
 fn one_line(text: &str) -> String {
     let lines = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
     let said: Vec<_> =

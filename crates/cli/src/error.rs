@@ -1,4 +1,4 @@
-//! Errors at the edge: translated once, printed once.
+//! Errors of the command line: converted once, printed once.
 
 use std::io;
 
@@ -28,7 +28,7 @@ impl CommandError {
         Self { code: "usage".to_owned(), message: message.into(), hint: hint.into(), exit: exit_code::USAGE }
     }
 
-    /// Tells whether all that is wrong is that nobody reads any more.
+    /// Returns whether the only problem is that the reader of the output is gone.
     pub(crate) const fn is_unread(&self) -> bool {
         self.exit == 0
     }
@@ -59,7 +59,7 @@ impl CommandError {
         )
     }
 
-    /// Adds what became of a task that was started before this went wrong.
+    /// Adds that a task was started before the error.
     pub(crate) fn with_task(mut self, id: &TaskId) -> Self {
         if self.is_unread() || self.code != "io" {
             return self;
@@ -69,10 +69,9 @@ impl CommandError {
         self
     }
 
-    /// Tells of a failure that concerns the task that a person has named: its message names the task by its id, and gets
-    /// the name too.
+    /// Converts an error about a task. Its message has the id, and gets the handle that the user typed.
     pub(crate) fn about(error: Error, handle: &str) -> Self {
-        // Others name no task, or tasks that were not meant.
+        // Other errors name no task, or another one.
         let concerns_it = matches!(
             error,
             Error::WrongState { .. }
@@ -94,7 +93,7 @@ impl CommandError {
         told
     }
 
-    /// Shows the error: on stderr for people, on stdout as JSON; where stdout takes nothing, on stderr after all.
+    /// Prints the error: text on stderr, JSON on stdout, or on stderr if stdout fails.
     pub(crate) fn show(&self, as_json: bool) {
         let value = json!({"error": {"code": self.code, "message": self.message, "hint": self.hint}});
         if as_json && render::json(&value).is_ok() {
@@ -104,14 +103,14 @@ impl CommandError {
     }
 }
 
-/// Returns a task as a person has named it, with its id.
+/// Returns the handle that the user typed, with the id.
 pub(crate) fn named(handle: &str, id: &TaskId) -> String {
     if handle == id.as_str() { handle.to_owned() } else { format!("{handle} ({id})") }
 }
 
-/// A failure that concerns the task that a person has named.
+/// An error about a task that the user has named.
 pub(crate) trait About<T> {
-    /// Names the task in the failure as the person did.
+    /// Adds the handle that the user typed.
     fn about(self, handle: &str) -> Result<T, CommandError>;
 }
 
@@ -121,8 +120,7 @@ impl<T> About<T> for meanwhile::Result<T> {
     }
 }
 
-/// Answers with a task's exit code, also where whoever read along has gone. A listing may be cut short (`| head`)
-/// and still be well; that a task failed must not be lost with the reader.
+/// Returns a task's exit code even if the reader of the output is gone (`| head`).
 pub(crate) fn answer(printed: Result<(), CommandError>, code: u8) -> CommandResult {
     match printed {
         Ok(()) => Ok(code),
@@ -179,8 +177,7 @@ impl From<Error> for CommandError {
 
 impl From<io::Error> for CommandError {
     fn from(error: io::Error) -> Self {
-        // Whoever reads our output has seen enough: no failure, and nothing more to say. `run` and `wait` have an
-        // answer besides what they print, see `answer`.
+        // The reader has closed the pipe, which is no failure. `run` and `wait` still have an exit code, see `answer`.
         let exit = if error.kind() == io::ErrorKind::BrokenPipe { 0 } else { exit_code::FAILURE };
         let message = if exit == 0 { String::new() } else { error.to_string() };
         let hint =

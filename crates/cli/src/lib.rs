@@ -1,13 +1,13 @@
 //! The `mw` command: arguments in, one call of the library, text or JSON out.
 //!
-//! It is two executables. [`mw`] has the commands of the engine, which must start fast; [`surfaces`] has those that
-//! bring protocols, web servers and the like with them. Both read the same arguments, and which of the two does
-//! what stands in the list of commands (`commands/mod.rs`). A file of a command is the same for both: what an entry
-//! point does not reach, the linker leaves out of its executable.
+//! It is two executables. [`mw`] has the commands of the engine, which must start fast; [`surfaces`] has those that need
+//! protocols, servers or screens. Both parse the same arguments, and the list in `commands/mod.rs` says which one runs a
+//! command. The linker leaves the other commands out.
 #![forbid(unsafe_code)]
-// These panic where a stream takes nothing; `render` writes and says so.
+// These panic if a stream cannot be written; `render` returns an error.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+mod approval;
 mod arguments;
 mod commands;
 mod config;
@@ -17,9 +17,8 @@ mod entry;
 mod error;
 mod exit_code;
 mod foreground;
-mod gate;
 mod hints;
-mod host_state;
+mod hosts;
 mod otel;
 mod panics;
 mod programs;

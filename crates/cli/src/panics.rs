@@ -2,8 +2,8 @@
 
 use meanwhile::policy;
 
-/// Lets a panic in any thread end the process, as a build without unwinding would: half-done work is put right by the next
-/// command. Only a panic while a command is judged is caught: that command is asked about.
+/// Lets a panic in any thread end the process; the next command repairs unfinished work. Only a panic of the policy is
+/// caught: that command needs approval.
 pub(crate) fn end_the_process() {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {

@@ -18,7 +18,7 @@ use crate::exit_code;
 
 const SURFACES: &str = "mw-surfaces";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
-/// What puts all of them in their places.
+/// How to install all of them.
 pub(crate) const INSTALL: &str =
     "install all programs in one directory (cargo install --locked --path crates/cli)";
 
@@ -54,7 +54,7 @@ fn supervisor(mw: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Returns what is needed to summon a supervisor before anything is known about its task.
+/// Returns what is needed to start a supervisor before its task is known.
 pub(crate) fn early() -> Option<Programs> {
     let supervisor = supervisor(&mw().ok()?).ok()?;
     Some(Programs { supervisor, settle: Vec::new(), starter_exits: true })
@@ -62,7 +62,7 @@ pub(crate) fn early() -> Option<Programs> {
 
 /// Executes `mw-surfaces` in place of this program, with the same words; returns only if it cannot.
 ///
-/// The version goes behind them: the two read each other's words, so they must be of one build.
+/// The version is added, because both must be of one build.
 pub(crate) fn become_surfaces() -> CommandError {
     let path = match mw() {
         Ok(mw) => mw.with_file_name(SURFACES),
@@ -79,7 +79,7 @@ pub(crate) fn become_surfaces() -> CommandError {
     })
 }
 
-/// Says which of the programs are there, for `mw doctor` without the one that examines everything.
+/// Lists the installed programs, for `mw doctor` without `mw-surfaces`.
 pub(crate) fn report() -> Result<String, CommandError> {
     let mw = mw()?;
     let line = |name: &str, path: &Path| {
@@ -99,19 +99,19 @@ pub(crate) fn words_of_mw() -> Result<Vec<OsString>, CommandError> {
         return Ok(words);
     }
     let version = version.to_string_lossy();
-    // A word that is no version is one of somebody who called us by hand.
+    // Called by hand if the last word is no version.
     if words.is_empty() || !version.starts_with(|c: char| c.is_ascii_digit()) {
         return Err(not_here());
     }
     Err(failure(format!("mw is version {version}, {SURFACES} beside it is {VERSION}")))
 }
 
-/// Whoever calls `mw-surfaces` should call `mw`.
+/// Returns the error for a command of `mw` that reached `mw-surfaces`.
 pub(crate) fn not_here() -> CommandError {
     CommandError::usage(format!("{SURFACES} is internal; run mw instead"), "write mw")
 }
 
-/// Not the code for bad usage: to a host that runs a hook it would mean something else.
+/// Returns an error about the installation. Its exit code is not that for bad usage, which blocks a host's prompt.
 fn failure(message: String) -> CommandError {
     CommandError {
         code: "installation".to_owned(),

@@ -42,7 +42,7 @@ impl Desk {
                     changes.push(Change::Tasks);
                 }
                 let asked = proposed(runtime, self.access())?;
-                // One that was answered in vain comes back by this.
+                // A request whose answer failed is reported again.
                 if asked != before || !asked.is_empty() {
                     changes.push(Change::Asked(asked.clone()));
                     before = asked;

@@ -15,7 +15,7 @@ pub struct Access {
     pub settings: Settings,
     /// The only session that is seen and acted on, if there is one.
     pub session: Option<String>,
-    /// Who acts, for the record of what is done to tasks.
+    /// The requester, for records.
     pub requester: String,
     /// The screen on which a person answers, for the record of answers.
     pub screen: String,

@@ -22,12 +22,12 @@ pub enum Verdict {
     Open,
     /// Approved.
     Approved {
-        /// Who.
+        /// The person or program that approved.
         by: String,
     },
     /// Denied.
     Denied {
-        /// Who.
+        /// The person or program that denied.
         by: String,
         /// Why; may be empty.
         why: String,
@@ -37,7 +37,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Says what became of a question, to follow its id.
+    /// Describes the outcome of a request, to be shown after its id.
     #[must_use]
     pub fn words(&self) -> String {
         match self {

@@ -15,7 +15,7 @@ const PORTS_EVERY: u64 = 3;
 /// The last sample of a task's process tree.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sample {
-    /// Processors in use, in percent of one; nothing before the second look.
+    /// CPU use in percent of one CPU; none before the second sample.
     pub cpu: Option<f64>,
     /// Bytes of memory.
     pub memory: Option<u64>,
@@ -46,7 +46,7 @@ struct Known {
     sample: Sample,
 }
 
-/// What is known of what tasks use.
+/// The known resource usage of tasks.
 #[derive(Default)]
 pub(crate) struct Samples(Mutex<Found>);
 
@@ -61,12 +61,12 @@ impl Samples {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns what is known of a task.
+    /// Returns the known usage of a task.
     pub(crate) fn of(&self, id: &str) -> Sample {
         self.locked().known.get(id).map(|known| known.sample.clone()).unwrap_or_default()
     }
 
-    /// Looks at what a task uses; the second look tells how fast. Nothing is locked while the system is asked.
+    /// Takes a sample of a task; the second one shows the rate. No lock is held meanwhile.
     fn look_at(&self, runtime: &Runtime, task: &Task, looks: u64) -> FirstLook {
         let Some(usage) = runtime.live().usage(task) else { return FirstLook::None };
         let now = Instant::now();

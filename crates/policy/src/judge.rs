@@ -1,72 +1,18 @@
-//! Puts both stages and the rules together.
+//! What is known about a command while it is judged, and what was found.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::decision::{Decision, Finding, Ground, Reason, Verdict};
+use super::decision::{Finding, Ground, Reason};
 use super::fence::{self, Refused};
-use super::guard::guarded;
-use super::mode::Mode;
-use super::remembered::Remembered;
 use super::request::{CommandText, Request};
-use super::rules::Scene;
-use super::tools::stage_one;
 use super::variables;
 use super::word::{Variable, Word};
 
 /// Most characters of a command that a reason repeats.
 const MOST_SHOWN: usize = 80;
-/// Most things that are said about one command; more help nobody.
-const MOST_SAID: usize = 20;
-
-/// What is said of a command on which the judgement failed.
-const UNJUDGED: &str = "it cannot be judged: the parser failed";
 
 /// Most times that loops are walked through once more.
 const MOST_ROUNDS: usize = 16;
-
-/// Decides a call: the strictest of the table, the command and the rules. A command that cannot be judged is asked about,
-/// whatever the reason.
-#[must_use]
-pub fn decide(request: &Request<'_>) -> Verdict {
-    guarded(|| judge(request)).unwrap_or_else(|| Verdict {
-        decision: stage_one(request.tool.class, request.mode, request.dialect, request.ci_reads)
-            .0
-            .max(Decision::Ask),
-        reasons: vec![Reason { part: request.tool.name.to_owned(), why: UNJUDGED.to_owned() }],
-        effects: vec!["runs code that cannot be judged".to_owned()],
-        rules: vec![Ground::Unreadable.name().to_owned()],
-        parsed: false,
-    })
-}
-
-fn judge(request: &Request<'_>) -> Verdict {
-    let files = Remembered::new(request.files);
-    let request = &Request { files: &files, ..*request };
-    let (first, why) = stage_one(request.tool.class, request.mode, request.dialect, request.ci_reads);
-    let mut judge = Judge::new(request);
-    if let Some(command) = request.command.filter(|_| request.tool.class.runs_a_command()) {
-        judge.environment();
-        judge.command(command);
-        if judge.fetched && judge.wrote {
-            let why = "what it fetches may end up in a file";
-            judge.ask(Ground::Network, "", why, "may write a file with what another machine sends");
-        }
-    }
-    let mut verdict = Verdict {
-        decision: first,
-        reasons: Vec::new(),
-        effects: Vec::new(),
-        rules: Vec::new(),
-        parsed: judge.parsed,
-    };
-    if first != Decision::Allow {
-        verdict.rules.push(Ground::ToolMode.name().to_owned());
-        verdict.reasons.push(Reason { part: request.tool.name.to_owned(), why });
-    }
-    judge.apply_rules(&mut verdict);
-    judge.finish(&mut verdict);
-    verdict
-}
 
 /// Whose grammar a script is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,10 +35,10 @@ pub(super) enum Feed {
 }
 
 /// A simple command that was seen, and which findings are about it.
-struct Seen {
-    words: Vec<Word>,
-    findings: std::ops::Range<usize>,
-    at_home: bool,
+pub(super) struct Seen {
+    pub(super) words: Vec<Word>,
+    pub(super) findings: std::ops::Range<usize>,
+    pub(super) at_home: bool,
 }
 
 /// A function of the script.
@@ -110,8 +56,8 @@ pub(super) struct Function {
 /// Walks through a command and collects what has to be asked about.
 pub(super) struct Judge<'a> {
     pub(super) request: &'a Request<'a>,
-    findings: Vec<Finding>,
-    seen: Vec<Seen>,
+    pub(super) findings: Vec<Finding>,
+    pub(super) seen: Vec<Seen>,
     pub(super) parsed: bool,
     pub(super) grammar: Grammar,
     /// The directories it can be in by now; empty when that is not known.
@@ -143,7 +89,7 @@ pub(super) struct Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
-    fn new(request: &'a Request<'a>) -> Self {
+    pub(super) fn new(request: &'a Request<'a>) -> Self {
         Self {
             request,
             findings: Vec::new(),
@@ -181,7 +127,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    fn environment(&mut self) {
+    pub(super) fn environment(&mut self) {
         for (name, value) in self.request.env {
             self.assign(name, &Word::plain(value), name);
         }
@@ -240,7 +186,7 @@ impl<'a> Judge<'a> {
         self.seen[at].findings.end = self.findings.len();
     }
 
-    fn command(&mut self, command: CommandText<'_>) {
+    pub(super) fn command(&mut self, command: CommandText<'_>) {
         match command {
             CommandText::Words(words) => {
                 let odd = words.iter().find_map(|word| fence::check_word(word).err());
@@ -283,61 +229,6 @@ impl<'a> Judge<'a> {
             }
         }
     }
-
-    fn apply_rules(&mut self, verdict: &mut Verdict) {
-        let request = self.request;
-        let scene = Scene { tool: request.tool.name, mode: request.mode, dialect: request.dialect };
-        for seen in &self.seen {
-            // In another directory the same words may be another program.
-            if let Some(rule) = request.rules.allowing(&seen.words, scene).filter(|_| seen.at_home) {
-                let about = &mut self.findings[seen.findings.clone()];
-                if about.iter().any(|finding| !finding.excused) {
-                    about.iter_mut().for_each(|finding| finding.excused = true);
-                    verdict.rules.push(rule);
-                }
-            }
-            for (decision, rule, reason) in request.rules.stricter(&seen.words, scene) {
-                verdict.decision = verdict.decision.max(decision);
-                let why = if reason.is_empty() {
-                    format!("the rule {rule} says {decision}")
-                } else {
-                    reason.to_owned()
-                };
-                verdict.reasons.push(Reason { part: short(&text_of(&seen.words)), why });
-                verdict.rules.push(rule);
-            }
-        }
-    }
-
-    fn finish(self, verdict: &mut Verdict) {
-        let raises = self.request.mode != Mode::Dangerous;
-        for finding in self.findings {
-            if !finding.effect.is_empty() && !verdict.effects.contains(&finding.effect) {
-                verdict.effects.push(finding.effect);
-            }
-            if finding.excused || !raises {
-                continue;
-            }
-            verdict.decision = verdict.decision.max(Decision::Ask);
-            let name = finding.ground.name();
-            if !verdict.rules.iter().any(|rule| rule == name) {
-                verdict.rules.push(name.to_owned());
-            }
-            if !verdict.reasons.contains(&finding.reason) {
-                verdict.reasons.push(finding.reason);
-            }
-        }
-        for (list, what) in [(verdict.reasons.len(), "reasons"), (verdict.effects.len(), "effects")] {
-            let more = list.saturating_sub(MOST_SAID);
-            if more > 0 && what == "reasons" {
-                verdict.reasons.truncate(MOST_SAID);
-                verdict.reasons.push(Reason { part: String::new(), why: format!("and {more} more") });
-            } else if more > 0 {
-                verdict.effects.truncate(MOST_SAID);
-                verdict.effects.push(format!("and {more} more"));
-            }
-        }
-    }
 }
 
 /// Puts words together as they are written.
@@ -346,7 +237,7 @@ pub(super) fn text_of(words: &[Word]) -> String {
 }
 
 /// Cuts a part of a command to what a sentence can hold, without anything that a terminal would obey.
-fn short(part: &str) -> String {
+pub(super) fn short(part: &str) -> String {
     let mut chars = part.trim().chars();
     let mut shown = String::new();
     for c in chars.by_ref().take(MOST_SHOWN) {

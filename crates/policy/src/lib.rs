@@ -15,6 +15,7 @@
 #![forbid(unsafe_code)]
 
 mod calculations;
+mod decide;
 mod decision;
 mod fence;
 mod glob;
@@ -34,9 +35,9 @@ mod variables;
 mod walk;
 mod word;
 
+pub use decide::decide;
 pub use decision::{Decision, Ground, Reason, Verdict};
 pub use guard::is_judging;
-pub use judge::decide;
 pub use mode::Mode;
 pub use mw_model::{Dialect, Tool, ToolClass};
 pub use request::{CommandText, Files, Request};

@@ -26,7 +26,7 @@ pub struct Rule {
     pub pattern: String,
     /// What it decides.
     pub decision: Decision,
-    /// Why.
+    /// The reason, shown with the decision.
     #[serde(default)]
     pub reason: String,
     /// The tool it holds for; every one when there is none.

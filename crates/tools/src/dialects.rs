@@ -5,8 +5,8 @@
 
 mod background_task;
 pub mod canonical;
-pub(crate) mod co_cli;
-pub(crate) mod mycode;
+mod co_cli;
+mod mycode;
 mod opta;
 mod zidane;
 
@@ -22,7 +22,7 @@ use crate::screens::Layout;
 /// How a dialect serves models and chats.
 pub struct Description {
     definitions: &'static [ToolDefinition],
-    /// Puts the refusal of a call into its words.
+    /// Makes the reply for a refused call.
     refuse: fn(&Refusal, &Map<String, Value>, &CallContext<'_>) -> Reply,
     /// The same before a home was opened.
     refuse_unopened: fn(&Refusal) -> Reply,
@@ -51,12 +51,12 @@ pub trait Speaks: Copy {
         self.description().definitions
     }
 
-    /// Puts the refusal of a call into its words; `given` are the arguments.
+    /// Makes the reply for a refused call; `given` are the arguments.
     fn refuse(self, refusal: &Refusal, given: &Map<String, Value>, cx: &CallContext<'_>) -> Reply {
         (self.description().refuse)(refusal, given, cx)
     }
 
-    /// Puts into its words why a home could not be opened.
+    /// Makes the reply for a call without a usable home.
     fn refuse_unopened(self, refusal: &Refusal) -> Reply {
         let mut reply = (self.description().refuse_unopened)(refusal);
         if let Refusal::Engine(error) = refusal {

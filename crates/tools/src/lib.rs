@@ -16,12 +16,14 @@ pub mod dialects;
 pub mod operations;
 pub mod screens;
 mod table;
+mod tool_spec;
 mod toolset;
 
 pub use dialects::Dialect;
 pub use mw_policy::ToolClass;
 pub use table::table;
-pub use toolset::{CustomTool, Form, RegistryError, ToolSpec, Toolset, USUAL_WAIT_MS};
+pub use tool_spec::{Form, ToolSpec};
+pub use toolset::{CustomTool, RegistryError, Toolset, USUAL_WAIT_MS};
 
 /// Compiles the examples of the page.
 #[cfg(doctest)]

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::toolset::ToolSpec;
+use crate::tool_spec::ToolSpec;
 
 /// Writes tools as a table in Markdown: one row per tool, with its parameters and what it does.
 #[must_use]

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use meanwhile::{Error, Session};
-use mw_policy::ToolClass;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::call::{Background, CallContext, Caller, Premises, Refusal, Reply, ToolDefinition, next_step};
 use crate::dialects::{Dialect, Speaks};
+use crate::tool_spec::ToolSpec;
 
 /// The function of a host's own tool.
 type Carry = dyn Fn(&Map<String, Value>, &CallContext<'_>) -> Reply + Send + Sync;
@@ -18,23 +18,6 @@ pub struct CustomTool {
     pub spec: ToolSpec,
     /// Runs a call.
     pub run: Box<Carry>,
-}
-
-/// The definition of a tool for models.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ToolSpec {
-    /// Its name.
-    pub name: String,
-    /// A title for people.
-    pub title: String,
-    /// The description for models.
-    pub description: String,
-    /// The JSON schema of its arguments.
-    pub input_schema: Value,
-    /// The JSON schema of its structured reply, if known.
-    pub output_schema: Option<Value>,
-    /// What calling it means, if known.
-    pub class: Option<ToolClass>,
 }
 
 /// A conflict in a set of tools.
@@ -272,75 +255,4 @@ fn held_up(mut reply: Reply, refusal: Refusal) -> Reply {
         }
     }
     reply
-}
-
-impl ToolSpec {
-    fn of(definition: &ToolDefinition, background: Background, wait_ms: u64) -> Self {
-        Self {
-            name: definition.tool.name.to_owned(),
-            title: definition.title.to_owned(),
-            description: definition.description(background, wait_ms),
-            input_schema: definition.input_schema(background, wait_ms),
-            output_schema: Some(definition.output_schema()),
-            class: Some(definition.tool.class),
-        }
-    }
-
-    /// Converts it into the format of a protocol.
-    #[must_use]
-    pub fn written(&self, form: Form) -> Value {
-        match form {
-            Form::Mcp => self.mcp(),
-            Form::OpenAi => json!({
-                "type": "function",
-                "function": {
-                    "name": self.name, "description": self.description, "parameters": self.input_schema,
-                },
-            }),
-            Form::Anthropic => json!({
-                "name": self.name, "description": self.description, "input_schema": self.input_schema,
-            }),
-        }
-    }
-
-    fn mcp(&self) -> Value {
-        let mut written = json!({
-            "name": self.name,
-            "title": self.title,
-            "description": self.description,
-            "inputSchema": self.input_schema,
-        });
-        if let Some(schema) = &self.output_schema {
-            written["outputSchema"] = schema.clone();
-        }
-        if let Some(class) = self.class {
-            written["annotations"] = annotations(class);
-        }
-        written
-    }
-}
-
-/// The format of tool definitions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// The Model Context Protocol's.
-    Mcp,
-    /// OpenAI's functions.
-    OpenAi,
-    /// Anthropic's tools.
-    Anthropic,
-}
-
-/// Returns MCP's hints about the effect of a call.
-fn annotations(class: ToolClass) -> Value {
-    let (reads, destroys, repeats, open) = match class {
-        ToolClass::Reads => (true, false, true, false),
-        ToolClass::Starts | ToolClass::Awaits | ToolClass::Delegates | ToolClass::Types => {
-            (false, true, false, true)
-        }
-        ToolClass::Kills | ToolClass::Clears => (false, true, true, false),
-    };
-    json!({
-        "readOnlyHint": reads, "destructiveHint": destroys, "idempotentHint": repeats, "openWorldHint": open,
-    })
 }

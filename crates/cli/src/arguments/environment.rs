@@ -1,4 +1,4 @@
-//! What a task gets from the process that starts it.
+//! The environment and umask of a task.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
@@ -8,7 +8,7 @@ use meanwhile::model::EnvVar;
 
 use crate::error::CommandError;
 
-/// The caller's environment, with what was added for this task.
+/// Returns the caller's environment with the added variables.
 pub(crate) fn environment(added: &[OsString]) -> Result<Vec<EnvVar>, CommandError> {
     let mut all: Vec<EnvVar> = std::env::vars_os()
         .map(|(name, value)| EnvVar { name: name.as_bytes().into(), value: value.as_bytes().into() })
@@ -29,7 +29,7 @@ pub(crate) fn environment(added: &[OsString]) -> Result<Vec<EnvVar>, CommandErro
     Ok(all)
 }
 
-/// The mask can only be read by setting it; this program has one thread here.
+/// Returns the umask. It can only be read by setting it, which is safe with one thread.
 pub(crate) fn current_umask() -> u32 {
     let mask = rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
     rustix::process::umask(mask);

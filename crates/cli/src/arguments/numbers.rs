@@ -11,3 +11,9 @@ pub(crate) fn parse_number<N: FromStr>(text: &str) -> Result<N, String> {
         (Err(_), false) => Err("it is not a whole number such as 20".to_owned()),
     }
 }
+
+/// Reads a port that can be listened on.
+pub(crate) fn parse_port(text: &str) -> Result<u16, String> {
+    let port = text.parse().ok().filter(|port| *port > 0);
+    port.ok_or_else(|| format!("{text:?} is not a port from 1 to 65535"))
+}

@@ -1,28 +1,25 @@
-//! `mw acp`: the built-in agent.
+//! `mw acp`: runs the built-in agent.
 
+use std::io;
 use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use std::{env, fs, io};
 
 use clap::Args;
 use meanwhile::engine::HouseRules;
 use meanwhile::policy::Mode;
-use mw_agents::builtin::{
-    AgentLimits, AgentOptions, ModelChoice, ModelError, ModelWishes, Project, serve_agent,
-};
+use mw_agents::builtin::{AgentLimits, AgentOptions, Project, serve_agent};
 use mw_tools::Dialect;
 use mw_tools::call::Premises;
 
-use super::policy::parse_mode;
-use super::tools::parse_dialect;
 use crate::arguments::environment::current_umask;
+use crate::arguments::names::{parse_dialect, parse_mode};
+use crate::config::Config;
 use crate::config::premises::premises;
-use crate::config::{Config, shown};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
-use crate::{gate, render};
+use crate::{approval, render};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -40,9 +37,9 @@ pub(crate) struct Arguments {
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let agent = &context.config.agent;
-        let model = model(&context.config, self.model.clone())?;
+        let model = context.config.model(self.model.clone())?;
         if let Err(error) = &model {
-            // A client shows the answer to its first request, a person at a terminal this.
+            // For a person at a terminal. A client shows the answer to its first request.
             render::aside(&format!("mw acp: {error}\n    {}", error.hint));
         }
         if io::stdin().is_terminal() {
@@ -78,38 +75,7 @@ impl Arguments {
     }
 }
 
-/// Chooses the model that answers: the one that was asked for, else by the settings and the environment.
-pub(super) fn model(
-    config: &Config,
-    wanted: Option<String>,
-) -> Result<Result<ModelChoice, ModelError>, CommandError> {
-    let agent = &config.agent;
-    let wishes = ModelWishes {
-        model: wanted.or_else(|| agent.model.clone()),
-        base_url: agent.base_url.clone(),
-        key: agent.key_file.as_deref().map(key_in).transpose()?,
-    };
-    Ok(ModelChoice::of(&wishes, |name| env::var(name).ok()))
-}
-
-/// Reads a key.
-fn key_in(path: &str) -> Result<String, CommandError> {
-    let key = fs::read_to_string(path).map_err(|error| {
-        CommandError::usage(
-            format!("cannot read the key file {}: {error}", shown(path)),
-            "set agent.key_file to a file that contains only the key",
-        )
-    })?;
-    match key.trim() {
-        "" => Err(CommandError::usage(
-            format!("the key file {} is empty", shown(path)),
-            "write the key into it",
-        )),
-        key => Ok(key.to_owned()),
-    }
-}
-
-/// Finds out what holds in a directory.
+/// Returns the settings that apply in a directory.
 fn project(
     directory: &Path,
     dialect: Dialect,
@@ -119,7 +85,7 @@ fn project(
     let config = Config::load_in(directory, dialect)?;
     let mut premises = premises(&config, directory.to_owned(), mode, umask)?;
     if let Some(house) = house {
-        premises.policy = gate::bound(house, &premises.policy)?;
+        premises.policy = approval::bound(house, &premises.policy)?;
     }
     let premises = Premises { agents: Some(Arc::new(config.agent_settings()?)), ..premises };
     Ok(Project { settings: config.settings, premises })

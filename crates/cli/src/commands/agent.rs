@@ -1,23 +1,23 @@
-//! `mw agent`: ask another agent in the background, or list those that can be asked.
+//! `mw agent`: runs another agent in the background, or lists the available agents.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::thread;
 
 use clap::Args;
-use meanwhile::AtCapacity;
-use meanwhile::engine::Approval;
-use meanwhile::model::{Dialect, Lifetime, parse_duration_ms};
+use meanwhile::engine::{Approval, TaskRequest};
+use meanwhile::model::{Lifetime, parse_duration_ms};
+use meanwhile::{AtCapacity, Error};
 use mw_agents::acp::{AcpError, Handshake, greet};
 use mw_tools::delegation::{AgentCall, AgentEntry, AgentSettings, order};
 use serde_json::json;
 
-use super::start::StartReply;
 use crate::arguments::environment::{current_umask, environment};
 use crate::config::at_capacity;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 use crate::render;
+use crate::render::start_reply::StartReply;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -80,38 +80,36 @@ impl Arguments {
             Some(name) => settings.registry.get(name),
             None => settings.registry.default_agent(),
         };
-        // Our own agent without a model would start and fail; variables that are added may name one.
-        if chosen.is_some_and(|entry| entry.name == "mw" && !entry.configured) && self.env.is_empty() {
-            super::acp::model(config, None)?
-                .map_err(|error| CommandError::usage(error.message, error.hint))?;
+        let chosen = chosen.ok_or_else(|| {
+            let (name, names) =
+                (self.agent.as_deref().unwrap_or_default(), settings.registry.names().join(", "));
+            let hint = format!("choose one of {names}; mw agent --list tests them, [agents.NAME] adds one");
+            CommandError::from(Error::invalid(format!("no agent {name:?}"), hint))
+        })?;
+        // Our own agent without a model would start and fail; an added variable may name a model.
+        if chosen.name == "mw" && !chosen.configured && self.env.is_empty() {
+            config.model(None)?.map_err(|error| CommandError::usage(error.message, error.hint))?;
         }
         let mut limits = config.settings.limits.clone();
         limits.run_timeout_ms = self.timeout.or(limits.run_timeout_ms).filter(|ms| *ms > 0);
         let cwd = self.cwd.map_or_else(std::env::current_dir, std::path::absolute)?;
-        let call = AgentCall {
-            agent: self.agent,
-            prompt,
+        let request = TaskRequest {
             description: self.description,
             name: self.name,
-            dialect: Dialect::Canonical,
-            context: None,
-            session: context.owner(),
-            cwd,
-            env: environment(&self.env)?,
             umask: current_umask(),
             limits,
             lifetime: if self.detached { Lifetime::Detached } else { config.lifetime() },
             at_capacity: self.at_capacity.unwrap_or(config.settings.queue.at_capacity),
             batch: self.batch,
-            worktree: self.worktree,
-            mode: self.agent_mode,
             parent_message: self.parent_message,
-            starter: None,
             approval: if context.gated_session().is_some() { Approval::Auto } else { Approval::User },
+            ..TaskRequest::new(&context.owner(), settings.command(), cwd, environment(&self.env)?)
         };
+        let (agent, worktree, mode) = (Some(chosen.name.clone()), self.worktree, self.agent_mode);
+        let call = AgentCall { agent, prompt, worktree, mode };
         let runtime = context.passing_runtime()?;
         context.pass_deed(&runtime, "agent", &call.prompt)?;
-        let started = order(call, settings, &runtime)?;
+        let started = order(call, request, settings, &runtime)?;
         let shown = StartReply::show(&started, context);
         // The end of the process closes the database faster than we could.
         std::mem::forget(runtime);

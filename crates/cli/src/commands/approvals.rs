@@ -1,10 +1,11 @@
-//! `mw approvals`: what waits for a person, and what became of what did.
+//! `mw approvals`: lists open approval requests, or earlier ones.
 
 use clap::Args;
 use meanwhile::engine::ApprovalEntry;
-use meanwhile::model::approval::{ApprovalState, Deed};
-use serde_json::{Value, json};
+use meanwhile::model::approval::ApprovalState;
+use serde_json::json;
 
+use crate::approval::as_json;
 use crate::config::shown;
 use crate::context::Context;
 use crate::error::CommandResult;
@@ -47,31 +48,6 @@ impl Arguments {
         }
         Ok(0)
     }
-}
-
-/// One schema, whatever was asked and whatever became of it.
-pub(super) fn as_json(entry: &ApprovalEntry) -> Value {
-    let proposal = &entry.proposal;
-    let (steps, cwd, expected, took_ms) = match &proposal.deed {
-        Deed::Start { steps, cwd, expected, took_ms, .. } => {
-            (steps.as_slice(), Some(cwd.to_lossy()), expected.as_ref(), took_ms.as_ref())
-        }
-        Deed::Other { .. } => (&[] as &[_], None, None, None),
-    };
-    let (by, at, why, task) = match &entry.state {
-        ApprovalState::Open => (None, None, None, None),
-        ApprovalState::Approved { by, at, .. } => (Some(by), Some(at), None, None),
-        ApprovalState::Denied { by, at, why } => (Some(by), Some(at), Some(why), None),
-        ApprovalState::Used { by, at, task, .. } => (Some(by), Some(at), None, task.as_ref()),
-        ApprovalState::Lapsed { at } => (None, Some(at), None, None),
-    };
-    json!({
-        "id": proposal.id, "status": entry.state.word(), "session": proposal.session, "tool": proposal.tool,
-        "command": proposal.exact(), "steps": steps, "cwd": cwd, "reasons": proposal.reasons,
-        "env": proposal.environment(), "effects": proposal.effects, "expected": expected, "took_ms": took_ms, "rules": proposal.rules, "digest": proposal.digest,
-        "asked_at": proposal.asked_at, "answered_by": by, "answered_at": at, "reason": why, "task_id": task,
-        "for_session": entry.is_remembered(), "refused_answers": entry.refused_answers(),
-    })
 }
 
 /// Everything that a person needs to answer.

@@ -1,17 +1,12 @@
-//! `mw approve`: a person says yes.
+//! `mw approve`: approves a request.
 
 use clap::Args;
-use meanwhile::engine::{ApprovalEntry, Runtime};
 use meanwhile::model::approval::{Answer, Remember};
 
-use super::approvals::as_json;
-use meanwhile::Error;
-use meanwhile::error::Denial;
-
+use crate::approval::{answerable, report};
 use crate::config::shown;
 use crate::context::Context;
-use crate::error::{CommandError, CommandResult};
-use crate::gate;
+use crate::error::CommandResult;
 use crate::render;
 
 #[derive(Args)]
@@ -39,26 +34,4 @@ impl Arguments {
             runtime.approvals().answer(&entry.proposal.id, Answer::Approve(remember), "mw approve")?;
         report(context, &entry, "approved")
     }
-}
-
-/// Finds a proposal that may be answered from here: what an agent runs cannot approve for it.
-pub(super) fn answerable(
-    runtime: &Runtime,
-    handle: &str,
-    context: &Context,
-) -> Result<ApprovalEntry, CommandError> {
-    let entry = runtime.approvals().find_approval(handle)?;
-    let Some(task) = gate::around(runtime) else { return Ok(entry) };
-    let who = format!("task {task} of session {}", context.owner());
-    runtime.approvals().note_forbidden_answer(&entry.proposal.id, &who)?;
-    Err(Error::Denied(Denial::InsideTask { id: entry.proposal.id, task }).into())
-}
-
-pub(super) fn report(context: &Context, entry: &ApprovalEntry, word: &str) -> CommandResult {
-    if context.json {
-        render::json(&as_json(entry))?;
-    } else {
-        render::out(&format!("{word} {}: {}\n", entry.proposal.id, shown(&entry.proposal.exact())))?;
-    }
-    Ok(0)
 }

@@ -1,4 +1,4 @@
-//! `mw attach`: join the terminal to a task.
+//! `mw attach`: connects the terminal to a task.
 
 use std::io::{IsTerminal, Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,10 +15,10 @@ use crate::foreground::terminal;
 use crate::foreground::terminal::{Keys, RawMode};
 use crate::render;
 
-/// How much of what was printed before is shown.
+/// How much of the earlier output is shown.
 const BACKLOG: u64 = 16 << 10;
 const NOTICE: Duration = Duration::from_millis(100);
-/// Ctrl and a closing bracket: leaves the task running.
+/// Ctrl-]: leaves the task running.
 const LEAVE: u8 = 0x1d;
 
 #[derive(Args)]
@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let runtime = context.runtime()?;
-        // What is typed goes to it, so it must be named as one that is ended.
+        // Input goes to the task, so its handle must be as exact as for a kill.
         let id = runtime.lookup().resolve_for_deed(&self.id, &context.scope())?;
         let task = runtime.tasks().task(id.as_str(), &context.scope()).about(&self.id)?;
         let name = named(&self.id, &id);
@@ -60,7 +60,7 @@ impl Arguments {
     }
 }
 
-/// Passes keys and output on until the task ends or the user leaves; returns whether they left.
+/// Copies keys and output until the task ends or the user detaches. Returns whether the user detached.
 fn join(context: &Context, runtime: &Runtime, id: &TaskId, is_terminal: bool) -> Result<bool, CommandError> {
     let left = std::sync::Arc::new(AtomicBool::new(false));
     let (sender, keys) = mpsc::channel::<Vec<u8>>();

@@ -1,7 +1,6 @@
-//! `mw chat`: talk with an agent while its work goes on.
+//! `mw chat`: chats with an agent while its tasks run in the background.
 
 use std::env;
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -17,20 +16,18 @@ use mw_tools::call::{Background, Premises};
 use mw_tools::delegation::AgentEntry;
 use mw_tools::dialects::Speaks;
 use mw_tools::screens::Layout;
-use mw_ui::Ending;
 use mw_ui::chat::{self, Options};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-use super::policy::parse_mode;
-use super::tools::parse_dialect;
 use crate::arguments::environment::current_umask;
+use crate::arguments::names::{parse_dialect, parse_mode};
+use crate::arguments::screen::{self, ScreenArguments};
 use crate::config::Config;
 use crate::config::premises::premises;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 use crate::render;
-use crate::render::colours::Colours;
-use crate::{exit_code, gate};
+use crate::{approval, exit_code};
 
 /// Our own agent.
 const OWN: &str = "mw";
@@ -49,28 +46,18 @@ pub(crate) struct Arguments {
     /// Approval mode: safe, auto, plan, ci or dangerous
     #[arg(long, value_parser = parse_mode)]
     mode: Option<Mode>,
-    /// Colours: detected, for a dark or light background, the 16 colours of the terminal, or none [default: the
-    /// setting theme]
-    #[arg(long, value_enum)]
-    theme: Option<Colours>,
-    /// Panic as soon as something was drawn
-    #[cfg(debug_assertions)]
-    #[arg(long, hide = true)]
-    panic: bool,
+    #[command(flatten)]
+    screen: ScreenArguments,
 }
 
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
-        if context.json || !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
-            return Err(CommandError::usage(
-                "mw chat needs a terminal for its input and output",
-                "without a terminal use mw agent; programs can use mw acp",
-            ));
-        }
-        // What is wrong with the home is said on a screen that stays.
+        let instead = "without a terminal use mw agent; programs can use mw acp";
+        screen::check_terminal(context, "mw chat", instead)?;
+        // Problems with the home are reported before the screen changes.
         let runtime = context.runtime()?;
         runtime.tasks().last_event()?;
-        if let Some(task) = gate::around(&runtime) {
+        if let Some(task) = approval::around(&runtime) {
             return Err(CommandError::usage(
                 format!("mw chat cannot run inside task {task}"),
                 "open the chat in a terminal outside the task: only a person may answer in it",
@@ -84,12 +71,12 @@ impl Arguments {
             ),
             None => None,
         };
-        // Its tasks keep their names when it is taken up again.
+        // Tasks keep their names when the chat is resumed.
         let kept = before.as_ref().and_then(Transcript::dialect);
         let dialect = self.dialect.or(kept).unwrap_or(context.config.dialect());
         let config = &Config::load_for(dialect)?;
         let agent = self.agent(config, before.as_ref())?;
-        // Nothing said on the screen could help; an earlier chat can at least be read.
+        // A chat without a model is useless; an earlier chat can at least be read.
         if before.is_none() && agent.command == own_command(config) {
             has_model(config)?;
         }
@@ -103,7 +90,7 @@ impl Arguments {
         };
         let mode = chosen.as_deref().and_then(Mode::named);
         let premises = chat_premises(config, &session, cwd, mode)?;
-        // What runs in the session can change its environment, and must not loosen anything by that.
+        // The session's tasks can change their environment. That must not loosen the policy.
         let house = HouseRules {
             mode: premises.policy.mode.name().to_owned(),
             is_chosen: mode.is_some(),
@@ -111,30 +98,27 @@ impl Arguments {
             ..config.house_rules()?
         };
         runtime.approvals().set_house_rules(&session, &house)?;
-        // Last: what could not be opened leaves no chat behind.
+        // Last, because a failure before must not leave a chat behind.
         let transcript = match before {
             Some(before) => before,
             None => Transcript::create(home, &session).map_err(|error| unusable(&error))?,
         };
         transcript.keep_dialect(dialect);
-        // The numbers of its tasks go on where they were.
+        // The numbers of its tasks continue.
         let context_stamp = transcript.context(&premises.context_stamp);
         let premises = Premises { context_stamp, ..premises };
         let options = Options {
-            theme: Colours::theme(self.theme, &context.config),
+            theme: self.screen.theme(&context.config),
             session: session.clone(),
             agent: agent.name.clone(),
-            editor: super::top::editor(),
-            #[cfg(debug_assertions)]
-            panics: self.panic,
-            #[cfg(not(debug_assertions))]
-            panics: false,
+            editor: screen::editor(),
+            panics: self.screen.panics(),
         };
         super::mcp::purge(&config.settings);
         let (post, door) = chat::door()?;
         let chat = Chat::open(
             ChatOptions {
-                // It would stand in the middle of the screen.
+                // Messages would appear in the middle of the screen.
                 settings: Settings { tell: |_| {}, ..config.settings.clone() },
                 premises,
                 mode: chosen.or_else(|| agent.mode.clone()),
@@ -152,15 +136,11 @@ impl Arguments {
         );
         let ending = chat::run(&options, door, |order| chat.order(order));
         say_what_ends(&runtime, &session)?;
-        // Whatever happened to the screen, what the chat has started ends with it.
+        // Whatever happened to the screen, the chat's tasks end with it.
         let kept = chat.close();
         render::aside(&format!("to continue this chat: mw chat --resume {session}"));
         kept.map_err(|error| CommandError { exit: exit_code::FAILURE, ..unusable(&error) })?;
-        Ok(match ending? {
-            Ending::Quit => 0,
-            Ending::Signal(signal) => u8::try_from(exit_code::SIGNAL_BASE + signal).unwrap_or(u8::MAX),
-            Ending::Crashed => exit_code::FAILURE,
-        })
+        Ok(screen::code(ending?))
     }
 
     fn agent(&self, config: &Config, before: Option<&Transcript>) -> Result<AgentEntry, CommandError> {
@@ -177,14 +157,14 @@ impl Arguments {
     }
 }
 
-/// How our own agent is started, unless the settings say otherwise.
+/// Returns the command of our own agent, unless the settings replace it.
 fn own_command(config: &Config) -> [String; 2] {
     [config.mw().to_string_lossy().into_owned(), "acp".to_owned()]
 }
 
-/// Our own agent needs a model to talk with.
+/// Checks that our own agent has a model.
 fn has_model(config: &Config) -> Result<(), CommandError> {
-    super::acp::model(config, None)?.map(drop).map_err(|error| {
+    config.model(None)?.map(drop).map_err(|error| {
         let hint = error.hint.trim_end_matches('.');
         CommandError::usage(
             error.message.clone(),
@@ -193,7 +173,7 @@ fn has_model(config: &Config) -> Result<(), CommandError> {
     })
 }
 
-/// Returns where the chat works, and what a person should know about that.
+/// Returns the directory of the chat, and a remark if it is not the expected one.
 fn place(before: Option<&Transcript>) -> Result<(PathBuf, Option<String>), CommandError> {
     let here = env::current_dir()?;
     Ok(match before.and_then(Transcript::opened) {
@@ -216,8 +196,8 @@ fn chat_premises(
     Ok(Premises { session: session.to_owned(), background: Background::On, ..premises })
 }
 
-/// The end of tasks may take some seconds: says so, and lets a signal end the wait from here on. Not that of a
-/// terminal that goes away: it comes from the terminal and once more from the shell, and nobody is impatient.
+/// Reports that tasks are ending, which may take seconds, and lets a signal end the wait from now on. SIGHUP does not: it
+/// arrives twice when a terminal closes, and nobody is waiting then.
 fn say_what_ends(runtime: &Runtime, session: &str) -> Result<(), CommandError> {
     for signal in [SIGINT, SIGTERM] {
         signal_hook::flag::register_conditional_default(signal, Arc::new(AtomicBool::new(true)))?;

@@ -1,4 +1,4 @@
-//! `mw clear`: remove finished tasks and their files.
+//! `mw clear`: removes finished tasks and their files.
 
 use std::collections::HashSet;
 
@@ -74,7 +74,7 @@ impl Arguments {
     }
 }
 
-/// A live task that was named is refused before anything is removed.
+/// Refuses a live task before anything is removed.
 fn refuse_live(runtime: &Runtime, named: &[TaskId]) -> Result<(), CommandError> {
     for id in named {
         if let Some(reason) = runtime.retention().reason_to_keep(id)? {
@@ -90,7 +90,7 @@ fn expired(context: &Context, runtime: &Runtime) -> CommandResult {
     Ok(0)
 }
 
-/// Says what was removed, and of what was not what to do about it.
+/// Prints what was removed, and what to do about the rest.
 fn show(context: &Context, report: &ClearReport) -> Result<(), CommandError> {
     if context.json {
         return Ok(render::json(report)?);

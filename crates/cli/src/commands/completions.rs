@@ -1,4 +1,4 @@
-//! `mw completions`: a completion script for a shell.
+//! `mw completions`: prints a completion script for a shell.
 
 use clap::Args;
 use clap_complete::Shell;

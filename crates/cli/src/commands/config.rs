@@ -1,11 +1,11 @@
-//! `mw config`: every setting, its value, where it came from.
+//! `mw config`: shows every setting, its value and its source.
 
 use std::path::Path;
 
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::config::{Config, KNOBS, default_file, shown};
+use crate::config::{Config, default_file, settings, shown};
 use crate::context::Context;
 use crate::error::CommandResult;
 use crate::render;
@@ -18,15 +18,14 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// Shows the settings that hold.
+    /// Shows the current settings.
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let config = &context.config;
         render::out(&if context.json { format!("{}\n", as_json(config)) } else { as_text(config) })?;
         Ok(0)
     }
 
-    /// Tells whether the default file is wanted. It needs no settings, so that it is there for those whose own
-    /// are refused.
+    /// Returns whether the default file is wanted. It is printed even if the user's settings are refused.
     pub(crate) const fn wants_default(&self) -> bool {
         self.default
     }
@@ -40,15 +39,14 @@ impl Arguments {
 }
 
 fn as_json(config: &Config) -> Value {
-    let settings: Vec<_> = KNOBS
-        .iter()
-        .map(|knob| {
-            let source = config.source(knob);
+    let settings: Vec<_> = settings()
+        .map(|setting| {
+            let source = config.source(setting);
             let (file, line) = source.place().unzip();
             let file = file.map(Path::to_string_lossy);
-            json!({"name": knob.name, "value": knob.value(config), "source": source.to_string(),
-                   "origin": source.word(), "file": file, "line": line, "variable": knob.variable(),
-                   "accepts": knob.accepts.to_string(), "help": knob.help})
+            json!({"name": setting.name, "value": setting.value(config), "source": source.to_string(),
+                   "origin": source.word(), "file": file, "line": line, "variable": setting.variable(),
+                   "accepts": setting.accepts.to_string(), "help": setting.help})
         })
         .collect();
     let not_taken: Vec<_> = config
@@ -79,11 +77,11 @@ fn as_text(config: &Config) -> String {
         path(config.user_file.as_deref()),
         path(config.project_file.as_deref())
     );
-    for knob in &KNOBS {
-        let value = shown(&knob.value(config).replace('\n', " "));
+    for setting in settings() {
+        let value = shown(&setting.value(config).replace('\n', " "));
         let value = mw_ui::shortened(&value, 40);
-        let (source, variable) = (config.source(knob), knob.variable());
-        text.push_str(&format!("{:<24} {value:<12} ({source}; {variable})\n", knob.name));
+        let (source, variable) = (config.source(setting), setting.variable());
+        text.push_str(&format!("{:<24} {value:<12} ({source}; {variable})\n", setting.name));
     }
     for asked in &config.not_taken {
         let (name, value, place) = (asked.name, &asked.value, &asked.place);

@@ -1,9 +1,9 @@
-//! `mw deny`: a person says no.
+//! `mw deny`: denies a request.
 
 use clap::Args;
 use meanwhile::model::approval::Answer;
 
-use super::approve::{answerable, report};
+use crate::approval::{answerable, report};
 use crate::context::Context;
 use crate::error::CommandResult;
 

@@ -1,4 +1,4 @@
-//! `mw fail-points`: the steps at which a debug build can be made to die.
+//! `mw fail-points`: lists the steps at which a debug build can be made to crash.
 
 use clap::Args;
 

@@ -1,6 +1,4 @@
-//! `mw hook`: what a host's agent has not been told yet, in the words of the host's hooks.
-
-mod wake;
+//! `mw hook`: answers a host's hook with undelivered notifications.
 
 use std::env;
 use std::io::{Read, Write};
@@ -16,10 +14,11 @@ use mw_agents::hosts::{Clues, HOSTS, HookCall, HookMoment, Hooks, session_of};
 
 use crate::context::{Context, Needs};
 use crate::error::{CommandError, CommandResult};
+use crate::hosts::wake;
 
-/// How long a host may have to wait for us. What is not told by then waits for the next hook.
+/// How long a host may have to wait. Notifications that are not delivered by then wait for the next hook.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Most of a call that is read. It holds the reply of a tool, which can be long.
+/// Maximum size of the input. It holds the reply of a tool, which can be long.
 const MOST_BYTES: u64 = 64 << 20;
 
 #[derive(Args)]
@@ -39,7 +38,7 @@ impl Arguments {
             return wait_and_wake(host, settings);
         }
         let (done, is_done) = mpsc::channel();
-        // What takes too long ends with this process, and what it has taken is given back by its death.
+        // If it takes too long, it ends with this process, and its notifications are undelivered again.
         thread::spawn(move || done.send(answer(host, settings)));
         match is_done.recv_timeout(PATIENCE) {
             Ok(answered) => answered?,
@@ -51,7 +50,7 @@ impl Arguments {
         Ok(0)
     }
 
-    /// Runs it so that no error of ours becomes one of the host's.
+    /// Runs it and reports errors as warnings, because a failing hook disturbs the host.
     pub(crate) fn run_without_failing(self, json: bool) -> CommandResult {
         self.host()?;
         match Context::load(json, None, Needs::Settings).and_then(|context| self.run(&context)) {
@@ -76,7 +75,7 @@ impl Arguments {
         };
         let names: Vec<_> = HOSTS.iter().filter(|host| host.hooks.is_some()).map(|host| host.id).collect();
         let hint = format!("supported hosts: {}", names.join(", "));
-        // Not the code for bad usage: it would mean something else to a host.
+        // Not the code for bad usage: 2 has another meaning for a host.
         Err(CommandError { exit: crate::exit_code::FAILURE, ..CommandError::usage(message, hint) })
     }
 }
@@ -94,7 +93,7 @@ fn warn(message: &str) {
     }
 }
 
-/// Reads what the host asks.
+/// Reads the input from the host.
 fn asked(host: HookHost) -> Result<HookCall, CommandError> {
     let mut asked = Vec::new();
     std::io::stdin().lock().take(MOST_BYTES).read_to_end(&mut asked)?;
@@ -106,14 +105,14 @@ fn asked(host: HookHost) -> Result<HookCall, CommandError> {
     })
 }
 
-/// Returns who is asking.
+/// Returns what identifies the calling agent.
 fn clues(call: &HookCall) -> Clues {
     let mut clues = call.clues(|name| env::var(name).ok(), &env::current_dir().unwrap_or_default());
     clues.project = real_path(clues.project);
     clues
 }
 
-/// Waits for news of the agent that has just stopped, and wakes it.
+/// Waits for a notification for the agent that has just stopped, and wakes it.
 fn wait_and_wake(host: HookHost, settings: Settings) -> CommandResult {
     let call = asked(host)?;
     let can_wake = host.hooks.wakes && wake::is_interactive(|name| env::var(name).ok());
@@ -143,20 +142,20 @@ fn answer(host: HookHost, settings: Settings) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Returns whose news this agent may be told: its session's, and that of the server which the same host started. The
-/// two differ after Claude Code's `/clear`, which begins a new session and keeps the servers of the old one.
+/// Returns the sessions whose notifications this agent may get: its own, and that of the server which the same host
+/// started. They differ after Claude Code's `/clear`, which begins a session and keeps the servers of the old one.
 fn sessions(runtime: &Runtime, clues: &Clues) -> Result<Vec<String>, CommandError> {
     let mut sessions = vec![session_of(clues)];
     if clues.meanwhile_session.is_none() {
         let beside = runtime.sessions().served_beside(std::process::id())?;
         sessions.extend(beside.into_iter().filter(|session| *session != sessions[0]).collect::<Vec<_>>());
     }
-    // Inside a task nobody is told the news of another session.
+    // Inside a task only the notifications of its own session are delivered.
     sessions.retain(|session| runtime.approvals().session_around(Some(session)).as_ref() == Some(session));
     Ok(sessions)
 }
 
-/// Answers with a session's news; tells whether there was any.
+/// Answers with the notifications of a session. Returns whether there were any.
 fn tell(runtime: &Runtime, session: &str, call: &HookCall) -> Result<bool, CommandError> {
     if !runtime.sessions().knows_session(session) {
         return Ok(false);
@@ -171,13 +170,13 @@ fn tell(runtime: &Runtime, session: &str, call: &HookCall) -> Result<bool, Comma
         return Ok(false);
     };
     let mut out = std::io::stdout().lock();
-    // Who did not get them has not been told.
+    // They count as delivered only once they are written.
     out.write_all(text.as_bytes()).and_then(|()| out.flush())?;
     delivery.acknowledge()?;
     Ok(true)
 }
 
-/// The same directory has one name, whoever names it.
+/// Resolves links, because the same directory must have one name.
 fn real_path(path: PathBuf) -> PathBuf {
     path.canonicalize().unwrap_or(path)
 }

@@ -1,4 +1,4 @@
-//! `mw input`: type into a task.
+//! `mw input`: sends input to a task.
 
 use std::ffi::OsString;
 use std::io::Read;

@@ -1,4 +1,4 @@
-//! `mw kill`: end tasks and everything they started, or send them a signal.
+//! `mw kill`: kills tasks and their process trees, or sends them a signal.
 
 use clap::Args;
 use meanwhile::engine::{KillFailure, KillRequest, Kills, Runtime};
@@ -38,7 +38,7 @@ fn parse_signal(text: &str) -> Result<i32, String> {
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let runtime = context.runtime()?;
-        // Every handle is understood before anything is killed.
+        // Every handle is resolved before anything is killed.
         let mut ids: Vec<_> = self
             .ids
             .iter()
@@ -52,7 +52,7 @@ impl Arguments {
                 limit: u32::MAX,
                 ..Filter::new(context.scope())
             };
-            // Pending tasks first, so that none starts in the slot of another.
+            // Queued tasks first, so that none starts in a freed slot.
             let (pending, running): (Vec<_>, Vec<_>) = runtime
                 .tasks()
                 .list(&filter)?
@@ -63,7 +63,7 @@ impl Arguments {
             ids.extend(pending.into_iter().chain(running).map(|task| task.id));
             ids.extend(runtime.live().left_behind(&context.scope(), self.batch.as_deref())?);
             if let (true, Some(batch)) = (ids.len() == found, &self.batch) {
-                // Killing what has ended is no error; a batch that nobody belongs to is a slip of the pen.
+                // Ended tasks are no error, but an empty batch is probably a typo.
                 let filter = Filter { batch: self.batch.clone(), limit: 1, ..Filter::new(context.scope()) };
                 if runtime.tasks().list(&filter)?.tasks.is_empty() {
                     return Err(CommandError::no_batch(batch));
@@ -85,7 +85,7 @@ impl Arguments {
     }
 }
 
-/// Returns which task could not be killed, and why, by the name that it has.
+/// Returns an error with the name of the task that could not be killed.
 fn about(runtime: &Runtime, failure: KillFailure) -> (String, CommandError) {
     let id = failure.id.to_string();
     let name = runtime.tasks().task(&id, &Scope::All).ok().and_then(|task| task.name);
@@ -93,8 +93,7 @@ fn about(runtime: &Runtime, failure: KillFailure) -> (String, CommandError) {
     (id, error)
 }
 
-/// Prints the receipts and what went wrong beside them; a single task has its receipt or its error alone. Returns the
-/// exit code.
+/// Prints receipts and errors; for a single task only one of them. Returns the exit code.
 pub(super) fn show(context: &Context, runtime: &Runtime, kills: Kills, single: bool) -> CommandResult {
     let Kills { receipts, mut failures } = kills;
     if let (true, [], 1) = (single, &receipts[..], failures.len())

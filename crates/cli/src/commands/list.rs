@@ -1,4 +1,4 @@
-//! `mw list`: tasks, live ones first.
+//! `mw list`: lists tasks, live tasks first.
 
 use clap::Args;
 use meanwhile::engine::{Clock, PortHolder, Runtime, SystemClock};
@@ -6,8 +6,8 @@ use meanwhile::model::{Status, TaskId, Timestamp};
 use meanwhile::{Filter, Page, Scope, Task};
 use serde::Serialize;
 
-use super::start::{KindChoice, parse_port};
-use crate::arguments::numbers::parse_number;
+use crate::arguments::numbers::{parse_number, parse_port};
+use crate::arguments::task::KindChoice;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 use crate::foreground::terminal;
@@ -108,7 +108,7 @@ impl Arguments {
     }
 }
 
-/// Prints the table, and what is not in it.
+/// Prints the table and the number of tasks that are not in it.
 fn show(page: &Page, now: Timestamp, is_filtered: bool, colour: bool) -> Result<(), CommandError> {
     let columns = terminal::size().map(|(columns, _)| columns.into());
     let hidden = page.total.saturating_sub(page.tasks.len() as u64);
@@ -125,7 +125,7 @@ fn show(page: &Page, now: Timestamp, is_filtered: bool, colour: bool) -> Result<
         "{}; use --all or --limit N",
         mw_desk::text::count(hidden as usize, "more task", "more tasks")
     );
-    // Whoever reads a pipe wants tasks and nothing else.
+    // A pipe gets only the tasks.
     if columns.is_some() {
         render::out(&format!("{more}\n"))?;
     } else {

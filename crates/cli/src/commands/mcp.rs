@@ -16,13 +16,13 @@ use mw_tools::call::Premises;
 use mw_tools::{Dialect, Toolset};
 use mw_web::Token;
 
-use super::tools::parse_dialect;
 use crate::arguments::environment::current_umask;
+use crate::arguments::names::parse_dialect;
 use crate::config::Config;
 use crate::config::premises::premises;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
-use crate::{gate, render};
+use crate::{approval, render};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -99,7 +99,7 @@ impl Arguments {
         let cwd = if Path::new(&clues.project).is_dir() { clues.project.clone() } else { directory };
         let mut premises = premises(&config, cwd, None, current_umask())?;
         if let Some(house) = context.rules_around()? {
-            premises.policy = gate::bound(&house, &premises.policy)?;
+            premises.policy = approval::bound(&house, &premises.policy)?;
         }
         let premises = Premises { agents: Some(Arc::new(config.agent_settings()?)), ..premises };
         let toolset = Toolset::of(self.dialect).waiting(config.tools.wait_ms);

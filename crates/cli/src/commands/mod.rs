@@ -1,4 +1,4 @@
-//! One file per command: its arguments and what it does.
+//! A file per command: its arguments and its code.
 
 mod acp;
 mod agent;
@@ -37,8 +37,6 @@ mod traces;
 mod wait;
 mod watch;
 
-pub(crate) use start::{command_last, command_words};
-
 use std::ffi::OsStr;
 
 use clap::{ArgMatches, Args, FromArgMatches};
@@ -47,12 +45,13 @@ use crate::context::{Context, Needs};
 use crate::error::{CommandError, CommandResult};
 use crate::programs;
 
-/// Lists the commands once: the variant, the word, the arguments, the executable that runs it, the line of help.
+/// Lists the commands once: the variant, the word, the arguments, the executable that runs it, whether it needs valid
+/// settings, and the line of help.
 ///
-/// What `#[derive(Subcommand)]` writes, but for one thing: a command and its options are put together only when it is the
-/// one that was called, or when help for it is wanted. With all of them every call would take longer by a tenth.
+/// Like `#[derive(Subcommand)]`, except that only the called command is built. Building all of them would make every call a
+/// tenth slower.
 macro_rules! commands {
-    ($($variant:ident $word:literal $arguments:ty, $place:ident, $about:literal $(, $with:ident($value:expr))*;)+) => {
+    ($($variant:ident $word:literal $arguments:ty, $place:ident, $needs:ident, $about:literal $(, $with:ident($value:expr))*;)+) => {
         pub(crate) enum Command {
             $($variant($arguments),)+
         }
@@ -62,7 +61,7 @@ macro_rules! commands {
             root$(.subcommand(described::<$arguments>($word, $about)$(.$with($value))*))+
         }
 
-        /// Adds the command of that name to the root, and no other; all that people are shown where there is none.
+        /// Adds only the command of that name to the root, or all visible commands if there is none.
         pub(crate) fn only(root: clap::Command, name: &OsStr) -> clap::Command {
             match name.to_str() {
                 $(Some($word) => root.subcommand(described::<$arguments>($word, $about)$(.$with($value))*),)+
@@ -74,7 +73,7 @@ macro_rules! commands {
         }
 
         impl Command {
-            /// Takes from what was read what belongs to the command that was called.
+            /// Returns the arguments of the called command.
             pub(crate) fn read(matches: &ArgMatches) -> Result<Self, clap::Error> {
                 match matches.subcommand() {
                     $(Some(($word, matches)) => {
@@ -84,29 +83,14 @@ macro_rules! commands {
                 }
             }
 
-            /// Tells whether every setting must be right for it. Whatever only shows or ends what is there does what
-            /// it can.
+            /// Returns whether invalid settings are an error. Commands that only show or end tasks ignore them.
             pub(crate) const fn needs(&self) -> Needs {
                 match self {
-                    Self::List(_)
-                        | Self::Status(_)
-                        | Self::Output(_)
-                        | Self::Wait(_)
-                        | Self::Kill(_)
-                        | Self::Clear(_)
-                        | Self::Watch(_)
-                        | Self::Approvals(_)
-                        | Self::Traces(_)
-                        | Self::Tools(_)
-                        | Self::Doctor(_)
-                        | Self::Config(_)
-                        | Self::Completions(_)
-                        | Self::Reference(_) => Needs::Nothing,
-                    _ => Needs::Settings,
+                    $(Self::$variant(_) => Needs::$needs,)+
                 }
             }
 
-            /// Runs a command of `mw`, and has the other executable run one of its own.
+            /// Runs a command of `mw`, or executes the other executable.
             pub(crate) fn run(self, context: impl FnOnce() -> Result<Context, CommandError>) -> CommandResult {
                 match self {
                     $(Self::$variant(arguments) => in_mw!($place, arguments, context),)+
@@ -128,7 +112,7 @@ macro_rules! in_mw {
         $arguments.run(&$context()?)
     };
     (surfaces, $arguments:ident, $context:ident) => {{
-        // They were right; the other executable reads them again.
+        // The other executable parses the arguments again.
         let _ = $arguments;
         Err(programs::become_surfaces())
     }};
@@ -144,7 +128,7 @@ macro_rules! in_surfaces {
     };
 }
 
-/// The two forms of what is started.
+/// Returns the usage: a script, or a program with arguments.
 fn usage(word: &str) -> String {
     format!("mw {word} [OPTIONS] 'SCRIPT'\n       mw {word} [OPTIONS] [--] PROGRAM [ARGUMENT]...")
 }
@@ -154,40 +138,40 @@ fn described<A: Args>(word: &'static str, about: &'static str) -> clap::Command 
 }
 
 commands! {
-    Start "start" start::Arguments, mw, "Run a command in the background and return at once", override_usage(usage("start"));
-    Run "run" run::Arguments, mw, "Run a command attached: stream its output and exit with its exit code", override_usage(usage("run"));
-    List "list" list::Arguments, mw, "List tasks, live tasks first", alias("ls");
-    Status "status" status::Arguments, mw, "Show one task and its last lines of output";
-    Output "output" output::Arguments, mw, "Read a task's output";
-    Wait "wait" wait::Arguments, mw, "Wait until tasks end, print a line, open a port or are silent";
-    Kill "kill" kill::Arguments, mw, "Kill tasks and all processes they started";
-    Input "input" input::Arguments, mw, "Send input to a task";
-    Attach "attach" attach::Arguments, mw, "Connect the terminal to a task";
-    Restart "restart" restart::Arguments, mw, "Run a task again";
-    Clear "clear" clear::Arguments, mw, "Remove finished tasks and their files";
-    Chat "chat" chat::Arguments, surfaces, "Chat with an agent while its tasks run in the background";
-    Top "top" top::Arguments, surfaces, "Manage tasks on a full screen: live list, logs, kill, restart";
-    Agent "agent" agent::Arguments, surfaces, "Run another agent in the background, or list the available agents";
-    Resume "resume" resume::Arguments, mw, "Send a follow-up message to an agent that has answered";
-    Watch "watch" watch::Arguments, mw, "Print events as JSON lines";
-    Session "session" session::Arguments, mw, "List, run, end or delete sessions, or move tasks between them";
-    Notices "notices" notices::Arguments, mw, "Print the undelivered notifications of a session, once";
-    Approvals "approvals" approvals::Arguments, mw, "List open approval requests, or earlier ones";
-    Approve "approve" approve::Arguments, mw, "Approve a request of an agent";
-    Deny "deny" deny::Arguments, mw, "Deny a request of an agent";
-    Policy "policy" policy::Arguments, mw, "Explain whether a command would be allowed, without running it";
-    Mcp "mcp" mcp::Arguments, surfaces, "Serve the tools to an agent over MCP";
-    Acp "acp" acp::Arguments, surfaces, "Run the built-in agent for a client of the Agent Client Protocol";
-    Tools "tools" tools::Arguments, surfaces, "Print the tools that are offered to models";
-    Traces "traces" traces::Arguments, surfaces, "Show the spans of tasks as trees, and the state of their export";
-    Setup "setup" setup::Arguments, surfaces, "Add meanwhile to the settings of a host, or remove it";
-    Hook "hook" hook::Arguments, surfaces, "Answer a host's hook with undelivered notifications";
-    Doctor "doctor" doctor::Arguments, surfaces, "Check the installation and measure the latency of mw";
-    Config "config" config::Arguments, mw, "Show all settings, their values and their sources";
-    Completions "completions" completions::Arguments, mw, "Print a completion script for a shell";
-    AgentDriver "agent-driver" agent_driver::Arguments, surfaces, "Drive the agent of a task (called by supervisors)", hide(true);
-    AgentKeeper "agent-keeper" agent_keeper::Arguments, surfaces, "Keep an agent running for a follow-up (called by mw agent-driver)", hide(true);
-    Settle "settle" settle::Arguments, mw, "Record the end of a task and start the next one (called by supervisors)", hide(true);
-    Reference "reference" reference::Arguments, mw, "Print the reference of all commands and settings", hide(true);
-    FailPoints "fail-points" fail_points::Arguments, mw, "List the steps at which a debug build can be made to crash", hide(true);
+    Start "start" start::Arguments, mw, Settings, "Run a command in the background and return at once", override_usage(usage("start"));
+    Run "run" run::Arguments, mw, Settings, "Run a command attached: stream its output and exit with its exit code", override_usage(usage("run"));
+    List "list" list::Arguments, mw, Nothing, "List tasks, live tasks first", alias("ls");
+    Status "status" status::Arguments, mw, Nothing, "Show one task and its last lines of output";
+    Output "output" output::Arguments, mw, Nothing, "Read a task's output";
+    Wait "wait" wait::Arguments, mw, Nothing, "Wait until tasks end, print a line, open a port or are silent";
+    Kill "kill" kill::Arguments, mw, Nothing, "Kill tasks and all processes they started";
+    Input "input" input::Arguments, mw, Settings, "Send input to a task";
+    Attach "attach" attach::Arguments, mw, Settings, "Connect the terminal to a task";
+    Restart "restart" restart::Arguments, mw, Settings, "Run a task again";
+    Clear "clear" clear::Arguments, mw, Nothing, "Remove finished tasks and their files";
+    Chat "chat" chat::Arguments, surfaces, Settings, "Chat with an agent while its tasks run in the background";
+    Top "top" top::Arguments, surfaces, Settings, "Manage tasks on a full screen: live list, logs, kill, restart";
+    Agent "agent" agent::Arguments, surfaces, Settings, "Run another agent in the background, or list the available agents";
+    Resume "resume" resume::Arguments, mw, Settings, "Send a follow-up message to an agent that has answered";
+    Watch "watch" watch::Arguments, mw, Nothing, "Print events as JSON lines";
+    Session "session" session::Arguments, mw, Settings, "List, run, end or delete sessions, or move tasks between them";
+    Notices "notices" notices::Arguments, mw, Settings, "Print the undelivered notifications of a session, once";
+    Approvals "approvals" approvals::Arguments, mw, Nothing, "List open approval requests, or earlier ones";
+    Approve "approve" approve::Arguments, mw, Settings, "Approve a request of an agent";
+    Deny "deny" deny::Arguments, mw, Settings, "Deny a request of an agent";
+    Policy "policy" policy::Arguments, mw, Settings, "Explain whether a command would be allowed, without running it";
+    Mcp "mcp" mcp::Arguments, surfaces, Settings, "Serve the tools to an agent over MCP";
+    Acp "acp" acp::Arguments, surfaces, Settings, "Run the built-in agent for a client of the Agent Client Protocol";
+    Tools "tools" tools::Arguments, surfaces, Nothing, "Print the tools that are offered to models";
+    Traces "traces" traces::Arguments, surfaces, Nothing, "Show the spans of tasks as trees, and the state of their export";
+    Setup "setup" setup::Arguments, surfaces, Settings, "Add meanwhile to the settings of a host, or remove it";
+    Hook "hook" hook::Arguments, surfaces, Settings, "Answer a host's hook with undelivered notifications";
+    Doctor "doctor" doctor::Arguments, surfaces, Nothing, "Check the installation and measure the latency of mw";
+    Config "config" config::Arguments, mw, Nothing, "Show all settings, their values and their sources";
+    Completions "completions" completions::Arguments, mw, Nothing, "Print a completion script for a shell";
+    AgentDriver "agent-driver" agent_driver::Arguments, surfaces, Settings, "Drive the agent of a task (called by supervisors)", hide(true);
+    AgentKeeper "agent-keeper" agent_keeper::Arguments, surfaces, Settings, "Keep an agent running for a follow-up (called by mw agent-driver)", hide(true);
+    Settle "settle" settle::Arguments, mw, Settings, "Record the end of a task and start the next one (called by supervisors)", hide(true);
+    Reference "reference" reference::Arguments, mw, Nothing, "Print the reference of all commands and settings", hide(true);
+    FailPoints "fail-points" fail_points::Arguments, mw, Settings, "List the steps at which a debug build can be made to crash", hide(true);
 }

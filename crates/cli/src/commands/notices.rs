@@ -1,4 +1,4 @@
-//! `mw notices`: what a session's owner has not been told yet.
+//! `mw notices`: prints the undelivered notifications of a session.
 
 use std::io::Write;
 
@@ -33,7 +33,7 @@ impl Arguments {
         let teller = runtime.notifications().teller(&session)?;
         let delivery = teller.drain(Moment::Idle)?;
         let text = if context.json { as_json(delivery.notices()) } else { as_blocks(delivery.notices()) };
-        // Who did not get them has not been told.
+        // They count as delivered only once they are written.
         let mut out = std::io::stdout().lock();
         out.write_all(text.as_bytes()).and_then(|()| out.flush())?;
         if !self.peek {

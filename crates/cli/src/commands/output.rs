@@ -1,4 +1,4 @@
-//! `mw output`: read a task's output.
+//! `mw output`: reads a task's output.
 
 use std::io::IsTerminal;
 
@@ -16,11 +16,11 @@ use crate::error::{CommandError, CommandResult};
 use crate::foreground::follow;
 use crate::render;
 
-/// What is printed when nothing is chosen.
+/// Maximum output without options.
 const GLANCE: u64 = 8 << 10;
-/// What is printed at most when something is.
+/// Maximum output with options that choose a part.
 const CHOSEN: u64 = 1 << 20;
-/// How much of a log a screen is made from.
+/// How much of a log is used to draw a screen.
 const SCREEN_BYTES: u64 = 256 << 10;
 
 #[derive(Args)]
@@ -236,7 +236,7 @@ impl Arguments {
         Ok(())
     }
 
-    /// Tells whether the limit, give or take a character, has cut a tail. Of one stream alone the offsets do not tell.
+    /// Returns whether the limit, give or take a character, has cut the tail. The offsets of one stream do not show it.
     fn is_cut_in_front(&self, reply: &ReadReply) -> bool {
         const CHARACTER: u64 = 4;
         let most = self.request().max_bytes;
@@ -302,7 +302,7 @@ impl Arguments {
         let reply = runtime.reader().read(self.id(), &context.scope(), &request)?;
         let mut bytes = reply.bytes();
         if matches!(runtime.home().task(&task.id).spec()?.io, Io::Pipes | Io::Stdin) {
-            // Without a terminal nobody turns newlines into new lines.
+            // Only a terminal converts newlines.
             bytes = String::from_utf8_lossy(&bytes).replace('\n', "\r\n").into_bytes();
         }
         let screen = render_screen(&bytes, rows, cols);
@@ -329,7 +329,7 @@ impl Arguments {
     }
 }
 
-/// Says why there is nothing to read of a task that has not run.
+/// Explains why a task that has not run has no output.
 fn explain_silence(task: &Task) {
     let (name, words) = (task.short_name(), mw_desk::rows::state_words(task));
     match task.status {

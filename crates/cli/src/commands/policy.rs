@@ -1,4 +1,4 @@
-//! `mw policy`: what would be decided about a command, and why.
+//! `mw policy`: explains the decision about a command.
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader};
@@ -11,6 +11,7 @@ use meanwhile::model::CommandSpec;
 use meanwhile::policy::{Decision, Dialect, Mode, Tool, Verdict};
 use serde_json::{Value, json};
 
+use crate::arguments::names::parse_mode;
 use crate::config::shown;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
@@ -48,11 +49,6 @@ pub(crate) struct Arguments {
     program: Vec<OsString>,
 }
 
-pub(super) fn parse_mode(name: &str) -> Result<Mode, String> {
-    let names = Mode::ALL.map(Mode::name).join(", ");
-    Mode::named(name).ok_or_else(|| format!("no mode {name:?}; choose one of {names}"))
-}
-
 fn parse_profile(name: &str) -> Result<Dialect, String> {
     let names = Dialect::ALL.map(Dialect::profile).join(", ");
     Dialect::of_profile(name).ok_or_else(|| format!("no profile {name:?}; choose one of {names}"))
@@ -67,8 +63,8 @@ fn parse_variable(text: &str) -> Result<(String, String), String> {
     Ok((name.to_owned(), value.to_owned()))
 }
 
-/// Everything that is the same for every command.
-struct Desk<'a> {
+/// The inputs that are the same for every command.
+struct Judge<'a> {
     arguments: &'a Arguments,
     context: &'a Context,
     policy: Policy,
@@ -84,9 +80,9 @@ enum Given {
 
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
-        let desk = Desk::new(&self, context)?;
+        let judge = Judge::new(&self, context)?;
         match (&self.file, self.script.as_deref(), self.program.as_slice()) {
-            (Some(path), _, _) if path.as_os_str() == "-" => desk.lines(io::stdin().lock()),
+            (Some(path), _, _) if path.as_os_str() == "-" => judge.lines(io::stdin().lock()),
             (Some(path), _, _) => {
                 let file = fs::File::open(path).map_err(|error| {
                     let path = shown(&path.to_string_lossy());
@@ -95,18 +91,18 @@ impl Arguments {
                         "give a file with one command per line",
                     )
                 })?;
-                desk.lines(BufReader::new(file))
+                judge.lines(BufReader::new(file))
             }
-            (None, Some(script), _) if script == "-" => desk.lines(io::stdin().lock()),
-            (None, Some(script), _) => desk.one(Some(&Given::Script(text(script.to_owned())?))),
+            (None, Some(script), _) if script == "-" => judge.lines(io::stdin().lock()),
+            (None, Some(script), _) => judge.one(Some(&Given::Script(text(script.to_owned())?))),
             (None, None, []) if self.tool.class.runs_a_command() => Err(CommandError::usage(
                 format!("{} needs a command", self.tool.name),
                 "mw policy 'SCRIPT', mw policy -- PROGRAM ARGS, or mw policy --file FILE",
             )),
-            (None, None, []) => desk.one(None),
+            (None, None, []) => judge.one(None),
             (None, None, words) => {
                 let words: Vec<_> = words.iter().cloned().map(text).collect::<Result<_, _>>()?;
-                desk.one(Some(&Given::Words(words)))
+                judge.one(Some(&Given::Words(words)))
             }
         }
     }
@@ -119,7 +115,7 @@ fn text(word: OsString) -> Result<String, CommandError> {
     })
 }
 
-impl<'a> Desk<'a> {
+impl<'a> Judge<'a> {
     fn new(arguments: &'a Arguments, context: &'a Context) -> Result<Self, CommandError> {
         let config = &context.config;
         check_set_variables(arguments.env.iter().map(|(name, _)| name.as_bytes()))?;
@@ -160,12 +156,12 @@ impl<'a> Desk<'a> {
         Ok(exit(verdict.decision))
     }
 
-    /// Decides every line; the exit code is that of the strictest.
+    /// Judges every line; the exit code is that of the strictest decision.
     fn lines(&self, mut source: impl BufRead) -> CommandResult {
         let mut strictest = Decision::Allow;
         let mut line = Vec::new();
         while source.read_until(b'\n', &mut line)? > 0 {
-            // What is no text is shown as such and never allowed: the marks in its place hide something.
+            // Bytes that are not UTF-8 become marks, and a command with such marks is never allowed.
             let text = String::from_utf8_lossy(line.strip_suffix(b"\n").unwrap_or(&line)).into_owned();
             line.clear();
             if text.trim().is_empty() {

@@ -2,7 +2,7 @@
 
 use clap::{Args, Command};
 
-use crate::config::KNOBS;
+use crate::config::settings;
 use crate::context::Context;
 use crate::error::CommandResult;
 
@@ -22,9 +22,9 @@ impl Arguments {
         }
         page.push_str("\n## Settings\n\nWrite a setting into `config.toml` as `[section]` and `key = value`, or set its variable in the environment.\n\n");
         page.push_str("| setting | variable | meaning | takes |\n|---|---|---|---|\n");
-        for knob in &KNOBS {
-            let (variable, accepts) = (knob.variable(), &knob.accepts);
-            page.push_str(&format!("| `{}` | `{variable}` | {} | {accepts} |\n", knob.name, knob.help));
+        for setting in settings() {
+            let (variable, accepts) = (setting.variable(), &setting.accepts);
+            page.push_str(&format!("| `{}` | `{variable}` | {} | {accepts} |\n", setting.name, setting.help));
         }
         crate::render::out(&page)?;
         Ok(0)

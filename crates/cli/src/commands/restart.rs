@@ -1,11 +1,11 @@
-//! `mw restart`: a further run of the same spec.
+//! `mw restart`: runs a task again.
 
 use clap::Args;
 use meanwhile::engine::Started;
 
-use super::start::StartReply;
 use crate::context::Context;
 use crate::error::{About, CommandResult};
+use crate::render::start_reply::StartReply;
 
 #[derive(Args)]
 pub(crate) struct Arguments {

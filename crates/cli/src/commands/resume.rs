@@ -1,11 +1,11 @@
-//! `mw resume`: a follow-up message to an agent that has answered.
+//! `mw resume`: sends a follow-up message to an agent that has answered.
 
 use clap::Args;
 use meanwhile::engine::Started;
 
-use super::start::StartReply;
 use crate::context::Context;
 use crate::error::{About, CommandResult};
+use crate::render::start_reply::StartReply;
 
 #[derive(Args)]
 pub(crate) struct Arguments {

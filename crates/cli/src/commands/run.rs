@@ -1,4 +1,4 @@
-//! `mw run`: the same as start, attached.
+//! `mw run`: runs a command and streams its output.
 
 use std::io::{IsTerminal, Read};
 use std::sync::Arc;
@@ -12,18 +12,18 @@ use meanwhile::model::{Io, TaskId, parse_duration_ms};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use super::start::{RUN, TaskArguments};
-use super::status;
-use super::wait::task_code;
+use crate::arguments::task::{RUN, TaskArguments};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, answer};
+use crate::exit_code;
 use crate::foreground::feed::{self, Feed};
 use crate::foreground::follow::Streams;
 use crate::foreground::queued::explain_queue;
 use crate::foreground::terminal::{Keys, ProgressLine, RawMode};
 use crate::render;
+use crate::render::status_page;
 
-/// Silence after which a line says what is going on.
+/// Silence after which a progress line is shown.
 const SILENCE: Duration = Duration::from_secs(1);
 /// How soon a key or Ctrl-C is noticed while the task is silent.
 const NOTICE: Duration = Duration::from_millis(100);
@@ -44,7 +44,7 @@ impl Arguments {
         let runtime = context.runtime()?;
         let detach_at = self.detach_after.map(|ms| Instant::now() + Duration::from_millis(ms));
         let has_terminal = matches!(self.task.io(), Io::Pty { .. });
-        // A terminal that nobody types on must see the end of input, or its command waits for ever.
+        // Without input the terminal must get an end of file, or the command waits forever.
         let feeds = feed::has_input() || (has_terminal && !std::io::stdin().is_terminal());
         let stays_open = self.task.io() == Io::Stdin || has_terminal;
         if feeds && !has_terminal {
@@ -70,7 +70,7 @@ impl Arguments {
             let detached = stream(context, &runtime, &id, streams, detach_at, &keyboard, &interrupts)?;
             drop(keyboard);
             if detached {
-                // Nobody waits for it any more: from here on it has hooks.
+                // It is a background task from now on, and has hooks.
                 runtime.notifications().go_on_in_background(&id)?;
             }
             if detached && feed.as_ref().is_some_and(|feed| !feed.is_all_sent()) {
@@ -78,12 +78,12 @@ impl Arguments {
             }
             conclude(context, &runtime, &id, detached)
         };
-        // Whatever goes wrong from here on, the task is there.
+        // The task exists, whatever fails from now on.
         attached().map_err(|error| error.with_task(&id))
     }
 }
 
-/// Leaves a command whose input has not ended: nobody is left to read it for the command.
+/// Closes the input of a task that is left running, unless it stays open for `mw input`, and says so.
 fn leave(context: &Context, runtime: &Runtime, id: &TaskId, stays_open: bool) {
     if stays_open {
         return render::note(&format!("the rest of the input was not passed on; use mw input {id}"));
@@ -92,16 +92,16 @@ fn leave(context: &Context, runtime: &Runtime, id: &TaskId, stays_open: bool) {
     render::note(&format!("the rest of the input was not passed on: standard input of {id} is closed"));
 }
 
-/// Says how it ended, or that it goes on.
+/// Prints how the task ended, or that it continues.
 fn conclude(context: &Context, runtime: &Runtime, id: &TaskId, detached: bool) -> CommandResult {
     if detached && !context.json {
         render::note(&format!("{id} keeps running in the background; see mw status {id}"));
         return Ok(0);
     }
     let task = runtime.tasks().task(id.as_str(), &context.scope())?;
-    let code = if detached { 0 } else { task_code(&task) };
+    let code = if detached { 0 } else { exit_code::of_task(&task) };
     if context.json {
-        return answer(status::show(context, runtime, &task, status::LINES).map(|_| ()), code);
+        return answer(status_page::show(context, runtime, &task, status_page::LINES).map(|_| ()), code);
     }
     if task.exit_code.is_none() {
         render::note(&format!("{} {}", task.short_name(), mw_desk::rows::state_words(&task)));
@@ -109,7 +109,7 @@ fn conclude(context: &Context, runtime: &Runtime, id: &TaskId, detached: bool) -
     Ok(code)
 }
 
-/// Counts how often somebody asked this command to end.
+/// Counts the signals that ask this command to end.
 fn count_interrupts() -> Result<Arc<AtomicUsize>, CommandError> {
     let interrupts = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&interrupts);
@@ -130,7 +130,7 @@ struct Keyboard {
 
 fn watch_keyboard() -> Keyboard {
     let detach = Arc::new(AtomicBool::new(false));
-    // When the terminal is closed, the task goes on, and this command leaves it properly.
+    // When the terminal is closed, this command detaches and the task continues.
     let _ = signal_hook::flag::register(SIGHUP, Arc::clone(&detach));
     let mode = RawMode::enter(Keys::Single);
     if std::io::stdin().is_terminal() {
@@ -147,7 +147,7 @@ fn watch_keyboard() -> Keyboard {
     Keyboard { _mode: mode, detach }
 }
 
-/// Streams until the task has ended; returns whether it was left running instead.
+/// Streams the output until the task ends. Returns whether it was left running instead.
 fn stream(
     context: &Context,
     runtime: &Runtime,
@@ -169,7 +169,7 @@ fn stream(
     let mut handled = 0;
     std::thread::scope(|scope| {
         loop {
-            // Asked before the read: what is read afterwards is all there is.
+            // Checked before the read, so that the read is complete.
             let task = runtime.tasks().task(id.as_str(), &context.scope())?;
             let ended = task.status.is_terminal();
             if last_output.elapsed() >= SILENCE && !ended {
@@ -194,7 +194,7 @@ fn stream(
             if asked > handled {
                 let signal = if handled == 0 { SIGINT } else { SIGKILL };
                 handled = asked;
-                // The kill waits for the whole tree, the output must go on meanwhile.
+                // The kill waits for the whole tree; output continues meanwhile.
                 scope.spawn(move || {
                     if let Ok(runtime) = context.runtime() {
                         let request = KillRequest { by: context.requester(), signal, grace_ms: None };

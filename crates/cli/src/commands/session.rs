@@ -1,4 +1,4 @@
-//! `mw session`: run a host, list sessions, end or delete one.
+//! `mw session`: runs a host, lists, ends or deletes sessions.
 
 use std::ffi::OsString;
 use std::io;
@@ -77,7 +77,7 @@ impl Arguments {
     }
 }
 
-/// The tasks of the person at the terminal belong to no session.
+/// Checks the name of a session. The default session has no host.
 fn checked(name: String) -> Result<String, CommandError> {
     let odd = name.is_empty() || name.len() > 200 || name.chars().any(char::is_control);
     if odd || name == DEFAULT_SESSION {
@@ -89,7 +89,7 @@ fn checked(name: String) -> Result<String, CommandError> {
     Ok(name)
 }
 
-/// What runs in a task reaches no session but its own, and those that it begins.
+/// A task reaches only its own session and sessions that it has started.
 fn reachable(context: &Context, name: String) -> Result<String, CommandError> {
     if context.runtime()?.approvals().may_act_for(&name) {
         return Ok(name);
@@ -121,12 +121,12 @@ fn list(context: &Context) -> CommandResult {
     Ok(0)
 }
 
-/// The session ends with the program, whichever way that goes; if this process is killed, the supervisors see to it.
+/// Runs a host. The session ends with the program. If this process is killed, the supervisors end the tasks.
 fn host(context: &Context, session: &str, program: &[OsString]) -> CommandResult {
     let runtime = context.runtime()?;
     let host = runtime.notifications().host(session, DeliveryPolicy::NextRun)?;
-    // What runs in the session can change its environment, and must not loosen anything by that.
-    // Inside a task of a session with such rules they hold for this one, too.
+    // The session's tasks can change their environment. That must not loosen the policy.
+    // Inside a task, the policy of the outer session holds, too.
     let outer = runtime.approvals().session_around(None).filter(|outer| outer != session);
     let around = outer.as_ref().map(|outer| runtime.approvals().house_rules(outer)).transpose()?.flatten();
     let rules = around.map_or_else(|| context.config.house_rules(), Ok)?;
@@ -149,11 +149,11 @@ fn host(context: &Context, session: &str, program: &[OsString]) -> CommandResult
             "give an existing program",
         )
     })?;
-    let by_signal = status.signal().map(|signal| exit_code::SIGNAL_BASE + signal);
-    Ok(status.code().or(by_signal).unwrap_or(1) as u8)
+    let by_signal = status.signal().map(exit_code::of_signal);
+    Ok(status.code().map(|code| code as u8).or(by_signal).unwrap_or(exit_code::FAILURE))
 }
 
-/// Says what the end of a session has ended; nothing when nothing was left to end.
+/// Describes what the end of a session has ended; none if nothing was left.
 fn ended_words(receipts: &[KillReceipt]) -> Option<String> {
     let number = |what: Ended| receipts.iter().filter(|receipt| ended_by(receipt) == what).count();
     let parts = [
@@ -169,7 +169,7 @@ fn ended_words(receipts: &[KillReceipt]) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(" and "))
 }
 
-/// Runs a program. What ends programs ends this one, and not us: its session is still to be ended.
+/// Runs a program and passes signals on to it. This process outlives it, because it must end the session.
 fn run_to_its_end(command: &mut Command) -> io::Result<ExitStatus> {
     let mut signals = SignalsInfo::<WithOrigin>::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM])?;
     let handle = signals.handle();
@@ -177,7 +177,7 @@ fn run_to_its_end(command: &mut Command) -> io::Result<ExitStatus> {
     let pid = Pid::from_child(&child);
     let passing_on = thread::spawn(move || {
         for found in &mut signals {
-            // A terminal sends its signals to both of us.
+            // A terminal sends its signals to both processes.
             if let (Some(_), Some(signal)) = (found.process, Signal::from_named_raw(found.signal)) {
                 let _ = rustix::process::kill_process(pid, signal);
             }
@@ -189,7 +189,7 @@ fn run_to_its_end(command: &mut Command) -> io::Result<ExitStatus> {
     status
 }
 
-/// Opens the home for a session that has tasks there: a name that was mistyped should not look like a success.
+/// Opens the home and checks that the session has tasks, so that a typo is an error.
 fn with_tasks(context: &Context, session: &str) -> Result<Runtime, CommandError> {
     context.speak_for(session)?;
     let runtime = context.runtime()?;

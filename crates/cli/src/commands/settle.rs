@@ -1,9 +1,9 @@
-//! `mw settle`: what a supervisor becomes when its task is over, and what it runs beside one that is not ready yet.
+//! `mw settle`: records the end of a task and starts the next one. A supervisor executes it at its end, and with
+//! `--ready` beside a task that is not ready yet.
 
 use std::path::PathBuf;
 
 use clap::Args;
-use meanwhile::QueueSettings;
 use meanwhile::engine::{Runtime, Urgency};
 use meanwhile::model::TaskId;
 
@@ -17,15 +17,6 @@ pub(crate) struct Arguments {
     /// The home of the task
     #[arg(long)]
     home: PathBuf,
-    /// For tasks that do not have their own limits yet: supervisors of earlier builds give it
-    #[arg(long, hide = true)]
-    max_running: Option<u32>,
-    /// For tasks that do not have their own limits yet: supervisors of earlier builds give it
-    #[arg(long, hide = true)]
-    max_running_total: Option<u32>,
-    /// For tasks that do not have their own limits yet: supervisors of earlier builds give it
-    #[arg(long, hide = true)]
-    max_agents: Option<u32>,
     /// Check whether the task is ready instead, and tell its supervisor
     #[arg(long, requires = "id")]
     ready: bool,
@@ -47,7 +38,7 @@ impl Arguments {
         Ok(0)
     }
 
-    /// The last act, in the executable that can speak to receivers.
+    /// Exports spans, in the executable that has an HTTP client.
     pub(crate) fn deliver_spans(self, context: &Context) -> CommandResult {
         let id = self.task()?;
         let runtime = self.runtime(context)?;
@@ -64,32 +55,27 @@ impl Arguments {
 
     fn runtime(&self, context: &Context) -> Result<Runtime, CommandError> {
         let mut settings = context.config.settings.clone();
-        // Whatever is started here is settled in the same home, wherever that of the environment is.
+        // Tasks that are started here are settled in the same home, whatever the environment says.
         settings.programs = programs::of_home(&self.home)?;
         settings.programs.starter_exits = true;
         settings.home.clone_from(&self.home);
-        let QueueSettings { max_running, max_running_total, max_agents, .. } = &mut settings.queue;
-        *max_running = self.max_running.unwrap_or(*max_running);
-        *max_running_total = self.max_running_total.unwrap_or(*max_running_total);
-        *max_agents = self.max_agents.unwrap_or(*max_agents);
         Ok(Runtime::open(settings)?)
     }
 }
 
-/// Has spans delivered, if any are due. Nobody waits for it, however long a receiver takes.
+/// Exports spans, if any are due. Nobody waits for it.
 fn hand_spans_over(runtime: &Runtime, id: Option<&TaskId>) -> Result<(), CommandError> {
     let Some(receiver) = receiver(runtime, id) else { return Ok(()) };
     let endpoint = receiver.endpoint();
     if runtime.traces().owes_delivery(&endpoint)? {
         let obstacle = programs::become_surfaces();
-        // They go on waiting; whoever asks is told why.
+        // The spans keep waiting, and `mw traces` shows why.
         runtime.traces().deliver_spans(&endpoint, Urgency::WhenDue, |_| Err(obstacle.message.clone()))?;
     }
     Ok(())
 }
 
-/// Returns who takes spans: one that was not named to whoever started this process may have been named to whoever
-/// started the task.
+/// Returns the receiver of spans: that of this process's environment, or else that of the task's.
 fn receiver(runtime: &Runtime, id: Option<&TaskId>) -> Option<Receiver> {
     let of_task = || Receiver::among(&runtime.traces().variables_of(id?, "OTEL_").ok()?);
     Receiver::own().or_else(of_task)

@@ -1,4 +1,4 @@
-//! `mw setup`: tells a host of meanwhile, in the host's own files.
+//! `mw setup`: adds meanwhile to the settings of a host, or removes it.
 
 use std::env;
 use std::io::{IsTerminal, Write};
@@ -12,7 +12,7 @@ use similar::TextDiff;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 use crate::exit_code;
-use crate::host_state::{HostPlace, host_states};
+use crate::hosts::state::{HostPlace, host_states};
 use crate::render;
 
 #[derive(Args)]
@@ -123,7 +123,7 @@ fn print(context: &Context, host: &Host, place: &HostPlace) -> CommandResult {
         return Ok(0);
     }
     for (path, text) in snippets {
-        // Apart from the text, so that it can be piped.
+        // On stderr, so that the text can be piped.
         render::aside(&format!("{}:", home_shortened(&path)));
         render::out(&text)?;
     }
@@ -158,7 +158,7 @@ fn apply(changes: &[&FileChange]) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Asks the person at the terminal; where there is none, nobody agrees.
+/// Asks at the terminal; without a terminal the answer is no.
 fn ask(host: &Host, wish: Wish) -> Result<bool, CommandError> {
     if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
         return Ok(false);
@@ -219,7 +219,7 @@ fn diff(change: &FileChange) -> String {
     TextDiff::from_lines(before, after).unified_diff().context_radius(3).header(&old, &new).to_string()
 }
 
-/// The difference as people read it; what a file holds cannot speak to the terminal.
+/// Returns a diff for people, without control characters.
 fn shown(change: &FileChange, colour: bool) -> String {
     let safe: String = diff(change)
         .chars()

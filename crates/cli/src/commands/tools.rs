@@ -1,10 +1,11 @@
-//! `mw tools`: what a model is offered.
+//! `mw tools`: prints the tools that are offered to models.
 
 use clap::{Args, ValueEnum};
 use mw_tools::call::Background;
 use mw_tools::{Dialect, Form, Toolset, table};
 use serde_json::Value;
 
+use crate::arguments::names::parse_dialect;
 use crate::context::Context;
 use crate::error::CommandResult;
 use crate::render;
@@ -29,12 +30,6 @@ enum FormChoice {
     Anthropic,
     /// A table for people
     Markdown,
-}
-
-/// Reads the name of a dialect.
-pub(crate) fn parse_dialect(name: &str) -> Result<Dialect, String> {
-    let names = Dialect::ALL.map(Dialect::name).join(", ");
-    Dialect::named(name).ok_or_else(|| format!("no dialect {name:?}; choose one of {names}"))
 }
 
 impl Arguments {

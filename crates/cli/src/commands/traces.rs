@@ -1,4 +1,4 @@
-//! `mw traces`: the spans of tasks as trees, and whether they were delivered.
+//! `mw traces`: shows spans as trees, and the state of their export.
 
 use clap::Args;
 use meanwhile::engine::{Clock, ExportState, SystemClock, Trace, Urgency};
@@ -56,7 +56,7 @@ impl Arguments {
     }
 }
 
-/// What did not arrive makes the command fail: somebody asked for it.
+/// Fails if spans were not delivered, because the user asked for it.
 fn export(context: &Context, runtime: &meanwhile::engine::Runtime) -> CommandResult {
     let receiver = Receiver::own().ok_or_else(|| {
         CommandError::usage(

@@ -1,4 +1,4 @@
-//! `mw wait`: one wait for any or all of many tasks.
+//! `mw wait`: waits for any or all of several tasks.
 
 use std::time::{Duration, Instant};
 
@@ -104,7 +104,7 @@ impl Arguments {
         answer(printed.map_err(CommandError::from), self.code(&reply, &request.condition))
     }
 
-    /// Tells whether what was waited for has come true of enough tasks.
+    /// Returns whether the condition holds for enough tasks.
     fn is_met(&self, reply: &WaitReply) -> bool {
         if self.any { !reply.met.is_empty() } else { reply.met.len() == reply.tasks.len() }
     }
@@ -137,17 +137,17 @@ impl Arguments {
         }
         let first = self.any.then(|| reply.met.first()).flatten();
         match first.and_then(|id| reply.tasks.iter().find(|task| task.id == *id)) {
-            Some(task) => task_code(task),
-            None => reply.tasks.iter().map(task_code).find(|code| *code != 0).unwrap_or(0),
+            Some(task) => exit_code::of_task(task),
+            None => reply.tasks.iter().map(exit_code::of_task).find(|code| *code != 0).unwrap_or(0),
         }
     }
 }
 
-/// Output that is not there yet is the usual reason for a line that does not come.
+/// Buffered output is the usual reason for a missing line.
 const BUFFERS: &str =
     "programs may buffer output without a terminal: try PYTHONUNBUFFERED=1, stdbuf -oL or --pty";
 
-/// Says what a task did not do.
+/// Describes what a task did not do.
 fn awaited(condition: &Condition) -> String {
     match condition {
         Condition::Exit => "end".to_owned(),
@@ -155,26 +155,5 @@ fn awaited(condition: &Condition) -> String {
         Condition::Match(pattern) => format!("print a line that matches {:?}", pattern.as_str()),
         Condition::Port(port) => format!("listen on port {port}"),
         Condition::Silence(ms) => format!("fall silent for {}", mw_desk::text::duration(*ms)),
-    }
-}
-
-/// The exit code that speaks for an ended task.
-pub(crate) fn task_code(task: &Task) -> u8 {
-    use meanwhile::model::Cause;
-    let Some(cause) = task.cause_value() else {
-        return exit_code::FAILURE;
-    };
-    let own = cause.exit_code().map(|code| code as u8);
-    let by_signal = cause.signal().map(|signal| (exit_code::SIGNAL_BASE + signal) as u8);
-    match cause {
-        Cause::Exited { .. } | Cause::Signaled { .. } => own.or(by_signal).unwrap_or(exit_code::FAILURE),
-        // An end that was asked for is no success, whatever the process made of it.
-        Cause::Cancelled { .. } | Cause::LimitReached { .. } => {
-            own.filter(|code| *code != 0).or(by_signal).unwrap_or(exit_code::FAILURE)
-        }
-        Cause::TimedOut { .. } => exit_code::TIMED_OUT,
-        Cause::SpawnFailed { .. } => exit_code::PROGRAM_NOT_FOUND,
-        Cause::Lost { .. } => exit_code::LOST,
-        Cause::Skipped { .. } => exit_code::FAILURE,
     }
 }

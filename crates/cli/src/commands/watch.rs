@@ -1,4 +1,4 @@
-//! `mw watch`: what happens, one line each.
+//! `mw watch`: prints events, one per line.
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use crate::error::{CommandError, CommandResult};
 use crate::render;
 
 const PAGE: u32 = 500;
-/// How many events before the present are shown first, as `tail -f` does.
+/// How many earlier events are shown first, as `tail -f` does.
 const BACKLOG: i64 = 10;
 
 #[derive(Args)]
@@ -57,12 +57,12 @@ impl Format {
     }
 }
 
-/// The two lines that opta logs.
+/// Returns an event in the format of opta's log.
 fn debug_line(row: &EventRow, runtime: &Runtime, scope: &Scope) -> Option<String> {
     let id = row.task.suffix();
     match &row.event {
         Event::Started { process, .. } => {
-            // A task that was removed since has no command any more.
+            // The task may have been removed meanwhile.
             let command =
                 runtime.tasks().task(row.task.as_str(), scope).map(|task| task.command).unwrap_or_default();
             Some(format!("bg[{id}] started: pid={} cmd={command:?}", process.pid))

@@ -8,7 +8,7 @@ use toml::de::DeValue;
 
 const DAY_MS: u64 = 86_400_000;
 
-/// A value that was read and lies in its range.
+/// A valid value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Value {
     Number(u64),
@@ -17,7 +17,7 @@ pub(crate) enum Value {
     List(Vec<String>),
 }
 
-/// The sort of a value and its range.
+/// The type of a value and its range.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Accepts {
     /// A whole number.
@@ -47,7 +47,7 @@ pub(crate) enum Accepts {
 }
 
 impl Accepts {
-    /// Reads a value from a variable; nothing when it is not accepted.
+    /// Reads a value from a variable; none if it is not accepted.
     pub(crate) fn read_text(&self, text: &str) -> Option<Value> {
         let number = match self {
             Self::Count { .. } | Self::Milliseconds { .. } => text.trim().parse().ok()?,
@@ -73,7 +73,7 @@ impl Accepts {
         self.has(number).then_some(Value::Number(number))
     }
 
-    /// Reads a value from a file; nothing when it is not accepted, or of another sort.
+    /// Reads a value from a file; none if it is not accepted, or of another type.
     pub(crate) fn read_toml(&self, value: &DeValue<'_>) -> Option<Value> {
         match (self, value) {
             (
@@ -130,7 +130,7 @@ impl Accepts {
         }
     }
 
-    /// Writes a value as a variable has it, so that reading it gives the value again.
+    /// Writes a value in the format of a variable.
     pub(crate) fn text(&self, value: &Value) -> String {
         match value {
             Value::Number(ms) if matches!(self, Self::Duration { .. }) && *ms > 0 => format!("{ms}ms"),
@@ -142,7 +142,7 @@ impl Accepts {
         }
     }
 
-    /// Writes a value as a file has it.
+    /// Writes a value in the format of a file.
     pub(crate) fn toml(&self, value: &Value) -> String {
         match value {
             Value::Number(number) if matches!(self, Self::Duration { .. }) && *number > 0 => {
@@ -158,7 +158,7 @@ impl Accepts {
     }
 }
 
-/// Takes a list whose every item is a pattern.
+/// Returns a list if every item is a valid pattern.
 fn patterns(items: Vec<String>) -> Option<Value> {
     items.iter().all(|item| SecretPattern::new(item).is_ok()).then_some(Value::List(items))
 }
@@ -203,7 +203,7 @@ impl fmt::Display for Accepts {
 }
 
 impl Value {
-    /// Returns a number's value. [`Accepts`] gives a setting only its own sort.
+    /// Returns the number. [`Accepts`] passes a setting only values of its type.
     pub(crate) const fn number(&self) -> u64 {
         match self {
             Self::Number(number) => *number,
@@ -216,7 +216,7 @@ impl Value {
         u32::try_from(self.number()).unwrap_or(u32::MAX)
     }
 
-    /// Tells whether it is `true`.
+    /// Returns whether it is `true`.
     pub(crate) fn is_on(&self) -> bool {
         *self == Self::Flag(true)
     }

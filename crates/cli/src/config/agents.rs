@@ -1,4 +1,4 @@
-//! Agents in the settings file, and what holds for all of them.
+//! Agents in the settings file, and the settings for all of them.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -13,7 +13,7 @@ use super::load::Config;
 use super::source::shown;
 use crate::error::CommandError;
 
-/// What of a file is agents; the settings in it are read elsewhere.
+/// The agents of a settings file; the settings in it are read elsewhere.
 #[derive(Deserialize)]
 struct File {
     agents: BTreeMap<String, Table>,
@@ -38,7 +38,7 @@ enum Command {
 }
 
 impl Config {
-    /// Returns who can be asked, and how.
+    /// Returns the available agents and their settings.
     ///
     /// # Errors
     /// Names the file and the agent that cannot be used.

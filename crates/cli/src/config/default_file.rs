@@ -1,14 +1,14 @@
-//! The default file: every setting with its default, which is the reference of what can be written.
+//! The default file: every setting with its default.
 
 use std::fmt::Write;
 
-use super::knob::Knob;
-use super::knobs::KNOBS;
 use super::load::Config;
 use super::places::PROJECT_FILE;
 use super::profile::PROFILES;
+use super::setting::Setting;
+use super::settings::settings;
 
-/// Returns a settings file that says everything and changes nothing: all values are defaults, as comments.
+/// Returns a settings file with all defaults as comments.
 pub(crate) fn default_file() -> String {
     let config = Config::neutral();
     let mut text = format!(
@@ -22,15 +22,15 @@ pub(crate) fn default_file() -> String {
 "
     );
     let mut section = "";
-    for knob in &KNOBS {
-        let (own, key) = knob.section_and_key();
+    for setting in settings() {
+        let (own, key) = setting.section_and_key();
         text.push('\n');
         if own != section {
             let _ = writeln!(text, "[{own}]");
             section = own;
         }
-        describe(&mut text, knob);
-        let value = knob.accepts.toml(&(knob.get)(&config));
+        describe(&mut text, setting);
+        let value = setting.accepts.toml(&(setting.get)(&config));
         for line in format!("{key} = {value}").lines() {
             let _ = writeln!(text, "#{line}");
         }
@@ -38,16 +38,16 @@ pub(crate) fn default_file() -> String {
     text
 }
 
-/// Says what a setting means, what it accepts, and what the profiles make of it.
-fn describe(text: &mut String, knob: &Knob) {
-    let accepts = knob.accepts.to_string();
-    let _ = writeln!(text, "# {}.", capitalised(knob.help));
+/// Describes a setting, its values, and what profiles change.
+fn describe(text: &mut String, setting: &Setting) {
+    let accepts = setting.accepts.to_string();
+    let _ = writeln!(text, "# {}.", capitalised(setting.help));
     let _ = writeln!(text, "# Takes {accepts}.");
-    let _ = writeln!(text, "# Variable {}; {}.", knob.variable(), knob.in_project.rule());
+    let _ = writeln!(text, "# Variable {}; {}.", setting.variable(), setting.in_project.rule());
     for profile in &PROFILES {
-        let own = profile.values.iter().find(|(name, _)| *name == knob.name);
+        let own = profile.values.iter().find(|(name, _)| *name == setting.name);
         let value = own.map(|(_, value)| format!("the default is {value}"));
-        let names = profile.aliases.iter().filter(|alias| alias.knob == knob.name).map(|alias| {
+        let names = profile.aliases.iter().filter(|alias| alias.setting == setting.name).map(|alias| {
             let variable = alias.variable.map_or_else(String::new, |name| format!(" and {name}"));
             let range = Some(alias.accepts.to_string()).filter(|range| *range != accepts);
             let range = range.map_or_else(String::new, |range| format!(" ({range})"));

@@ -1,4 +1,4 @@
-//! A settings file, taken apart into its settings, each with its line.
+//! A settings file as a list of settings with their lines.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ pub(super) struct Entry<'a> {
     /// `section.key`, or the key alone outside of any section.
     pub(super) name: String,
     pub(super) value: DeValue<'a>,
-    /// The value as it stands in the file.
+    /// The value as written in the file.
     pub(super) written: &'a str,
     pub(super) place: Place,
 }

@@ -3,129 +3,21 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use meanwhile::engine::ApprovalPatience;
 use meanwhile::model::Lifetime;
-use meanwhile::policy::{Dialect, Mode, RuleOrigin};
+use meanwhile::policy::{Dialect, RuleOrigin};
 use meanwhile::{Programs, Settings};
-use mw_agents::Tells;
-use mw_tools::USUAL_WAIT_MS;
 use mw_tools::call::SessionEnd;
 
-use super::accepts::{Accepts, Value};
-use super::file::{Entry, SettingsFile};
-use super::knob::{InProject, Knob};
-use super::knobs::{KNOBS, find};
+use super::accepts::Value;
 use super::places;
 use super::profile::{self, Profile};
-use super::source::{Place, Source, shown};
+use super::setting::Setting;
+use super::settings::{find, settings};
+use super::source::{Place, Source};
 use super::suggest::nearest;
+use super::values::{AgentSettings, ChatSettings, PolicySettings, SubagentSettings, ToolSettings};
 use crate::error::CommandError;
 use crate::{otel, programs, render};
-
-/// The setting that selects the profile; it is read before all others.
-const PROFILE: &str = "profile";
-/// The list of policy rules, which is not a setting.
-const RULES: &str = "rules";
-/// A table of an agent, which is not a setting.
-const AGENTS: &str = "agents.";
-const HINT: &str = "mw config --default prints every setting and what it accepts";
-
-/// Settings of tool calls.
-pub(crate) struct ToolSettings {
-    pub(crate) reply_bytes: u64,
-    pub(crate) stream_bytes: u64,
-    pub(crate) longest_call_ms: u64,
-    pub(crate) wait_ms: u64,
-    pub(crate) no_background: bool,
-    pub(crate) notices: bool,
-}
-
-impl Default for ToolSettings {
-    fn default() -> Self {
-        Self {
-            reply_bytes: 8 << 10,
-            stream_bytes: 1 << 20,
-            longest_call_ms: 240_000,
-            wait_ms: USUAL_WAIT_MS,
-            no_background: false,
-            notices: true,
-        }
-    }
-}
-
-impl ToolSettings {
-    /// Returns which process delivers the notifications of a session.
-    pub(crate) const fn tells(&self) -> Tells {
-        if self.notices { Tells::Replies } else { Tells::Host }
-    }
-}
-
-/// Settings of chats.
-pub(crate) struct ChatSettings {
-    pub(crate) auto_wake: bool,
-    pub(crate) layout: String,
-}
-
-impl Default for ChatSettings {
-    fn default() -> Self {
-        Self { auto_wake: true, layout: "auto".to_owned() }
-    }
-}
-
-/// Settings of subagents.
-pub(crate) struct AgentKnobs {
-    pub(crate) max_depth: u32,
-    pub(crate) cancel_ms: u64,
-    pub(crate) silence_ms: u64,
-    pub(crate) linger_ms: u64,
-    pub(crate) default: String,
-}
-
-impl Default for AgentKnobs {
-    fn default() -> Self {
-        Self {
-            max_depth: 2,
-            cancel_ms: 2000,
-            silence_ms: 300_000,
-            linger_ms: 600_000,
-            default: String::new(),
-        }
-    }
-}
-
-/// Settings of the built-in agent.
-pub(crate) struct AgentSettings {
-    pub(crate) model: Option<String>,
-    pub(crate) base_url: Option<String>,
-    pub(crate) key_file: Option<String>,
-    pub(crate) context_tokens: u64,
-    pub(crate) max_requests: u64,
-    pub(crate) max_calls: u64,
-    pub(crate) silence_ms: u64,
-}
-
-impl Default for AgentSettings {
-    fn default() -> Self {
-        Self {
-            model: None,
-            base_url: None,
-            key_file: None,
-            context_tokens: 128_000,
-            max_requests: 100,
-            max_calls: 500,
-            silence_ms: 180_000,
-        }
-    }
-}
-
-/// Settings of the policy.
-#[derive(Default)]
-pub(crate) struct PolicySettings {
-    pub(crate) mode: Mode,
-    pub(crate) ci_reads: bool,
-    pub(crate) writable: Vec<String>,
-    pub(crate) patience: ApprovalPatience,
-}
 
 /// All settings of the command line.
 pub(crate) struct Config {
@@ -134,7 +26,7 @@ pub(crate) struct Config {
     pub(crate) theme: String,
     pub(crate) tools: ToolSettings,
     pub(crate) chat: ChatSettings,
-    pub(crate) agents: AgentKnobs,
+    pub(crate) agents: SubagentSettings,
     /// The user file, if it sets agents; read on demand.
     pub(super) agents_file: Option<(PathBuf, String)>,
     pub(crate) agent: AgentSettings,
@@ -157,7 +49,7 @@ pub(crate) struct Config {
     /// Values that were refused and are ignored.
     pub(crate) problems: Vec<CommandError>,
     /// Everything that was set, in order.
-    sources: Vec<(&'static str, Source)>,
+    pub(super) sources: Vec<(&'static str, Source)>,
 }
 
 /// A value of a project file that was ignored.
@@ -240,7 +132,7 @@ impl Config {
             session_end: "keep".to_owned(),
             tools: ToolSettings::default(),
             chat: ChatSettings::default(),
-            agents: AgentKnobs::default(),
+            agents: SubagentSettings::default(),
             agents_file: None,
             agent: AgentSettings::default(),
             kill_tasks: true,
@@ -276,8 +168,8 @@ impl Config {
     }
 
     /// Returns the source of a setting's value: the last layer that set it.
-    pub(crate) fn source(&self, knob: &Knob) -> Source {
-        let found = self.sources.iter().rev().find(|(name, _)| *name == knob.name);
+    pub(crate) fn source(&self, setting: &Setting) -> Source {
+        let found = self.sources.iter().rev().find(|(name, _)| *name == setting.name);
         found.map_or(Source::Default, |(_, source)| source.clone())
     }
 
@@ -302,138 +194,13 @@ impl Config {
     }
 
     /// Returns the value, or records what is wrong with it.
-    fn noted<T>(&mut self, read: Result<T, CommandError>) -> Option<T> {
+    pub(super) fn noted<T>(&mut self, read: Result<T, CommandError>) -> Option<T> {
         read.map_err(|problem| self.problems.push(problem)).ok()
     }
 
-    fn set(&mut self, knob: &'static Knob, value: &Value, source: Source) {
-        (knob.set)(self, value);
-        self.sources.push((knob.name, source));
-    }
-
-    /// Selects the profile and applies its values.
-    fn take_profile(&mut self, user: &[Entry<'_>]) {
-        let Some(knob) = find(PROFILE) else { return };
-        if let Some(entry) = user.iter().find(|entry| entry.name == PROFILE)
-            && let Some(value) = self.noted(read_entry(entry, &knob.accepts))
-        {
-            self.set(knob, &value, Source::User(entry.place.clone()));
-        }
-        self.take_variable(knob, knob.variable, &knob.accepts);
-        for (name, text) in self.profile.values {
-            let Some(knob) = find(name) else { continue };
-            if let Some(value) = knob.accepts.read_text(text) {
-                self.set(knob, &value, Source::Profile(self.profile.name()));
-            }
-        }
-    }
-
-    /// Uses the home of the profile if the user chose the profile. A host that only uses a dialect must not hide its tasks from
-    /// other clients.
-    fn take_root(&mut self) -> Result<(), CommandError> {
-        let is_chosen = self.sources.iter().any(|(name, _)| *name == PROFILE);
-        if is_chosen && self.profile.root.is_some() {
-            let home = places::home_directory(self.profile.root);
-            self.settings.programs = programs::of_home(&home)?;
-            self.settings.home = home;
-        }
-        Ok(())
-    }
-
-    fn take_user_file(&mut self, file: &SettingsFile) {
-        let entries = self.noted(file.entries()).unwrap_or_default();
-        self.take_profile(&entries);
-        for entry in entries.iter().filter(|entry| entry.name != PROFILE) {
-            let taken = self.take_user_entry(file, entry);
-            self.noted(taken);
-        }
-    }
-
-    fn take_user_entry(&mut self, file: &SettingsFile, entry: &Entry<'_>) -> Result<(), CommandError> {
-        if entry.name == RULES {
-            self.rule_files.push((RuleOrigin::User, file.path.clone(), file.text.clone()));
-            return Ok(());
-        }
-        if entry.name.starts_with(AGENTS) {
-            self.agents_file = Some((file.path.clone(), file.text.clone()));
-            return Ok(());
-        }
-        let (knob, accepts) = match find(&entry.name) {
-            Some(knob) => (knob, &knob.accepts),
-            None => self.by_alias(entry)?,
-        };
-        let value = read_entry(entry, accepts)?;
-        if let Source::User(earlier) = self.source(knob) {
-            let (name, line) = (knob.name, earlier.line);
-            return Err(refused(entry, &format!("{name} is already set in line {line}")));
-        }
-        self.set(knob, &value, Source::User(entry.place.clone()));
-        Ok(())
-    }
-
-    /// Finds the setting that has this name in the profile.
-    fn by_alias(&self, entry: &Entry<'_>) -> Result<(&'static Knob, &'static Accepts), CommandError> {
-        let ours = self.profile.alias(&entry.name);
-        if let Some((alias, knob)) = ours.and_then(|alias| Some((alias, find(alias.knob)?))) {
-            return Ok((knob, &alias.accepts));
-        }
-        Err(unknown(entry))
-    }
-
-    fn take_project_file(&mut self, file: &SettingsFile) {
-        for entry in self.noted(file.entries()).unwrap_or_default() {
-            let taken = self.take_project_entry(file, entry);
-            self.noted(taken);
-        }
-    }
-
-    fn take_project_entry(&mut self, file: &SettingsFile, entry: Entry<'_>) -> Result<(), CommandError> {
-        if entry.name == RULES {
-            self.rule_files.push((RuleOrigin::Project, file.path.clone(), file.text.clone()));
-            return Ok(());
-        }
-        if entry.name.starts_with(AGENTS) {
-            let why =
-                "a project file may not set agents, because they are programs that run with your rights";
-            return Err(refused(&entry, why));
-        }
-        let knob = find(&entry.name).ok_or_else(|| unknown(&entry))?;
-        if knob.in_project == InProject::Nothing {
-            return Err(refused(&entry, "a project file may not set it"));
-        }
-        let value = read_entry(&entry, &knob.accepts)?;
-        let present = (knob.get)(self);
-        if knob.in_project.is_stricter(&value, &present) {
-            self.set(knob, &value, Source::Project(entry.place));
-        } else if value != present {
-            let value = knob.accepts.text(&value);
-            self.not_taken.push(NotTaken { name: knob.name, value, place: entry.place });
-        }
-        Ok(())
-    }
-
-    /// Applies the variables; a setting's own variable takes precedence over the profile's.
-    fn take_environment(&mut self) {
-        for alias in self.profile.aliases {
-            if let Some((variable, knob)) = alias.variable.zip(find(alias.knob)) {
-                self.take_variable(knob, variable, &alias.accepts);
-            }
-        }
-        for knob in KNOBS.iter().filter(|knob| knob.name != PROFILE) {
-            self.take_variable(knob, knob.variable, &knob.accepts);
-        }
-    }
-
-    fn take_variable(&mut self, knob: &'static Knob, variable: &'static str, accepts: &Accepts) {
-        let Some(given) = env::var_os(variable) else { return };
-        let value = given.to_str().and_then(|text| accepts.read_text(text)).ok_or_else(|| {
-            let (name, given) = (knob.name, shown(&given.to_string_lossy()));
-            let message = format!("{variable} ({name}): \"{given}\" is not accepted; it takes {accepts}");
-            CommandError::usage(message, HINT)
-        });
-        if let Some(value) = self.noted(value) {
-            self.set(knob, &value, Source::Environment(variable));
-        }
+    pub(super) fn set(&mut self, setting: &'static Setting, value: &Value, source: Source) {
+        (setting.set)(self, value);
+        self.sources.push((setting.name, source));
     }
 }
 
@@ -441,31 +208,6 @@ fn is_unknown_variable(name: &str) -> bool {
     let Some((section, _)) = name.strip_prefix("MEANWHILE_").and_then(|rest| rest.split_once('_')) else {
         return false;
     };
-    let is_section = |knob: &Knob| knob.section_and_key().0.eq_ignore_ascii_case(section);
-    KNOBS.iter().any(is_section) && !KNOBS.iter().any(|knob| knob.variable == name)
-}
-
-fn read_entry(entry: &Entry<'_>, accepts: &Accepts) -> Result<Value, CommandError> {
-    accepts.read_toml(&entry.value).ok_or_else(|| {
-        let given = shown(entry.written);
-        refused(entry, &format!("{given} is not accepted; it takes {accepts}"))
-    })
-}
-
-fn unknown(entry: &Entry<'_>) -> CommandError {
-    let mut error = refused(entry, "no such setting");
-    if let Some((profile, alias)) = profile::knows(&entry.name) {
-        let name = profile.name();
-        error.hint = format!(
-            "this is the name of {} in the profile {name}; use it in the user file with that profile",
-            alias.knob
-        );
-    } else if let Some(meant) = nearest(&entry.name) {
-        error.hint = format!("did you mean {meant}? {HINT}");
-    }
-    error
-}
-
-fn refused(entry: &Entry<'_>, why: &str) -> CommandError {
-    CommandError::usage(format!("{}: {}: {why}", entry.place, shown(&entry.name)), HINT)
+    let is_section = |setting: &Setting| setting.section_and_key().0.eq_ignore_ascii_case(section);
+    settings().any(is_section) && !settings().any(|setting| setting.variable == name)
 }

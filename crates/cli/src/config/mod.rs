@@ -1,35 +1,35 @@
-//! Settings: where each may come from, what it accepts, and which of several values counts.
+//! Settings: their sources, accepted values and precedence.
 //!
-//! The later of these counts more: built-in default, profile, user file, project file, environment, and last
-//! the option of a call, which its command applies. A project file is the word of whoever wrote the project, so
-//! it may make a setting stricter and never looser.
+//! From lowest to highest precedence: built-in default, profile, user file, project file, environment, and the option of a
+//! command. A project file comes from the author of the project, so it may make a setting stricter but never looser.
 //!
-//! A new setting is one entry of [`KNOBS`], the names that profiles have for it in `profile.rs`, and a test that
-//! it takes effect. The default file, `mw config` and the reference are made from those.
+//! A new setting is one entry in a file of `settings/`, the names that profiles have for it in `profile.rs`, and a test
+//! that it takes effect. The default file, `mw config` and the reference are made from those.
 //!
 //! Every command loads the settings, so what is not there must cost nothing: a file that does not exist is one
-//! failed open, and neither the table of settings nor a profile is looked at before something is set.
+//! failed open, and neither the settings nor a profile are read before something is set.
 
 mod accepts;
-mod agent_knobs;
 mod agents;
-mod chat_knobs;
 mod default_file;
+mod field;
 mod file;
-mod knob;
-mod knobs;
+mod layers;
 mod load;
+mod model;
 mod places;
 pub(crate) mod premises;
 mod profile;
 mod rules;
 mod setting;
+mod settings;
 mod source;
 mod suggest;
+mod values;
 
 pub(crate) use default_file::default_file;
-pub(crate) use knobs::KNOBS;
+pub(crate) use field::at_capacity;
 pub(crate) use load::Config;
 pub(crate) use rules::by_house_rules;
-pub(crate) use setting::at_capacity;
+pub(crate) use settings::settings;
 pub(crate) use source::shown;

@@ -1,4 +1,4 @@
-//! Where things are: the home, the settings files.
+//! Paths of the home and the settings files.
 
 use std::env;
 use std::ffi::OsStr;
@@ -15,17 +15,17 @@ use super::file::SettingsFile;
 use super::source::shown;
 use crate::error::CommandError;
 
-/// What a project calls its settings.
+/// The settings file of a project.
 pub(super) const PROJECT_FILE: &str = ".meanwhile.toml";
-/// Most bytes of a project file. It is found, not chosen, so it could be anything.
+/// Maximum size of a project file. Nobody chose the file, so it could be anything.
 const MOST_BYTES: u64 = 1 << 20;
 
 fn variable(name: &str) -> Option<PathBuf> {
     env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
-/// The home, or an empty path where nothing names one: only `mw settle` can do without. `root` is where the profile
-/// has it, below the user's own directory.
+/// Returns the home, or an empty path if none is known; only `mw settle` works without one. `root` is the directory of the
+/// profile below the user's directory.
 pub(super) fn home_directory(root: Option<&str>) -> PathBuf {
     variable("MEANWHILE_HOME")
         .or_else(|| Some(variable("HOME")?.join(root?)))
@@ -34,9 +34,7 @@ pub(super) fn home_directory(root: Option<&str>) -> PathBuf {
         .unwrap_or_default()
 }
 
-/// Returns the path of the user file and its content, if it is there.
-///
-/// One that `MEANWHILE_CONFIG` names must be there.
+/// Returns the path of the user file and its content, if it exists. The file that `MEANWHILE_CONFIG` names must exist.
 pub(super) fn user_file() -> (Option<PathBuf>, Result<Option<SettingsFile>, CommandError>) {
     if let Some(path) = variable("MEANWHILE_CONFIG") {
         let bytes =
@@ -59,8 +57,8 @@ pub(super) fn user_file() -> (Option<PathBuf>, Result<Option<SettingsFile>, Comm
 
 /// Looks for a project's settings in a directory and those above it, up to the user's own.
 ///
-/// A command that runs inside the home, as `mw settle` does, belongs to no project. Every command comes by here
-/// and most find nothing, so directories are cut off one path as bytes instead of being taken apart.
+/// A command that runs inside the home, as `mw settle` does, belongs to no project. Every command runs this and most find
+/// nothing, so one path is shortened as bytes instead of building new paths.
 pub(super) fn project_file(directory: &Path, home: &Path) -> Result<Option<SettingsFile>, CommandError> {
     let mut path = directory.as_os_str().as_bytes().to_vec();
     if is_inside(&path, home.as_os_str().as_bytes()) {
@@ -69,7 +67,7 @@ pub(super) fn project_file(directory: &Path, home: &Path) -> Result<Option<Setti
     let top = env::var_os("HOME").unwrap_or_default();
     loop {
         let is_top = path == top.as_bytes();
-        // The root alone ends in a slash; without it, it is cut off like any other.
+        // Only the root ends in a slash; it is removed first.
         let length = if path == b"/" { 0 } else { path.len() };
         path.truncate(length);
         path.extend_from_slice(b"/");
@@ -85,15 +83,15 @@ pub(super) fn project_file(directory: &Path, home: &Path) -> Result<Option<Setti
     }
 }
 
-/// Tells whether a path is a directory or lies in it.
+/// Returns whether a path is a directory or below it.
 fn is_inside(path: &[u8], directory: &[u8]) -> bool {
     let rest = path.strip_prefix(directory).filter(|_| !directory.is_empty());
     rest.is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
 }
 
-/// Opens a project file and reads it, if it is there and counts.
+/// Reads a project file, if it exists and may be used.
 fn open_project_file(path: &OsStr) -> Result<Option<SettingsFile>, CommandError> {
-    // Opening must not wait: a pipe of that name would wait for its writer.
+    // Nonblocking, because a named pipe would wait for a writer.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
     let opened = match rustix::fs::open(path, flags, Mode::empty()) {
         Err(Errno::NOENT) => return Ok(None),
@@ -127,7 +125,7 @@ fn read_project_file(path: &Path, mut file: File) -> io::Result<Option<Vec<u8>>>
     Ok(Some(bytes))
 }
 
-/// Tells whether a file lies where anyone may put one, as in `/tmp`, and is neither ours nor root's.
+/// Returns whether a file is in a directory that everyone can write, such as `/tmp`, and is neither ours nor root's.
 fn is_planted(path: &Path, owner: u32) -> io::Result<bool> {
     if owner == 0 || owner == rustix::process::geteuid().as_raw() {
         return Ok(false);
@@ -136,7 +134,7 @@ fn is_planted(path: &Path, owner: u32) -> io::Result<bool> {
     Ok(fs::metadata(directory)?.mode() & 0o002 != 0)
 }
 
-/// Tells whether an error means that there is no such file, as far as we may look.
+/// Returns whether an error means that the file does not exist, as far as we can see.
 fn is_absent(path: &Path, error: &io::Error) -> bool {
     match error.kind() {
         ErrorKind::NotFound | ErrorKind::NotADirectory => true,

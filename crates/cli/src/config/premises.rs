@@ -1,4 +1,4 @@
-//! What holds for the calls of a session's tools, from the settings.
+//! The settings of tool calls, for the crate `mw-tools`.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,11 +12,11 @@ use super::Config;
 use crate::arguments::environment::environment;
 use crate::error::CommandError;
 
-/// What a reply holds where none is wanted: it must be able to say so.
+/// The minimum size of a reply, even if the setting is smaller.
 const LEAST_REPLY: u64 = 256;
 
-/// Returns what holds in a directory, in this mode if one was chosen. The mask is read while there is one thread. Whose calls they are is left open, and nobody else
-/// can be asked.
+/// Returns the settings of tool calls in a directory, in the given mode or else that of the settings. The caller sets the
+/// session and reads the umask while there is one thread.
 ///
 /// # Errors
 /// When the settings or the environment cannot be used.
@@ -49,7 +49,7 @@ pub(crate) fn premises(
     })
 }
 
-/// Returns the context that a host counts the tasks of its conversation in, if it says so.
+/// Returns the context in which a host numbers the tasks of its conversation, if given.
 fn given_context() -> Option<String> {
     std::env::var("MEANWHILE_CONTEXT").ok().filter(|context| is_context_stamp(context))
 }

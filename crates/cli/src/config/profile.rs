@@ -3,9 +3,9 @@
 use meanwhile::policy::Dialect;
 
 use super::accepts::Accepts;
-use super::knobs::{CAP, MOST_RUNNING, STALL, STREAM_BYTES};
+use super::settings::{CAP, MOST_RUNNING, STALL, STREAM_BYTES};
 
-/// The figures and names of one dialect.
+/// The defaults and names of one dialect.
 #[derive(Debug)]
 pub(crate) struct Profile {
     pub(crate) dialect: Dialect,
@@ -13,7 +13,7 @@ pub(crate) struct Profile {
     pub(super) root: Option<&'static str>,
     /// Defaults that differ from the neutral ones: setting and value, written as in a variable.
     pub(super) values: &'static [(&'static str, &'static str)],
-    /// Its own names for settings.
+    /// Its names for settings.
     pub(super) aliases: &'static [Alias],
 }
 
@@ -25,8 +25,8 @@ pub(crate) struct Alias {
     /// The variable, if there is one.
     pub(super) variable: Option<&'static str>,
     /// The setting.
-    pub(super) knob: &'static str,
-    /// What it accepts under this name: the range and the unit are the profile's.
+    pub(super) setting: &'static str,
+    /// What it accepts under this name, with the range and the unit of the profile.
     pub(super) accepts: Accepts,
 }
 
@@ -126,8 +126,8 @@ pub(super) static PROFILES: [Profile; Dialect::ALL.len()] = [
     },
 ];
 
-const fn alias(name: &'static str, knob: &'static str, accepts: Accepts) -> Alias {
-    Alias { name, variable: None, knob, accepts }
+const fn alias(name: &'static str, setting: &'static str, accepts: Accepts) -> Alias {
+    Alias { name, variable: None, setting, accepts }
 }
 
 /// Returns the profile of a dialect.
@@ -146,7 +146,7 @@ impl Profile {
         self.dialect.profile()
     }
 
-    /// Returns the setting that this profile calls so.
+    /// Returns the setting that has this name in the profile.
     pub(super) fn alias(&'static self, name: &str) -> Option<&'static Alias> {
         self.aliases.iter().find(|alias| alias.name == name)
     }
@@ -155,7 +155,7 @@ impl Profile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::knobs::find;
+    use crate::config::settings::find;
 
     #[test]
     fn every_dialect_has_its_profile() {
@@ -165,15 +165,15 @@ mod tests {
     #[test]
     fn every_figure_is_one_that_its_setting_accepts() {
         for (name, text) in PROFILES.iter().flat_map(|profile| profile.values) {
-            let knob = find(name).unwrap();
-            assert!(knob.accepts.read_text(text).is_some(), "{name} = {text}");
+            let setting = find(name).unwrap();
+            assert!(setting.accepts.read_text(text).is_some(), "{name} = {text}");
         }
     }
 
     #[test]
     fn every_alias_stands_for_a_setting_and_for_none_by_its_own_name() {
         for alias in PROFILES.iter().flat_map(|profile| profile.aliases) {
-            assert!(find(alias.knob).is_some(), "{}", alias.name);
+            assert!(find(alias.setting).is_some(), "{}", alias.name);
             assert!(find(alias.name).is_none(), "{}", alias.name);
         }
     }

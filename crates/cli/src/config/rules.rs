@@ -18,14 +18,14 @@ use super::load::Config;
 use super::source::shown;
 use crate::error::CommandError;
 
-/// What of a file is rules; the settings in it are read elsewhere.
+/// The rules of a settings file; the settings in it are read elsewhere.
 #[derive(Deserialize)]
 struct File {
     rules: Vec<Rule>,
 }
 
 impl Config {
-    /// Returns what calls are decided by, whoever makes them.
+    /// Returns the policy of the settings.
     ///
     /// # Errors
     /// When a rule cannot be used.
@@ -43,7 +43,7 @@ impl Config {
         })
     }
 
-    /// Reads the rules of the user and the project, and tries their examples.
+    /// Reads the rules of the user and the project, and checks their examples.
     ///
     /// # Errors
     /// Names the file and the rule that cannot be used.
@@ -51,10 +51,10 @@ impl Config {
         rules_of(&self.rule_files)
     }
 
-    /// Returns what a session is to be decided by that is hosted here and now.
+    /// Returns the policy to store for a session that is hosted in this directory.
     ///
     /// # Errors
-    /// When a rule cannot be used, or there is no directory to be in.
+    /// When a rule cannot be used, or the current directory is gone.
     pub(crate) fn house_rules(&self) -> Result<HouseRules, CommandError> {
         self.rules()?;
         let rules = self.rule_files.iter().map(|(origin, path, text)| RuleText {
@@ -74,10 +74,10 @@ impl Config {
         })
     }
 
-    /// Adds a rule of the user's own that allows exactly this command, after it was seen to do so.
+    /// Adds a rule to the user file that allows exactly this command, after checking that it does.
     ///
     /// # Errors
-    /// When no rule can allow it, or the file cannot be written. Nothing was changed then.
+    /// When no rule can allow it, or the file cannot be written. Nothing is changed then.
     pub(crate) fn allow_from_now_on(&self, proposal: &Proposal) -> Result<PathBuf, CommandError> {
         let no_rule = |why: String| {
             CommandError::usage(
@@ -123,7 +123,7 @@ impl Config {
     }
 }
 
-/// Returns what is decided by in a session whose host laid this down.
+/// Returns the policy of a session whose host has stored it.
 ///
 /// # Errors
 /// When a rule cannot be used.
@@ -159,9 +159,9 @@ fn rules_of(files: &[(RuleOrigin, PathBuf, String)]) -> Result<Rules, CommandErr
     Ok(rules)
 }
 
-/// Writes a rule as a table of its own, which may stand at the end of any file.
+/// Writes a rule as a table that can be appended to any file.
 fn written(rule: &Rule) -> String {
-    // None of these holds a quote, a backslash or a control character.
+    // None of these contains a quote, a backslash or a control character.
     let text = |text: &str| format!("\"{text}\"");
     format!(
         "\n[[rules]]\nname = {}\nmatch = {}\ndecision = \"allow\"\nreason = {}\nexamples = [{}]\n",

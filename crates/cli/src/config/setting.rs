@@ -1,153 +1,168 @@
-//! How the fields of the settings are read and shown: one way for each type.
+//! One setting.
 
-use std::time::Duration;
+use super::accepts::{Accepts, Value};
+use super::load::Config;
 
-use meanwhile::policy::{Dialect, Mode};
-use meanwhile::{AtCapacity, SecretPattern};
-
-use super::accepts::Value;
-use super::profile::{self, Profile};
-
-/// A field that holds the value of a setting. [`super::accepts::Accepts`] gives it only values of its own sort.
-pub(super) trait Setting {
-    /// Shows it.
-    fn value(&self) -> Value;
-    /// Takes a value.
-    fn take(&mut self, value: &Value);
+/// One setting: its names, its meaning, what it accepts, and the field that holds its value.
+pub(crate) struct Setting {
+    /// `section.key` in a file.
+    pub(crate) name: &'static str,
+    /// The variable that overrides it: `MEANWHILE_SECTION_KEY`.
+    pub(super) variable: &'static str,
+    pub(crate) help: &'static str,
+    pub(crate) accepts: Accepts,
+    /// What a project file may do to it.
+    pub(super) in_project: InProject,
+    pub(super) get: fn(&Config) -> Value,
+    pub(super) set: fn(&mut Config, &Value),
 }
 
-impl Setting for u64 {
-    fn value(&self) -> Value {
-        Value::Number(*self)
-    }
-
-    fn take(&mut self, value: &Value) {
-        *self = value.number();
-    }
+/// What a project file may do to a setting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum InProject {
+    /// Nothing: no value is stricter than another, or the choice is the user's alone.
+    Nothing,
+    /// Make it smaller.
+    Lower,
+    /// Make it smaller; 0 stands for no limit.
+    LowerNotZero,
+    /// Choose this word.
+    Choose(&'static str),
+    /// Choose a word of a higher rank.
+    Rank(&'static [(&'static str, u8)]),
+    /// Turn it on.
+    TurnOn,
 }
 
-impl Setting for u32 {
-    fn value(&self) -> Value {
-        Value::Number((*self).into())
+impl InProject {
+    /// Returns whether a value is stricter than the current one.
+    pub(super) fn is_stricter(self, asked: &Value, present: &Value) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::Lower => asked.number() < present.number(),
+            Self::LowerNotZero => {
+                asked.number() != 0 && (present.number() == 0 || asked.number() < present.number())
+            }
+            Self::Choose(word) => asked.as_text() == word && present.as_text() != word,
+            Self::Rank(ranks) => {
+                let rank = |value: &Value| {
+                    ranks.iter().find(|(word, _)| *word == value.as_text()).map(|(_, rank)| *rank)
+                };
+                rank(asked) > rank(present)
+            }
+            Self::TurnOn => asked.is_on() && !present.is_on(),
+        }
     }
 
-    fn take(&mut self, value: &Value) {
-        *self = value.small();
-    }
-}
-
-/// In milliseconds.
-impl Setting for Duration {
-    fn value(&self) -> Value {
-        Value::Number(self.as_millis() as u64)
-    }
-
-    fn take(&mut self, value: &Value) {
-        *self = Self::from_millis(value.number());
-    }
-}
-
-/// A limit; 0 = none.
-impl Setting for Option<u64> {
-    fn value(&self) -> Value {
-        Value::Number(self.unwrap_or(0))
-    }
-
-    fn take(&mut self, value: &Value) {
-        *self = Some(value.number()).filter(|limit| *limit > 0);
-    }
-}
-
-impl Setting for bool {
-    fn value(&self) -> Value {
-        Value::Flag(*self)
-    }
-
-    fn take(&mut self, value: &Value) {
-        *self = value.is_on();
-    }
-}
-
-impl Setting for String {
-    fn value(&self) -> Value {
-        Value::Text(self.clone())
-    }
-
-    fn take(&mut self, value: &Value) {
-        value.as_text().clone_into(self);
+    /// Describes it for people.
+    pub(crate) fn rule(self) -> String {
+        match self {
+            Self::Nothing => "not in a project file".to_owned(),
+            Self::Lower | Self::LowerNotZero => "a project file may lower it".to_owned(),
+            Self::Choose(word) => format!("a project file may choose {word}"),
+            Self::Rank(_) => "a project file may choose a stricter one".to_owned(),
+            Self::TurnOn => "a project file may turn it on".to_owned(),
+        }
     }
 }
 
-/// A text; empty = none.
-impl Setting for Option<String> {
-    fn value(&self) -> Value {
-        Value::Text(self.clone().unwrap_or_default())
+impl Setting {
+    /// Returns the variable that overrides it.
+    pub(crate) const fn variable(&self) -> &'static str {
+        self.variable
     }
 
-    fn take(&mut self, value: &Value) {
-        *self = Some(value.as_text().to_owned()).filter(|text| !text.is_empty());
-    }
-}
-
-impl Setting for Vec<String> {
-    fn value(&self) -> Value {
-        Value::List(self.clone())
+    /// Returns the value as text.
+    pub(crate) fn value(&self, config: &Config) -> String {
+        self.accepts.text(&(self.get)(config))
     }
 
-    fn take(&mut self, value: &Value) {
-        *self = value.items().to_vec();
+    /// Returns its section and its key; the section may be empty.
+    pub(super) fn section_and_key(&self) -> (&'static str, &'static str) {
+        self.name.split_once('.').unwrap_or(("", self.name))
     }
 }
 
-impl Setting for Vec<SecretPattern> {
-    fn value(&self) -> Value {
-        Value::List(self.iter().map(|pattern| pattern.as_str().to_owned()).collect())
-    }
-
-    fn take(&mut self, value: &Value) {
-        *self = value.items().iter().filter_map(|item| SecretPattern::new(item).ok()).collect();
-    }
+/// Makes a setting of a field of [`Config`]: its name, what it accepts, what a project file may do, the field, and what
+/// it means. The type of the field says how it is read and shown.
+macro_rules! setting {
+    ($name:literal, $accepts:expr, $in_project:expr, $($field:tt).+, $help:literal) => {
+        Setting {
+            name: $name,
+            variable: {
+                const BYTES: [u8; $name.len() + $crate::config::setting::PREFIX.len()] =
+                    $crate::config::setting::variable_of($name);
+                $crate::config::setting::variable_text(&BYTES)
+            },
+            help: $help,
+            accepts: $accepts,
+            in_project: $in_project,
+            get: |config| $crate::config::field::Field::value(&config.$($field).+),
+            set: |config, value| $crate::config::field::Field::take(&mut config.$($field).+, value),
+        }
+    };
 }
+pub(super) use setting;
 
-impl Setting for AtCapacity {
-    fn value(&self) -> Value {
-        let word = match self {
-            Self::Queue => "queue",
-            Self::Reject => "reject",
+/// What the variables of all settings begin with.
+pub(super) const PREFIX: &str = "MEANWHILE_";
+
+/// Spells the variable of a setting, when this is compiled: nothing is put together when a command starts.
+pub(super) const fn variable_of<const LENGTH: usize>(name: &str) -> [u8; LENGTH] {
+    let (prefix, name) = (PREFIX.as_bytes(), name.as_bytes());
+    let mut bytes = [0; LENGTH];
+    let mut at = 0;
+    while at < LENGTH {
+        bytes[at] = if at < prefix.len() {
+            prefix[at]
+        } else if name[at - prefix.len()] == b'.' {
+            b'_'
+        } else {
+            name[at - prefix.len()].to_ascii_uppercase()
         };
-        Value::Text(word.to_owned())
+        at += 1;
     }
+    bytes
+}
 
-    fn take(&mut self, value: &Value) {
-        *self = at_capacity(value.as_text()).unwrap_or_default();
+/// Returns it as text; names are ASCII.
+pub(super) const fn variable_text(bytes: &'static [u8]) -> &'static str {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(_) => "",
     }
 }
 
-impl Setting for Mode {
-    fn value(&self) -> Value {
-        Value::Text(self.name().to_owned())
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zero_is_the_loosest_where_it_means_no_limit() {
+        let number = Value::Number;
+        assert!(InProject::LowerNotZero.is_stricter(&number(5), &number(0)));
+        assert!(!InProject::LowerNotZero.is_stricter(&number(0), &number(5)));
+        assert!(InProject::Lower.is_stricter(&number(0), &number(5)));
+        assert!(!InProject::Lower.is_stricter(&number(5), &number(5)));
     }
 
-    fn take(&mut self, value: &Value) {
-        *self = Self::named(value.as_text()).unwrap_or_default();
+    #[test]
+    fn a_rank_is_left_only_upwards() {
+        let word = |word: &str| Value::Text(word.to_owned());
+        let rank = InProject::Rank(&[("loose", 0), ("strict", 1), ("other", 1)]);
+        assert!(rank.is_stricter(&word("strict"), &word("loose")));
+        assert!(!rank.is_stricter(&word("loose"), &word("strict")));
+        assert!(!rank.is_stricter(&word("other"), &word("strict")));
     }
-}
 
-impl Setting for &'static Profile {
-    fn value(&self) -> Value {
-        Value::Text(self.name().to_owned())
-    }
-
-    fn take(&mut self, value: &Value) {
-        *self = profile::of(Dialect::of_profile(value.as_text()).unwrap_or_default());
-    }
-}
-
-/// Reads what to do when no slot is free.
-pub(crate) fn at_capacity(text: &str) -> Result<AtCapacity, String> {
-    match text {
-        "queue" => Ok(AtCapacity::Queue),
-        "reject" => Ok(AtCapacity::Reject),
-        _ => Err(format!("{text:?} is neither queue nor reject")),
+    #[test]
+    fn a_word_or_a_flag_is_stricter_in_one_direction() {
+        let word = |word: &str| Value::Text(word.to_owned());
+        let choose = InProject::Choose("reject");
+        assert!(choose.is_stricter(&word("reject"), &word("queue")));
+        assert!(!choose.is_stricter(&word("queue"), &word("reject")));
+        assert!(InProject::TurnOn.is_stricter(&Value::Flag(true), &Value::Flag(false)));
+        assert!(!InProject::TurnOn.is_stricter(&Value::Flag(false), &Value::Flag(true)));
+        assert!(!InProject::Nothing.is_stricter(&word("reject"), &word("queue")));
     }
 }

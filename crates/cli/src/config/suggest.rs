@@ -1,19 +1,19 @@
-//! Which setting somebody may have meant.
+//! Suggests a setting for a misspelt name.
 
-use super::knobs::KNOBS;
+use super::settings::settings;
 
-/// Most letters by which two names may differ.
+/// The maximum number of letters by which two names may differ.
 const FAR: usize = 3;
 
-/// Returns the setting whose name is nearest, if one is near: with its section misspelt, forgotten or right.
+/// Returns the setting with the most similar name, if there is one. The section may be misspelt or missing.
 pub(super) fn nearest(name: &str) -> Option<&'static str> {
-    let distance = |knob: &str| {
-        let key = knob.split_once('.').map_or(knob, |(_, key)| key);
+    let distance = |setting: &str| {
+        let key = setting.split_once('.').map_or(setting, |(_, key)| key);
         let given = name.rsplit_once('.').map_or(name, |(_, key)| key);
-        // Under another section, only the very same key is meant.
-        if key == given { 1 } else { letters_apart(name, knob) }
+        // In another section the key must be the same.
+        if key == given { 1 } else { letters_apart(name, setting) }
     };
-    let found = KNOBS.iter().map(|knob| (distance(knob.name), knob.name)).min()?;
+    let found = settings().map(|setting| (distance(setting.name), setting.name)).min()?;
     (found.0 <= FAR.min(name.len() / 3)).then_some(found.1)
 }
 

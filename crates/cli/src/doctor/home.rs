@@ -1,4 +1,4 @@
-//! The home: whose it is, where it lies, how much room is left, and whether what is in it is sound.
+//! The home: owner, file system, free space and integrity.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -10,10 +10,10 @@ use rustix::fs::{Access, StatVfsMountFlags};
 use super::Check;
 use crate::hints;
 
-/// Less room than this makes the next tasks lose output.
+/// With less free space, tasks may lose output.
 const TOO_LITTLE: u64 = 16 << 20;
 const LITTLE: u64 = 1 << 30;
-/// File systems on which locks or sockets of other machines' making cannot be relied on.
+/// File systems with unreliable locks or sockets.
 const SHARED: [&str; 8] = ["nfs", "nfs4", "cifs", "smb3", "9p", "fuse.sshfs", "afs", "ceph"];
 
 pub(super) fn checks(home: &Path, scratch: &Path) -> Vec<Check> {
@@ -37,7 +37,7 @@ pub(super) fn checks(home: &Path, scratch: &Path) -> Vec<Check> {
     checks
 }
 
-/// The directory above that exists.
+/// Returns the nearest existing directory.
 fn nearest(path: &Path) -> PathBuf {
     path.ancestors().skip(1).find(|above| above.is_dir()).unwrap_or(Path::new("/")).to_owned()
 }
@@ -96,7 +96,7 @@ fn file_system(home: &Path) -> Check {
     }
 }
 
-/// The kind of the mount that a path lies on: of those that contain it the deepest, of equals the last.
+/// Returns the file system of a path: that of the deepest mount that contains it, or the last of several.
 fn kind_of<'text>(mounts: &'text str, path: &Path) -> Option<&'text str> {
     let mount = |line: &'text str| {
         let (before, after) = line.split_once(" - ")?;

@@ -1,4 +1,4 @@
-//! Hooks: whether their programs are there, and what went wrong last. Nobody sees a hook fail.
+//! Hooks: whether their programs exist, and the last failures, which nobody sees otherwise.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::Check;
 
-/// Nothing where no hook is set.
+/// Checks each hook that is set.
 pub(super) fn checks(hooks: &HookSettings, home: &Path) -> Vec<Check> {
     let own = [
         ("hooks.start", hooks.start.as_deref()),
@@ -46,14 +46,14 @@ pub(super) fn checks(hooks: &HookSettings, home: &Path) -> Vec<Check> {
     checks
 }
 
-/// The program that a command begins with, where that can be told.
+/// Returns the program of a command, if it is known.
 fn program_of(command: &str) -> Option<&str> {
     let mut words = command.split_whitespace().skip_while(|word| word.contains('='));
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./+".contains(c);
     words.next().filter(|word| word.chars().all(plain))
 }
 
-/// Asks the shell that would run it: it may be a part of the shell.
+/// Asks the shell, because the program may be a builtin.
 fn is_there(program: &str) -> bool {
     let mut shell = Command::new("/bin/sh");
     shell.args(["-c", "command -v -- \"$1\"", "sh", program]);

@@ -1,4 +1,4 @@
-//! Whether hosts know of us, and of this very program.
+//! Hosts: whether meanwhile is set up in each, with this executable.
 
 use std::path::Path;
 
@@ -6,9 +6,9 @@ use mw_agents::hosts::Scope;
 
 use super::Check;
 use crate::error::CommandError;
-use crate::host_state::{HostPlace, HostState, SetUp, host_states};
+use crate::hosts::state::{HostPlace, HostState, SetUp, host_states};
 
-/// Looks at the hosts that are here or were set up.
+/// Checks the hosts that are installed or set up.
 pub(super) fn checks() -> Result<Vec<Check>, CommandError> {
     let place = HostPlace::find(Scope::User)?;
     let states = host_states(&place);
@@ -36,8 +36,8 @@ fn check(state: &HostState) -> Check {
     }
 }
 
-/// The path of the program that a host runs; nothing where it looks for it itself. A hook's command is one word for
-/// a shell, with `hook` and the host's name at its end.
+/// Returns the path of the program that a host runs; none if the host searches for it. The command of a hook is one word for
+/// a shell that ends with `hook` and the name of the host.
 fn program(words: &[String]) -> Option<&str> {
     let first = words.first()?;
     let program =

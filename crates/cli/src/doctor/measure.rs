@@ -1,4 +1,4 @@
-//! How long a start, a wake-up and a kill take here, as a user sees it: by running `mw` in a home of its own.
+//! Measures the latency of a start, a wake-up and a kill by running `mw` in a temporary home.
 
 use std::env;
 use std::io::Read;
@@ -11,13 +11,13 @@ use serde_json::Value;
 
 use crate::programs;
 
-/// How often each is measured; the median counts.
+/// Number of measurements; the median is reported.
 const RUNS: usize = 5;
-/// Nothing that is tried here takes longer, unless it hangs.
+/// The timeout of each step.
 pub(super) const LIMIT: Duration = Duration::from_secs(10);
-/// What a hook exits with to wake its agent.
+/// The exit code with which a hook wakes its agent.
 const WAKES: i32 = 2;
-/// Between two looks at a program that runs.
+/// The interval between two checks of a running program.
 const LOOK: Duration = Duration::from_micros(200);
 
 /// Medians, in milliseconds.
@@ -29,7 +29,7 @@ pub(crate) struct Measured {
     pub(crate) wake_ms: f64,
     /// From calling `mw kill` until it has returned, everything being dead.
     pub(crate) kill_ms: f64,
-    /// From the end of a task until the hook that wakes an idle agent has exited; absent where it does not.
+    /// From the end of a task until the hook that wakes an idle agent has exited; none if it does not wake.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) idle_wake_ms: Option<f64>,
 }
@@ -64,7 +64,7 @@ pub(super) fn measure(scratch: &Path) -> Result<Measured, String> {
     Ok(Measured { start_ms: start, wake_ms: wake, kill_ms: kill, idle_wake_ms: idle_wake(&home) })
 }
 
-/// Waits with the hook of an idle agent for the end of a task; nothing where it does not wake.
+/// Measures the hook of an idle agent; none if it does not wake.
 fn idle_wake(home: &Private<'_>) -> Option<f64> {
     const SESSION: &str = "claude-code:doctor";
     let mut start = home.command(&["start", "--json", "--", "sleep", "0.3"]).ok()?;
@@ -127,7 +127,7 @@ impl Private<'_> {
         let me = programs::mw().map_err(|error| error.to_string())?;
         let mut command = Command::new(me);
         command.args(words).current_dir(self.directory).env_clear();
-        // The user's settings are not for these tasks; where programs are is.
+        // Without the user's settings, but with the paths of programs.
         let kept = ["PATH", "LANG", "MEANWHILE_SUPERVISOR"];
         command.envs(kept.into_iter().filter_map(|name| Some((name, env::var_os(name)?))));
         command.env("HOME", self.directory).env("MEANWHILE_HOME", &self.home);
@@ -137,12 +137,12 @@ impl Private<'_> {
 
 impl Drop for Private<'_> {
     fn drop(&mut self) {
-        // What a failed measurement left running.
+        // A failed measurement may have left tasks.
         let _ = self.mw(&["kill", "--json", "--all"]);
     }
 }
 
-/// Runs a program to its end and returns what it printed; not for longer than `limit`.
+/// Runs a program and returns its output; kills it after `limit`.
 pub(super) fn run(command: &mut Command, limit: Duration) -> Result<String, String> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|error| format!("cannot run it: {error}"))?;

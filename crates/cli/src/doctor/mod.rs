@@ -1,4 +1,4 @@
-//! What `mw doctor` looks at, a file per area. Nothing here changes the user's home or a host's files.
+//! The checks of `mw doctor`, a file per area. None changes the user's home or a host's files.
 
 mod home;
 mod hooks;
@@ -15,13 +15,13 @@ use crate::error::CommandError;
 
 pub(crate) use measure::Measured;
 
-/// How something was found.
+/// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Verdict {
-    /// As it should be.
+    /// Everything is fine.
     Ok,
-    /// It works, and could be better.
+    /// It works, but could be better.
     Warning,
     /// Something does not work.
     Problem,
@@ -37,7 +37,7 @@ impl Verdict {
     }
 }
 
-/// One thing that was looked at.
+/// One check.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Check {
     pub(crate) name: String,
@@ -64,7 +64,7 @@ impl Check {
     }
 }
 
-/// All that was found.
+/// The results of all checks.
 #[derive(Serialize)]
 pub(crate) struct Diagnosis {
     pub(crate) version: &'static str,
@@ -78,7 +78,7 @@ impl Diagnosis {
     }
 }
 
-/// Looks at everything, then measures.
+/// Runs all checks, then measures.
 pub(crate) fn examine(context: &Context) -> Result<Diagnosis, CommandError> {
     let scratch = scratch::Scratch::make()?;
     let settings = &context.config.settings;

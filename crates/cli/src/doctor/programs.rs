@@ -1,4 +1,4 @@
-//! The supervisor: whether it is there, and the same version as `mw`.
+//! The supervisor: whether it exists and has the version of `mw`.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,10 +9,10 @@ use super::Check;
 use super::measure::{LIMIT, run};
 use crate::programs::INSTALL;
 
-/// What the supervisor says.
+/// The supervisor's report.
 pub(super) struct Examined {
     pub(super) checks: Vec<Check>,
-    /// What it finds on this system.
+    /// The features that it finds on this system.
     pub(super) features: Option<Value>,
 }
 

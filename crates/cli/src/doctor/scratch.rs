@@ -1,4 +1,4 @@
-//! A directory of our own that goes away again.
+//! A temporary directory.
 
 use std::fs::{self, DirBuilder};
 use std::io;
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 pub(super) struct Scratch(PathBuf);
 
 impl Scratch {
-    /// Makes one that nobody else has or can look into.
+    /// Creates a directory that only this user can open.
     pub(super) fn make() -> io::Result<Self> {
         let base = std::env::temp_dir();
         let mut number = 0_u32;

@@ -1,4 +1,4 @@
-//! What the system offers beyond the least that is needed.
+//! Optional features of the system.
 
 use std::env;
 use std::fs;
@@ -69,7 +69,7 @@ impl Feature {
     }
 }
 
-/// Tries to make a sandbox; nothing of `mw` needs one yet.
+/// Tries to create a sandbox; `mw` does not need one yet.
 fn sandbox() -> Check {
     let path = env::var_os("PATH").unwrap_or_default();
     let name = "sandbox";

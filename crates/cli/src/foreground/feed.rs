@@ -1,4 +1,4 @@
-//! The standard input of `mw run`, where it is a pipe or a file: passed on to the command.
+//! Passes the standard input of `mw run` on to the command, if it is a pipe or a file.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -15,12 +15,12 @@ use rustix::fs::{FileType, fstat};
 use crate::context::Context;
 use crate::render;
 
-/// How often a task that waits for a slot is looked at.
+/// How often a queued task is checked.
 const LOOK: Duration = Duration::from_millis(20);
 /// `/dev/null`, as the kernel numbers devices.
 const NULL_DEVICE: (u32, u32) = (1, 3);
 
-/// Tells whether there is input for the command: a pipe, a file, a socket or a device, but no terminal and not `/dev/null`.
+/// Returns whether there is input for the command: a pipe, file, socket or device, but no terminal and not `/dev/null`.
 pub(crate) fn has_input() -> bool {
     let stdin = io::stdin();
     let Ok(stat) = fstat(&stdin) else { return false };
@@ -40,7 +40,7 @@ pub(crate) struct Feed {
 }
 
 impl Feed {
-    /// Begins to pass standard input on. Nobody waits for it: what a command does not read keeps no one.
+    /// Starts to pass standard input on, in a thread that nobody waits for.
     pub(crate) fn begin(context: &Context, id: &TaskId, has_terminal: bool) -> io::Result<Self> {
         let source = File::from(io::stdin().as_fd().try_clone_to_owned()?);
         let all_sent = Arc::new(AtomicBool::new(false));
@@ -54,7 +54,7 @@ impl Feed {
         Ok(Self { all_sent })
     }
 
-    /// Tells whether the command has, or could have, everything.
+    /// Returns whether the command has all input, or does not read it.
     pub(crate) fn is_all_sent(&self) -> bool {
         self.all_sent.load(Ordering::Acquire)
     }
@@ -100,14 +100,14 @@ fn type_on(settings: Settings, scope: &Scope, id: &TaskId, mut source: File) -> 
             break;
         }
     }
-    // In the middle of a line the first one ends the line only.
+    // In the middle of a line, the first end of file only ends the line.
     for _ in 0..if last == b'\n' { 1 } else { 2 } {
         type_some(&runtime, scope, id, &[], true)?;
     }
     Ok(())
 }
 
-/// Types some bytes, or the end of input, as soon as the task takes them; nothing when it has ended.
+/// Types bytes, or the end of input, as soon as the task accepts them; none if it has ended.
 fn type_some(
     runtime: &Runtime,
     scope: &Scope,
@@ -132,7 +132,7 @@ fn type_some(
     }
 }
 
-/// Waits until the task has its standard input; nothing when it ends before.
+/// Waits until the task has its standard input; none if it ends before.
 fn sink(runtime: &Runtime, scope: &Scope, id: &TaskId) -> Result<Option<File>, Error> {
     loop {
         let task = runtime.tasks().task(id.as_str(), scope)?;

@@ -1,4 +1,4 @@
-//! Streaming a task's output as it comes.
+//! Streams a task's output.
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::time::Duration;
@@ -9,10 +9,10 @@ use meanwhile::model::{Io, TaskId};
 use crate::error::CommandError;
 use crate::render;
 
-/// Longest silence between two looks; the supervisor wakes us before.
+/// Maximum time between two checks; usually the supervisor wakes us earlier.
 const LONGEST: Duration = Duration::from_secs(2);
 
-/// Reads and shows what a task prints until it has ended and all is shown.
+/// Prints the output of a task until it has ended.
 pub(crate) fn to_end(
     runtime: &Runtime,
     id: &TaskId,
@@ -36,10 +36,10 @@ pub(crate) fn to_end(
     }
 }
 
-/// Our two streams as those of a task, each for as long as somebody reads it.
+/// Standard output and error for the output of a task.
 ///
-/// Whoever runs a task wants to know how it ends. So a reader that has seen enough (`| head`) ends the writing to
-/// that stream and nothing else; every other failure to write is one.
+/// A reader that closes a pipe (`| head`) ends the writing to that stream only, because the exit code still matters. Every
+/// other failure to write is an error.
 pub(crate) struct Streams {
     /// Whether the task's terminal has ended its lines as ours will once more.
     lines_end_twice: bool,
@@ -54,7 +54,7 @@ impl Streams {
         Self { lines_end_twice, stdout_is_read: true, stderr_is_read: true }
     }
 
-    /// Tells whether output is still shown to anybody.
+    /// Returns whether a stream still has a reader.
     pub(crate) const fn is_read(&self) -> bool {
         self.stdout_is_read || self.stderr_is_read
     }
@@ -76,7 +76,7 @@ impl Streams {
     }
 }
 
-/// Takes the returns away that our own terminal adds.
+/// Removes carriage returns that our own terminal adds again.
 fn ended_once(bytes: &[u8]) -> Vec<u8> {
     let mut once = Vec::with_capacity(bytes.len());
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {

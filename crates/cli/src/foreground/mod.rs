@@ -1,5 +1,4 @@
-//! What a person has while they wait for a task: their terminal, their input passed on, the output as it comes, and why
-//! it has not started yet.
+//! Attached tasks: the terminal, input and output, and why a task is still queued.
 
 pub(crate) mod feed;
 pub(crate) mod follow;

@@ -1,4 +1,4 @@
-//! Why a task waits in the queue, for whoever waits with it.
+//! Explains why a task is queued.
 
 use std::io::IsTerminal;
 
@@ -9,15 +9,15 @@ use meanwhile::{Filter, Scope, Task};
 use crate::context::Context;
 use crate::render;
 
-/// How many of the tasks in its way are named.
+/// How many blocking tasks are named.
 const NAMED: usize = 5;
 
-/// Says on stderr what a queued task waits for, what is in its way, and how to go ahead.
+/// Explains on stderr what a queued task waits for, and what to do.
 pub(crate) fn explain_queue(context: &Context, runtime: &Runtime, task: &Task) {
     if task.status != Status::Pending {
         return;
     }
-    // What cannot be found out is left out; the task waits all the same.
+    // Facts that cannot be found are omitted.
     let task = runtime.tasks().task(task.id.as_str(), &context.scope()).unwrap_or_else(|_| task.clone());
     if task.status != Status::Pending {
         return;
@@ -53,7 +53,7 @@ pub(crate) fn explain_queue(context: &Context, runtime: &Runtime, task: &Task) {
         page.total,
         names.join(", ")
     ));
-    // Those that wait in front of it start, too.
+    // The tasks before it start first.
     let enough = limit + task.queue_position.unwrap_or(1);
     render::note(&format!("{leaves}; set {setting}={enough} before the command to start it at once"));
 }

@@ -1,4 +1,4 @@
-//! The user's own terminal: raw mode, its size, and one line that says what is going on.
+//! The user's terminal: raw mode, size and a progress line.
 
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -24,7 +24,7 @@ pub(crate) fn width() -> usize {
     size().map_or(DEFAULT_WIDTH, |(cols, _)| cols.into())
 }
 
-/// How much of the keyboard a program wants to itself.
+/// Which keys a program reads.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Keys {
     /// Single keys, but Ctrl-C stays a signal.
@@ -33,7 +33,7 @@ pub(crate) enum Keys {
     All,
 }
 
-/// The terminal in a mode of ours; dropped, it is as it was.
+/// The terminal in raw mode; restored on drop.
 pub(crate) struct RawMode(Option<Termios>);
 
 impl RawMode {
@@ -64,7 +64,7 @@ impl Drop for RawMode {
     }
 }
 
-/// A line on stderr that is renewed in place; nothing where stderr is no terminal.
+/// A line on stderr that is updated in place, if stderr is a terminal.
 pub(crate) struct ProgressLine {
     shown: bool,
     drawn: bool,
@@ -79,7 +79,7 @@ impl ProgressLine {
         self.shown
     }
 
-    /// Waits, showing how things stand.
+    /// Waits and updates the line.
     pub(crate) fn follow(
         &mut self,
         runtime: &Runtime,
@@ -94,7 +94,7 @@ impl ProgressLine {
         Ok(reply?)
     }
 
-    /// Says how things stand, where anybody can see it.
+    /// Updates the line, if there is a terminal.
     pub(crate) fn show(&mut self, runtime: &Runtime, tasks: &[Task], begun: Instant) {
         if self.shown {
             self.draw(&describe(runtime, tasks, begun));
@@ -108,7 +108,7 @@ impl ProgressLine {
         self.drawn = true;
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     pub(crate) fn clear(&mut self) {
         if std::mem::take(&mut self.drawn) {
             let mut err = std::io::stderr().lock();
@@ -135,7 +135,7 @@ fn describe(runtime: &Runtime, tasks: &[Task], begun: Instant) -> String {
     let percent = progress.as_ref().and_then(|progress| progress.percent);
     let bar =
         percent.map(|percent| format!("{} {percent:.0}%  ", mw_ui::bar(percent, 10))).unwrap_or_default();
-    // What a task tells on purpose says more than its last line.
+    // A progress report says more than the last line.
     let said = progress.and_then(|progress| progress.text).unwrap_or_else(|| last.to_owned());
     format!("{elapsed}  {} {}  {bar}{said}", task.short_name(), mw_desk::rows::state_words(task))
 }

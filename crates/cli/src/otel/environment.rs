@@ -1,4 +1,4 @@
-//! What the standard variables say about traces.
+//! The standard `OTEL_*` variables.
 
 use std::env;
 use std::path::PathBuf;
@@ -7,28 +7,28 @@ use std::time::Duration;
 use meanwhile::TraceSettings;
 use meanwhile::model::Sampler;
 
-/// How long an export may take unless told otherwise.
+/// The default timeout of an export.
 const USUAL_TIMEOUT_MS: u64 = 10_000;
-/// What we call ourselves unless told otherwise.
+/// The default service name.
 const SERVICE: &str = "meanwhile";
 
-/// Where spans go and what is said about us there.
+/// The receiver of spans.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Receiver {
-    /// Where they are posted to.
+    /// The URL that spans are posted to.
     pub(super) url: String,
-    /// Names and values; they may hold secrets and are never shown.
+    /// Headers. They may contain secrets and are never shown.
     pub(super) headers: Vec<(String, String)>,
-    /// Whom to trust beyond those whom the system trusts.
+    /// A file with additional certificates.
     pub(super) certificate: Option<PathBuf>,
     pub(super) timeout: Duration,
-    /// What stands for this program: `service.name` and whatever else was given.
+    /// The attributes of this program: `service.name` and others.
     pub(super) resource: Vec<(String, String)>,
-    /// Why nothing can be sent there, if that is known beforehand.
+    /// Why nothing can be sent, if that is already known.
     pub(super) obstacle: Option<String>,
 }
 
-/// Reads from the environment what a start has to know. It costs no system call.
+/// Reads the settings for a start from the environment, without a system call.
 pub(crate) fn trace_settings() -> TraceSettings {
     let name = own("OTEL_TRACES_SAMPLER").unwrap_or_default();
     let argument = own("OTEL_TRACES_SAMPLER_ARG");
@@ -46,7 +46,7 @@ impl Receiver {
         Self::from_variables(&own)
     }
 
-    /// Reads it from variables of somebody else's, such as those a task was started with.
+    /// Reads it from other variables, such as those of a task.
     pub(crate) fn among(variables: &[(String, String)]) -> Option<Self> {
         Self::from_variables(&|name: &str| {
             variables.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.clone())
@@ -78,7 +78,7 @@ impl Receiver {
         })
     }
 
-    /// Returns where spans go, without a password that may stand there.
+    /// Returns the URL without a password.
     pub(crate) fn endpoint(&self) -> String {
         let Some((scheme, rest)) = self.url.split_once("://") else { return self.url.clone() };
         let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
@@ -87,7 +87,7 @@ impl Receiver {
     }
 }
 
-/// Returns where spans are to be posted to, if anywhere.
+/// Returns the URL for spans, if one is set.
 fn url_in(look_up: &impl Fn(&str) -> Option<String>) -> Option<String> {
     let own = given(look_up, "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT");
     let common = given(look_up, "OTEL_EXPORTER_OTLP_ENDPOINT");
@@ -98,7 +98,7 @@ fn url_in(look_up: &impl Fn(&str) -> Option<String>) -> Option<String> {
     (is_asked_for && !is_off).then_some(url)
 }
 
-/// An empty variable counts as one that is not set.
+/// Treats an empty variable as unset.
 fn given(look_up: &impl Fn(&str) -> Option<String>, name: &str) -> Option<String> {
     look_up(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
 }

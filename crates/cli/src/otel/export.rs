@@ -1,4 +1,4 @@
-//! One request per batch, and its answer.
+//! Sends spans, one request per batch.
 
 use std::fmt::Display;
 use std::io;
@@ -14,12 +14,12 @@ use super::environment::Receiver;
 use super::message;
 use crate::error::CommandError;
 
-/// Most bytes of an answer that are read.
+/// Maximum size of an answer.
 const MOST_BYTES: u64 = 64 << 10;
-/// Most characters of it that are kept.
+/// Maximum number of characters of an answer that are kept.
 const MOST_CHARACTERS: usize = 200;
 
-/// Sends all spans that wait.
+/// Sends all waiting spans.
 pub(crate) fn deliver(
     runtime: &Runtime,
     receiver: &Receiver,
@@ -33,7 +33,7 @@ pub(crate) fn deliver(
         .tls_config(tls)
         .timeout_global(Some(receiver.timeout))
         .http_status_as_error(false)
-        // A post that is sent elsewhere becomes a get.
+        // A redirect would turn POST into GET.
         .max_redirects(0)
         .user_agent(concat!("meanwhile/", env!("CARGO_PKG_VERSION")))
         .build()
@@ -45,7 +45,7 @@ pub(crate) fn deliver(
     Ok(runtime.traces().deliver_spans(&receiver.endpoint(), urgency, send)?)
 }
 
-/// Whom to trust: those in the file that is named, else those whom the system trusts.
+/// Returns the certificates of the given file, or else those of the system.
 fn tls(receiver: &Receiver) -> Result<TlsConfig, String> {
     let roots = match &receiver.certificate {
         None => RootCerts::PlatformVerifier,
@@ -69,7 +69,7 @@ fn tls(receiver: &Receiver) -> Result<TlsConfig, String> {
     Ok(tls.build())
 }
 
-/// Never tries twice: the next process does.
+/// Sends one request. The next process retries.
 fn post(agent: &Agent, receiver: &Receiver, spans: &[Span]) -> Result<Taken, String> {
     let mut request = agent.post(&receiver.url).header("content-type", "application/x-protobuf");
     for (name, value) in &receiver.headers {
@@ -83,7 +83,7 @@ fn post(agent: &Agent, receiver: &Receiver, spans: &[Span]) -> Result<Taken, Str
         let said = shown(&String::from_utf8_lossy(&answer));
         return Err(format!("HTTP {status}{}{said}", if said.is_empty() { "" } else { ": " }));
     }
-    // An answer that cannot be read is one without complaints.
+    // An unreadable answer counts as success.
     let answer = ExportTraceServiceResponse::decode(&*answer).unwrap_or_default();
     let partly = answer.partial_success.unwrap_or_default();
     let message = Some(shown(&partly.error_message)).filter(|message| !message.is_empty());
@@ -96,13 +96,13 @@ fn in_words(error: &ureq::Error) -> String {
             "connection refused".to_owned()
         }
         ureq::Error::Timeout(_) => "timed out".to_owned(),
-        // What is wrong with a header may be told by showing it.
+        // The error might contain the value of a header.
         ureq::Error::Http(_) => "invalid header or address".to_owned(),
         other => shown(&other.to_string()),
     }
 }
 
-/// Answers of strangers, short and on one line.
+/// Returns an answer of a server, short and on one line.
 fn shown(text: &str) -> String {
     let printable = text.trim().chars().filter(|c| !c.is_control() || *c == '\n');
     printable.map(|c| if c == '\n' { ' ' } else { c }).take(MOST_CHARACTERS).collect()

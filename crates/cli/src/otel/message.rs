@@ -1,4 +1,4 @@
-//! Spans as the protocol writes them.
+//! Spans in the format of the protocol.
 
 use meanwhile::engine::Span;
 use meanwhile::model::Timestamp;

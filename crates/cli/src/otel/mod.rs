@@ -1,7 +1,7 @@
-//! Spans to a receiver of the OpenTelemetry protocol, when the standard `OTEL_*` variables name one.
+//! Exports spans over the OpenTelemetry protocol, if the standard `OTEL_*` variables name a receiver.
 //!
-//! No SDK: its processors live in threads of long processes, hide what failed and choose protocols by build
-//! features. Here a short process takes what waits in the database, sends it in one request, and sees the answer.
+//! Without the SDK: its processors run in threads of long processes, hide failures, and choose protocols by build features.
+//! Here a short process takes waiting spans from the database, sends them in one request, and checks the answer.
 
 mod environment;
 mod export;

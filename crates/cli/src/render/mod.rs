@@ -1,8 +1,10 @@
 //! Output for people.
 //!
-//! `text` writes lines, coloured where wanted and safe to show; `table` is the list of tasks and `tree` a trace.
+//! `text` writes lines, with colours if wanted and without control characters; `table` is the list of tasks and `tree` a
+//! trace.
 
-pub(crate) mod colours;
+pub(crate) mod start_reply;
+pub(crate) mod status_page;
 pub(crate) mod table;
 mod text;
 pub(crate) mod tree;

@@ -1,4 +1,4 @@
-//! The table of `mw list`: as wide as the terminal, and whole where nobody sees lines.
+//! The table of `mw list`: as wide as the terminal; complete if output is no terminal.
 
 use meanwhile::model::Timestamp;
 use meanwhile::{Page, Task};
@@ -10,13 +10,13 @@ use unicode_width::UnicodeWidthStr;
 
 use super::text::painted;
 
-/// Widest state on a terminal.
+/// Maximum width of the state on a terminal.
 const STATE: usize = 28;
-/// What a task is has at least this much of a terminal.
+/// Minimum width of the command on a terminal.
 const WHAT: usize = 16;
 const GAP: usize = 2;
 
-/// Lays tasks out in columns that fit this many; nothing is cut where no number is given.
+/// Draws tasks in columns of this total width; nothing is cut without a width.
 pub(crate) fn table(page: &Page, now: Timestamp, width: Option<usize>, colour: bool) -> String {
     let rows: Vec<_> = page.tasks.iter().map(|task| cells(task, now, width)).collect();
     let mut lines = vec![["", "ID", "STATUS", "TIME", "WHEN", "WHAT"].map(str::to_owned)];
@@ -27,7 +27,7 @@ pub(crate) fn table(page: &Page, now: Timestamp, width: Option<usize>, colour: b
     let used = |shown: &[bool]| -> usize {
         widths.iter().zip(shown).filter(|(_, shown)| **shown).map(|(width, _)| width + GAP).sum()
     };
-    // Where there is no room for all, the age goes first, then the duration, then the id.
+    // Without enough room the age is omitted first, then the duration, then the id.
     for column in [4, 3, 1] {
         if width.is_some_and(|width| used(&shown) + WHAT > width) {
             shown[column] = false;

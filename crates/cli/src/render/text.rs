@@ -1,4 +1,4 @@
-//! Text for people: colour where wanted, cut to the terminal, safe to show.
+//! Text for people: coloured if wanted, cut to the terminal, without control characters.
 
 use std::io::{IsTerminal, Write};
 
@@ -13,12 +13,12 @@ use serde::Serialize;
 
 use crate::foreground::terminal;
 
-/// Writes to stdout; a reader that went away is an error the caller passes on quietly.
+/// Writes to stdout. A closed pipe is an error that the caller passes on.
 pub(crate) fn out(text: &str) -> std::io::Result<()> {
     out_bytes(text.as_bytes())
 }
 
-/// The same for bytes that need not be text.
+/// Writes bytes to stdout.
 pub(crate) fn out_bytes(bytes: &[u8]) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     out.write_all(bytes).and_then(|()| out.flush()).map_err(|error| unwritten("standard output", &error))
@@ -26,17 +26,17 @@ pub(crate) fn out_bytes(bytes: &[u8]) -> std::io::Result<()> {
 
 const UNWRITTEN: &str = "cannot write to ";
 
-/// Names the stream that took nothing.
+/// Names the stream that could not be written.
 pub(crate) fn unwritten(stream: &str, error: &std::io::Error) -> std::io::Error {
     std::io::Error::new(error.kind(), format!("{UNWRITTEN}{stream}: {error}"))
 }
 
-/// Tells whether an error is about a stream that took nothing.
+/// Returns whether an error is about a stream that could not be written.
 pub(crate) fn is_unwritten(error: &std::io::Error) -> bool {
     error.to_string().starts_with(UNWRITTEN)
 }
 
-/// Says on stderr what went wrong and what to do about it, as errors in the arguments are told.
+/// Prints an error and a hint on stderr, in the format of argument errors.
 pub(crate) fn failure(message: &str, hint: &str) {
     aside(&format!("{} {message}", label("error:", "1;31")));
     if !hint.is_empty() {
@@ -44,7 +44,7 @@ pub(crate) fn failure(message: &str, hint: &str) {
     }
 }
 
-/// Says on stderr what is wrong and did not keep a command from its work.
+/// Prints a warning on stderr.
 pub(crate) fn warning(message: &str, hint: &str) {
     aside(&format!("{} {message}", label("warning:", "1;33")));
     if !hint.is_empty() {
@@ -61,12 +61,12 @@ fn label(word: &str, code: &str) -> String {
     }
 }
 
-/// Says something on stderr beside the answer. Where nobody can hear it, the answer is still one.
+/// Prints a note on stderr. A failure to do so is ignored.
 pub(crate) fn note(text: &str) {
     aside(&format!("mw: {text}"));
 }
 
-/// The same, without saying who speaks.
+/// Prints a note on stderr without the prefix.
 pub(crate) fn aside(line: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{line}");
 }
@@ -90,7 +90,7 @@ pub(crate) fn coloured(text: &str, status: Status, colour: bool) -> String {
     if colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
 }
 
-/// What a task is called: by its name first, where it has one.
+/// Returns the name of a task with its id, or the id alone.
 pub(crate) fn named(task: &Task) -> String {
     task.name.as_ref().map_or_else(|| task.id.to_string(), |name| format!("{name} ({})", task.id))
 }
@@ -107,7 +107,7 @@ pub(crate) fn painted(text: &str, task: &Task, colour: bool) -> String {
     }
 }
 
-/// Returns how many columns of a line a text may have that shares it with others: any number where nobody sees lines.
+/// Returns the columns that are left on a line for a text; unlimited without a terminal.
 fn room(others: usize) -> usize {
     terminal::size().map_or(usize::MAX, |(columns, _)| usize::from(columns).saturating_sub(others).max(20))
 }
@@ -120,7 +120,7 @@ pub(crate) fn line(task: &Task, colour: bool) -> String {
     format!("{head}  {elapsed}  {rest}")
 }
 
-/// The reply to a start.
+/// Returns the reply to a start.
 pub(crate) fn started(started: &Started, colour: bool) -> String {
     let task = &started.task;
     let id = &named(task);
@@ -145,7 +145,7 @@ pub(crate) fn started(started: &Started, colour: bool) -> String {
     format!("{}\n{output}\n", coloured(&head, Status::Running, colour))
 }
 
-/// One task in full.
+/// Returns one task with all details.
 pub(crate) fn status(task: &Task, output: &str, colour: bool) -> String {
     let line = |fact: &Fact| {
         let value = match fact.name {
@@ -169,7 +169,7 @@ fn visible(value: &str, colour: bool) -> String {
     }
 }
 
-/// Who listens on a port.
+/// Returns which tasks and processes listen on a port.
 pub(crate) fn port(port: u16, found: &PortHolders, colour: bool) -> String {
     let mut text = String::new();
     for task in &found.tasks {
@@ -183,7 +183,7 @@ pub(crate) fn port(port: u16, found: &PortHolders, colour: bool) -> String {
     if text.is_empty() { format!("No visible process listens on port {port}.\n") } else { text }
 }
 
-/// What a kill did.
+/// Returns the result of a kill.
 pub(crate) fn receipt(receipt: &KillReceipt, name: Option<&str>) -> String {
     receipt_lines(receipt, name).join("\n") + "\n"
 }

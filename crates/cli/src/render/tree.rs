@@ -7,7 +7,7 @@ use mw_ui::shortened;
 
 use crate::foreground::terminal;
 
-/// One trace as a tree. A span that somebody else has begun stands above ours, as far as it is known: by its id.
+/// Returns one trace as a tree. A parent span of another program is shown with its id.
 pub(crate) fn trace(trace: &Trace) -> String {
     let mut text = format!("trace {}\n", trace.trace_id);
     let is_ours = |id: SpanId| trace.spans.iter().any(|span| span.span_id == id);
@@ -47,20 +47,20 @@ fn line(span: &Span, depth: usize, asked: bool) -> String {
     format!("{head}{}\n", command(span, &head))
 }
 
-/// The task, or the session that did it itself.
+/// Returns the task, or the session of a span without a task.
 fn whose(span: &Span) -> &str {
     let session = || span.attributes.get("session").and_then(|value| value.as_str()).unwrap_or_default();
     span.task.as_ref().map_or_else(session, |task| task.as_str())
 }
 
-/// The command, in what room the rest of the line leaves.
+/// Returns the command, cut to the rest of the line.
 fn command(span: &Span, head: &str) -> String {
     let command = span.attributes.get("task.command").and_then(|value| value.as_str()).unwrap_or_default();
     let room = terminal::width().saturating_sub(head.chars().count() + 2).max(20);
     format!("  {}", shortened(&command.replace('\n', " ⏎ "), room))
 }
 
-/// A start takes a millisecond, a run may take days.
+/// Returns the duration of a span, in milliseconds if it is short.
 fn took(from: Timestamp, to: Option<Timestamp>) -> String {
     match to.map(|to| to.as_micros().saturating_sub(from.as_micros()).max(0)) {
         None => "open".to_owned(),
@@ -69,7 +69,7 @@ fn took(from: Timestamp, to: Option<Timestamp>) -> String {
     }
 }
 
-/// How a span ended: for a start that led to a process, the word `running` would mislead.
+/// Returns the outcome of a span; for a successful start not `running`, which would mislead.
 fn how(span: &Span, status: &str) -> String {
     match (&span.error, status) {
         (Some(error), _) => shortened(error, 60),
@@ -100,7 +100,7 @@ pub(crate) fn traces(traces: &[Trace]) -> String {
     text
 }
 
-/// What became of spans elsewhere; nothing where nobody wants them.
+/// Returns the state of the export; none without a receiver.
 pub(crate) fn export_state(state: &ExportState, now: Timestamp) -> String {
     let mut text = String::new();
     let spans = |number: u64| count(number as usize, "span", "spans");

@@ -9,12 +9,12 @@ mod context;
 mod editor;
 mod failures;
 mod files;
-mod knobs;
 mod notices;
 mod permissions;
 mod providers;
 mod servers;
 mod sessions;
+mod settings;
 mod spans;
 mod turns;
 

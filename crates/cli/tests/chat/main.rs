@@ -4,9 +4,9 @@
 
 mod dialect;
 mod foreign;
-mod knobs;
 mod resume;
 mod screen;
+mod settings;
 mod slash;
 mod surface;
 mod talk;

@@ -6,7 +6,7 @@ use mw_testkit::{Home, Invocation, Running, SOON, wait_until};
 use serde_json::Value;
 
 use crate::home;
-use crate::knobs::{both_ways, variable};
+use crate::settings::{both_ways, variable};
 
 pub(crate) const SESSION: &str = "agent";
 

@@ -11,7 +11,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::home;
-use crate::knobs::both_ways;
+use crate::settings::both_ways;
 
 const HEARD: &str = "heard.jsonl";
 

@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use mw_testkit::Home;
 use serde_json::{Value, json};
 
-use crate::knobs::{as_file, both_ways, setting, variable, with_file};
+use crate::settings::{as_file, both_ways, setting, variable, with_file};
 
 /// A home with the usual mode.
 fn home() -> Home {

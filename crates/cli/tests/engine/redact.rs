@@ -7,8 +7,8 @@ use mw_model::wire::{LOG_FILE, SPEC_FILE};
 use mw_testkit::{Home, SOON, children, wait_until};
 
 use crate::home;
-use crate::knobs::{both_ways, setting, variable, with_file};
-use crate::knobs_refused::assert_refused;
+use crate::settings::{both_ways, setting, variable, with_file};
+use crate::settings_refused::assert_refused;
 
 /// In the command.
 const TOKEN: &str = "ghp_aB3dE5gH1jK2mN4pQ6sT8vW0yZaB3dE5gH1j";

@@ -8,7 +8,7 @@ use mw_testkit::{Home, SOON, children, wait_until};
 use serde_json::Value;
 
 use crate::home;
-use crate::knobs::both_ways;
+use crate::settings::both_ways;
 
 /// Checks that a limit ended a task and that this is said in these words everywhere.
 #[track_caller]

@@ -5,7 +5,7 @@ use mw_testkit::{Home, SOON, children, wait_until};
 use serde_json::Value;
 
 use crate::home;
-use crate::knobs::both_ways;
+use crate::settings::both_ways;
 
 fn ended(home: &Home, script: &str) -> String {
     let id = home.start(script);

@@ -3,7 +3,7 @@
 use mw_testkit::{Home, Screen};
 
 use crate::home;
-use crate::knobs::{both_ways, setting, variable};
+use crate::settings::{both_ways, setting, variable};
 use crate::top::{leave, until};
 
 /// What the first line is drawn on, by theme.

@@ -10,9 +10,9 @@ use crate::desk::Desk;
 /// A question that was answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answered {
-    /// Which.
+    /// The id of the request.
     pub id: ProposalId,
-    /// How.
+    /// The answer.
     pub reply: Reply,
 }
 

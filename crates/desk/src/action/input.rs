@@ -8,7 +8,7 @@ use crate::text::count;
 /// What a task was given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Given {
-    /// Which.
+    /// The id of the task.
     pub id: String,
     /// How many bytes it took.
     pub bytes: u64,

@@ -19,7 +19,7 @@ pub struct Killed {
     pub receipts: Vec<KillReceipt>,
     /// The name of the only one, if it has one.
     pub name: Option<String>,
-    /// Those that had ended before, of which nothing was left: that was not our doing.
+    /// Tasks that had already ended, without survivors.
     pub over: Vec<TaskId>,
     /// Those of which it is not known that they ended.
     pub failures: Vec<Failure>,

@@ -28,9 +28,9 @@ pub enum Outcome {
 /// A task for which an action failed, while it went on for others.
 #[derive(Debug)]
 pub struct Failure {
-    /// Which, as it was named.
+    /// The task, as it was named.
     pub id: String,
-    /// Why.
+    /// The reason.
     pub error: Error,
 }
 

@@ -10,13 +10,13 @@ use crate::text::{count, error_text};
 /// Counts outcomes.
 #[derive(Default)]
 pub(super) struct Tally {
-    /// Words for outcomes with how often they came.
+    /// Outcomes and their numbers.
     outcomes: Vec<(&'static str, usize)>,
     notes: Vec<String>,
 }
 
 impl Tally {
-    /// Counts an outcome of which nothing more is to be known.
+    /// Counts an outcome without details.
     pub(super) fn add(&mut self, outcome: &'static str) {
         match self.outcomes.iter_mut().find(|(word, _)| *word == outcome) {
             Some((_, count)) => *count += 1,
@@ -24,7 +24,7 @@ impl Tally {
         }
     }
 
-    /// Counts an outcome, and keeps what is to be known of it.
+    /// Counts an outcome with details.
     pub(super) fn note(&mut self, outcome: &'static str, text: String) {
         self.add(outcome);
         self.notes.push(text);

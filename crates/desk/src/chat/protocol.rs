@@ -58,7 +58,7 @@ pub enum Entry {
     },
     /// A notification about a task of the session.
     Notice {
-        /// What.
+        /// The notification.
         notice: Box<Notice>,
     },
     /// These notifications were sent to the agent at the start of this turn.
@@ -79,7 +79,7 @@ pub enum Entry {
     },
     /// The agent's mode.
     Mode {
-        /// Which.
+        /// The name of the mode.
         mode: String,
     },
     /// An approval request was answered.
@@ -96,7 +96,7 @@ pub enum Entry {
     },
     /// A note about the chat itself.
     Note {
-        /// What.
+        /// The note.
         text: String,
     },
 }
@@ -142,7 +142,7 @@ pub enum ToolContent {
     },
     /// A file that was changed.
     Diff {
-        /// Which.
+        /// The path of the file.
         path: String,
         /// Its old content.
         old: String,

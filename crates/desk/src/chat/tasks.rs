@@ -25,7 +25,7 @@ impl ChatTask {
 }
 
 impl ChatQuestion {
-    /// Puts a proposal as the screen asks it.
+    /// Converts an approval request for the screen.
     #[must_use]
     pub fn of(proposal: &Proposal) -> Self {
         let lines = proposal.question().lines().map(str::to_owned).collect();

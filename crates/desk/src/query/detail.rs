@@ -24,7 +24,7 @@ pub struct Lane {
 }
 
 impl Desk {
-    /// Returns what is known about a task, the most important first.
+    /// Returns the facts about a task, the most important first.
     ///
     /// # Errors
     /// When there is none, or the home cannot be read.
@@ -38,7 +38,7 @@ impl Desk {
         })
     }
 
-    /// Returns the runs of some tasks. One that was removed meanwhile has no lane.
+    /// Returns the runs of some tasks, except removed ones.
     ///
     /// # Errors
     /// When the home cannot be opened.

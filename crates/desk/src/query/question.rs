@@ -55,14 +55,14 @@ pub enum States {
     Any,
     /// Those of tasks that are not over.
     Live,
-    /// One.
+    /// Tasks in this state.
     Only(Status),
 }
 
 /// The order of the list. Live tasks always come first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sort {
-    /// What runs, what is queued, what failed lately, the rest.
+    /// Running, queued, recently failed, then all others.
     #[default]
     State,
     /// Newest first.
@@ -78,7 +78,7 @@ pub enum Sort {
 }
 
 impl Sort {
-    /// All, as one key goes through them.
+    /// All orders, in the sequence of the key that changes them.
     pub const ALL: [Self; 6] =
         [Self::State, Self::Newest, Self::Longest, Self::Name, Self::Cpu, Self::Memory];
 }

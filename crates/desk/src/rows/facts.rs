@@ -12,11 +12,11 @@ use crate::text::{bytes, duration};
 pub struct Fact {
     /// What it is about.
     pub name: &'static str,
-    /// What is known.
+    /// The value.
     pub value: String,
 }
 
-/// Returns what is known about a task, the most important first.
+/// Returns the facts about a task, the most important first.
 #[must_use]
 pub fn facts(task: &Task) -> Vec<Fact> {
     let mut facts = vec![
@@ -65,7 +65,7 @@ pub fn facts(task: &Task) -> Vec<Fact> {
     facts
 }
 
-/// Says what a task waits for.
+/// Describes what a task waits for.
 fn waiting_for(task: &Task) -> Option<String> {
     let what = task.waiting_for.as_deref()?;
     Some(match (task.status, waits(task)) {
@@ -75,7 +75,7 @@ fn waiting_for(task: &Task) -> Option<String> {
     })
 }
 
-/// Says what a task's owner knows of it.
+/// Describes which notifications the owner has.
 #[must_use]
 pub fn news_facts(news: &[TaskNews]) -> Vec<Fact> {
     let words = |news: &TaskNews| {

@@ -100,12 +100,12 @@ pub struct ApprovalRecord {
 pub enum Deed {
     /// A command would be started.
     Start {
-        /// What.
+        /// The exact command.
         command: CommandSpec,
         /// Its steps, where it has several.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         steps: Vec<String>,
-        /// Where.
+        /// The working directory.
         cwd: RawText,
         /// Its limits.
         limits: Box<Limits>,
@@ -124,7 +124,7 @@ pub enum Deed {
     },
     /// Something else would be done, in words.
     Other {
-        /// What.
+        /// The action, described for a person.
         text: String,
     },
 }

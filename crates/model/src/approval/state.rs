@@ -33,23 +33,23 @@ pub enum Answer {
 pub enum ApprovalEvent {
     /// Somebody answered.
     Answered {
-        /// What.
+        /// Approval or denial.
         answer: Answer,
-        /// Who.
+        /// The person or program that answered.
         by: String,
-        /// When.
+        /// The time of the answer.
         at: Timestamp,
     },
     /// What was approved is done.
     Used {
         /// The task that came of it, where one did.
         task: Option<TaskId>,
-        /// When.
+        /// The time of the use.
         at: Timestamp,
     },
     /// Nobody answered, or nobody made use of it, for too long.
     Lapsed {
-        /// When.
+        /// The time of the expiry.
         at: Timestamp,
     },
 }
@@ -62,18 +62,18 @@ pub enum ApprovalState {
     Open,
     /// Somebody said yes, and it was not done yet.
     Approved {
-        /// Who.
+        /// The person or program that approved.
         by: String,
-        /// When.
+        /// The time of the approval.
         at: Timestamp,
         /// How long that is good for.
         remember: Remember,
     },
     /// Somebody said no.
     Denied {
-        /// Who.
+        /// The person or program that denied.
         by: String,
-        /// When.
+        /// The time of the denial.
         at: Timestamp,
         /// Why, if that was said.
         why: String,

@@ -19,7 +19,7 @@ pub const AGENT_WAITS: &str = "⏸ waiting:";
 pub enum News {
     /// A run ended.
     Ended {
-        /// Why.
+        /// The cause of the end.
         cause: Cause,
     },
     /// It is silent and seems to wait for an answer.
@@ -34,7 +34,7 @@ pub enum News {
     },
     /// It was the last of its batch.
     Batch {
-        /// Which.
+        /// The name of the batch.
         batch: String,
         /// How many of it completed.
         completed: u64,

@@ -58,7 +58,7 @@ pub enum Cause {
     },
     /// A time limit struck.
     TimedOut {
-        /// Which one.
+        /// The limit that was reached.
         limit: TimeLimit,
         /// How the process ended; absent when it never started.
         exit: Option<Exit>,

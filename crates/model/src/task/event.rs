@@ -23,21 +23,21 @@ pub enum Event {
     Started {
         /// The process.
         process: Process,
-        /// When.
+        /// When the process was executed.
         started_at: Timestamp,
     },
     /// Somebody asked for its end.
     KillRequested {
-        /// Who.
+        /// The requester.
         by: String,
         /// With which signal.
         signal: i32,
     },
     /// It ended.
     Ended {
-        /// Why.
+        /// The cause of the end.
         cause: Cause,
-        /// When.
+        /// When it ended.
         ended_at: Timestamp,
         /// Whether output may be missing, because for a while nobody was there to take it.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -57,7 +57,7 @@ pub enum Event {
     Ready {
         /// What was seen: a line, or a port.
         what: String,
-        /// When.
+        /// When that was seen.
         ready_at: Timestamp,
     },
     /// It told how far it has come. Not every such word becomes an event.
@@ -76,7 +76,7 @@ pub enum Event {
         from: String,
         /// Whose it is.
         to: String,
-        /// Why.
+        /// The reason, for people.
         reason: String,
     },
     /// Its first process is gone and so is the last of those it left behind.

@@ -88,7 +88,7 @@ pub enum TaskState {
         started_at: Option<Timestamp>,
         /// When it ended.
         ended_at: Timestamp,
-        /// Why.
+        /// The cause of the end.
         cause: Cause,
         /// What made the run.
         #[serde(default)]

@@ -85,6 +85,11 @@ fn host(url: &str) -> String {
     rest.split(['/', '?', '#']).next().unwrap_or(rest).to_owned()
 }
 
+fn exchanges(judge: &mut Judge<'_>, call: &Call<'_>, options: &Options<'_>, why: &str) {
+    let effect = format!("exchanges data with {}", hosts(options));
+    judge.ask(Ground::Network, &call.part, why, &effect);
+}
+
 fn curl(judge: &mut Judge<'_>, call: &Call<'_>) {
     judge.fetched = true;
     if judge.hidden_option(call) {
@@ -95,12 +100,7 @@ fn curl(judge: &mut Judge<'_>, call: &Call<'_>) {
     let known: Vec<&str> = valued.iter().chain(&CURL_PLAIN).copied().collect();
     if let Some(given) = options.other_than(&known) {
         let why = format!("{} can send data, write files or change where they come from", given.name);
-        return judge.ask(
-            Ground::Network,
-            &call.part,
-            &why,
-            &format!("exchanges data with {}", hosts(&options)),
-        );
+        return exchanges(judge, call, &options, &why);
     }
     for given in &options.given {
         let value = given.word();
@@ -200,12 +200,7 @@ fn wget(judge: &mut Judge<'_>, call: &Call<'_>) {
     ];
     if let Some(given) = options.other_than(&known) {
         let why = format!("{} can send data, write files or run programs", given.name);
-        return judge.ask(
-            Ground::Network,
-            &call.part,
-            &why,
-            &format!("exchanges data with {}", hosts(&options)),
-        );
+        return exchanges(judge, call, &options, &why);
     }
     let mut targets = options.all(&["-O", "--output-document"]).map(Given::word).peekable();
     let printed = |target: Option<Word>| {

@@ -8,6 +8,7 @@ mod awk;
 mod build_tools;
 mod builds;
 mod builtins;
+mod copies;
 mod curl;
 mod find;
 mod git;

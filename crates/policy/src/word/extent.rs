@@ -54,17 +54,12 @@ pub(super) fn parenthesis(chars: &[char], from: usize) -> Option<usize> {
 pub(super) fn brace(chars: &[char], from: usize) -> Option<usize> {
     let mut at = from;
     while at < chars.len() {
-        match chars[at] {
-            '\\' => at += 1,
-            '\'' => at = quote(chars, at + 1)?,
-            '"' => at = double(chars, at + 1)?,
-            '`' => at = backquote(chars, at + 1)?,
-            '$' if chars.get(at + 1) == Some(&'(') => at = parenthesis(chars, at + 2)?,
-            '$' if chars.get(at + 1) == Some(&'{') => at = brace(chars, at + 2)?,
+        at = match chars[at] {
             '}' => return Some(at),
-            _ => {}
-        }
-        at += 1;
+            '\'' => quote(chars, at + 1)?,
+            '"' => double(chars, at + 1)?,
+            _ => expansion(chars, at)?,
+        } + 1;
     }
     None
 }
@@ -73,17 +68,23 @@ pub(super) fn brace(chars: &[char], from: usize) -> Option<usize> {
 pub(super) fn double(chars: &[char], from: usize) -> Option<usize> {
     let mut at = from;
     while at < chars.len() {
-        match chars[at] {
-            '\\' => at += 1,
+        at = match chars[at] {
             '"' => return Some(at),
-            '`' => at = backquote(chars, at + 1)?,
-            '$' if chars.get(at + 1) == Some(&'(') => at = parenthesis(chars, at + 2)?,
-            '$' if chars.get(at + 1) == Some(&'{') => at = brace(chars, at + 2)?,
-            _ => {}
-        }
-        at += 1;
+            _ => expansion(chars, at)?,
+        } + 1;
     }
     None
+}
+
+/// Finds the last character of what begins here: an escaped character, a substitution, or one character.
+fn expansion(chars: &[char], at: usize) -> Option<usize> {
+    match (chars[at], chars.get(at + 1)) {
+        ('\\', _) => Some(at + 1),
+        ('`', _) => backquote(chars, at + 1),
+        ('$', Some('(')) => parenthesis(chars, at + 2),
+        ('$', Some('{')) => brace(chars, at + 2),
+        _ => Some(at),
+    }
 }
 
 /// Finds the quote that closes `'`.
@@ -93,11 +94,20 @@ pub(super) fn quote(chars: &[char], from: usize) -> Option<usize> {
 
 /// Finds the backquote that closes one.
 pub(super) fn backquote(chars: &[char], from: usize) -> Option<usize> {
+    unescaped(chars, from, '`')
+}
+
+/// Finds the quote that closes `$'`.
+pub(super) fn ansi(chars: &[char], from: usize) -> Option<usize> {
+    unescaped(chars, from, '\'')
+}
+
+fn unescaped(chars: &[char], from: usize, wanted: char) -> Option<usize> {
     let mut at = from;
     while at < chars.len() {
         match chars[at] {
             '\\' => at += 1,
-            '`' => return Some(at),
+            c if c == wanted => return Some(at),
             _ => {}
         }
         at += 1;

@@ -7,11 +7,13 @@
 
 mod ansi;
 mod braces;
+mod expansions;
 mod extent;
 mod finish;
 mod scan;
 
-pub(super) use scan::{Context, Read, Variable, is_calculation, read_here, read_value, read_word};
+pub(super) use expansions::is_calculation;
+pub(super) use scan::{Context, Read, Variable, read_here, read_value, read_word};
 
 /// A piece of a word.
 #[derive(Clone, Debug, PartialEq, Eq)]

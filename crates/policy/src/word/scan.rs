@@ -3,10 +3,6 @@
 use super::finish::finish;
 use super::{Unit, Word, ansi, braces, extent};
 
-/// Variables that a shell never takes from elsewhere.
-const SPECIAL: [char; 18] =
-    ['@', '*', '#', '?', '-', '$', '!', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', '_'];
-
 /// What is known around a word.
 pub(crate) struct Context<'a> {
     /// The user's directory.
@@ -93,35 +89,35 @@ pub(crate) fn read_here(raw: &str, context: &Context<'_>) -> Read {
     scan.read
 }
 
-struct Scan<'a> {
-    context: &'a Context<'a>,
-    units: Vec<Unit>,
-    read: Read,
-    odd: bool,
+pub(super) struct Scan<'a> {
+    pub(super) context: &'a Context<'a>,
+    pub(super) units: Vec<Unit>,
+    pub(super) read: Read,
+    pub(super) odd: bool,
 }
 
 /// Whether double quotes are around.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Quotes {
+pub(super) enum Quotes {
     None,
     Double,
 }
 
 impl<'a> Scan<'a> {
-    fn new(context: &'a Context<'a>) -> Self {
+    pub(super) fn new(context: &'a Context<'a>) -> Self {
         Self { context, units: Vec::new(), read: Read::default(), odd: false }
     }
 
-    fn trouble(&mut self, what: &'static str) {
+    pub(super) fn trouble(&mut self, what: &'static str) {
         self.read.trouble.get_or_insert(what);
         self.units.push(Unit::Open { splits: true, in_project: false });
     }
 
-    fn push(&mut self, c: char, quoted: bool) {
+    pub(super) fn push(&mut self, c: char, quoted: bool) {
         self.units.push(Unit::Char { c, quoted });
     }
 
-    fn plain(&mut self, chars: &[char]) {
+    pub(super) fn plain(&mut self, chars: &[char]) {
         let mut at = 0;
         while at < chars.len() {
             at = match chars[at] {
@@ -151,7 +147,7 @@ impl<'a> Scan<'a> {
                     end + 1
                 }
                 '$' if chars.get(at + 1) == Some(&'\'') => {
-                    let Some(end) = ansi_end(chars, at + 2) else { return self.trouble("an open quote") };
+                    let Some(end) = extent::ansi(chars, at + 2) else { return self.trouble("an open quote") };
                     if chars[at + 2..end].contains(&'\'') {
                         // Other shells than bash see the end of the quotes there.
                         return self.trouble("quotes that shells read differently");
@@ -185,7 +181,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    fn double(&mut self, chars: &[char]) {
+    pub(super) fn double(&mut self, chars: &[char]) {
         let mut at = 0;
         while at < chars.len() {
             at = match chars[at] {
@@ -215,180 +211,6 @@ impl<'a> Scan<'a> {
             };
         }
     }
-
-    /// Reads what a dollar sign begins and returns where it ends; none after trouble.
-    fn dollar(&mut self, chars: &[char], at: usize, quotes: Quotes) -> Option<usize> {
-        let splits = quotes == Quotes::None;
-        match chars.get(at + 1) {
-            Some('(') if chars.get(at + 2) == Some(&'(') => {
-                let end = extent::parenthesis(chars, at + 2).filter(|end| chars[end - 1] == ')');
-                let Some(end) = end.filter(|end| *end > at + 3) else {
-                    self.trouble("a calculation that cannot be told from a command");
-                    return None;
-                };
-                let inside: String = chars[at + 3..end - 1].iter().collect();
-                if !is_calculation(&inside) {
-                    self.trouble("a calculation that may run commands");
-                    return None;
-                }
-                self.read.evaluates |= inside.chars().any(|c| c.is_alphabetic() || c == '_');
-                if inside.contains('=') || inside.contains("++") || inside.contains("--") {
-                    self.read.assigned.extend(identifiers(&inside));
-                }
-                self.units.push(Unit::Number);
-                Some(end + 1)
-            }
-            Some('(') => {
-                let Some(end) = extent::parenthesis(chars, at + 2) else {
-                    self.trouble("a substitution whose end cannot be told");
-                    return None;
-                };
-                self.read.scripts.push(chars[at + 2..end].iter().collect());
-                self.units.push(Unit::Open { splits, in_project: false });
-                Some(end + 1)
-            }
-            Some('{') => {
-                let Some(end) = extent::brace(chars, at + 2) else {
-                    self.trouble("an expansion whose end cannot be told");
-                    return None;
-                };
-                self.parameter(&chars[at + 2..end], splits);
-                Some(end + 1)
-            }
-            Some('[') => {
-                self.trouble("a calculation that may run commands");
-                None
-            }
-            Some(c) if c.is_ascii_alphabetic() || *c == '_' => {
-                let name: String =
-                    chars[at + 1..].iter().take_while(|c| c.is_ascii_alphanumeric() || **c == '_').collect();
-                self.variable(&name, splits);
-                Some(at + 1 + name.len())
-            }
-            Some(c) if SPECIAL.contains(c) => {
-                self.units.push(Unit::Open { splits: true, in_project: false });
-                Some(at + 2)
-            }
-            Some(_) | None => {
-                self.push('$', true);
-                Some(at + 1)
-            }
-        }
-    }
-
-    /// Reads what is between `${` and `}`.
-    fn parameter(&mut self, inside: &[char], splits: bool) {
-        let text: String = inside.iter().collect();
-        if text.contains("$(") || text.contains('`') || text.contains("<(") || text.contains("$[") {
-            return self.trouble("a command inside ${…}");
-        }
-        let name_end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
-        let (name, rest) = text.split_at(name_end);
-        if name.is_empty() && rest.len() > 1 && rest.starts_with('!') {
-            return self.trouble("a variable whose name another one holds");
-        }
-        self.read.used.extend(names_in(rest));
-        match rest.chars().next() {
-            None if !name.is_empty() => return self.variable(name, splits),
-            Some('@') if !name.is_empty() => return self.trouble("a transformation that may run commands"),
-            Some('[') => {
-                let index = rest[1..].split(']').next().unwrap_or_default();
-                let plain = index == "@" || index == "*" || index.chars().all(|c| c.is_ascii_digit());
-                if !plain || rest.contains("]@") {
-                    return self.trouble("an index that may run commands");
-                }
-            }
-            Some(':')
-                if !rest[1..].starts_with(['-', '=', '?', '+'])
-                    && !rest.chars().all(|c| c.is_ascii_digit() || matches!(c, ':' | ' ' | '-')) =>
-            {
-                return self.trouble("a calculation that may run commands");
-            }
-            _ => {}
-        }
-        if rest.starts_with('=') || rest.starts_with(":=") {
-            self.read.assigned.push(name.to_owned());
-        }
-        if !name.is_empty() {
-            self.read.used.push(name.to_owned());
-        }
-        self.units.push(Unit::Open { splits, in_project: false });
-    }
-
-    fn variable(&mut self, name: &str, splits: bool) {
-        // Unquoted, an empty value is no word at all, and others may be several.
-        let whole = |value: &String| {
-            !splits || !value.is_empty() && !value.contains([' ', '\t', '\n', '*', '?', '['])
-        };
-        let unit = match (self.context.variable)(name) {
-            Variable::Known(values) if !values.is_empty() && values.iter().all(whole) => Unit::Choice(values),
-            Variable::ProjectFile => Unit::Open { splits, in_project: true },
-            Variable::Known(_) | Variable::Unknown => Unit::Open { splits, in_project: false },
-        };
-        self.read.used.push(name.to_owned());
-        self.units.push(unit);
-    }
-
-    fn backquoted(&mut self, chars: &[char], at: usize, quotes: Quotes) -> Option<usize> {
-        let Some(end) = extent::backquote(chars, at + 1) else {
-            self.trouble("an open backquote");
-            return None;
-        };
-        let mut script = String::new();
-        let mut inside = chars[at + 1..end].iter().copied().peekable();
-        while let Some(c) = inside.next() {
-            let escapes = |c: &char| matches!(c, '$' | '`' | '\\') || (*c == '"' && quotes == Quotes::Double);
-            match inside.peek().copied() {
-                Some(next) if c == '\\' && escapes(&next) => {
-                    script.push(next);
-                    inside.next();
-                }
-                _ => script.push(c),
-            }
-        }
-        self.read.scripts.push(script);
-        self.units.push(Unit::Open { splits: quotes == Quotes::None, in_project: false });
-        Some(end + 1)
-    }
-}
-
-/// Lists the variables that a text looks at.
-fn names_in(text: &str) -> impl Iterator<Item = String> + '_ {
-    text.split('$').skip(1).filter_map(|part| {
-        let part = part.strip_prefix('{').unwrap_or(part);
-        let end = part.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(part.len());
-        (end > 0).then(|| part[..end].to_owned())
-    })
-}
-
-/// Finds the end of `$'…'`.
-fn ansi_end(chars: &[char], from: usize) -> Option<usize> {
-    let mut at = from;
-    while at < chars.len() {
-        match chars[at] {
-            '\\' => at += 1,
-            '\'' => return Some(at),
-            _ => {}
-        }
-        at += 1;
-    }
-    None
-}
-
-/// Returns the names in a calculation.
-fn identifiers(calculation: &str) -> Vec<String> {
-    let words = calculation.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-    words
-        .filter(|word| word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'))
-        .map(str::to_owned)
-        .collect()
-}
-
-/// Tells whether a calculation can do nothing but calculate.
-pub(crate) fn is_calculation(text: &str) -> bool {
-    text.chars().all(|c| c.is_ascii_alphanumeric() || " \t_+-*/%<>=!&|()~^?:,$#{}".contains(c))
-        && !text.contains("$(")
-        && !text.contains("<(")
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ impl Wire {
 /// What a model was asked.
 #[derive(Clone, Debug)]
 pub struct ModelRequest {
-    /// Where.
+    /// The path of the URL.
     pub path: String,
     /// The format, where the path tells.
     pub wire: Option<Wire>,

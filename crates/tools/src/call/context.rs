@@ -1,159 +1,18 @@
-//! Where calls are carried out: one session of an open home.
+//! The context of a call: one session of an open home.
 
 use std::cell::Cell;
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::path::Path;
 use std::time::Duration;
 
-use meanwhile::engine::{
-    Approval, Asked, Asker, Clock as _, Passage, Policy, Runtime, SystemClock, TaskRequest, Teller, is_shared,
-};
-use meanwhile::{AtCapacity, Error, Filter, Scope, Task};
-use mw_model::approval::Proposal;
-use mw_model::{
-    Dialect, EnvVar, Lifetime, Limits, RawText, TRACEPARENT_VARIABLE, TaskId, TraceParent, context_stamp,
-};
+use meanwhile::engine::{Approval, Passage, Runtime, TaskRequest, Teller, is_shared};
+use meanwhile::{Error, Filter, Scope, Task};
+use mw_model::{CommandSpec, Dialect, EnvVar, Lifetime, TRACEPARENT_VARIABLE, TaskId, TraceParent};
 use mw_policy::Tool;
 use serde_json::{Map, Value};
 
-use crate::delegation::AgentSettings;
+use super::caller::{ByCaller, Caller};
+use super::premises::{Background, Premises};
 use crate::toolset::USUAL_WAIT_MS;
-
-/// How often a blocked call checks its caller.
-pub const LOOK_EVERY: Duration = Duration::from_secs(1);
-
-/// The settings for all calls of a session.
-#[derive(Clone)]
-pub struct Premises {
-    /// The session that owns the tasks.
-    pub session: String,
-    /// The default working directory of commands.
-    pub cwd: PathBuf,
-    /// The environment of commands.
-    pub env: Vec<EnvVar>,
-    /// Their file mode creation mask.
-    pub umask: u32,
-    /// The shell that runs scripts.
-    pub shell: RawText,
-    /// The default limits of tasks.
-    pub limits: Limits,
-    /// Whether tasks end with their session.
-    pub lifetime: Lifetime,
-    /// Whether the session ends with its client.
-    pub session_end: SessionEnd,
-    /// What a start does when no slot is free.
-    pub at_capacity: AtCapacity,
-    /// When this context started, in the format of zidane's log names: `20260523-024147-123`.
-    pub context_stamp: String,
-    /// Maximum size of the output in one reply, in bytes.
-    pub reply_bytes: u64,
-    /// How many of the last bytes of a stream `bg_output` reads; 0 = all.
-    pub stream_bytes: u64,
-    /// Maximum time that a call may block.
-    pub longest_call: Duration,
-    /// Whether background tasks are offered.
-    pub background: Background,
-    /// The other agents that are available, if any.
-    pub agents: Option<Arc<AgentSettings>>,
-    /// The policy that decides about calls.
-    pub policy: Policy,
-}
-
-impl Premises {
-    /// The default settings for a directory and an environment, as `mw mcp` has them.
-    #[must_use]
-    pub fn new(session: impl Into<String>, cwd: PathBuf, env: Vec<EnvVar>) -> Self {
-        Self {
-            session: session.into(),
-            cwd,
-            env,
-            umask: 0o022,
-            shell: "/bin/sh".into(),
-            limits: Limits::default(),
-            lifetime: Lifetime::Session,
-            session_end: SessionEnd::Keep,
-            at_capacity: AtCapacity::Queue,
-            context_stamp: context_stamp(SystemClock.now()),
-            reply_bytes: 8 << 10,
-            stream_bytes: 1 << 20,
-            longest_call: Duration::from_secs(240),
-            background: Background::On,
-            agents: None,
-            policy: Policy::default(),
-        }
-    }
-
-    /// Returns the lifetime of tasks that are started with these settings.
-    #[must_use]
-    pub fn lifetime_of_starts(&self, runtime: &Runtime) -> Lifetime {
-        match (self.lifetime, self.session_end) {
-            (Lifetime::Session, SessionEnd::Kill) => Lifetime::Client,
-            (Lifetime::Session, SessionEnd::Keep) if !runtime.sessions().is_hosted(&self.session) => {
-                Lifetime::Kept
-            }
-            (lifetime, _) => lifetime,
-        }
-    }
-}
-
-/// What happens to a session when its client disconnects.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SessionEnd {
-    /// It continues, and so do its tasks.
-    Keep,
-    /// It ends after a grace period, and its tasks with it, unless a client reconnects.
-    Kill,
-}
-
-/// Whether background tasks are offered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Background {
-    /// It is.
-    On,
-    /// They are not: neither schemas nor descriptions mention them.
-    Off,
-}
-
-/// The caller of a blocking call.
-pub trait Caller {
-    /// Gets the state of the tasks about every second, and decides whether the call continues.
-    fn meanwhile(&self, tasks: &[Task]) -> Patience;
-
-    /// Gets the tasks whose ends the reply will report, before a wait starts. They must not be reported in another way
-    /// meanwhile.
-    fn awaits(&self, _: &[TaskId]) {}
-
-    /// Returns how long it may take until a call notices that it was cancelled.
-    fn look_every(&self) -> Duration {
-        LOOK_EVERY
-    }
-
-    /// Asks for approval, see [`Asker::ask`]. By default the caller cannot ask a person.
-    fn ask(&self, _: &Proposal, _: &mut dyn FnMut() -> bool) -> Asked {
-        Asked::Elsewhere
-    }
-}
-
-/// Whether a blocking call continues.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Patience {
-    /// It does.
-    GoOn,
-    /// The caller has disconnected but may come back. Running tasks are left alone.
-    Leave,
-    /// The caller has cancelled. The wait ends, and so does a foreground command.
-    GiveUp,
-}
-
-/// A caller that waits until the call ends.
-#[derive(Clone, Copy, Debug)]
-pub struct Patient;
-
-impl Caller for Patient {
-    fn meanwhile(&self, _: &[Task]) -> Patience {
-        Patience::GoOn
-    }
-}
 
 /// The context of one call: the engine, the session's settings, the caller and the tool.
 pub struct CallContext<'a> {
@@ -190,19 +49,6 @@ pub struct CallTrace {
     pub started: Cell<Option<TraceParent>>,
 }
 
-/// Passes approval requests to the caller.
-struct ByCaller<'a>(&'a dyn Caller);
-
-impl Asker for ByCaller<'_> {
-    fn ask(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> Asked {
-        self.0.ask(proposal, answered)
-    }
-
-    fn still_waits(&self) -> bool {
-        self.0.meanwhile(&[]) == Patience::GoOn
-    }
-}
-
 impl<'a> CallContext<'a> {
     /// Creates the context for calls of a session.
     #[must_use]
@@ -224,6 +70,23 @@ impl<'a> CallContext<'a> {
     pub(crate) fn note_started(&self, task: &Task) {
         if let Some(trace) = self.trace {
             trace.started.set(task.trace.map(|own| own.for_command(1)));
+        }
+    }
+
+    /// Returns the request for a task of this call, with the settings of the session; `cwd` is relative to its directory.
+    pub(crate) fn request(&self, command: CommandSpec, cwd: Option<&Path>) -> TaskRequest {
+        let premises = self.premises;
+        let cwd = premises.cwd.join(cwd.unwrap_or(Path::new("")));
+        TaskRequest {
+            dialect: self.dialect,
+            context: self.task_context().map(str::to_owned),
+            umask: premises.umask,
+            limits: premises.limits.clone(),
+            lifetime: premises.lifetime_of_starts(self.runtime),
+            at_capacity: premises.at_capacity,
+            parent_message: self.parent_message.map(str::to_owned),
+            starter: self.teller.cloned(),
+            ..TaskRequest::new(&premises.session, command, cwd, premises.env.clone())
         }
     }
 
@@ -267,11 +130,6 @@ impl<'a> CallContext<'a> {
     #[must_use]
     pub fn scope(&self) -> Scope {
         Scope::Session(self.premises.session.clone())
-    }
-
-    /// Returns the lifetime of a task that is started here. It is stored with the task, because the reply mentions it.
-    pub(crate) fn lifetime(&self) -> Lifetime {
-        self.premises.lifetime_of_starts(self.runtime)
     }
 
     /// Returns whether a task ends with the session, as far as known.

@@ -3,19 +3,20 @@
 //! A [`ToolDefinition`] declares [`Parameter`]s, which give its schema and read its [`Arguments`]. It works on a [`CallContext`], a session
 //! of the engine, and returns a [`Reply`] or a [`Refusal`].
 
+mod caller;
 mod context;
 mod definition;
 mod next_step;
 mod parameter;
+mod premises;
 mod refusal;
 mod reply;
 
-pub use context::{
-    Background, CallContext, CallTrace, Caller, LOOK_EVERY, Patience, Patient, Premises, SessionEnd,
-    put_below,
-};
+pub use caller::{Caller, LOOK_EVERY, Patience, Patient};
+pub use context::{CallContext, CallTrace, put_below};
 pub use definition::{Field, ToolDefinition};
 pub use next_step::next_step;
 pub use parameter::{Arguments, Kind, Offered, Parameter, Range};
+pub use premises::{Background, Premises, SessionEnd};
 pub use refusal::Refusal;
 pub use reply::{End, Over, Reply, StartedTask};

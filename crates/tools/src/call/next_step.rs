@@ -1,4 +1,4 @@
-//! What a model is told to do after an error.
+//! The next step for a model after an error.
 
 use meanwhile::Error;
 use meanwhile::error::{Denial, NoConsent};

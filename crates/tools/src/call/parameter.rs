@@ -53,7 +53,7 @@ pub enum Kind {
     },
     /// One of several words.
     Word {
-        /// Which.
+        /// The accepted words.
         words: &'static [&'static str],
         /// The default.
         default: Option<&'static str>,

@@ -8,7 +8,7 @@ pub enum Refusal {
     /// An argument is missing or wrong.
     #[error("{name} {problem}")]
     Argument {
-        /// Which.
+        /// The name of the argument.
         name: String,
         /// What is wrong with it.
         problem: String,

@@ -33,7 +33,7 @@ pub struct Reply {
 /// A task that was started according to a reply.
 #[derive(Clone, Debug)]
 pub struct StartedTask {
-    /// Which.
+    /// The id of the task.
     pub task: TaskId,
     /// Which run of it.
     pub run: u32,

@@ -2,16 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use meanwhile::engine::{Approval, Runtime, Started, TaskRequest, Teller};
-use meanwhile::{AtCapacity, Error};
+use meanwhile::Error;
+use meanwhile::engine::{Runtime, Started, TaskRequest};
 use mw_model::{
-    AgentSpec, CommandSpec, DEPTH_VARIABLE, Dialect, EnvVar, Lifetime, Limits, PromptPatterns, RawText,
-    TaskKind, Worktree,
+    AGENT_WAITS, AgentSpec, CommandSpec, DEPTH_VARIABLE, EnvVar, Limits, PromptPatterns, RawText, TaskKind,
+    Worktree,
 };
 
 use super::registry::Registry;
 use super::worktree;
-use mw_model::AGENT_WAITS;
 
 /// How soon an agent counts as waiting after it has printed the line that says so.
 const WAITING_MS: u64 = 1000;
@@ -37,55 +36,39 @@ pub struct AgentSettings {
     pub driver: Vec<RawText>,
 }
 
-/// A request for a subagent.
+impl AgentSettings {
+    /// Returns the command of a task that runs an agent.
+    #[must_use]
+    pub fn command(&self) -> CommandSpec {
+        CommandSpec::Argv(self.driver.clone())
+    }
+}
+
+/// What a subagent is asked to do.
 #[derive(Clone, Debug)]
 pub struct AgentCall {
     /// The agent; the default one if absent.
     pub agent: Option<String>,
     /// The prompt.
     pub prompt: String,
-    /// A description for people.
-    pub description: Option<String>,
-    /// A name unique among the session's live tasks.
-    pub name: Option<String>,
-    /// The dialect it is asked for in.
-    pub dialect: Dialect,
-    /// The context in which it is counted, if not its session.
-    pub context: Option<String>,
-    /// The session that owns the task.
-    pub session: String,
-    /// Its working directory.
-    pub cwd: PathBuf,
-    /// The environment it gets.
-    pub env: Vec<EnvVar>,
-    /// Its file mode creation mask.
-    pub umask: u32,
-    /// Limits of the task.
-    pub limits: Limits,
-    /// Whether it ends with its session.
-    pub lifetime: Lifetime,
-    /// What to do when no slot is free.
-    pub at_capacity: AtCapacity,
-    /// The batch it belongs to.
-    pub batch: Option<String>,
     /// Whether it gets a separate worktree.
     pub worktree: bool,
-    /// The mode of its session; its entry's own unless said.
+    /// The mode of its session; by default that of its entry.
     pub mode: Option<String>,
-    /// The message that led to it.
-    pub parent_message: Option<String>,
-    /// The server that starts it.
-    pub starter: Option<Teller>,
-    /// The approval.
-    pub approval: Approval,
 }
 
-/// Starts a subagent as a task and returns at once. The task is registered before its agent is started.
+/// Starts a subagent as a task and returns at once. The task is registered before its agent is started. The request has
+/// [`AgentSettings::command`]; this adds what only agents have.
 ///
 /// # Errors
 /// When there is no such agent, the prompt is empty, too many agents are above each other, no worktree can be made, or
 /// the task cannot be started.
-pub fn order(call: AgentCall, settings: &AgentSettings, runtime: &Runtime) -> Result<Started, Error> {
+pub fn order(
+    call: AgentCall,
+    request: TaskRequest,
+    settings: &AgentSettings,
+    runtime: &Runtime,
+) -> Result<Started, Error> {
     let invalid = |message: String, hint: String| Err(Error::invalid(message, hint));
     let registry = &settings.registry;
     let names = registry.names().join(", ");
@@ -95,10 +78,7 @@ pub fn order(call: AgentCall, settings: &AgentSettings, runtime: &Runtime) -> Re
     };
     let Some(entry) = entry else {
         let name = call.agent.unwrap_or_default();
-        return invalid(
-            format!("no agent {name:?}"),
-            format!("choose one of {names}; mw agent --list tests them, [agents.NAME] adds one"),
-        );
+        return invalid(format!("no agent {name:?}"), format!("choose one of {names}"));
     };
     if call.prompt.trim().is_empty() {
         return invalid("the prompt is empty".to_owned(), "describe the work".to_owned());
@@ -112,10 +92,10 @@ pub fn order(call: AgentCall, settings: &AgentSettings, runtime: &Runtime) -> Re
             "do this yourself, or raise subagent.max_depth".to_owned(),
         );
     }
-    let made = if call.worktree { Some(new_worktree(&call.cwd)?) } else { None };
+    let made = if call.worktree { Some(new_worktree(&request.cwd)?) } else { None };
     let (worktree, cwd) = match made {
         Some((worktree, inside)) => (Some(worktree), inside),
-        None => (None, call.cwd),
+        None => (None, request.cwd),
     };
     let agent = AgentSpec {
         name: entry.name.clone(),
@@ -128,7 +108,7 @@ pub fn order(call: AgentCall, settings: &AgentSettings, runtime: &Runtime) -> Re
         linger_ms: settings.linger_ms,
         worktree: worktree.clone(),
     };
-    let mut env = call.env;
+    let mut env = request.env;
     let depth = (DEPTH_VARIABLE.to_owned(), agent.depth.to_string());
     for (name, value) in entry.env.iter().cloned().chain([depth]) {
         env.retain(|var| var.name.as_bytes() != name.as_bytes());
@@ -139,28 +119,18 @@ pub fn order(call: AgentCall, settings: &AgentSettings, runtime: &Runtime) -> Re
         // Only the driver knows when its agent waits for a person.
         stall_ms: WAITING_MS,
         prompts: PromptPatterns(vec![format!("{AGENT_WAITS}*")]),
-        kill_grace_ms: call.limits.kill_grace_ms.max(least_grace),
-        timeout_grace_ms: call.limits.timeout_grace_ms.max(least_grace),
-        ..call.limits
+        kill_grace_ms: request.limits.kill_grace_ms.max(least_grace),
+        timeout_grace_ms: request.limits.timeout_grace_ms.max(least_grace),
+        ..request.limits
     };
-    let command = CommandSpec::Argv(settings.driver.clone());
     let request = TaskRequest {
         kind: TaskKind::Agent,
-        dialect: call.dialect,
-        context: call.context,
-        name: call.name,
-        description: call.description,
-        umask: call.umask,
+        cwd,
+        env,
         limits,
-        lifetime: call.lifetime,
-        at_capacity: call.at_capacity,
-        batch: call.batch,
-        parent_session: Some(call.session.clone()),
-        parent_message: call.parent_message,
-        starter: call.starter,
-        approval: call.approval,
+        parent_session: Some(request.session.clone()),
         agent: Some(Box::new(agent)),
-        ..TaskRequest::new(&call.session, command, cwd, env)
+        ..request
     };
     let started = runtime.starts().start(&request);
     if let (Err(_), Some(worktree)) = (&started, &worktree) {
@@ -173,7 +143,7 @@ fn new_worktree(cwd: &Path) -> Result<(Worktree, PathBuf), Error> {
     worktree::make(cwd).map_err(|why| {
         Error::invalid(
             format!("cannot create a worktree: {why}"),
-            "run it inside a git repository with a commit, or without --worktree",
+            "run it inside a git repository with a commit, or without a worktree",
         )
     })
 }

@@ -25,7 +25,7 @@ pub struct AgentEntry {
 pub struct Known {
     /// The name it gets.
     pub name: &'static str,
-    /// What is looked for on the PATH, and what it is called with; the first that is there counts.
+    /// Programs with their arguments; the first one found on the PATH is used.
     pub commands: &'static [&'static [&'static str]],
 }
 
@@ -52,7 +52,7 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// Those of the settings, our own (`mw acp`), and the known ones that are on this PATH. The settings count more.
+    /// The agents of the settings, our own (`mw acp`), and known agents on this PATH. The settings take precedence.
     #[must_use]
     pub fn new(configured: Vec<AgentEntry>, path: &str, mw: &Path) -> Self {
         let mut entries = BTreeMap::new();

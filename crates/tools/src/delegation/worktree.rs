@@ -9,13 +9,13 @@ use std::process::Command;
 
 use mw_model::Worktree;
 
-/// Where worktrees are, within their repository: the project's settings hold there, and git does not see them.
+/// The directory of worktrees within their repository. The project's settings apply there, and git ignores it.
 const PLACE: &str = ".meanwhile/worktrees";
 
-/// Makes a worktree of the repository that a directory lies in; returns it and the same directory within it.
+/// Creates a worktree of the repository that contains a directory. Returns it and the same directory within it.
 ///
 /// # Errors
-/// In words, when the directory lies in no repository or git fails.
+/// As text, when the directory is in no repository or git fails.
 pub fn make(cwd: &Path) -> Result<(Worktree, PathBuf), String> {
     let top = git(cwd, &["rev-parse", "--show-toplevel"])
         .map_err(|why| format!("{} is not in a git repository: {why}", cwd.display()))?;
@@ -60,7 +60,7 @@ pub enum Changes {
     None,
     /// No file differs, but there are commits that undo each other: it was kept for them.
     Commits,
-    /// This, as a diff against the commit it began with: bytes as git wrote them, whatever the files hold.
+    /// A diff against the first commit, as bytes, because files may contain anything.
     Diff(Vec<u8>),
     /// Unknown; the worktree was kept.
     Unknown(String),
@@ -89,8 +89,7 @@ pub fn finish(worktree: &Worktree) -> Changes {
     }
 }
 
-/// Returns all changes since a commit. They are looked for with a copy of the index, so that nothing the agent staged
-/// or left unstaged is touched.
+/// Returns all changes since a commit. It uses a copy of the index, so that the agent's index stays unchanged.
 fn diff(path: &Path, base: &str) -> Result<Vec<u8>, String> {
     let real = path.join(git(path, &["rev-parse", "--git-path", "index"])?);
     let copy = real.with_file_name("meanwhile-index");

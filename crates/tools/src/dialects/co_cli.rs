@@ -11,8 +11,9 @@ use crate::call::{
     Arguments, CallContext, Field, Kind, Offered, Over, Parameter, Refusal, Reply, ToolDefinition,
 };
 use crate::operations::{OutputCall, ShellCall, StopCall, list, output, start, stop, told};
-use crate::screens::text::{dated, first_line, minutes, title};
-use crate::screens::{Layout, table};
+use crate::screens::Layout;
+use crate::screens::co_cli::{begun, progress, table};
+use crate::screens::text::{dated, minutes, title};
 
 const OWN: Dialect = Dialect::CoCli;
 /// How many lines a status shows.
@@ -139,14 +140,6 @@ fn start_background_task(arguments: &Arguments, cx: &CallContext<'_>) -> Result<
     }))
 }
 
-/// Says what has become of a start: one without a slot has not begun.
-pub(crate) fn begun(task: &Task, id: &str) -> String {
-    match task.queue_position {
-        Some(place) => format!("Queued background task {id} (pending, position {place} in the queue)"),
-        None => format!("Started background task {id}"),
-    }
-}
-
 /// Splits a command into words as a shell would.
 fn words(command: &str) -> Result<CommandSpec, Refusal> {
     let words = shlex::split(command)
@@ -157,7 +150,7 @@ fn words(command: &str) -> Result<CommandSpec, Refusal> {
     Ok(CommandSpec::Argv(words.into_iter().map(Into::into).collect()))
 }
 
-/// A reply whose text is what people see, too.
+/// Makes a reply whose text is its `display`.
 fn shown(data: Value) -> Reply {
     let text = data["display"].as_str().unwrap_or_default().to_owned();
     Reply::new(text, data)
@@ -190,7 +183,7 @@ fn check_task_status(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Repl
     if with_output && !lines.is_empty() {
         display.push_str(&format!("\n\nRecent output:\n{lines}"));
     }
-    // One that never began has none.
+    // A task that never started has no log.
     if task.started_at.is_some() {
         display.push_str(&format!("\n\nFull output: {}", cx.runtime.reader().log_of(task).display()));
     }
@@ -208,24 +201,6 @@ fn check_task_status(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Repl
     }));
     let told = (task.status.is_terminal() && with_output).then(|| task.id.clone());
     Ok(reply.telling(told))
-}
-
-/// Says how far a running task has come: `Running: 132/247 files processed (53%)`.
-pub(crate) fn progress(task: &Task) -> Option<String> {
-    let progress = task.progress.as_ref().filter(|_| !task.status.is_terminal())?;
-    let steps = match (progress.done, progress.total) {
-        (Some(done), Some(total)) => Some(format!("{done}/{total}")),
-        (Some(done), None) => Some(done.to_string()),
-        (None, _) => None,
-    };
-    let text = progress.text.as_deref().map(first_line).unwrap_or_default();
-    // What a line of output says it says once.
-    let steps = steps.filter(|steps| !text.contains(steps.as_str()));
-    let percent = progress.percent.map(|percent| format!("{}%", percent.trunc()));
-    let percent =
-        percent.filter(|percent| !text.contains(percent.as_str())).map(|percent| format!("({percent})"));
-    let words = [steps, Some(text).filter(|text| !text.is_empty()), percent];
-    Some(format!("Running: {}", words.into_iter().flatten().collect::<Vec<_>>().join(" ")))
 }
 
 /// Its word for the state, and what that word leaves out.
@@ -256,7 +231,7 @@ fn cancel_background_task(arguments: &Arguments, cx: &CallContext<'_>) -> Result
     let (status, failed) = (OWN.state(after), after.status != Status::Cancelled);
     let display = match after.status {
         Status::Cancelled => format!("Task {id} cancelled."),
-        // It was over before the signal came.
+        // The task ended before the signal.
         _ if after.status.is_terminal() => format!("Task {id} is not running (status: {status})."),
         _ => format!("Task {id} was asked to end but is still running (status: {status})."),
     };

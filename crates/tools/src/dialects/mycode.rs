@@ -1,8 +1,7 @@
 //! The dialect mycode: `Bash`, `Task`, `TaskOutput` and `KillShell`. Replies are objects with a box as text.
 
-use meanwhile::engine::{Condition, Runtime};
+use meanwhile::engine::Condition;
 use meanwhile::{Error, Task};
-use mw_model::wire::{AGENT_FILE, LOG_FILE};
 use mw_model::{Status, TaskKind};
 use serde_json::{Map, Value, json};
 
@@ -15,11 +14,12 @@ use crate::operations::{
     told, wait,
 };
 use crate::screens::Layout;
-use crate::screens::panel::Panel;
-use crate::screens::text::{beginning, command, first_line, minutes, title};
+use crate::screens::mycode::{
+    self, completed, error_text, exit_code, output_file, shown_word, start_panel, status,
+};
+use crate::screens::text::{command, minutes, title};
 
 const OWN: Dialect = Dialect::Mycode;
-const RECENT: usize = 3;
 /// Types of subagents that every host of such a tool has: the default agent does their work.
 const USUAL_TYPES: [&str; 2] = ["Bash", "general-purpose"];
 
@@ -185,7 +185,7 @@ fn task(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
     }
     let Ran { task, output, .. } = ran;
     let mut data = json!({"task_id": task.id, "status": OWN.state(&task), "output": output.text});
-    name_file(&mut data, output_file(&task, cx));
+    name_file(&mut data, output_file(&task, cx.runtime));
     let failed = task.status != Status::Completed;
     if failed {
         data["error"] = error_text(&task).or_else(|| task.cause.clone()).unwrap_or_default().into();
@@ -195,66 +195,22 @@ fn task(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
     Ok(Reply { failed, ..Reply::new(text, data) }.telling([task.id]))
 }
 
-/// Returns which agent does the work of a type; nothing for the one that is asked by default.
+/// Returns the agent of a type; none for the default agent.
 fn agent_of(kind: &str, cx: &CallContext<'_>) -> Option<String> {
     let is_known = cx.premises.agents.as_ref().is_some_and(|agents| agents.registry.get(kind).is_some());
     let is_usual = USUAL_TYPES.iter().any(|usual| usual.eq_ignore_ascii_case(kind));
     (is_known || !is_usual).then(|| kind.to_owned())
 }
 
-/// Returns where a task's output is: an agent's as `<id>.json`, all others' as `<id>.log` among the tasks. Nothing where
-/// it never began: that name would lead nowhere. That of one that waits leads to its output as soon as it runs.
-fn output_file(task: &Task, cx: &CallContext<'_>) -> Option<String> {
-    output_file_in(task, cx.runtime)
-}
-
-/// Says where all of the output is, if some was left out.
+/// Returns a line that names the full output, if some was omitted.
 fn full_output(left_out: u64, task: &Task, cx: &CallContext<'_>) -> String {
-    let file = if left_out > 0 { output_file(task, cx) } else { None };
+    let file = if left_out > 0 { output_file(task, cx.runtime) } else { None };
     file.map(|file| format!("\n\nFull output: {file}")).unwrap_or_default()
 }
 
-pub(crate) fn output_file_in(task: &Task, runtime: &Runtime) -> Option<String> {
-    if task.status.is_terminal() && task.started_at.is_none() {
-        return None;
-    }
-    let (end, file) = if task.kind == TaskKind::Agent { ("json", AGENT_FILE) } else { ("log", LOG_FILE) };
-    let linked = runtime.reader().link_beside(task, &format!("{}.{end}", task.id), Some(file));
-    Some(linked.map_or_else(
-        // Where no link can be made the file itself is named.
-        |_| task.agent.as_ref().map_or(&task.output_path, |agent| &agent.record_path).clone(),
-        |path| path.to_string_lossy().into_owned(),
-    ))
-}
-
-/// Says that a task was started, or waits for a slot.
-pub(crate) fn started_screen(task: &Task, output_file: Option<&str>) -> String {
-    let state = if task.queue_position.is_some() { "Pending" } else { "Running" };
-    let panel = start_panel(task, state, output_file);
-    format!("{}\n\nYou can continue working. Use /tasks to check status.", panel.draw())
-}
-
-fn start_panel(task: &Task, state: &str, output_file: Option<&str>) -> Panel {
-    let is_queued = task.queue_position.is_some();
-    let title = if is_queued { "Background Task Queued" } else { "Background Task Started" };
-    let mut panel = Panel::new(title)
-        .field("Task ID", task.id.as_str())
-        .field("Command", &beginning(&task.command))
-        .field("Status", state);
-    if let Some(file) = output_file.filter(|_| !is_queued) {
-        panel = panel.path("Output", file);
-    }
-    panel
-}
-
-/// Draws one task with the end of its output.
-pub(crate) fn screen(task: &Task, output: &str) -> String {
-    if task.status.is_terminal() { completed(task, output) } else { status(task, output) }.draw()
-}
-
 fn started(task: &Task, cx: &CallContext<'_>) -> Reply {
-    let file = output_file(task, cx);
-    let text = started_screen(task, file.as_deref());
+    let file = output_file(task, cx.runtime);
+    let text = mycode::started(task, file.as_deref());
     let ends = cx.ends_with_session(task);
     let mut data = json!({"task_id": task.id, "status": OWN.state(task), "ends_with_session": ends});
     name_file(&mut data, file.clone());
@@ -266,15 +222,6 @@ fn started(task: &Task, cx: &CallContext<'_>) -> Reply {
     })
 }
 
-/// A word for an ended state as the boxes have it.
-fn shown_word(word: &str) -> &'static str {
-    match word {
-        "completed" => "Completed",
-        "cancelled" => "Cancelled",
-        _ => "Error",
-    }
-}
-
 /// The record of a task, field by field as its source has it.
 fn record(task: &Task, cx: &CallContext<'_>) -> Value {
     let mut record = json!({
@@ -284,7 +231,7 @@ fn record(task: &Task, cx: &CallContext<'_>) -> Value {
         "status": OWN.state(task),
         "started_at": task.started_at,
         "completed_at": task.ended_at,
-        "output_file": output_file(task, cx),
+        "output_file": output_file(task, cx.runtime),
         "exit_code": task.status.is_terminal().then(|| exit_code(task)),
         "error": error_text(task),
     });
@@ -339,7 +286,7 @@ fn task_output(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Ref
     Ok(Reply::new(text, data).telling(over.then(|| task.id.clone())))
 }
 
-/// Succeeds only with a task that was not over.
+/// Fails for a task that has already ended.
 fn kill_shell(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
     let id = arguments.required("shell_id").to_owned();
     let stopped = stop(&StopCall::term(vec![id.clone()]), cx)?;
@@ -355,62 +302,14 @@ fn kill_shell(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refu
     Ok(Reply::new(format!("Task {} {state}", one.after.id), data).telling(told(&stopped)))
 }
 
-fn status(task: &Task, output: &str) -> Panel {
-    let elapsed = minutes(task.duration_ms.unwrap_or(0));
-    let state =
-        if task.started_at.is_some() { format!("Running ({elapsed} elapsed)") } else { "Pending".to_owned() };
-    Panel::new("Task Status")
-        .field("Task ID", task.id.as_str())
-        .field("Status", &state)
-        .block("Recent Output", last_lines(output))
-}
-
-fn completed(task: &Task, output: &str) -> Panel {
-    Panel::new("Task Completed")
-        .field("Task ID", task.id.as_str())
-        .field("Status", shown_word(OWN.state(task)))
-        .field("Exit Code", &exit_code(task).to_string())
-        .field("Duration", &minutes(task.duration_ms.unwrap_or(0)))
-        .block("Error", error_text(task).map(|error| first_line(&error)))
-        .block("Summary", summary(output))
-}
-
-/// The outcome in one line where a tool is known that prints one; else the last lines, as its source shows them.
-fn summary(output: &str) -> Vec<String> {
-    let last = last_lines(output);
-    match meanwhile::engine::summarize(output.as_bytes()) {
-        Some(line) if !last.contains(&line) => vec![line],
-        Some(_) | None => last,
-    }
-}
-
-fn last_lines(text: &str) -> Vec<String> {
-    let lines: Vec<_> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    lines[lines.len().saturating_sub(RECENT)..].iter().map(|line| first_line(line)).collect()
-}
-
-/// A missing exit code is −1.
-fn exit_code(task: &Task) -> i32 {
-    task.exit_code.unwrap_or(-1)
-}
-
-/// What went wrong, where the state alone does not say it.
-fn error_text(task: &Task) -> Option<String> {
-    if let Some(agent) = task.agent.as_ref().filter(|_| task.status.is_error()) {
-        return agent.error.clone().or_else(|| task.cause.clone());
-    }
-    let says_little = task.status.is_error() && (task.status != Status::Failed || task.exit_code.is_none());
-    task.cause.clone().filter(|_| says_little)
-}
-
-/// Adds to a reply where the output is, if it is anywhere.
+/// Adds the output file to a reply, if there is one.
 fn name_file(data: &mut Value, file: Option<String>) {
     if let Some(file) = file {
         data["output_file"] = file.into();
     }
 }
 
-/// Refuses a call that named this task, if it named one.
+/// Refuses a call, and names its task.
 fn refuse(refusal: &Refusal, given: &Map<String, Value>) -> Reply {
     let named = || ["task_id", "shell_id"].iter().find_map(|name| given.get(*name)?.as_str());
     let (id, error) = match refusal {

@@ -244,13 +244,13 @@ fn bg_output(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refus
         if read.left > 0 {
             text.push_str(&format!("({} more bytes of {name}: call again)\n", read.left));
         }
-        // What came before the place of the last read was seen; what was dropped never was.
+        // Output before the last read was seen; dropped output never was.
         let misses = read.passed_over > 0 || (read.misses && !news_only) || read.task.dropped_bytes > 0;
         if read.left > 0 || misses {
             data["truncated"] = true.into();
         }
     }
-    // Output and nothing else: how it ended is told by bg_status, or by a notification.
+    // Only output: bg_status or a notification reports the end.
     Ok(Reply::new(text, data))
 }
 

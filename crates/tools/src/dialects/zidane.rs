@@ -144,7 +144,7 @@ fn name(task: &Task, cx: &CallContext<'_>) -> String {
     if task.context.as_deref() == cx.task_context() { OWN.handle(task) } else { task.id.to_string() }
 }
 
-/// The log under the name that tells the task and the context.
+/// Returns the log by the name that contains the task and the context.
 fn log_of(task: &Task, cx: &CallContext<'_>) -> String {
     cx.runtime.reader().log_of(task).to_string_lossy().into_owned()
 }
@@ -197,7 +197,7 @@ fn exit_code(task: &Task) -> Option<i32> {
 }
 
 fn refuse(refusal: &Refusal, cx: &CallContext<'_>) -> Reply {
-    // One that waits for its turn is not listed.
+    // Queued tasks are not listed.
     let listed =
         |task: &Task| task.kind == TaskKind::Shell && OWN.word(task.status, task.cause_value()).is_some();
     let live: Vec<_> = cx.live().into_iter().filter(listed).map(|task| name(&task, cx)).collect();

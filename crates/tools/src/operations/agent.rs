@@ -1,6 +1,6 @@
 //! Starts another agent, or sends it a follow-up.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use meanwhile::engine::{Approval, Condition, WaitRequest};
@@ -8,8 +8,7 @@ use meanwhile::{Error, Task};
 
 use super::excerpt::Excerpt;
 use super::shell::{Ran, Returned};
-use crate::call::Refusal;
-use crate::call::{CallContext, Patience};
+use crate::call::{CallContext, Patience, Refusal};
 use crate::delegation::{AgentCall, order};
 
 /// A request to another agent.
@@ -34,37 +33,20 @@ pub struct Wish {
 /// Asks another agent in the background.
 ///
 /// # Errors
-/// When there are no agents here, or this one cannot be started; nothing is left of it then.
+/// When no agents are available, or this one cannot be started.
 pub fn delegate(wish: Wish, cx: &CallContext<'_>) -> Result<Task, Refusal> {
-    let premises = cx.premises;
-    let Some(settings) = &premises.agents else {
+    let Some(settings) = &cx.premises.agents else {
         return Err(Error::invalid("no agents are available", "do it yourself").into());
     };
-    let mut env = premises.env.clone();
-    cx.place(&mut env);
-    let call = AgentCall {
-        agent: wish.agent,
-        prompt: wish.prompt,
-        description: wish.title,
-        name: None,
-        dialect: cx.dialect,
-        context: cx.task_context().map(str::to_owned),
-        session: premises.session.clone(),
-        cwd: premises.cwd.join(wish.cwd.as_deref().unwrap_or(Path::new(""))),
-        env,
-        umask: premises.umask,
-        limits: premises.limits.clone(),
-        lifetime: cx.lifetime(),
-        at_capacity: premises.at_capacity,
-        batch: wish.batch,
-        worktree: wish.worktree,
-        mode: None,
-        parent_message: wish.parent_message.or_else(|| cx.parent_message.map(str::to_owned)),
-        starter: cx.teller.cloned(),
-        // The call itself has passed the gate.
-        approval: Approval::Auto,
-    };
-    let task = order(call, settings, cx.runtime)?.task;
+    let mut request = cx.request(settings.command(), wish.cwd.as_deref());
+    cx.place(&mut request.env);
+    request.description = wish.title;
+    request.batch = wish.batch;
+    request.parent_message = wish.parent_message.or(request.parent_message);
+    // The call itself was approved.
+    request.approval = Approval::Auto;
+    let call = AgentCall { agent: wish.agent, prompt: wish.prompt, worktree: wish.worktree, mode: None };
+    let task = order(call, request, settings, cx.runtime)?.task;
     cx.note_started(&task);
     Ok(task)
 }

@@ -16,7 +16,7 @@ pub struct Excerpt {
 }
 
 impl Excerpt {
-    /// Takes the head and the tail of what a task has printed so far.
+    /// Returns the head and the tail of a task's output so far.
     ///
     /// # Errors
     /// When its log is gone.
@@ -24,7 +24,7 @@ impl Excerpt {
         Self::within(task, cx.premises.reply_bytes, cx)
     }
 
-    /// The same with another limit than that of a whole reply.
+    /// The same with another limit.
     ///
     /// # Errors
     /// When its log is gone.
@@ -37,7 +37,7 @@ impl Excerpt {
         if !tail.has_earlier {
             return Ok(Self { text: shown(&tail, most), left_out: 0 });
         }
-        // The end says how it went, so it has the greater part.
+        // The end shows the outcome, so it gets the larger part.
         let (quarter, rest) = ((most / 4).max(1), most - most / 4);
         let head = read(task, cx, From::Offset(0), quarter)?;
         let tail = read(task, cx, From::TailBytes(rest), rest)?;
@@ -52,7 +52,7 @@ impl Excerpt {
 }
 
 impl Excerpt {
-    /// Takes the head of an answer.
+    /// Returns the head of an answer.
     fn head(answer: &str, most: u64) -> Self {
         let most = usize::try_from(most).unwrap_or(usize::MAX);
         let text = without_notifications(&clean_text(answer));
@@ -66,7 +66,7 @@ impl Excerpt {
     }
 }
 
-/// Returns what an agent has answered, once it has.
+/// Returns the answer of an agent that has ended.
 pub(crate) fn answer(task: &Task, cx: &CallContext<'_>) -> Option<String> {
     let is_over = task.kind == TaskKind::Agent && task.status.is_terminal();
     is_over.then(|| cx.runtime.agents().agent_result(&task.id, task.state.run())).flatten()
@@ -78,20 +78,20 @@ fn read(task: &Task, cx: &CallContext<'_>, from: From, max_bytes: u64) -> Result
     cx.runtime.reader().read_shown(task.id.as_str(), &cx.scope(), &request)
 }
 
-/// Puts output into the form in which a model may see it.
+/// Converts output into text for a model.
 pub(crate) fn shown(reply: &ReadReply, most: u64) -> String {
     legible(&reply.bytes(), most)
 }
 
-/// Returns what comes after a character that a cut went through.
+/// Returns the bytes after a character that was cut.
 fn after_cut_character(bytes: &[u8]) -> &[u8] {
     const LONGEST_REST: usize = 3;
     let rest = bytes.iter().take(LONGEST_REST).take_while(|byte| **byte & 0xC0 == 0x80).count();
     &bytes[rest..]
 }
 
-/// Makes a text of bytes, without control sequences. One that has grown beyond what a reply may hold, because
-/// bytes that are no text became characters of three bytes, has `?` in their place.
+/// Converts bytes into text without control sequences. Invalid bytes become `?` if the usual mark of three bytes would make
+/// the text too long.
 fn legible(bytes: &[u8], most: u64) -> String {
     let text = without_notifications(&clean_text(&String::from_utf8_lossy(bytes)));
     if text.len() as u64 > most { text.replace(char::REPLACEMENT_CHARACTER, "?") } else { text }
@@ -100,8 +100,7 @@ fn legible(bytes: &[u8], most: u64) -> String {
 /// The name of the XML element of notifications.
 const NOTIFICATION: &str = "task-notification";
 
-/// Takes the meaning from whatever looks like a notification in a text: only a server writes those, and a command
-/// may print what it likes.
+/// Escapes everything that looks like a notification, because a command may print anything.
 pub(crate) fn without_notifications(text: &str) -> String {
     let lower = text.to_ascii_lowercase();
     let mut safe = String::with_capacity(text.len());

@@ -34,7 +34,7 @@ pub fn list(filter: Filter, room: impl Fn(&Task) -> usize, cx: &CallContext<'_>)
     Ok(Listed { tasks, total: page.total })
 }
 
-/// Takes away from the end what a reply has no room for; returns how many that were.
+/// Removes items from the end that do not fit into a reply. Returns their number.
 pub fn shorten<T>(items: &mut Vec<T>, room: impl Fn(&T) -> usize, cx: &CallContext<'_>) -> usize {
     let mut left = usize::try_from(cx.premises.reply_bytes).unwrap_or(usize::MAX);
     let fitting = items.iter().take_while(|item| {

@@ -1,11 +1,11 @@
 //! Runs a command in the background or in the foreground. Both use the same start.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use meanwhile::Task;
 use meanwhile::engine::{Condition, KillRequest, TaskRequest, WaitRequest};
-use mw_model::{CommandSpec, EnvVar, Io, Limits, first_chars};
+use mw_model::{CommandSpec, EnvVar, Io, first_chars};
 
 use super::excerpt::Excerpt;
 use crate::call::{Background, CallContext, Patience, Refusal, Reply};
@@ -13,7 +13,7 @@ use crate::call::{Background, CallContext, Patience, Refusal, Reply};
 /// A request to run a command.
 #[derive(Clone, Debug)]
 pub struct ShellCall {
-    /// What.
+    /// The command.
     pub command: CommandSpec,
     /// The working directory, relative to that of the session.
     pub cwd: Option<PathBuf>,
@@ -54,29 +54,19 @@ impl ShellCall {
     }
 
     fn request(&self, cx: &CallContext<'_>) -> TaskRequest {
-        let premises = cx.premises;
-        let cwd = self.cwd.as_deref().unwrap_or(Path::new(""));
-        let mut env = premises.env.clone();
+        let mut request = cx.request(self.command.clone(), self.cwd.as_deref());
         for (name, value) in &self.env {
-            env.retain(|var| var.name.as_bytes() != name.as_bytes());
-            env.push(EnvVar { name: name.as_str().into(), value: value.as_str().into() });
+            request.env.retain(|var| var.name.as_bytes() != name.as_bytes());
+            request.env.push(EnvVar { name: name.as_str().into(), value: value.as_str().into() });
         }
-        let run_timeout_ms =
-            self.run_timeout_ms.or(premises.limits.run_timeout_ms).filter(|limit| *limit > 0);
+        let timeout = self.run_timeout_ms.or(request.limits.run_timeout_ms);
+        request.limits.run_timeout_ms = timeout.filter(|limit| *limit > 0);
         TaskRequest {
-            dialect: cx.dialect,
-            context: cx.task_context().map(str::to_owned),
-            umask: premises.umask,
             description: self.title.clone(),
-            limits: Limits { run_timeout_ms, ..premises.limits.clone() },
             batch: self.batch.clone(),
             io: self.io,
-            lifetime: cx.lifetime(),
-            at_capacity: premises.at_capacity,
             expected: self.expected.as_deref().and_then(one_line),
-            parent_message: cx.parent_message.map(str::to_owned),
-            starter: cx.teller.cloned(),
-            ..TaskRequest::new(&premises.session, self.command.clone(), premises.cwd.join(cwd), env)
+            ..request
         }
     }
 }
@@ -93,7 +83,7 @@ fn one_line(text: &str) -> Option<String> {
 /// Starts a command in the background.
 ///
 /// # Errors
-/// When it cannot be started; nothing is left of it then.
+/// When it cannot be started.
 pub fn start(call: &ShellCall, cx: &CallContext<'_>) -> Result<Task, Refusal> {
     let mut request = call.request(cx);
     cx.place(&mut request.env);

@@ -1,7 +1,10 @@
 //! Texts for people: task lists, status pages and boxes, for replies and for the slash commands of a chat.
 
-pub(crate) mod panel;
+pub(crate) mod co_cli;
+pub(crate) mod mycode;
+mod panel;
 mod tasks;
 pub(crate) mod text;
 
-pub use tasks::{Layout, one, started, status, table, tasks, word, words};
+pub use co_cli::status;
+pub use tasks::{Layout, one, started, tasks, word, words};

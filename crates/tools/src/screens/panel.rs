@@ -5,7 +5,7 @@ use unicode_width::UnicodeWidthStr;
 use super::text::{cell, cut};
 
 const WIDTH: usize = 53;
-/// What is left between the borders and the blank after the first.
+/// The width between the borders, without the blank after the first.
 const INNER: usize = WIDTH - 3;
 
 /// A box with a title; lines are added one by one.
@@ -25,7 +25,7 @@ impl Panel {
         self
     }
 
-    /// Adds a field with a path. One that is too long continues in the next lines: cut it could not be used.
+    /// Adds a field with a path. A long path continues on the next lines, because a shortened one is useless.
     pub(crate) fn path(mut self, name: &str, path: &str) -> Self {
         let home = std::env::var("HOME").unwrap_or_default();
         let text = format!("{name}: {}", below(path, &home).replace('\t', " "));
@@ -69,7 +69,7 @@ fn below(path: &str, home: &str) -> String {
     }
 }
 
-/// Returns as much of a path as fits, up to the last slash in it where there is one.
+/// Returns the part of a path that fits, up to its last slash if there is one.
 fn whole_parts(path: &str, columns: usize) -> &str {
     let fitting = cut(path, columns);
     if fitting.len() == path.len() {

@@ -34,7 +34,7 @@ pub(crate) fn first_line(text: &str) -> String {
     clipped(line.as_deref().unwrap_or_default().trim(), MOST)
 }
 
-/// Returns the first line of a command, marked where there are more.
+/// Returns the first line of a command, with a mark if more follow.
 pub(crate) fn beginning(command: &str) -> String {
     let first = first_line(command);
     let has_more = command.lines().filter(|line| !line.trim().is_empty()).count() > 1;
@@ -65,7 +65,7 @@ pub(crate) fn quoted(text: &str) -> String {
     quoted
 }
 
-/// Returns as much of the beginning of a text as fits into a number of columns, cut between what is seen as one sign.
+/// Returns the beginning of a text that fits into a number of columns, cut between graphemes.
 pub(crate) fn cut(text: &str, columns: usize) -> &str {
     let mut width = 0;
     let end = text.grapheme_indices(true).find(|(_, grapheme)| {
@@ -86,12 +86,12 @@ pub(crate) fn cell(text: &str, columns: usize) -> String {
     cell
 }
 
-/// Returns what a task is called: its description, or the first line of its command.
+/// Returns the description of a task, or the first line of its command.
 pub(crate) fn title(task: &Task) -> String {
     first_line(task.description.as_deref().unwrap_or(&task.command))
 }
 
-/// Returns the handle that tells time and program: `task_20260209_143022_pytest_k3f9`.
+/// Returns the handle of co-cli, with time and program: `task_20260209_143022_pytest_k3f9`.
 pub(crate) fn dated(task: &Task) -> String {
     Dialect::CoCli.handle(task)
 }

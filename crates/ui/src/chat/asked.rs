@@ -15,7 +15,7 @@ const GRACE_MICROS: i64 = 500_000;
 /// A person who typed within this time is still typing.
 const WRITING_MICROS: i64 = 1_000_000;
 
-/// What is asked, in its order.
+/// The open questions, in order.
 #[derive(Default)]
 pub(super) struct Questions {
     queue: VecDeque<ChatQuestion>,
@@ -29,7 +29,7 @@ pub(super) struct Questions {
 /// The question that is on the screen.
 pub(super) struct Shown {
     pub(super) question: ChatQuestion,
-    /// What is read, at the width of the screen.
+    /// The text, wrapped to the width of the screen.
     pub(super) lines: Vec<Line<'static>>,
     width: usize,
     /// The first line on the screen.
@@ -37,7 +37,7 @@ pub(super) struct Shown {
     /// Whether its end was on the screen.
     pub(super) is_read: bool,
     since: Timestamp,
-    /// Whether it came up where another question was: then the keys were not for the text.
+    /// Whether it replaced another question, so that typed keys are not an answer to it.
     is_next: bool,
 }
 
@@ -154,7 +154,7 @@ impl Questions {
         }
     }
 
-    /// Takes note of what is on the screen, where `rows` of its lines have room.
+    /// Records which lines are visible if `rows` fit on the screen.
     pub(super) fn see(&mut self, rows: usize) {
         self.scroll(0, rows);
         if let Some(shown) = &mut self.shown {
@@ -165,7 +165,7 @@ impl Questions {
 
 impl Shown {
     fn new(question: &ChatQuestion, width: usize, since: Timestamp) -> Self {
-        // Whoever asks may be any agent: nothing is hidden in what is shown here, whatever it sent.
+        // Any agent may ask: hidden characters are made visible.
         let wrapped = |line: &String| wrap(&[Span::raw(visible(line))], width, "", "  ");
         let lines = question.lines.iter().flat_map(wrapped).collect();
         let question = question.clone();

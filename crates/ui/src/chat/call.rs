@@ -43,7 +43,7 @@ impl Call {
         call
     }
 
-    /// Takes in what is new; absent is as before.
+    /// Applies an update; absent fields stay unchanged.
     pub(super) fn take(&mut self, news: ToolNews) {
         if let Some(title) = news.title {
             self.title = title;

@@ -38,7 +38,7 @@ pub(super) fn leaving(state: &mut State, key: KeyEvent, how: &Leaving) -> Vec<Ef
     let is_plain = key.modifiers.is_empty();
     match key.code {
         KeyCode::Char('y') | KeyCode::Enter if is_plain => vec![Effect::Quit],
-        // Whoever behind the screen does not answer holds nobody here.
+        // The user can leave even if the process behind the screen does not answer.
         KeyCode::Char('c') if !is_plain && *how == Leaving::Looks => vec![Effect::Quit],
         KeyCode::Char('n') | KeyCode::Esc if is_plain => {
             state.modal = Modal::None;
@@ -48,7 +48,7 @@ pub(super) fn leaving(state: &mut State, key: KeyEvent, how: &Leaving) -> Vec<Ef
     }
 }
 
-/// Wants to leave. What is known of tasks may be out of date, so the store is asked before that happens.
+/// Starts to leave. The known tasks may be out of date, so the store is asked first.
 pub(super) fn leave(state: &mut State) -> Vec<Effect> {
     let how = if state.tasks.is_empty() { Leaving::Looks } else { Leaving::Warned };
     state.modal = Modal::Leave(how);

@@ -89,7 +89,7 @@ pub(super) fn draw(
     place
 }
 
-/// Takes a line apart that is too long, at blanks where there are any.
+/// Splits a long line, at blanks if possible.
 fn pieces(line: &str) -> impl Iterator<Item = &str> {
     let mut rest = line;
     std::iter::from_fn(move || {
@@ -135,7 +135,7 @@ fn paragraph(line: &str, width: usize, theme: &Theme) -> Vec<Line<'static>> {
     if let Some(quoted) = text.strip_prefix('>') {
         return wrap(&inline(quoted.trim_start(), theme.dim, theme), width, "│ ", "│ ");
     }
-    // However deep it stands, there is room for it.
+    // Some room is left at any depth.
     let pad = " ".repeat(indent.min(width / 2));
     for bullet in ["- ", "* ", "+ "] {
         if let Some(item) = text.strip_prefix(bullet) {
@@ -166,7 +166,7 @@ fn checkbox(item: &str) -> (&'static str, &str) {
     }
 }
 
-/// Takes a line apart by its emphasis.
+/// Splits a line by emphasis.
 pub(super) fn inline(text: &str, base: Style, theme: &Theme) -> Vec<Span<'static>> {
     let mut spans = Vec::new();
     let mut plain = String::new();

@@ -3,7 +3,7 @@
 //! ```text
 //! terminal ─┐                                     ┌▶ view ─▶ terminal
 //! signals ──┼─▶ Event ─▶ update(state) ─▶ state ──┤
-//! ChatNews ─┘                                     └▶ Effect ─▶ ChatOrder ─▶ whoever is behind the screen
+//! ChatNews ─┘                                     └▶ Effect ─▶ ChatOrder ─▶ the process behind the screen
 //! ```
 //!
 //! `update` and `view` do no I/O. What was said before and what is said now come by the same way, as entries, so

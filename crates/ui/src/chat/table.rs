@@ -53,7 +53,7 @@ pub(super) fn draw(lines: &[&str], width: usize, theme: &Theme) -> Option<(Vec<L
     Some((drawn, rows.len() + 1))
 }
 
-/// Takes a line apart at its bars; one without any is no row.
+/// Splits a line at its bars; none if it has no bars.
 fn cells(line: &str) -> Option<Vec<String>> {
     let line = line.trim();
     if !line.contains('|') {

@@ -72,7 +72,7 @@ fn said(state: &mut State, entry: Entry) {
         Entry::User { text } | Entry::Command { text } => state.composer.recall(text),
         Entry::Opened { agent, .. } => state.agent.clone_from(agent),
         Entry::Mode { mode } => {
-            // The first one is nobody's choice, and stands in the first line.
+            // The initial mode is not announced; the first line shows it.
             let before = state.mode.replace(mode.clone());
             if before.is_none_or(|before| before == *mode) {
                 return;

@@ -29,7 +29,7 @@ pub struct Sent {
 }
 
 impl Post {
-    /// Tells the screen something, once there is room for it.
+    /// Sends a message to the screen once there is room for it.
     pub fn tell(&self, news: ChatNews) {
         let place = match &news {
             ChatNews::Entry(_) => Some(Place::take(&self.window)),
@@ -108,10 +108,10 @@ mod tests {
                 }
             });
             until(WIDTH);
-            // What is no part of the conversation passes.
+            // Messages outside the conversation always pass.
             post.tell(ChatNews::Replayed);
             assert_eq!(told.load(Ordering::SeqCst), WIDTH);
-            // One that is taken in makes room for one.
+            // Each processed message makes room for another.
             drop(Place(Arc::clone(&post.window)));
             until(WIDTH + 1);
             *post.window.taken.lock().unwrap() += 1;

@@ -12,7 +12,7 @@ struct Cell<'a> {
     style: Style,
 }
 
-/// Breaks spans into lines of at most `width` columns; `first` and `rest` stand in front of them.
+/// Breaks spans into lines of at most `width` columns, with the prefixes `first` and `rest`.
 pub(super) fn wrap(spans: &[Span<'static>], width: usize, first: &str, rest: &str) -> Vec<Line<'static>> {
     let cells = cells(spans);
     let mut lines = Vec::new();

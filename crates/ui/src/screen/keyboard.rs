@@ -28,7 +28,7 @@ pub(super) fn take() {
     }
 }
 
-/// Puts that back which we were started with.
+/// Restores the mode that the terminal had at the start.
 pub(super) fn give_back() {
     if let Some(Some(keyboard)) = KEYBOARD.get() {
         let _ = dup2_stdin(&keyboard.given);

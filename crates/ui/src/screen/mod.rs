@@ -9,6 +9,7 @@
 //! The loop sleeps until there is input. However it ends, the terminal is restored.
 
 mod ansi;
+mod app;
 mod depth;
 mod keyboard;
 mod outside;
@@ -21,10 +22,11 @@ mod text;
 mod theme;
 
 pub(crate) use ansi::{Painted, paint};
+pub use app::Ending;
+pub(crate) use app::{App, Input, Request};
 pub(crate) use outside::{Afterwards, Outside};
 pub use post::{Door, Post, door};
-pub use program::Ending;
-pub(crate) use program::{App, Input, Request, run};
+pub(crate) use program::run;
 pub(crate) use terminal::{Link, MouseUse};
 pub(crate) use text::shortened_path;
 pub use text::{bar, shortened};

@@ -10,9 +10,10 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use signal_hook::consts::SIGHUP;
 
+use super::app::{App, Ending, Input, Request};
 use super::keyboard;
 use super::post::Message;
-use super::program::{App, Ending, Input, MOMENT, Program, Request};
+use super::program::{MOMENT, Program};
 
 /// A program that gets the terminal.
 pub(crate) struct Outside {
@@ -48,11 +49,11 @@ impl Outside {
     }
 }
 
-/// How the terminal came back from another program.
+/// How another program returned the terminal.
 pub(super) enum Return {
     /// The program has ended, or could not be run.
     Here(Result<(), String>),
-    /// A signal came that ends this one, too.
+    /// By a signal that ends this program, too.
     Leave(Ending),
 }
 
@@ -95,7 +96,7 @@ impl<A: App> Program<A> {
         Ok(Return::Here(Ok(())))
     }
 
-    /// Takes in what other threads have said.
+    /// Processes the messages of other threads.
     fn hear(&mut self, wanted: &mut Vec<Request>) -> Option<Heard> {
         self.door.hush();
         while let Some(message) = self.door.next() {

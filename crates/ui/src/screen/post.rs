@@ -30,13 +30,13 @@ impl<News> Clone for Post<News> {
 }
 
 impl<News: Send + 'static> Post<News> {
-    /// Tells the screen something.
+    /// Sends a message to the screen.
     pub fn tell(&self, news: News) {
         self.send(Message::News(news));
     }
 
     pub(super) fn send(&self, message: Message<News>) {
-        // Once the screen is gone, nobody needs to know.
+        // The screen may be gone.
         let _ = self.sender.send(message);
         // A pipe that is full wakes just as well.
         let _ = (&*self.wake).write(&[1]);

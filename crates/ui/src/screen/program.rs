@@ -5,18 +5,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crossterm::event::{self, KeyEvent, MouseEvent};
-use ratatui::Frame;
+use crossterm::event;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGTSTP, SIGWINCH};
 
+use super::app::{App, Ending, Input, Request};
 use super::outside::{Outside, Return};
 use super::post::{Door, Message};
 use super::second_look::SecondLook;
 use super::signals;
 use super::signals::Stopped;
-use super::terminal::{Link, MouseUse, Screen};
+use super::terminal::Screen;
 
 /// Long enough to read the available input; with a timeout of 0 nothing would be read.
 pub(super) const MOMENT: Duration = Duration::from_millis(1);
@@ -26,66 +26,6 @@ const SECOND: Duration = Duration::from_secs(1);
 /// How long messages are processed before keys are read again, so that a constant stream of messages does not block the
 /// keyboard.
 const ROUND: Duration = Duration::from_millis(50);
-
-/// A full-screen program.
-pub(crate) trait App {
-    /// The messages from its other threads.
-    type News: Send + 'static;
-
-    /// Processes input. Returns requests to the terminal.
-    fn take(&mut self, input: Input<Self::News>) -> Vec<Request>;
-
-    /// Returns whether the screen is out of date, once.
-    fn take_changed(&mut self) -> bool;
-
-    /// Returns whether anything on screen changes by itself from second to second.
-    fn wants_ticks(&self) -> bool;
-
-    /// Draws everything. Returns the links.
-    fn draw(&mut self, frame: &mut Frame<'_>) -> Vec<Link>;
-}
-
-/// Input of the program.
-pub(crate) enum Input<News> {
-    Key(KeyEvent),
-    Mouse(MouseEvent),
-    Paste(String),
-    /// The size of the terminal: columns, rows. The first input.
-    Resized(u16, u16),
-    /// A second has passed while ticks were requested.
-    Tick,
-    /// A message from another thread.
-    News(News),
-    /// Another program has returned the terminal, or could not be run.
-    Back(Result<(), String>),
-}
-
-/// A request to the terminal.
-pub(crate) enum Request {
-    /// Run another program on it.
-    Run(Outside),
-    /// Capture the mouse, or leave it to the terminal.
-    Mouse(MouseUse),
-    /// Copy a text to the clipboard, if the terminal supports it.
-    Copy(String),
-    /// Redraw everything.
-    Redraw,
-    /// Suspend, as a shell expects it.
-    Suspend,
-    /// Quit.
-    Quit,
-}
-
-/// Why it ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
-    /// The user has quit.
-    Quit,
-    /// A signal.
-    Signal(i32),
-    /// A thread has panicked; its message is on the terminal.
-    Crashed,
-}
 
 /// Takes the terminal over, creates the program for its size and runs it until the user quits.
 ///

@@ -147,7 +147,7 @@ impl Drop for Screen {
 /// Restores the terminal, once.
 fn give_back() {
     if TAKEN.swap(false, Ordering::SeqCst) {
-        // A terminal that is gone needs nothing, and nobody could be told.
+        // The terminal may be gone, and there is nobody to tell.
         let _ = execute!(stdout(), EndSynchronizedUpdate, DisableMouseCapture, DisableBracketedPaste);
         let _ = execute!(stdout(), LeaveAlternateScreen, Show);
         let _ = disable_raw_mode();

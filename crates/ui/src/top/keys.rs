@@ -29,7 +29,7 @@ pub enum Action {
     OtherPane,
     /// The log below or beside the list.
     ShowLog,
-    /// What is known about the task.
+    /// The facts about the task.
     ShowFacts,
     /// When tasks ran.
     ShowTimeline,
@@ -156,7 +156,7 @@ pub enum Group {
     Listing,
     /// The log.
     Log,
-    /// What is done to a task.
+    /// Actions on a task.
     Acting,
     /// The program itself.
     Program,

@@ -6,7 +6,7 @@ use super::state::{Focus, State, Zoom};
 
 /// Less is not worth drawing.
 pub(crate) const SMALLEST: (u16, u16) = (30, 6);
-/// From here on list and detail stand side by side.
+/// The minimum width for list and detail side by side.
 const WIDE: u16 = 150;
 /// From here on both fit, one above the other.
 const TALL: u16 = 14;
@@ -61,12 +61,12 @@ impl Areas {
         Self { header, list, columns, title, detail, footer }
     }
 
-    /// Returns whether there is nothing but the words that more room is needed.
+    /// Returns whether the screen is too small for anything but a message.
     pub(crate) const fn is_too_small(&self) -> bool {
         self.header.height == 0
     }
 
-    /// Returns whether list and detail stand side by side.
+    /// Returns whether list and detail are side by side.
     pub(crate) const fn side_by_side(&self) -> bool {
         self.detail.height > 0 && self.list.height > 0 && self.detail.x > 0
     }

@@ -15,6 +15,7 @@ mod effect;
 mod event;
 mod keys;
 mod layout;
+mod list;
 mod log;
 mod outside;
 mod program;

@@ -96,7 +96,7 @@ impl Manager {
         vec![request]
     }
 
-    /// Does something to tasks in a thread of its own; or has commands do it that ask, where that is the way.
+    /// Performs an action in a separate thread, or by a command if it needs approval.
     fn do_it(&self, action: TaskAction) -> Vec<Request> {
         let commands = if self.options.gated { commands(&action) } else { Vec::new() };
         if commands.is_empty() {

@@ -18,7 +18,7 @@ impl Sampler {
                 // After a slow round only the newest request counts.
                 let round = rounds.try_iter().last().unwrap_or(first);
                 match desk.sample(&round) {
-                    // What is seen for the first time is shown before the next second is over.
+                    // A new task gets its second sample within a second.
                     Ok(FirstLook::Some) => post.tell(Event::News),
                     // A broken home is reported by the next list.
                     Ok(FirstLook::None) | Err(_) => {}

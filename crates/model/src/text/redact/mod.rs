@@ -32,7 +32,7 @@ pub struct Secret {
 /// What comes after a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Edge {
-    /// Nothing.
+    /// The text ends here.
     Closed,
     /// Perhaps more: what may be the beginning of a secret counts as one.
     Open,

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use super::{Desk, NOW, facts, lanes, row};
 use crate::top::effect::{Effect, Lookup};
 use crate::top::event::Event;
-use crate::top::state::Loading;
+use crate::top::list::Loading;
 
 #[derive(Clone, Debug)]
 enum Step {

@@ -5,7 +5,8 @@ use mw_desk::query::{Look, Stretch};
 
 use crate::top::effect::{Effect, Lookup};
 use crate::top::layout::Areas;
-use crate::top::state::{Loading, Pane, State};
+use crate::top::list::Loading;
+use crate::top::state::{Pane, State};
 
 /// Fewer rows are not worth a question to the database.
 const FEWEST: usize = 30;

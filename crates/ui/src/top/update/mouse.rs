@@ -44,7 +44,7 @@ pub(super) fn mouse(state: &mut State, event: MouseEvent, effects: &mut Vec<Effe
         (Mode::Normal, MouseEventKind::ScrollDown) => scroll(state, areas, at, NOTCH),
         (Mode::Normal, MouseEventKind::ScrollUp) => scroll(state, areas, at, -NOTCH),
         (Mode::Normal, MouseEventKind::Down(MouseButton::Left)) => click(state, areas, at, effects),
-        // Moving about, other buttons, and clicks beside an answer mean nothing.
+        // Movement, other buttons and clicks beside an answer are ignored.
         _ => return,
     }
     state.is_changed = true;

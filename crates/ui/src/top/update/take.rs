@@ -8,9 +8,10 @@ use super::{modes, mouse, tasks};
 use crate::top::effect::Effect;
 use crate::top::event::Event;
 use crate::top::keys;
-use crate::top::state::{Loading, Menu, MenuKind, Message, Mode, State};
+use crate::top::list::Loading;
+use crate::top::state::{Menu, MenuKind, Message, Mode, State};
 
-/// Takes an event in, and says what is to be done outside.
+/// Processes an event and returns the resulting effects.
 ///
 /// A key means the task that is selected when it is pressed. While a reply is on its way that decides which one that
 /// is, keys wait for it.

@@ -143,7 +143,7 @@ fn is_over(state: &State) -> bool {
     state.list.selected_row().is_some_and(|row| row.status.is_terminal())
 }
 
-/// Returns whether a task has ended and nothing of it is left.
+/// Returns whether a task has ended without survivors.
 fn is_gone(state: &State, task: &Named) -> bool {
     state.list.row_of(&task.id).is_some_and(|row| row.status.is_terminal() && !row.alive)
 }

@@ -51,7 +51,7 @@ pub(super) fn draw(state: &State, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// Returns the word for a choice of states; nothing for all of them.
+/// Returns the word for a filter of states; none for all states.
 pub(super) fn states_word(states: States) -> Option<&'static str> {
     match states {
         States::Any => None,

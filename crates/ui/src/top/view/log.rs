@@ -55,7 +55,7 @@ fn empty_words(state: &State) -> &'static str {
     }
 }
 
-/// Returns stretches of a line, each with its style: byte ranges that rise and leave nothing out.
+/// Returns consecutive byte ranges of a line, each with its style.
 fn styled(state: &State, line: &Painted, found: Option<(&Matcher, bool)>) -> Vec<(usize, usize, Style)> {
     let mut stretches = Vec::new();
     for (at, (begin, style)) in line.styles.iter().enumerate() {

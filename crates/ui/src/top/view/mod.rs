@@ -1,4 +1,4 @@
-//! Draws the state. Nothing is decided here, and nothing is read but the state.
+//! Draws the state. It changes nothing and reads only the state.
 //!
 //! ```text
 //! State ─▶ frame ─▶ header, table, detail (log, facts, timeline), footer, dialogs

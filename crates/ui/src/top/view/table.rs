@@ -62,7 +62,7 @@ impl Column {
     }
 }
 
-/// From this width on nothing is left out for want of room.
+/// The minimum width for all columns.
 const ROOMY: usize = 120;
 /// Below this width columns are as narrow as they can be.
 const TIGHT: usize = 90;
@@ -96,7 +96,7 @@ fn columns(state: &State, areas: &Areas) -> Vec<(Column, usize)> {
         chosen.push((Column::Id, id));
     }
     chosen.push((Column::Time, by_room(6, 7, 7)));
-    // The more important come first, and stand where they are known from.
+    // The more important columns get room first; the order on screen stays the same.
     let optional = [
         (Column::Progress, by_room(8, 9, 14), roomy || any(|row| row.percent.is_some())),
         (Column::Cpu, by_room(4, 5, 5), true),

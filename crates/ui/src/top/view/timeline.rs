@@ -10,7 +10,7 @@ use ratatui::layout::Rect;
 use super::text::{fit, put, width_of};
 use crate::top::state::State;
 
-/// Where times stand on the screen.
+/// The scale of the timeline.
 struct Scale {
     from: Timestamp,
     to: Timestamp,

@@ -1,4 +1,4 @@
-//! The colours of what has the whole screen: as asked for, as set, or as the terminal says.
+//! The colours of a full screen: by option, setting or terminal.
 
 use std::env;
 
@@ -8,7 +8,7 @@ use mw_ui::ThemeChoice;
 use crate::config::Config;
 
 #[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum Colours {
+pub(super) enum Colours {
     Auto,
     Dark,
     Light,
@@ -18,8 +18,8 @@ pub(crate) enum Colours {
 }
 
 impl Colours {
-    /// Chooses: what this call asks for, else what is set, which yields to `NO_COLOR`.
-    pub(crate) fn theme(asked: Option<Self>, config: &Config) -> ThemeChoice {
+    /// Chooses the theme: the option, else none if `NO_COLOR` is set, else the setting.
+    pub(super) fn theme(asked: Option<Self>, config: &Config) -> ThemeChoice {
         let variable = |name: &str| env::var(name).ok();
         let is_colourless = variable("NO_COLOR").is_some_and(|value| !value.is_empty());
         let set = Self::from_str(&config.theme, false).unwrap_or(Self::Auto);

@@ -1,19 +1,18 @@
-//! The functions behind the tools of the canonical dialect.
+//! The tools for tasks that were started earlier: output, wait, stop, list, input and clear.
 
 use std::time::Duration;
 
 use meanwhile::engine::{Condition, From, StreamChoice};
 use meanwhile::{Filter, Task};
-use mw_model::{Io, Status, TaskId, TaskKind, signal_number};
+use mw_model::{Status, TaskId, TaskKind, signal_number};
 use serde_json::{Value, json};
 
-use crate::call::{Arguments, CallContext, End, Over, Refusal, Reply};
+use super::words::{entry, line, more, room};
+use crate::call::{Arguments, CallContext, Refusal, Reply};
 use crate::operations::{
-    ClearCall, Cleared, Excerpt, OutputCall, Ran, Returned, ShellCall, StopCall, WaitCall, Wish,
-    await_answer, clear, delegate, follow_up, list, output, run, search, shorten, start, stop, told,
-    type_into, wait,
+    ClearCall, Cleared, Excerpt, OutputCall, StopCall, WaitCall, clear, list, output, search, shorten, stop,
+    told, type_into, wait,
 };
-use crate::screens::text::{command, first_line, seconds, title};
 
 /// The reader whose position in the output `task_output` stores.
 const READER: &str = "model";
@@ -21,164 +20,6 @@ const READER: &str = "model";
 const MOST_ENDED: usize = 10;
 /// The reply for a batch without tasks.
 const NO_SUCH_BATCH: &str = "No tasks in that batch.";
-
-pub(super) fn shell(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
-    let call = ShellCall {
-        cwd: arguments.text("cwd").map(Into::into),
-        env: arguments.pairs("env"),
-        title: arguments.text("description").map(str::to_owned),
-        expected: arguments.text("expected").map(str::to_owned),
-        run_timeout_ms: arguments.number("timeout"),
-        io: if arguments.flag("pty") == Some(true) { Io::Pty { rows: 24, cols: 80 } } else { Io::Pipes },
-        ..ShellCall::script(arguments.required("command"), cx)
-    };
-    if arguments.flag("run_in_background") == Some(true) {
-        return Ok(started(&start(&call, cx)?, cx));
-    }
-    Ok(ran(&run(&call, cx)?))
-}
-
-/// The reply to a foreground command, whether it has ended or not.
-pub fn ran(ran: &Ran) -> Reply {
-    let (task, output) = (&ran.task, &ran.output);
-    let mut text = shown_so_far(ran);
-    let mut data = json!({
-        "status": task.status,
-        "exit_code": task.exit_code,
-        "pid": task.pid,
-        "output": output.text,
-        "left_out_bytes": output.left_out,
-    });
-    // A log that is about to be removed is not mentioned.
-    if !ran.is_spent() {
-        data["task_id"] = json!(task.id);
-        data["output_path"] = json!(task.output_path);
-    }
-    if let Returned::CutOff(limit) = ran.returned {
-        text.push_str(&format!(
-            "[ended: the time limit of a call is {}]\n",
-            seconds(limit.as_millis() as u64)
-        ));
-    }
-    if task.status.is_terminal() {
-        text.push_str(&format!("[{}, {}]", outcome(task), seconds(task.duration_ms.unwrap_or(0))));
-    } else {
-        let took = seconds(ran.took.as_millis() as u64);
-        let why = why_it_goes_on(ran.returned, &took);
-        text.push_str(&format!(
-            "[{why}; it continues in the background as {}. You get a notification when it ends; use task_wait to wait.]",
-            task.id
-        ));
-    }
-    let reply = ran.told_by(Reply::new(text, data));
-    if task.status.is_terminal() {
-        return reply;
-    }
-    let shown = shown_so_far(ran);
-    let id = task.id.clone();
-    reply.starting(task, move |end| {
-        let text =
-            format!("{shown}[it continued in the background as {id} and has already ended, see below]");
-        Over { text, data: ended(end) }
-    })
-}
-
-/// The output of a foreground command, and where the rest of it is.
-fn shown_so_far(ran: &Ran) -> String {
-    let mut text = ran.output.text.clone();
-    if !text.is_empty() && !text.ends_with('\n') {
-        text.push('\n');
-    }
-    if ran.output.left_out > 0 {
-        text.push_str(&format!("[full log: {}]\n", ran.task.output_path));
-    }
-    text
-}
-
-/// The data of the reply to a start, if the task has already ended.
-fn ended(end: End) -> Value {
-    json!({"status": end.word, "exit_code": end.exit_code})
-}
-
-fn started(task: &Task, cx: &CallContext<'_>) -> Reply {
-    let place = task.queue_position.map(|place| format!(" (position {place} in the queue)"));
-    let pid = task.pid.map(|pid| format!(" (pid {pid})"));
-    let verb = if place.is_some() { "Queued" } else { "Started" };
-    let begun =
-        format!("{verb} {}{}. Output: {}", task.id, place.or(pid).unwrap_or_default(), task.output_path);
-    let text =
-        format!("{begun}\nYou get a notification when it ends; do not poll. {}", cx.end_in_words(task));
-    let over = format!("{begun}\nIt has already ended, see below.");
-    let data = json!({
-        "task_id": task.id, "status": task.status, "pid": task.pid, "output_path": task.output_path,
-        "exit_code": null, "output": "", "left_out_bytes": 0,
-        "ends_with_session": cx.ends_with_session(task),
-    });
-    Reply::new(text, data).starting(task, move |end| Over { text: over.clone(), data: ended(end) })
-}
-
-/// Describes why a foreground call continues in the background, and after what time.
-fn why_it_goes_on(returned: Returned, took: &str) -> String {
-    match returned {
-        Returned::Moved => format!("moved to the background by the user after {took}"),
-        Returned::Over | Returned::CutOff(_) | Returned::Late | Returned::Left => {
-            format!("still running after {took}")
-        }
-    }
-}
-
-pub(super) fn agent(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
-    let text = |name: &str| arguments.text(name).map(str::to_owned);
-    let wish = Wish {
-        agent: text("agent"),
-        prompt: arguments.required("prompt").to_owned(),
-        title: text("description"),
-        cwd: text("cwd").map(Into::into),
-        batch: text("batch_id"),
-        worktree: arguments.flag("worktree") == Some(true),
-        parent_message: None,
-    };
-    let task = delegate(wish, cx)?;
-    if arguments.flag("run_in_background") == Some(true) {
-        return Ok(asked(&task, cx));
-    }
-    let ran = await_answer(&task, cx)?;
-    let task = &ran.task;
-    if !task.status.is_terminal() {
-        let took = seconds(ran.took.as_millis() as u64);
-        let why = why_it_goes_on(ran.returned, &took);
-        let why = format!("[{why}, the time limit of a call; it continues in the background]\n");
-        return Ok(ran.with_output_so_far(asked(task, cx).after(&why)));
-    }
-    let answer = ran.output.text.clone();
-    let data = json!({
-        "task_id": task.id, "status": task.status, "answer": answer, "output_path": task.output_path,
-    });
-    let text = format!("{answer}\n[{} {}]", task.id, outcome(task));
-    let failed = task.status != Status::Completed;
-    Ok(Reply { failed, ..Reply::new(text, data) }.telling([task.id.clone()]))
-}
-
-pub(super) fn task_resume(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
-    Ok(asked(&follow_up(arguments.required("task_id"), arguments.required("message"), cx)?, cx))
-}
-
-/// The reply to a message that an agent works on. It says what happens at the end of the session.
-fn asked(task: &Task, cx: &CallContext<'_>) -> Reply {
-    let data = json!({
-        "task_id": task.id, "status": task.status, "answer": null, "output_path": task.output_path,
-        "ends_with_session": cx.ends_with_session(task),
-    });
-    let text = format!(
-        "Started {} ({}). You get a notification with its answer; do not poll. {}",
-        task.id,
-        task.status.word(),
-        cx.end_in_words(task)
-    );
-    let over = format!("Started {}. It has already ended, see below.", task.id);
-    let data_of = |end: End| json!({"status": end.word});
-    Reply::new(text, data).starting(task, move |end| Over { text: over.clone(), data: data_of(end) })
-}
 
 pub(super) fn task_output(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
     let handle = arguments.required("task_id");
@@ -442,55 +283,4 @@ pub(super) fn task_clear(arguments: &Arguments, cx: &CallContext<'_>) -> Result<
         text.push_str(&format!("\n{} kept: {}", one.id, one.reason));
     }
     Ok(Reply::new(text, json!({"removed": removed, "kept": kept})))
-}
-
-/// How much room a task takes in a reply about several tasks.
-fn room(task: &Task) -> usize {
-    line(task).len() + entry(task).to_string().len()
-}
-
-/// Describes how many tasks did not fit into the reply.
-fn more(missing: usize) -> Option<String> {
-    (missing > 0).then(|| format!("[{missing} more not shown; see task_list]"))
-}
-
-/// One task in one line.
-fn line(task: &Task) -> String {
-    let time = task.duration_ms.map(|ms| format!(" {}", seconds(ms))).unwrap_or_default();
-    let state = if task.status.is_terminal() {
-        outcome(task)
-    } else {
-        match (&task.progress, task.queue_position) {
-            (Some(progress), _) => format!("{} {}", task.status.word(), progress.to_words()),
-            (None, Some(place)) => format!("pending, position {place}"),
-            (None, None) => task.status.word().to_owned(),
-        }
-    };
-    format!("{} {state}{time}: {}", task.id, title(task))
-}
-
-/// How a task ended, as text.
-fn outcome(task: &Task) -> String {
-    let cause = task.cause.as_deref().map(first_line).unwrap_or_default();
-    match task.status {
-        Status::Completed => "completed".to_owned(),
-        status if cause.is_empty() => status.word().to_owned(),
-        status => format!("{}, {cause}", status.word()),
-    }
-}
-
-fn entry(task: &Task) -> Value {
-    json!({
-        "task_id": task.id,
-        "name": task.name,
-        "description": task.description.as_deref().map(first_line),
-        "command": command(task),
-        "status": task.status,
-        "cause": task.cause,
-        "exit_code": task.exit_code,
-        "duration_ms": task.duration_ms,
-        "output_path": task.output_path,
-        "output_bytes": task.output_bytes,
-        "progress": task.progress,
-    })
 }

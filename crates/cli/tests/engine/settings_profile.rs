@@ -6,8 +6,8 @@ use mw_model::wire::LOG_FILE;
 use mw_testkit::{Home, children, need_program};
 
 use crate::home;
-use crate::knobs::{setting, variable, with_file};
-use crate::knobs_refused::assert_refused;
+use crate::settings::{setting, variable, with_file};
+use crate::settings_refused::assert_refused;
 
 const PROFILES: [&str; 6] = ["neutral", "zidane", "mycode", "background-task", "opta", "co-cli"];
 

@@ -1,11 +1,11 @@
-//! What `start` and `run` take to limit what a task uses.
+//! The options of `start` and `run` that limit memory, CPU time, CPUs and processes.
 
 use clap::Args;
 use meanwhile::model::{Resources, parse_duration_ms, parse_milli_cpus, parse_size};
 
 // No doc comment: it would become the help of both.
 #[derive(Args)]
-pub(crate) struct LimitArguments {
+pub(crate) struct ResourceArguments {
     /// Maximum memory of all processes of the task together; 0 = no limit
     #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_hyphen_values = true)]
     memory: Option<u64>,
@@ -20,8 +20,8 @@ pub(crate) struct LimitArguments {
     pids: Option<u64>,
 }
 
-impl LimitArguments {
-    /// Puts what was typed over the settings.
+impl ResourceArguments {
+    /// Returns the limits, with the options over the settings.
     pub(crate) fn over(&self, settings: &Resources) -> Resources {
         let chosen = |typed: Option<u64>, set: Option<u64>| typed.or(set).filter(|limit| *limit > 0);
         Resources {

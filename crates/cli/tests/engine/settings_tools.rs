@@ -6,7 +6,7 @@ use mw_testkit::host::{Host, text};
 use mw_testkit::{Home, SOON, children, wait_until};
 use serde_json::json;
 
-use crate::knobs::{both_ways, with_file};
+use crate::settings::{both_ways, with_file};
 
 #[test]
 fn tools_reply_bytes_takes_effect() {

@@ -1,4 +1,4 @@
-//! Which hosts are here, and whether they know of this `mw`.
+//! Which hosts are installed, and whether this `mw` is set up in them.
 
 use std::env;
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ impl HostPlace {
                     CommandError::usage(message, "install mw in a path that is valid UTF-8")
                 })?
             }
-            // Such a file is for everybody who works on the project, wherever they have `mw`.
+            // The file is shared by people who have `mw` in different places.
             Scope::Project => "mw".to_owned(),
         };
         Ok(Self { scope, project: env::current_dir()?, program })
@@ -41,12 +41,12 @@ impl HostPlace {
     }
 }
 
-/// What is known of a host without changing anything.
+/// The state of a host.
 pub(crate) struct HostState {
     pub(crate) host: &'static Host,
     pub(crate) found: bool,
     pub(crate) path: Option<PathBuf>,
-    /// Whether it is set up; a reason when that cannot be told.
+    /// Whether it is set up; an error if that is unknown.
     pub(crate) set_up: Result<SetUp, String>,
 }
 
@@ -68,7 +68,7 @@ impl SetUp {
     }
 }
 
-/// Looks at every host.
+/// Returns the state of every host.
 pub(crate) fn host_states(place: &HostPlace) -> Vec<HostState> {
     let state = |host: &'static Host| {
         let around = place.around();

@@ -1,8 +1,8 @@
-//! `mw hook claude-code --wake`: wakes an idle agent when there is news.
+//! `mw hook claude-code --wake`: wakes an idle agent when there is a notification.
 //!
 //! Claude Code runs such a hook in the background when its agent stops (`asyncRewake`). Exit code 2 wakes the agent, which
-//! then reads what the hook wrote to standard error. Only the interactive program does so: `claude -p` and the SDKs end
-//! or wait by themselves, and what such a hook had told them would be lost.
+//! then reads what the hook wrote to standard error. Only the interactive program does so. `claude -p` and the SDKs do
+//! not, and the notification would be lost.
 
 use std::io::Write;
 use std::time::Duration;
@@ -12,19 +12,19 @@ use mw_agents::hosts::HookCall;
 
 use crate::error::CommandError;
 
-/// What makes Claude Code wake its agent.
+/// The exit code that makes Claude Code wake its agent.
 const WAKES: u8 = 2;
-/// How long other ways have to tell news first: an agent that is at work hears it with its next tool call.
+/// How long to wait for another way of delivery: a busy agent gets the notification with its next tool call.
 const LET_OTHERS: Duration = Duration::from_secs(1);
-/// How often it is looked whether the host is still there.
+/// How often to check whether the host is alive.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
-/// Tells whether the host that runs this hook wakes its agent by it.
+/// Returns whether the host that runs this hook can be made to wake its agent.
 pub(crate) fn is_interactive(variable: impl Fn(&str) -> Option<String>) -> bool {
     variable("CLAUDE_CODE_ENTRYPOINT").as_deref() == Some("cli")
 }
 
-/// Waits for news of a session while anything of it lives. Returns the exit code.
+/// Waits for a notification of a session while it has live tasks. Returns the exit code.
 pub(crate) fn wake(runtime: &Runtime, session: &str, call: &HookCall) -> Result<u8, CommandError> {
     let Some(_only_one) = runtime.notifications().only_waker(session) else { return Ok(0) };
     let host = runtime.sessions().program_above(std::process::id());
@@ -35,7 +35,7 @@ pub(crate) fn wake(runtime: &Runtime, session: &str, call: &HookCall) -> Result<
             break;
         }
         if info.notices > 0 {
-            // Not by the bell: it may ring all the time.
+            // Not `ear.wait`, because wake-ups may come all the time.
             std::thread::sleep(LET_OTHERS);
             if tell(runtime, session, call)? {
                 return Ok(WAKES);
@@ -46,7 +46,7 @@ pub(crate) fn wake(runtime: &Runtime, session: &str, call: &HookCall) -> Result<
     Ok(0)
 }
 
-/// Writes what the agent has not been told; tells whether there was anything.
+/// Writes the undelivered notifications. Returns whether there were any.
 fn tell(runtime: &Runtime, session: &str, call: &HookCall) -> Result<bool, CommandError> {
     let teller = runtime.notifications().teller(session)?;
     let mut delivery = teller.drain(Moment::Idle)?;

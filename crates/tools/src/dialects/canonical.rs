@@ -1,13 +1,16 @@
 //! The canonical dialect: names and parameters that models already know, and short replies.
 
-mod calls;
+mod agents;
+mod shell;
+mod tasks;
+mod words;
 
-pub use calls::ran;
+pub use shell::ran;
 
 use serde_json::json;
 
+use super::{Description, Dialect, STATUS_HINT, script};
 use crate::call::{CallContext, Field, Kind, Offered, Parameter, Range, Refusal, Reply, ToolDefinition};
-use crate::dialects::{Description, Dialect, STATUS_HINT, script};
 use crate::screens::Layout;
 
 const OWN: Dialect = Dialect::Canonical;
@@ -66,7 +69,7 @@ static TOOLS: [ToolDefinition; 9] = [
             Field::new("output_path", "string"),
             Field::new("ends_with_session", "boolean"),
         ],
-        run: calls::shell,
+        run: shell::shell,
     },
     ToolDefinition {
         tool: OWN.tool("task_output"),
@@ -96,7 +99,7 @@ static TOOLS: [ToolDefinition; 9] = [
             Field::new("more", "boolean"),
             Field::new("timed_out", "boolean"),
         ],
-        run: calls::task_output,
+        run: tasks::task_output,
     },
     ToolDefinition {
         tool: OWN.tool("task_wait"),
@@ -126,7 +129,7 @@ static TOOLS: [ToolDefinition; 9] = [
             Field::new("not_found", "array"),
             Field::new("timed_out", "boolean"),
         ],
-        run: calls::task_wait,
+        run: tasks::task_wait,
     },
     ToolDefinition {
         tool: OWN.tool("task_stop"),
@@ -144,7 +147,7 @@ static TOOLS: [ToolDefinition; 9] = [
         ],
         offered: Offered::WithBackground,
         reply: &[Field::new("tasks", "array")],
-        run: calls::task_stop,
+        run: tasks::task_stop,
     },
     ToolDefinition {
         tool: OWN.tool("task_list"),
@@ -164,7 +167,7 @@ static TOOLS: [ToolDefinition; 9] = [
         ],
         offered: Offered::WithBackground,
         reply: &[Field::new("tasks", "array"), Field::new("total", "integer")],
-        run: calls::task_list,
+        run: tasks::task_list,
     },
     ToolDefinition {
         tool: OWN.tool("agent"),
@@ -182,7 +185,7 @@ static TOOLS: [ToolDefinition; 9] = [
         ],
         offered: Offered::WithBackground,
         reply: ANSWER,
-        run: calls::agent,
+        run: agents::agent,
     },
     ToolDefinition {
         tool: OWN.tool("task_resume"),
@@ -195,7 +198,7 @@ static TOOLS: [ToolDefinition; 9] = [
         ],
         offered: Offered::WithBackground,
         reply: ANSWER,
-        run: calls::task_resume,
+        run: agents::task_resume,
     },
     ToolDefinition {
         tool: OWN.tool("task_input"),
@@ -209,7 +212,7 @@ static TOOLS: [ToolDefinition; 9] = [
         ],
         offered: Offered::WithBackground,
         reply: &[Field::new("bytes", "integer")],
-        run: calls::task_input,
+        run: tasks::task_input,
     },
     ToolDefinition {
         tool: OWN.tool("task_clear"),
@@ -222,11 +225,11 @@ static TOOLS: [ToolDefinition; 9] = [
         ],
         offered: Offered::WithBackground,
         reply: &[Field::new("removed", "array"), Field::new("kept", "array")],
-        run: calls::task_clear,
+        run: tasks::task_clear,
     },
 ];
 
-/// Refuses in words that help: what is wrong, and which tasks there are.
+/// Refuses a call, and names the live tasks if that helps.
 fn refuse(refusal: &Refusal, cx: &CallContext<'_>) -> Reply {
     let live: Vec<_> = cx.live().iter().map(|task| OWN.handle(task)).collect();
     let rest = match refusal {

@@ -9,8 +9,8 @@ use rustix::fs::{CWD, FileType, Mode, mknodat};
 use serde_json::Value;
 
 use crate::home;
-use crate::knobs::{as_file, setting, setting_of, variable, with_file};
-use crate::knobs_refused::assert_refused;
+use crate::settings::{as_file, setting, setting_of, variable, with_file};
+use crate::settings_refused::assert_refused;
 
 const FILE: &str = ".meanwhile.toml";
 

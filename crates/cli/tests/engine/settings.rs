@@ -11,10 +11,10 @@ use serde_json::Value;
 
 use crate::home;
 
-/// Every setting; each has a test of its own below, the profile in `knobs_profile`, others in `retention`,
-/// `redact`, `hooks`, `resources`, `knobs_tools`, `policy` and `top_theme`, those of the agent in the tests of `mw acp`, those of
+/// Every setting; each has a test of its own below, the profile in `settings_profile`, others in `retention`,
+/// `redact`, `hooks`, `resources`, `settings_tools`, `policy` and `top_theme`, those of the agent in the tests of `mw acp`, those of
 /// subagents and chats in theirs.
-const KNOBS: [&str; 62] = [
+const SETTINGS: [&str; 62] = [
     "profile",
     "mode",
     "theme",
@@ -137,7 +137,7 @@ fn every_setting_has_a_test_here() {
     let config = home().mw(["config", "--json"]).exits(0).json();
     let names =
         config["settings"].as_array().unwrap().iter().map(|setting| setting["name"].as_str().unwrap());
-    assert_eq!(names.collect::<BTreeSet<_>>(), BTreeSet::from(KNOBS));
+    assert_eq!(names.collect::<BTreeSet<_>>(), BTreeSet::from(SETTINGS));
 }
 
 #[test]

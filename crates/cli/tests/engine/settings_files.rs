@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use mw_testkit::{Home, children};
 
 use crate::home;
-use crate::knobs::{setting, variable, with_file};
-use crate::knobs_refused::assert_refused;
+use crate::settings::{setting, variable, with_file};
+use crate::settings_refused::assert_refused;
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/configuration.md");
 

@@ -3,7 +3,7 @@
 use mw_testkit::Home;
 
 use crate::home;
-use crate::knobs::{as_file, setting, variable, with_file};
+use crate::settings::{as_file, setting, variable, with_file};
 
 /// Values that a setting does not accept, however they are given.
 const BAD: [(&str, &[&str]); 16] = [

@@ -1,0 +1,61 @@
+//! Answers to approval requests, for `mw approve` and `mw deny`.
+
+use meanwhile::Error;
+use meanwhile::engine::{ApprovalEntry, Runtime};
+use meanwhile::error::Denial;
+use meanwhile::model::approval::{ApprovalState, Deed};
+use serde_json::{Value, json};
+
+use super::passage::around;
+use crate::config::shown;
+use crate::context::Context;
+use crate::error::{CommandError, CommandResult};
+use crate::render;
+
+/// Finds a request that may be answered here. A task of an agent cannot approve for it.
+pub(crate) fn answerable(
+    runtime: &Runtime,
+    handle: &str,
+    context: &Context,
+) -> Result<ApprovalEntry, CommandError> {
+    let entry = runtime.approvals().find_approval(handle)?;
+    let Some(task) = around(runtime) else { return Ok(entry) };
+    let who = format!("task {task} of session {}", context.owner());
+    runtime.approvals().note_forbidden_answer(&entry.proposal.id, &who)?;
+    Err(Error::Denied(Denial::InsideTask { id: entry.proposal.id, task }).into())
+}
+
+/// Prints an answered request.
+pub(crate) fn report(context: &Context, entry: &ApprovalEntry, word: &str) -> CommandResult {
+    if context.json {
+        render::json(&as_json(entry))?;
+    } else {
+        render::out(&format!("{word} {}: {}\n", entry.proposal.id, shown(&entry.proposal.exact())))?;
+    }
+    Ok(0)
+}
+
+/// Returns a request as JSON, with one schema for every kind and state.
+pub(crate) fn as_json(entry: &ApprovalEntry) -> Value {
+    let proposal = &entry.proposal;
+    let (steps, cwd, expected, took_ms) = match &proposal.deed {
+        Deed::Start { steps, cwd, expected, took_ms, .. } => {
+            (steps.as_slice(), Some(cwd.to_lossy()), expected.as_ref(), took_ms.as_ref())
+        }
+        Deed::Other { .. } => (&[] as &[_], None, None, None),
+    };
+    let (by, at, why, task) = match &entry.state {
+        ApprovalState::Open => (None, None, None, None),
+        ApprovalState::Approved { by, at, .. } => (Some(by), Some(at), None, None),
+        ApprovalState::Denied { by, at, why } => (Some(by), Some(at), Some(why), None),
+        ApprovalState::Used { by, at, task, .. } => (Some(by), Some(at), None, task.as_ref()),
+        ApprovalState::Lapsed { at } => (None, Some(at), None, None),
+    };
+    json!({
+        "id": proposal.id, "status": entry.state.word(), "session": proposal.session, "tool": proposal.tool,
+        "command": proposal.exact(), "steps": steps, "cwd": cwd, "reasons": proposal.reasons,
+        "env": proposal.environment(), "effects": proposal.effects, "expected": expected, "took_ms": took_ms, "rules": proposal.rules, "digest": proposal.digest,
+        "asked_at": proposal.asked_at, "answered_by": by, "answered_at": at, "reason": why, "task_id": task,
+        "for_session": entry.is_remembered(), "refused_answers": entry.refused_answers(),
+    })
+}

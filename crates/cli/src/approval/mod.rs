@@ -1,0 +1,8 @@
+//! Approval on the command line: policy for commands inside a session, the question at the terminal, and answers.
+
+mod answer;
+mod passage;
+mod prompt;
+
+pub(crate) use answer::{answerable, as_json, report};
+pub(crate) use passage::{around, bound};

@@ -1,0 +1,111 @@
+//! Policy for commands that are called inside a session. Outside a session the user acts, and everything is allowed.
+
+use std::env;
+
+use meanwhile::engine::{Approval, HouseRules, Passage, Policy, Runtime, TaskRequest};
+use meanwhile::model::DEFAULT_SESSION;
+use meanwhile::policy::Tool;
+
+use super::prompt::Prompt;
+use crate::config;
+use crate::context::Context;
+use crate::error::CommandError;
+
+impl Context {
+    /// Returns the session that this command is called for, if it is not called by the user. Inside a task it is the task's
+    /// session, whatever the environment says. The variable counts only if the process tree cannot be read.
+    pub(crate) fn gated_session(&self) -> Option<String> {
+        let of_task = || env::var("MEANWHILE_TASK_SESSION").ok();
+        let session = self.acts_for().map(str::to_owned).or_else(of_task);
+        session.filter(|session| session != DEFAULT_SESSION)
+    }
+
+    /// Refuses to act for another session than the one that this command is called for.
+    pub(crate) fn speak_for(&self, session: &str) -> Result<(), CommandError> {
+        match self.gated_session() {
+            Some(own) if own != session => Err(CommandError::not_found(
+                format!("cannot reach session {session:?} from inside session {own:?}"),
+                "a session sees only its own tasks and notifications; run mw outside the session",
+            )),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Returns the policy of a session.
+    pub(crate) fn decided_by(&self, runtime: &Runtime, session: &str) -> Result<Policy, CommandError> {
+        let present = self.config.decides_by()?;
+        let Some(house) = runtime.approvals().house_rules(session)? else {
+            let mut policy = present;
+            policy.stay_in_project_of(&env::current_dir()?);
+            return Ok(policy);
+        };
+        bound(&house, &present)
+    }
+
+    /// Returns the policy of the session around this command, if it runs inside a task. A server that is started there is
+    /// bound by it.
+    pub(crate) fn rules_around(&self) -> Result<Option<HouseRules>, CommandError> {
+        if !self.config.settings.home.is_dir() {
+            return Ok(None);
+        }
+        let runtime = self.runtime()?;
+        let rules = runtime
+            .approvals()
+            .session_around(None)
+            .map(|around| runtime.approvals().house_rules(&around))
+            .transpose()?;
+        Ok(rules.flatten())
+    }
+
+    /// Checks whether a task may be started.
+    pub(crate) fn pass_start(
+        &self,
+        runtime: &Runtime,
+        request: &TaskRequest,
+        added: &[(String, String)],
+        tool: &str,
+    ) -> Result<Approval, CommandError> {
+        let Some(session) = self.gated_session() else { return Ok(Approval::User) };
+        let policy = self.decided_by(runtime, &session)?;
+        let passage = Passage { tool: named(tool), policy: &policy, asker: &Prompt::new(self.json, runtime) };
+        Ok(runtime.approvals().pass_start(request, added, &passage)?)
+    }
+
+    /// Checks whether a task may run again.
+    pub(crate) fn pass_restart(&self, runtime: &Runtime, handle: &str) -> Result<(), CommandError> {
+        let Some(session) = self.gated_session() else { return Ok(()) };
+        let policy = self.decided_by(runtime, &session)?;
+        let asker = Prompt::new(self.json, runtime);
+        let passage = Passage { tool: named("restart"), policy: &policy, asker: &asker };
+        Ok(runtime.approvals().pass_restart(handle, &self.scope(), &passage)?)
+    }
+
+    /// Checks an action that starts nothing; `text` describes it exactly.
+    pub(crate) fn pass_deed(&self, runtime: &Runtime, tool: &str, text: &str) -> Result<(), CommandError> {
+        let Some(session) = self.gated_session() else { return Ok(()) };
+        let policy = self.decided_by(runtime, &session)?;
+        let asker = Prompt::new(self.json, runtime);
+        let passage = Passage { tool: named(tool), policy: &policy, asker: &asker };
+        Ok(runtime.approvals().pass_deed(&session, &env::current_dir()?, text, &passage)?)
+    }
+}
+
+/// Returns the policy of a session whose host has stored it, in an environment with other settings.
+pub(crate) fn bound(house: &HouseRules, present: &Policy) -> Result<Policy, CommandError> {
+    let mut policy = config::by_house_rules(house)?;
+    policy.mode = house.mode_beside(present.mode);
+    policy.user_home.clone_from(&present.user_home);
+    policy.patience = present.patience;
+    policy.stay_in_project_of(&house.directory);
+    Ok(policy)
+}
+
+fn named(tool: &str) -> Tool {
+    Tool::named(tool).unwrap_or(Tool::UNKNOWN)
+}
+
+/// Returns the task that this command runs inside of, if any.
+pub(crate) fn around(runtime: &Runtime) -> Option<String> {
+    let said = env::var("MEANWHILE_TASK_ID").ok().filter(|id| !id.is_empty());
+    said.or_else(|| runtime.approvals().task_around().map(|id| id.to_string()))
+}

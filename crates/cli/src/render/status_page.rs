@@ -1,0 +1,52 @@
+//! One task and its last lines of output.
+
+use meanwhile::Task;
+use meanwhile::engine::{From, ReadRequest, Runtime, clean_text};
+use meanwhile::model::TaskKind;
+
+use crate::context::Context;
+use crate::error::CommandResult;
+use crate::render;
+
+/// The default number of lines.
+pub(crate) const LINES: u64 = 20;
+/// Maximum size of the output shown.
+const MOST_BYTES: u64 = 8192;
+/// Maximum size of the output read: control sequences in it are not shown.
+const MOST_READ: u64 = 8 * MOST_BYTES;
+
+/// Prints a task and its last lines.
+pub(crate) fn show(context: &Context, runtime: &Runtime, task: &Task, lines: u64) -> CommandResult {
+    let output = if lines == 0 {
+        String::new()
+    } else {
+        let request =
+            ReadRequest { from: From::TailLines(lines), max_bytes: MOST_READ, ..ReadRequest::default() };
+        // The rest is shown even if the log is gone.
+        let text = runtime.reader().read_shown(task.id.as_str(), &context.scope(), &request);
+        last_bytes(&text.map(|reply| clean_text(&reply.text())).unwrap_or_default())
+    };
+    if context.json {
+        let mut value = serde_json::to_value(task).map_err(std::io::Error::from)?;
+        value["output"] = output.into();
+        render::out(&format!("{value}\n"))?;
+    } else {
+        let answer = (lines > 0 && task.status.is_terminal()).then(|| answer(runtime, task)).flatten();
+        render::out(&render::status(task, answer.as_deref().unwrap_or(&output), context.colour()))?;
+    }
+    Ok(0)
+}
+
+/// Returns the answer of an agent, or why there is none. It says more than the end of the log.
+fn answer(runtime: &Runtime, task: &Task) -> Option<String> {
+    let agent = task.kind == TaskKind::Agent;
+    agent
+        .then(|| runtime.agents().agent_result(&task.id, task.state.run()))
+        .flatten()
+        .map(|text| clean_text(&text))
+}
+
+fn last_bytes(text: &str) -> String {
+    let from = text.ceil_char_boundary(text.len().saturating_sub(MOST_BYTES as usize));
+    text[from..].to_owned()
+}

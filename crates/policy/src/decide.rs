@@ -1,0 +1,116 @@
+//! Combines the table of tools, the effects of a command and the rules into a verdict.
+
+use super::decision::{Decision, Ground, Reason, Verdict};
+use super::guard::guarded;
+use super::judge::{Judge, short, text_of};
+use super::mode::Mode;
+use super::remembered::Remembered;
+use super::request::Request;
+use super::rules::Scene;
+use super::tools::stage_one;
+
+/// What is said of a command on which the judgement failed.
+const UNJUDGED: &str = "it cannot be judged: the parser failed";
+/// Most things that are said about one command; more help nobody.
+const MOST_SAID: usize = 20;
+
+/// Decides a call: the strictest of the table, the command and the rules. A command that cannot be judged is asked about,
+/// whatever the reason.
+#[must_use]
+pub fn decide(request: &Request<'_>) -> Verdict {
+    guarded(|| judge(request)).unwrap_or_else(|| Verdict {
+        decision: stage_one(request.tool.class, request.mode, request.dialect, request.ci_reads)
+            .0
+            .max(Decision::Ask),
+        reasons: vec![Reason { part: request.tool.name.to_owned(), why: UNJUDGED.to_owned() }],
+        effects: vec!["runs code that cannot be judged".to_owned()],
+        rules: vec![Ground::Unreadable.name().to_owned()],
+        parsed: false,
+    })
+}
+
+fn judge(request: &Request<'_>) -> Verdict {
+    let files = Remembered::new(request.files);
+    let request = &Request { files: &files, ..*request };
+    let (first, why) = stage_one(request.tool.class, request.mode, request.dialect, request.ci_reads);
+    let mut judge = Judge::new(request);
+    if let Some(command) = request.command.filter(|_| request.tool.class.runs_a_command()) {
+        judge.environment();
+        judge.command(command);
+        if judge.fetched && judge.wrote {
+            let why = "what it fetches may end up in a file";
+            judge.ask(Ground::Network, "", why, "may write a file with what another machine sends");
+        }
+    }
+    let mut verdict = Verdict {
+        decision: first,
+        reasons: Vec::new(),
+        effects: Vec::new(),
+        rules: Vec::new(),
+        parsed: judge.parsed,
+    };
+    if first != Decision::Allow {
+        verdict.rules.push(Ground::ToolMode.name().to_owned());
+        verdict.reasons.push(Reason { part: request.tool.name.to_owned(), why });
+    }
+    judge.apply_rules(&mut verdict);
+    judge.finish(&mut verdict);
+    verdict
+}
+
+impl Judge<'_> {
+    fn apply_rules(&mut self, verdict: &mut Verdict) {
+        let request = self.request;
+        let scene = Scene { tool: request.tool.name, mode: request.mode, dialect: request.dialect };
+        for seen in &self.seen {
+            // In another directory the same words may be another program.
+            if let Some(rule) = request.rules.allowing(&seen.words, scene).filter(|_| seen.at_home) {
+                let about = &mut self.findings[seen.findings.clone()];
+                if about.iter().any(|finding| !finding.excused) {
+                    about.iter_mut().for_each(|finding| finding.excused = true);
+                    verdict.rules.push(rule);
+                }
+            }
+            for (decision, rule, reason) in request.rules.stricter(&seen.words, scene) {
+                verdict.decision = verdict.decision.max(decision);
+                let why = if reason.is_empty() {
+                    format!("the rule {rule} says {decision}")
+                } else {
+                    reason.to_owned()
+                };
+                verdict.reasons.push(Reason { part: short(&text_of(&seen.words)), why });
+                verdict.rules.push(rule);
+            }
+        }
+    }
+
+    fn finish(self, verdict: &mut Verdict) {
+        let raises = self.request.mode != Mode::Dangerous;
+        for finding in self.findings {
+            if !finding.effect.is_empty() && !verdict.effects.contains(&finding.effect) {
+                verdict.effects.push(finding.effect);
+            }
+            if finding.excused || !raises {
+                continue;
+            }
+            verdict.decision = verdict.decision.max(Decision::Ask);
+            let name = finding.ground.name();
+            if !verdict.rules.iter().any(|rule| rule == name) {
+                verdict.rules.push(name.to_owned());
+            }
+            if !verdict.reasons.contains(&finding.reason) {
+                verdict.reasons.push(finding.reason);
+            }
+        }
+        for (list, what) in [(verdict.reasons.len(), "reasons"), (verdict.effects.len(), "effects")] {
+            let more = list.saturating_sub(MOST_SAID);
+            if more > 0 && what == "reasons" {
+                verdict.reasons.truncate(MOST_SAID);
+                verdict.reasons.push(Reason { part: String::new(), why: format!("and {more} more") });
+            } else if more > 0 {
+                verdict.effects.truncate(MOST_SAID);
+                verdict.effects.push(format!("and {more} more"));
+            }
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Programs that copy, move and link files.
+
+use super::Call;
+use super::options::{Options, read};
+use super::reads::files;
+use super::writes::unknown_option;
+use crate::decision::Ground;
+use crate::judge::Judge;
+use crate::word::Word;
+
+/// Splits operands into what is read and where it goes; none when that is not known.
+fn sources_and_target<'w>(options: &Options<'w>) -> Option<(Vec<&'w Word>, Word)> {
+    if let Some(given) = options.find(&["-t", "--target-directory"]) {
+        return Some((options.operands.clone(), given.word()?));
+    }
+    let (target, sources) = options.operands.split_last()?;
+    (!sources.is_empty()).then(|| (sources.to_vec(), (*target).clone()))
+}
+
+/// Asks about what would be overwritten if the target is a directory: a link of that name would be followed.
+fn into(judge: &mut Judge<'_>, call: &Call<'_>, sources: &[&Word], target: &Word) {
+    let Some(target) = target.lit() else { return };
+    for source in sources.iter().filter_map(|word| word.lit()) {
+        let base = source.trim_end_matches('/').rsplit('/').next().unwrap_or(source);
+        if !base.is_empty() && !target.is_empty() && !target.starts_with("/dev/") {
+            judge.write_to(&format!("{target}/{base}"), &call.part);
+        }
+    }
+}
+
+pub(super) fn copy(judge: &mut Judge<'_>, call: &Call<'_>) {
+    let options =
+        read(call.args, &["-t", "-S", "-m", "-o", "-g", "--target-directory", "--suffix", "--mode"]);
+    let known = [
+        "-a",
+        "-r",
+        "-R",
+        "-p",
+        "-v",
+        "-n",
+        "-u",
+        "-f",
+        "-i",
+        "-L",
+        "-P",
+        "-H",
+        "-d",
+        "-T",
+        "-t",
+        "-D",
+        "-m",
+        "--archive",
+        "--recursive",
+        "--verbose",
+        "--no-clobber",
+        "--update",
+        "--force",
+        "--target-directory",
+        "--mode",
+        "--preserve",
+        "--reflink",
+        "--parents",
+        "--no-target-directory",
+    ];
+    if unknown_option(judge, call, &options, &known) {
+        return;
+    }
+    if call.name == "install" && options.has(&["-d"]) {
+        return options.operands.iter().for_each(|word| judge.write(word, &call.part));
+    }
+    match sources_and_target(&options) {
+        Some((sources, target)) => {
+            into(judge, call, &sources, &target);
+            if sources.iter().any(|word| word.lit() == Some("/dev/null")) {
+                judge.ask(
+                    Ground::Delete,
+                    &call.part,
+                    "it empties the file",
+                    &format!("empties {}", target.text),
+                );
+            }
+            files(judge, sources.into_iter(), &call.part);
+            judge.write(&target, &call.part);
+        }
+        None => {
+            let why = "the destination of the copy is unknown";
+            judge.ask(Ground::NotLiteral, &call.part, why, "writes files");
+        }
+    }
+}
+
+pub(super) fn move_files(judge: &mut Judge<'_>, call: &Call<'_>) {
+    let options = read(call.args, &["-t", "-S", "--target-directory", "--suffix"]);
+    let known = [
+        "-v",
+        "-n",
+        "-u",
+        "-f",
+        "-i",
+        "-T",
+        "-t",
+        "--verbose",
+        "--no-clobber",
+        "--force",
+        "--target-directory",
+        "--no-target-directory",
+        "--update",
+    ];
+    if unknown_option(judge, call, &options, &known) {
+        return;
+    }
+    match sources_and_target(&options) {
+        // What is moved away is gone from where it was.
+        Some((sources, target)) => {
+            into(judge, call, &sources, &target);
+            sources.into_iter().for_each(|word| judge.write(word, &call.part));
+            judge.write(&target, &call.part);
+            if target.lit().is_some_and(|text| text.starts_with("/dev/")) {
+                judge.ask(Ground::Delete, &call.part, "what goes there is gone", "deletes what it moves");
+            }
+        }
+        None => {
+            let why = "the destination of the move is unknown";
+            judge.ask(Ground::NotLiteral, &call.part, why, "moves files");
+        }
+    }
+}
+
+pub(super) fn link(judge: &mut Judge<'_>, call: &Call<'_>) {
+    let options = read(call.args, &["-t", "-S", "--target-directory", "--suffix"]);
+    let known = [
+        "-s",
+        "-f",
+        "-n",
+        "-v",
+        "-r",
+        "-T",
+        "-i",
+        "--symbolic",
+        "--force",
+        "--relative",
+        "--verbose",
+        "--no-dereference",
+    ];
+    if unknown_option(judge, call, &options, &known) {
+        return;
+    }
+    // Later parts of the command would follow the link without anyone seeing where it leads.
+    for word in &options.operands {
+        judge.write(word, &call.part);
+        if word.lit().is_some_and(|text| text.contains("..")) {
+            judge.ask(
+                Ground::NotLiteral,
+                &call.part,
+                "a link upwards may lead out of the project",
+                "makes a link",
+            );
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! The settings of a session's calls.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use meanwhile::AtCapacity;
+use meanwhile::engine::{Clock as _, Policy, Runtime, SystemClock};
+use mw_model::{EnvVar, Lifetime, Limits, RawText, context_stamp};
+
+use crate::delegation::AgentSettings;
+
+/// The settings for all calls of a session.
+#[derive(Clone)]
+pub struct Premises {
+    /// The session that owns the tasks.
+    pub session: String,
+    /// The default working directory of commands.
+    pub cwd: PathBuf,
+    /// The environment of commands.
+    pub env: Vec<EnvVar>,
+    /// Their file mode creation mask.
+    pub umask: u32,
+    /// The shell that runs scripts.
+    pub shell: RawText,
+    /// The default limits of tasks.
+    pub limits: Limits,
+    /// Whether tasks end with their session.
+    pub lifetime: Lifetime,
+    /// Whether the session ends with its client.
+    pub session_end: SessionEnd,
+    /// What a start does when no slot is free.
+    pub at_capacity: AtCapacity,
+    /// When this context started, in the format of zidane's log names: `20260523-024147-123`.
+    pub context_stamp: String,
+    /// Maximum size of the output in one reply, in bytes.
+    pub reply_bytes: u64,
+    /// How many of the last bytes of a stream `bg_output` reads; 0 = all.
+    pub stream_bytes: u64,
+    /// Maximum time that a call may block.
+    pub longest_call: Duration,
+    /// Whether background tasks are offered.
+    pub background: Background,
+    /// The other agents that are available, if any.
+    pub agents: Option<Arc<AgentSettings>>,
+    /// The policy that decides about calls.
+    pub policy: Policy,
+}
+
+impl Premises {
+    /// The default settings for a directory and an environment, as `mw mcp` has them.
+    #[must_use]
+    pub fn new(session: impl Into<String>, cwd: PathBuf, env: Vec<EnvVar>) -> Self {
+        Self {
+            session: session.into(),
+            cwd,
+            env,
+            umask: 0o022,
+            shell: "/bin/sh".into(),
+            limits: Limits::default(),
+            lifetime: Lifetime::Session,
+            session_end: SessionEnd::Keep,
+            at_capacity: AtCapacity::Queue,
+            context_stamp: context_stamp(SystemClock.now()),
+            reply_bytes: 8 << 10,
+            stream_bytes: 1 << 20,
+            longest_call: Duration::from_secs(240),
+            background: Background::On,
+            agents: None,
+            policy: Policy::default(),
+        }
+    }
+
+    /// Returns the lifetime of tasks that are started with these settings.
+    #[must_use]
+    pub fn lifetime_of_starts(&self, runtime: &Runtime) -> Lifetime {
+        match (self.lifetime, self.session_end) {
+            (Lifetime::Session, SessionEnd::Kill) => Lifetime::Client,
+            (Lifetime::Session, SessionEnd::Keep) if !runtime.sessions().is_hosted(&self.session) => {
+                Lifetime::Kept
+            }
+            (lifetime, _) => lifetime,
+        }
+    }
+}
+
+/// What happens to a session when its client disconnects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SessionEnd {
+    /// It continues, and so do its tasks.
+    Keep,
+    /// It ends after a grace period, and its tasks with it, unless a client reconnects.
+    Kill,
+}
+
+/// Whether background tasks are offered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Background {
+    /// Background tasks are offered.
+    On,
+    /// They are not: neither schemas nor descriptions mention them.
+    Off,
+}
