@@ -10,8 +10,9 @@ impl Live<'_> {
     /// Tells a session's running tasks that who holds it has changed.
     pub(crate) fn announce_holders(&self, session: &str) -> Result<()> {
         for task in self.base.store()?.tasks_of(session)? {
-            if let (true, Ok(mut line)) =
-                (task.state.process().is_some(), Line::connect(&self.base.home, &task.id))
+            // One that was queued may run already while the database says that it is being started.
+            if task.state.holds_slot()
+                && let Ok(mut line) = Line::connect(&self.base.home, &task.id)
             {
                 // One that cannot be reached is just starting or ending, and looks by itself.
                 let _ = line.ask(Operation::LookForHosts);
