@@ -17,6 +17,7 @@ use crate::fail_point::slow_point;
 use crate::sys;
 use crate::sys::Board;
 
+mod buffer;
 mod compact;
 mod damage;
 mod dropping;
@@ -26,6 +27,7 @@ mod slow;
 mod succession;
 mod writer;
 
+use super::log::buffer::Buffering;
 use super::log::slow::Writer;
 
 /// Most bytes moved by one call, and the size of our pipes.
@@ -76,6 +78,7 @@ pub(crate) struct Log {
     born_us: Option<u64>,
     /// The log's inode; 0 until it is needed.
     inode: u64,
+    buffering: Buffering,
     way: Way,
     /// When a write was last slow, on the monotonic clock.
     slow_ms: Option<u64>,
@@ -126,6 +129,7 @@ impl Log {
             announced: None,
             born_us: None,
             inode: 0,
+            buffering: Buffering::Untried,
             way: Way::Straight,
             slow_ms: None,
         })
@@ -236,6 +240,9 @@ impl Log {
     fn write(&mut self, stream: Stream, source: &impl AsFd, now_us: u64) -> io::Result<Moved> {
         let room = self.room()?;
         self.announce(stream, now_us)?;
+        if let Some(moved) = self.move_much(source, room)? {
+            return Ok(Moved::Bytes(moved));
+        }
         match sys::move_bytes(source, &self.file, room) {
             Ok(moved) => {
                 self.size += moved as u64;
