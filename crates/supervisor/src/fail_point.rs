@@ -1,12 +1,16 @@
 //! Named steps at which a debug build kills itself on request, for crash tests.
 
 /// Every named step of the supervisor, in the order of a run.
-pub const FAIL_POINTS: [&str; 21] = [
+pub const FAIL_POINTS: [&str; 25] = [
     "supervisor-locked",
     "supervisor-files-made",
     "supervisor-spawned",
     "supervisor-journalled",
     "supervisor-answered",
+    "output-armed",
+    "output-read",
+    "output-written",
+    "output-recovered",
     "drop-announced",
     "drop-marked",
     "middle-copied",

@@ -13,8 +13,9 @@
 //! also open for reading. The next client starts an adopter, which is this program, too, and finds the pipes by their
 //! inodes.
 //!
-//! No kill loses anything, for three reasons. Bytes move from pipe to file by `splice`, so that none is in our
-//! memory. An index entry is written before its bytes. An exit is observed, recorded and only then reaped.
+//! No kill loses anything, for three reasons. Bytes move from pipe to file by `splice` or through a mapped file
+//! (`output::log::buffer`), so that none is only in our memory. An index entry is written before its bytes. An exit is
+//! observed, recorded and only then reaped.
 #![deny(unsafe_code)]
 
 mod boot;

@@ -81,18 +81,53 @@ fn assert_same(log: &[u8], full: &[u8], context: &str) {
     assert!(log == full, "{context}: {} of {} bytes, the same up to {same}", log.len(), full.len());
 }
 
+/// Two kinds of output: numbers, and the same few bytes over and over, of which only the number tells what is missing or
+/// there twice.
+fn kinds() -> [(String, Vec<u8>); 2] {
+    [
+        (in_large_writes(&children::numbers(LAST)), children::numbered(1, LAST)),
+        (in_large_writes("yes | head -c 4194304"), b"y\n".repeat(2 << 20)),
+    ]
+}
+
+#[test]
+fn both_watchers_die_at_every_step_of_a_batch() {
+    const FAIL_AT: &str = "MEANWHILE_FAIL_AT";
+    for step in ["output-armed", "output-read", "output-written"] {
+        for (script, full) in &kinds() {
+            let home = home();
+            let start = ["start", "--json", "--cap", "0", script];
+            let id = home.command(start).env(FAIL_AT, step).run().json()["id"].as_str().unwrap().to_owned();
+            // The supervisor dies there, its guardian takes over and dies there too.
+            wait_until(SOON, "both are dead", || home.supervisors_of(&id).is_empty().then_some(()));
+            if step != "output-armed" {
+                // So does an adopter, when it has finished the batch and not yet removed the buffer.
+                let _ = home.command(["list", "--json"]).env(FAIL_AT, "output-recovered").run();
+                wait_until(SOON, "it is dead", || home.supervisors_of(&id).is_empty().then_some(()));
+            }
+            let _ = home.mw(["list", "--json"]).ok();
+            home.open("go");
+            let task = home.ended(&id);
+            assert_same(&home.log(&id), full, step);
+            assert_eq!(
+                (&task["output_bytes"], &task["dropped_bytes"]),
+                (&full.len().into(), &0.into()),
+                "{task}"
+            );
+            home.wait_until_empty(SOON);
+            assert!(!home.task_dir(&id).join("output.buffer").exists(), "{step}: the buffer is left");
+        }
+    }
+}
+
 #[test]
 fn both_watchers_die_in_the_midst_of_large_writes() {
-    // Of the same few bytes over and over only the number tells what is missing or there twice.
-    let kinds = [
-        (children::numbers(LAST), children::numbered(1, LAST)),
-        ("yes | head -c 4194304".to_owned(), b"y\n".repeat(2 << 20)),
-    ];
+    let kinds = kinds();
     let home = home();
     let mut hits = 0;
     for time in 0..TIMES {
-        let (printing, full) = &kinds[time as usize % kinds.len()];
-        let id = home.start_with(&["--cap", "0"], &in_large_writes(printing));
+        let (script, full) = &kinds[time as usize % kinds.len()];
+        let id = home.start_with(&["--cap", "0"], script);
         let enough = chance() % (full.len() as u64 * 3 / 4);
         wait_until(SOON, "enough is printed", || (log_size(&home, &id) >= enough).then_some(()));
         if let Some(pair) = home.find_pair(&id) {

@@ -23,7 +23,7 @@ pub(crate) fn is_lack(error: &io::Error) -> bool {
 }
 
 /// Tells whether there are descriptors left for what is opened later.
-fn has_spare(any: &File) -> bool {
+pub(crate) fn has_spare(any: &File) -> bool {
     const ENOUGH: usize = 8;
     (0..ENOUGH).map(|_| any.try_clone()).collect::<io::Result<Vec<_>>>().is_ok()
 }

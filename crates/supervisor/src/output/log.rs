@@ -6,10 +6,10 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::os::fd::AsFd;
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use mw_model::wire::{Entry, EntryKind, HEADER_LEN, INDEX_FILE, LOG_FILE, segments};
+use mw_model::wire::{HEADER_LEN, INDEX_FILE, LOG_FILE};
 use rustix::io::Errno;
 
 use crate::clock;
@@ -17,15 +17,18 @@ use crate::fail_point::slow_point;
 use crate::sys;
 use crate::sys::Board;
 
+mod buffer;
 mod compact;
 mod damage;
 mod dropping;
 mod index_file;
 mod old_batch;
+mod reading;
 mod slow;
 mod succession;
 mod writer;
 
+use super::log::buffer::Buffering;
 use super::log::slow::Writer;
 
 /// Most bytes moved by one call, and the size of our pipes.
@@ -76,6 +79,7 @@ pub(crate) struct Log {
     born_us: Option<u64>,
     /// The log's inode; 0 until it is needed.
     inode: u64,
+    buffering: Buffering,
     way: Way,
     /// When a write was last slow, on the monotonic clock.
     slow_ms: Option<u64>,
@@ -126,6 +130,7 @@ impl Log {
             announced: None,
             born_us: None,
             inode: 0,
+            buffering: Buffering::Untried,
             way: Way::Straight,
             slow_ms: None,
         })
@@ -152,59 +157,6 @@ impl Log {
     /// Bytes that are not in the log.
     pub(crate) fn dropped(&self) -> u64 {
         self.dropped
-    }
-
-    /// Returns the last bytes of the log.
-    pub(crate) fn tail(&self, most: u64) -> Vec<u8> {
-        // Another process writes it and may have replaced it.
-        let file = match self.way {
-            Way::Straight => None,
-            Way::Through(_) | Way::Closed => File::open(&self.path).ok(),
-        };
-        let file = file.as_ref().unwrap_or(&self.file);
-        let size = match self.way {
-            Way::Straight => self.size,
-            Way::Through(_) | Way::Closed => file.metadata().map_or(0, |found| found.size()),
-        };
-        let from = size.saturating_sub(most).max(self.prefix).min(size);
-        let mut bytes = vec![0; (size - from) as usize];
-        let read = file.read_at(&mut bytes, from).unwrap_or(0);
-        bytes.truncate(read);
-        bytes
-    }
-
-    /// Counts the lines of each stream; nothing for a log that is too large to read through.
-    pub(crate) fn count_lines(&self) -> Option<(u64, u64)> {
-        const LARGEST: u64 = 16 << 20;
-        if self.size > LARGEST {
-            return None;
-        }
-        let entries = self.entries().ok()?;
-        let parts = match &*entries {
-            [] => segments(&[Entry { offset: 0, kind: EntryKind::Stdout(0) }], self.prefix, self.size),
-            entries => segments(entries, self.prefix, self.size),
-        };
-        let mut counts = (0, 0);
-        let mut buffer = vec![0; (64 << 10).min(self.size as usize)];
-        for part in parts {
-            let counter = match part.kind {
-                EntryKind::Stdout(_) => &mut counts.0,
-                EntryKind::Stderr(_) => &mut counts.1,
-                EntryKind::Drop(_) => continue,
-            };
-            let mut at = 0;
-            while at < part.len {
-                let most = buffer.len().min((part.len - at) as usize);
-                let read = self
-                    .file
-                    .read_at(&mut buffer[..most], part.physical + at)
-                    .ok()
-                    .filter(|read| *read > 0)?;
-                *counter += buffer[..read].iter().filter(|byte| **byte == b'\n').count() as u64;
-                at += read as u64;
-            }
-        }
-        Some(counts)
     }
 
     /// Moves the content of a pipe, up to one chunk, to the log; drops and counts it if that fails. Never blocks on
@@ -236,6 +188,9 @@ impl Log {
     fn write(&mut self, stream: Stream, source: &impl AsFd, now_us: u64) -> io::Result<Moved> {
         let room = self.room()?;
         self.announce(stream, now_us)?;
+        if let Some(moved) = self.move_much(source, room)? {
+            return Ok(Moved::Bytes(moved));
+        }
         match sys::move_bytes(source, &self.file, room) {
             Ok(moved) => {
                 self.size += moved as u64;

@@ -198,6 +198,7 @@ pub(crate) fn conclude(run: &Run) {
     fail_point("supervisor-settling");
     run.remove_cgroup();
     files::remove_endpoints(&run.message);
+    run.files.log.tidy();
     run.wake_guardian();
     if run.message.always_settle || is_settling_due() || is_much_unsettled() {
         let _ = sys::execute_last(&run.message.settle);

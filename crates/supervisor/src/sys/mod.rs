@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 mod board;
 mod kernel;
+mod mapping;
 mod pidfd;
 mod process;
 mod processes;
@@ -15,6 +16,7 @@ pub(crate) use kernel::{
     ChildEvents, become_subreaper, boot_id, close_all_but, close_inherited, find_pipe, give_back_memory,
     make_fifo, move_bytes, new_pipe, peer_uid, reopen_read_write, share_bytes,
 };
+pub(crate) use mapping::Mapping;
 pub(crate) use pidfd::{ProcessHandle, capabilities, exit_of_foreign};
 pub(crate) use process::{
     Child, ExecPlan, Fork, execute_last, exit_at_once, fork, ignore_broken_pipes, ignore_children, spawn,

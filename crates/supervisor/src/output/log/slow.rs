@@ -16,6 +16,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::io::Errno;
 
+use super::buffer::Buffering;
 use super::{CHUNK, Log, Moved, Stream, Way};
 use crate::clock;
 use crate::fail_point::fail_point;
@@ -124,6 +125,8 @@ impl Log {
 
     fn start_writer(&mut self, slow_ms: u64, journal: BorrowedFd<'_>) -> io::Result<()> {
         let pipes = [OutputPipe::new()?, OutputPipe::new()?];
+        // The writer makes a buffer of its own.
+        self.buffering = Buffering::Untried;
         self.board.set_taken(self.end);
         self.board.set_written(self.end);
         self.board.set_slow_ms(slow_ms);

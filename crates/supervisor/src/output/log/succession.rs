@@ -66,6 +66,7 @@ impl Log {
         let pending = board.pending_drop();
         log.end += pending;
         log.dropped += pending;
+        log.finish_batch()?;
         Ok(log)
     }
 

@@ -42,6 +42,7 @@ impl Log {
         if self.write_down_gap(&mut gaps) {
             let _ = self.write_pending_drop();
         }
+        self.tidy();
         sys::exit_at_once(0)
     }
 
