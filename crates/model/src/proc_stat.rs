@@ -44,7 +44,7 @@ impl ProcStat {
         Some(Self { state, parent, cpu_ticks, threads, start_ticks, resident_pages, exit_status })
     }
 
-    /// Tells whether the process has ended, whether or not its parent has taken note.
+    /// Returns whether the process has ended, whether or not its parent has taken note.
     #[must_use]
     pub const fn has_ended(&self) -> bool {
         match self.state {
@@ -55,7 +55,7 @@ impl ProcStat {
         }
     }
 
-    /// Tells whether a signal has stopped it.
+    /// Returns whether a signal has stopped it.
     #[must_use]
     pub const fn is_stopped(&self) -> bool {
         self.state == b'T'

@@ -40,7 +40,7 @@ signals! {
     SIGSYS = 31,
 }
 
-/// Tells whether a signal asks a task to end: TERM, INT or KILL. Programs may give any other a meaning of their own (HUP:
+/// Returns whether a signal asks a task to end: TERM, INT or KILL. Programs may give any other a meaning of their own (HUP:
 /// read the configuration again; QUIT: dump all threads; USR1: reopen the logs), so it is only sent, and nothing follows.
 #[must_use]
 pub const fn asks_to_end(number: i32) -> bool {

@@ -209,7 +209,7 @@ impl TaskTrace {
         TraceParent { trace_id: self.trace_id, span_id: self.execute_span(run), sampled: self.sampled }
     }
 
-    /// Tells whether its spans are to be exported.
+    /// Returns whether its spans are to be exported.
     #[must_use]
     pub const fn is_exported(&self) -> bool {
         self.sampled && self.export

@@ -68,7 +68,7 @@ pub(super) fn check_text(text: &str) -> Result<(), Refused> {
     Ok(())
 }
 
-/// Tells whether a here-document begins behind a substitution, or beside one on its line, or on a line that goes on in the
+/// Returns whether a here-document begins behind a substitution, or beside one on its line, or on a line that goes on in the
 /// next one: the tokenizer panics on some of them, and where they end is nothing to rely on.
 fn has_doubtful_document(text: &str) -> bool {
     let is_open = |part: &str| ["$(", "${", "$[", "`"].iter().any(|sign| part.contains(sign));
@@ -89,7 +89,7 @@ fn has_doubtful_document(text: &str) -> bool {
     false
 }
 
-/// Tells whether the last line may go on in the next one: a quote is open, however one counts, or a backslash ends it.
+/// Returns whether the last line may go on in the next one: a quote is open, however one counts, or a backslash ends it.
 fn goes_on(lines: &str) -> bool {
     let (mut quote, mut escaped) = (None, false);
     for c in lines.chars() {

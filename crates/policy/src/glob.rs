@@ -1,6 +1,6 @@
 //! Patterns with `*` and `?`.
 
-/// Tells whether a text fits a pattern, where `*` stands for anything and `?` for one character.
+/// Returns whether a text fits a pattern, where `*` stands for anything and `?` for one character.
 pub(super) fn fits(pattern: &str, text: &str) -> bool {
     let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
     let (mut p, mut t) = (0, 0);

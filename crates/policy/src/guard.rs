@@ -10,7 +10,7 @@ thread_local! {
     static JUDGING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Tells whether this thread is judging a command, so that a panic is caught and must not end the process.
+/// Returns whether this thread is judging a command, so that a panic is caught and must not end the process.
 #[must_use]
 pub fn is_judging() -> bool {
     JUDGING.get()

@@ -24,6 +24,7 @@ mod judge;
 mod mode;
 mod places;
 mod programs;
+mod project;
 mod remembered;
 mod request;
 mod rules;

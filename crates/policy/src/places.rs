@@ -79,7 +79,7 @@ pub(super) enum Place {
 
 impl Judge<'_> {
     /// Returns the absolute paths that a text can mean; none when the directory is not known.
-    fn absolutes(&self, value: &str) -> Option<Vec<String>> {
+    pub(super) fn absolutes(&self, value: &str) -> Option<Vec<String>> {
         if value.starts_with('/') {
             return Some(vec![value.to_owned()]);
         }
@@ -237,42 +237,6 @@ impl Judge<'_> {
         }
     }
 
-    /// Tells whether every path that a word can mean lies in the project.
-    pub(super) fn is_inside(&self, word: &Word) -> bool {
-        let inside = |value: &String| matches!(self.place(value), Place::Inside | Place::Obeyed);
-        self.is_project_file(word) || word.values().is_some_and(|values| values.iter().all(inside))
-    }
-
-    /// Tells whether a name that is not known is that of a file in the project: a relative one would be another file
-    /// in another place.
-    fn is_project_file(&self, word: &Word) -> bool {
-        word.in_project && self.is_at_home()
-    }
-
-    /// The same, whichever directory of the project the paths are used in later: none goes up.
-    pub(super) fn stays_inside(&self, word: &Word) -> bool {
-        let goes_up = |value: &String| value.split('/').any(|part| glob_or_same(part, ".."));
-        self.is_inside(word) && !word.values().is_some_and(|values| values.iter().any(goes_up))
-    }
-
-    /// Tells whether the command runs inside the project, wherever it is by now.
-    pub(super) fn is_at_home(&self) -> bool {
-        !self.cwd.is_empty() && self.is_in_project(&Word::plain("."))
-    }
-
-    /// Tells whether a directory is the project's own, not merely one that may be written to.
-    pub(super) fn is_in_project(&self, directory: &Word) -> bool {
-        let project = self.request.project;
-        let real = |path: &String| self.request.files.real(path);
-        let own = |value: &String| {
-            self.place(value) == Place::Inside
-                && self.absolutes(value).is_some_and(|paths| {
-                    paths.iter().all(|path| real(path).is_some_and(|real| is_below(&real, project)))
-                })
-        };
-        directory.values().is_some_and(|values| values.iter().all(own))
-    }
-
     /// Makes a path fit for a sentence.
     fn shown(&self, value: &str) -> String {
         let home = self.request.home;
@@ -293,7 +257,7 @@ fn strictness(place: Place) -> u8 {
     }
 }
 
-/// Tells whether a path is a directory or lies in it.
+/// Returns whether a path is a directory or lies in it.
 pub(super) fn is_below(path: &str, directory: &str) -> bool {
     let directory = directory.trim_end_matches('/');
     path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -308,7 +272,7 @@ fn host_of_device(path: &str) -> String {
     path.split('/').nth(3).unwrap_or_default().to_owned()
 }
 
-/// Tells whether two names can be the same when either may be a pattern.
+/// Returns whether two names can be the same when either may be a pattern.
 pub(super) fn glob_or_same(part: &str, name: &str) -> bool {
     if !part.contains(['*', '?', '[']) {
         return if name.contains('*') { glob::fits(name, part) } else { name == part };

@@ -68,7 +68,7 @@ const SECRET_NAMES: [&str; 58] = [
 const NO_SECRETS: [&str; 6] =
     [".env.example", ".env.sample", ".env.template", ".env.dist", ".env.test", "credentials.rs"];
 
-/// Tells whether a path, or a pattern, leads to where secrets are kept.
+/// Returns whether a path, or a pattern, leads to where secrets are kept.
 pub(super) fn is_secret(path: &str) -> bool {
     let path = path.to_lowercase();
     path.split('/').filter(|part| !part.is_empty()).any(|part| {
@@ -84,7 +84,7 @@ pub(super) fn is_secret(path: &str) -> bool {
     })
 }
 
-/// Tells whether a path is what the kernel shows of another process's memory.
+/// Returns whether a path is what the kernel shows of another process's memory.
 pub(super) fn has_private_environment(path: &str) -> bool {
     path.starts_with("/proc/") && ["/environ", "/mem", "/maps", "/fd/"].iter().any(|end| path.contains(end))
         || ["/dev/mem", "/dev/kmem", "/dev/sd", "/dev/nvme", "/dev/disk"]

@@ -264,7 +264,7 @@ impl Judge<'_> {
     }
 }
 
-/// Tells whether a redirection only writes.
+/// Returns whether a redirection only writes.
 fn is_output(redirect: &IoRedirect) -> bool {
     match redirect {
         IoRedirect::OutputAndError(..) => true,

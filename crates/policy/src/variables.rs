@@ -169,7 +169,7 @@ const DANGEROUS_ENDS: [&str; 15] = [
 const PROXIES: [&str; 6] =
     ["http_proxy", "https_proxy", "all_proxy", "ftp_proxy", "no_proxy", "ssl_cert_file"];
 
-/// Tells whether setting a variable changes what the programs after it do.
+/// Returns whether setting a variable changes what the programs after it do.
 pub(super) fn is_dangerous(name: &str) -> bool {
     DANGEROUS.contains(&name)
         || DANGEROUS_BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
@@ -178,12 +178,12 @@ pub(super) fn is_dangerous(name: &str) -> bool {
         || name.contains('[')
 }
 
-/// Tells whether a value could run something when a calculation looks at it.
+/// Returns whether a value could run something when a calculation looks at it.
 pub(super) fn is_odd(value: &str) -> bool {
     value.contains(['[', '$', '`', '('])
 }
 
-/// Tells whether shells set a variable by themselves, so that its value is not the one that was assigned last.
+/// Returns whether shells set a variable by themselves, so that its value is not the one that was assigned last.
 pub(crate) fn is_set_by_shells(name: &str) -> bool {
     const NAMES: [&str; 31] = [
         "PWD",

@@ -80,7 +80,7 @@ pub fn count(value: &Value) -> u64 {
     }
 }
 
-/// Tells whether a value names this signal, by number or by name.
+/// Returns whether a value names this signal, by number or by name.
 #[must_use]
 pub fn is_signal(value: &Value, number: i32) -> bool {
     let named = value.as_str().and_then(mw_model::signal_number);

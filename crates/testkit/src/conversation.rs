@@ -117,7 +117,7 @@ impl Conversation {
         kill_process_group(Pid::from_child(&self.child), signal).ok();
     }
 
-    /// Tells whether it still runs.
+    /// Returns whether it still runs.
     #[must_use]
     pub fn runs(&self) -> bool {
         !ended_within(&self.process, Duration::ZERO)

@@ -143,7 +143,7 @@ impl Host {
         self.until(&format!("an answer to {id}"), |message| message["id"] == id)
     }
 
-    /// Tells whether an answer is here already.
+    /// Returns whether an answer is here already.
     ///
     /// # Panics
     /// When the server does not do its part.

@@ -31,7 +31,7 @@ pub fn stat(pid: u32) -> Option<Stat> {
     parse_stat(&text)
 }
 
-/// Tells whether a process lives. One that only waits to be reaped does not.
+/// Returns whether a process lives. One that only waits to be reaped does not.
 #[must_use]
 pub fn alive(pid: u32) -> bool {
     stat(pid).is_some_and(|stat| !matches!(stat.state, 'Z' | 'X' | 'x'))
@@ -103,7 +103,7 @@ fn cpu_ticks(pid: u32) -> u64 {
     stat_fields(&text).skip(11).take(2).map(|field| field.parse::<u64>().expect("ticks")).sum()
 }
 
-/// Tells whether a process was started with exactly this entry, `NAME=value`, in its environment.
+/// Returns whether a process was started with exactly this entry, `NAME=value`, in its environment.
 #[must_use]
 pub fn has_variable(pid: u32, entry: &OsStr) -> bool {
     let begun = Instant::now();
@@ -117,7 +117,7 @@ pub fn has_variable(pid: u32, entry: &OsStr) -> bool {
     }
 }
 
-/// Tells whether a process is in the midst of executing another program: it has neither words nor environment for a
+/// Returns whether a process is in the midst of executing another program: it has neither words nor environment for a
 /// moment, which on a busy machine may be long.
 fn is_between_programs(pid: u32) -> bool {
     /// Of the kernel's own threads, which never have any (`PF_KTHREAD`).

@@ -76,7 +76,7 @@ impl Running {
         json_lines(&self.printed())
     }
 
-    /// Tells whether it still runs.
+    /// Returns whether it still runs.
     #[must_use]
     pub fn runs(&self) -> bool {
         !ended_within(&self.process, Duration::ZERO)

@@ -182,7 +182,7 @@ impl Home {
         text()
     }
 
-    /// Tells whether a file is in the working directory.
+    /// Returns whether a file is in the working directory.
     #[must_use]
     pub fn has_file(&self, file: &str) -> bool {
         self.work().join(file).exists()

@@ -50,7 +50,7 @@ pub struct Screen {
 }
 
 impl Screen {
-    /// Tells whether a terminal is as a shell expects it.
+    /// Returns whether a terminal is as a shell expects it.
     #[must_use]
     pub const fn is_given_back(&self) -> bool {
         !self.is_full && !self.hides_cursor && !self.takes_mouse && !self.takes_paste && !self.is_raw

@@ -7,4 +7,5 @@ pub(crate) mod names;
 pub(crate) mod numbers;
 pub(crate) mod resources;
 pub(crate) mod screen;
+pub(crate) mod streams;
 pub(crate) mod task;

@@ -2,26 +2,24 @@
 
 use std::io::IsTerminal;
 
-use clap::{Args, ValueEnum};
-use meanwhile::engine::{
-    From, GrepRequest, ReadReply, ReadRequest, Runtime, StreamChoice, clean_text, render_screen,
-};
-use meanwhile::model::{Io, Status, parse_size};
+use clap::Args;
+use meanwhile::engine::{From, GrepRequest, ReadReply, ReadRequest, Runtime, clean_text};
+use meanwhile::model::{Status, parse_size};
 use meanwhile::{Filter, Task};
 use serde_json::json;
 
 use crate::arguments::numbers::parse_number;
+use crate::arguments::streams::StreamWord;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 use crate::foreground::follow;
 use crate::render;
+use crate::render::screen;
 
 /// Maximum output without options.
 const GLANCE: u64 = 8 << 10;
 /// Maximum output with options that choose a part.
 const CHOSEN: u64 = 1 << 20;
-/// How much of a log is used to draw a screen.
-const SCREEN_BYTES: u64 = 256 << 10;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -72,23 +70,6 @@ pub(crate) struct Arguments {
     run: Option<u32>,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum StreamWord {
-    Both,
-    Stdout,
-    Stderr,
-}
-
-impl StreamWord {
-    const fn choice(self) -> StreamChoice {
-        match self {
-            Self::Both => StreamChoice::Both,
-            Self::Stdout => StreamChoice::Stdout,
-            Self::Stderr => StreamChoice::Stderr,
-        }
-    }
-}
-
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let runtime = if self.raw { context.open_runtime()? } else { context.runtime()? };
@@ -99,7 +80,7 @@ impl Arguments {
             return self.grep(context, &runtime, pattern);
         }
         if self.screen {
-            return self.show_screen(context, &runtime);
+            return screen::show(context, &runtime, self.id(), self.run);
         }
         if self.follow {
             return self.follow(context, &runtime);
@@ -282,35 +263,6 @@ impl Arguments {
                 self.id(),
                 reply.next_offset
             ));
-        }
-        Ok(0)
-    }
-
-    fn show_screen(&self, context: &Context, runtime: &Runtime) -> CommandResult {
-        let task = runtime.tasks().task(self.id(), &context.scope())?;
-        let (rows, cols) = match runtime.home().task(&task.id).spec()?.io {
-            Io::Pty { rows, cols } => (rows, cols),
-            Io::Pipes | Io::Stdin => (24, 80),
-        };
-        let request = ReadRequest {
-            from: From::TailBytes(SCREEN_BYTES),
-            max_bytes: SCREEN_BYTES,
-            run: self.run,
-            within: 0,
-            ..ReadRequest::default()
-        };
-        let reply = runtime.reader().read(self.id(), &context.scope(), &request)?;
-        let mut bytes = reply.bytes();
-        if matches!(runtime.home().task(&task.id).spec()?.io, Io::Pipes | Io::Stdin) {
-            // Only a terminal converts newlines.
-            bytes = String::from_utf8_lossy(&bytes).replace('\n', "\r\n").into_bytes();
-        }
-        let screen = render_screen(&bytes, rows, cols);
-        let screen = runtime.redaction().redactor(&task.id).text(&screen).into_owned();
-        if context.json {
-            render::out(&format!("{}\n", json!({"screen": screen, "rows": rows, "cols": cols})))?;
-        } else {
-            render::out(&format!("{screen}\n"))?;
         }
         Ok(0)
     }

@@ -3,6 +3,7 @@
 //! `text` writes lines, with colours if wanted and without control characters; `table` is the list of tasks and `tree` a
 //! trace.
 
+pub(crate) mod screen;
 pub(crate) mod start_reply;
 pub(crate) mod status_page;
 pub(crate) mod table;

@@ -59,7 +59,7 @@ impl Notice {
         Some(format!("<result>{result}</result>"))
     }
 
-    /// Tells whether a text is this notice's block. White space between elements does not matter.
+    /// Returns whether a text is this notice's block. White space between elements does not matter.
     #[must_use]
     pub fn is_block(&self, text: &str) -> bool {
         if self.dialect.is_some_and(Dialect::notifies_in_a_sentence) {

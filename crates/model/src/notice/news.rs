@@ -168,7 +168,7 @@ pub struct Notice {
 const LONGEST_COMMAND: usize = 200;
 
 impl Notice {
-    /// Tells whether it is about the end of a run.
+    /// Returns whether it is about the end of a run.
     #[must_use]
     pub const fn is_ending(&self) -> bool {
         matches!(self.news, News::Ended { .. })

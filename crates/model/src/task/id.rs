@@ -170,7 +170,7 @@ pub fn long_handle(created: Timestamp, program: &str, id: &TaskId) -> String {
     format!("task_{year:04}{month:02}{day:02}_{hour:02}{minute:02}{second:02}_{safe}_{unique}")
 }
 
-/// Tells whether a text has the form of an id or of a handle. As a task's name it would sooner or later stand for
+/// Returns whether a text has the form of an id or of a handle. As a task's name it would sooner or later stand for
 /// another task.
 #[must_use]
 pub fn looks_like_handle(text: &str) -> bool {

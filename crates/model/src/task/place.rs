@@ -29,7 +29,7 @@ impl Place {
         }
     }
 
-    /// Tells whether it is the usual one; specs leave that out.
+    /// Returns whether it is the usual one; specs leave that out.
     #[must_use]
     pub fn is_process(&self) -> bool {
         *self == Self::Process

@@ -85,7 +85,7 @@ impl Resources {
     /// Least and most processes: Linux has no larger process ids.
     pub const PIDS: (u64, u64) = (1, 1 << 22);
 
-    /// Tells whether nothing is limited.
+    /// Returns whether nothing is limited.
     #[must_use]
     pub fn is_none(&self) -> bool {
         *self == Self::default()

@@ -162,7 +162,7 @@ impl Status {
         Self::ALL.into_iter().find(|status| status.word() == word)
     }
 
-    /// Tells whether the task is over.
+    /// Returns whether the task is over.
     #[must_use]
     pub const fn is_terminal(self) -> bool {
         match self {
@@ -171,7 +171,7 @@ impl Status {
         }
     }
 
-    /// Tells whether something went wrong. What somebody asked for is no error.
+    /// Returns whether something went wrong. What somebody asked for is no error.
     #[must_use]
     pub const fn is_error(self) -> bool {
         match self {
@@ -255,7 +255,7 @@ impl TaskState {
         }
     }
 
-    /// Tells whether the task holds one of its session's slots.
+    /// Returns whether the task holds one of its session's slots.
     #[must_use]
     pub const fn holds_slot(&self) -> bool {
         match self {

@@ -34,7 +34,7 @@ impl Default for PromptPatterns {
 }
 
 impl PromptPatterns {
-    /// Tells whether the last line with any text in `tail` looks like a prompt.
+    /// Returns whether the last line with any text in `tail` looks like a prompt.
     #[must_use]
     pub fn matches(&self, tail: &[u8]) -> bool {
         let text = String::from_utf8_lossy(tail).to_lowercase();

@@ -1,7 +1,7 @@
 //! Text that is shown before somebody decides on it: what steers a terminal or cannot be seen is spelled out, so that
 //! what is read is what happens.
 
-/// Tells whether a character takes no place of its own, steers what is around it, or passes for a blank.
+/// Returns whether a character takes no place of its own, steers what is around it, or passes for a blank.
 #[must_use]
 pub fn is_hidden(c: char) -> bool {
     match c {

@@ -36,7 +36,7 @@ fn awk(judge: &mut Judge<'_>, call: &Call<'_>) {
     files(judge, inputs.iter().copied(), &call.part);
 }
 
-/// Tells whether a program can only print.
+/// Returns whether a program can only print.
 fn is_harmless(program: &str) -> bool {
     let Some(bare) = bare(program) else { return false };
     let bare = bare.replace("||", "");

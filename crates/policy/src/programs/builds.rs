@@ -96,7 +96,7 @@ pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
     true
 }
 
-/// Tells whether words are handed to the program that cargo runs.
+/// Returns whether words are handed to the program that cargo runs.
 fn has_own_words(args: &[Word]) -> bool {
     let valued = [
         "-p",
@@ -127,7 +127,7 @@ fn ask_verb(judge: &mut Judge<'_>, call: &Call<'_>) {
     judge.ask(Ground::Install, &call.part, &why, &format!("runs {} {verb}", call.name));
 }
 
-/// Tells whether a target or script is named like a harmless one.
+/// Returns whether a target or script is named like a harmless one.
 fn is_target(name: &str) -> bool {
     let mut parts = name.split(':');
     parts.next().is_some_and(|first| TARGETS.contains(&first))

@@ -151,13 +151,13 @@ fn is_harmless_url(word: &Word) -> bool {
         && !METADATA.iter().any(|address| host.contains(address))
 }
 
-/// Tells whether a header proves who somebody is.
+/// Returns whether a header proves who somebody is.
 fn is_private(header: &str) -> bool {
     let header = header.to_lowercase();
     ["auth", "cookie", "token", "key", "secret"].iter().any(|word| header.contains(word))
 }
 
-/// Tells whether a host is an address in a form that hides which.
+/// Returns whether a host is an address in a form that hides which.
 fn is_disguised_number(host: &str) -> bool {
     if host.contains("a9fe") {
         return true;

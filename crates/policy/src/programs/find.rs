@@ -169,7 +169,7 @@ fn find(judge: &mut Judge<'_>, call: &Call<'_>) {
     }
 }
 
-/// Tells whether a word is a count such as `-7`.
+/// Returns whether a word is a count such as `-7`.
 fn is_number(text: &str) -> bool {
     text[1..].starts_with(|c: char| c.is_ascii_digit())
         || text.starts_with("-newer") && text.len() == 8

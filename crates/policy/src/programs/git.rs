@@ -122,7 +122,7 @@ pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
     true
 }
 
-/// Tells whether git would find a repository on the way up that is not the project's: any directory with a few plain
+/// Returns whether git would find a repository on the way up that is not the project's: any directory with a few plain
 /// files is one, and its settings name programs. What has a `.git` of its own is the project's: writing that is asked
 /// about.
 fn may_be_planted(judge: &Judge<'_>, place: &str) -> bool {

@@ -47,7 +47,7 @@ pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
     true
 }
 
-/// Tells whether a program is only asked for its version or its help.
+/// Returns whether a program is only asked for its version or its help.
 pub(super) fn only_version(call: &Call<'_>) -> bool {
     let [word] = call.args else { return false };
     match word.lit() {

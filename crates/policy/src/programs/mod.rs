@@ -10,6 +10,7 @@ mod builds;
 mod builtins;
 mod copies;
 mod curl;
+mod filters;
 mod find;
 mod git;
 mod interpreters;

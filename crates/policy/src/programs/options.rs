@@ -93,13 +93,13 @@ impl<'w> Options<'w> {
         self.given.iter().filter(move |given| is_one_of(&given.name, names))
     }
 
-    /// Tells whether one of these was given.
+    /// Returns whether one of these was given.
     pub(super) fn has(&self, names: &[&str]) -> bool {
         self.find(names).is_some()
     }
 }
 
-/// Tells whether a name is one of these, or the beginning of a long one.
+/// Returns whether a name is one of these, or the beginning of a long one.
 fn is_one_of(given: &str, names: &[&str]) -> bool {
     let long = given.len() > 2 && given.starts_with("--");
     names.iter().any(|name| *name == given || long && name.starts_with(given))

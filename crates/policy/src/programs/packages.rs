@@ -79,7 +79,7 @@ const CHOOSES: [&str; 27] = [
     "-v",
 ];
 
-/// Tells whether a further word is a name, or an option that runs and names nothing.
+/// Returns whether a further word is a name, or an option that runs and names nothing.
 fn is_harmless(text: &str) -> bool {
     !text.starts_with('-') || CHOOSES.contains(&text.split('=').next().unwrap_or(text))
 }

@@ -1,7 +1,7 @@
 //! Programs that only look.
 
-use super::Call;
-use super::options::{Options, read};
+use super::options::read;
+use super::{Call, filters};
 use crate::decision::Ground;
 use crate::judge::{Feed, Judge};
 use crate::word::Word;
@@ -67,7 +67,7 @@ const PASSES: [&str; 5] = ["head", "tail", "sort", "uniq", "tac"];
 /// Words in the names of variables that hold secrets.
 const SECRET_WORDS: [&str; 7] = ["KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL", "AUTH", "COOKIE"];
 
-/// Tells whether a variable is named like a secret.
+/// Returns whether a variable is named like a secret.
 pub(super) fn is_secret_variable(name: &str) -> bool {
     let name = name.to_uppercase();
     SECRET_WORDS.iter().any(|word| name.contains(word))
@@ -99,8 +99,8 @@ pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
         return true;
     }
     match call.name {
-        "sort" => sort(judge, call),
-        "uniq" => uniq(judge, call),
+        "sort" => filters::sort(judge, call),
+        "uniq" => filters::uniq(judge, call),
         "date" => date(judge, call),
         "hostname" => operand_changes(judge, call, "renames the machine"),
         "dmesg" => only_without(
@@ -159,17 +159,17 @@ fn operands(args: &[Word]) -> impl Iterator<Item = &Word> {
     args.iter().filter(|word| !word.is_option())
 }
 
-/// Tells whether what is listed of these places are names of files in the project, wherever in it they are used.
+/// Returns whether what is listed of these places are names of files in the project, wherever in it they are used.
 pub(super) fn lists_inside<'w>(judge: &Judge<'_>, mut places: impl Iterator<Item = &'w Word>) -> bool {
     judge.is_at_home() && places.all(|place| judge.stays_inside(place))
 }
 
-/// Tells whether ls prints names and nothing else: what else it prints can be chosen.
+/// Returns whether ls prints names and nothing else: what else it prints can be chosen.
 fn only_names(args: &[Word]) -> bool {
     read(args, &[]).other_than(&["-1", "-a", "-A", "-d", "-t", "-r", "-S"]).is_none()
 }
 
-/// Tells whether a filter of lines leaves each as it is.
+/// Returns whether a filter of lines leaves each as it is.
 fn passes_whole_lines(args: &[Word]) -> bool {
     let options = read(args, &["-n"]);
     let counts = |name: &str| name == "-n" || name[1..].bytes().all(|byte| byte.is_ascii_digit());
@@ -206,54 +206,6 @@ fn date(judge: &mut Judge<'_>, call: &Call<'_>) {
     }
 }
 
-fn sort(judge: &mut Judge<'_>, call: &Call<'_>) {
-    if judge.hidden_option(call) {
-        return;
-    }
-    let valued =
-        ["-o", "-k", "-t", "-S", "-T", "--output", "--key", "--field-separator", "--compress-program"];
-    let options = read(call.args, &valued);
-    if options.has(&["--compress-program"]) {
-        return judge.unknown_code(&call.part, "it names a program to run");
-    }
-    for given in options.all(&["-o", "--output", "-T", "--temporary-directory"]) {
-        judge.write(&given.word().unwrap_or_else(|| Word::open(&given.name)), &call.part);
-    }
-    if let Some(given) = options.find(&["--files0-from"]) {
-        judge.read(&given.word().unwrap_or_else(|| Word::open("--files0-from")), &call.part);
-    }
-    if options.operands.is_empty() {
-        judge.output = judge.feed;
-    }
-    files(judge, options.operands.iter().copied(), &call.part);
-}
-
-fn uniq(judge: &mut Judge<'_>, call: &Call<'_>) {
-    let options = read(call.args, &["-f", "-s", "-w"]);
-    if options.operands.is_empty() && !options.has(&["-c", "--count"]) {
-        judge.output = judge.feed;
-    }
-    from_first_to_second(judge, call, &options);
-}
-
-fn may_overwrite(judge: &mut Judge<'_>, call: &Call<'_>) {
-    let why = "a second file would be overwritten";
-    judge.ask(Ground::NotLiteral, &call.part, why, "may overwrite a file");
-}
-
-/// Judges a program that reads its first file and writes its second.
-fn from_first_to_second(judge: &mut Judge<'_>, call: &Call<'_>, options: &Options<'_>) {
-    if let Some(word) = options.operands.first() {
-        judge.read(word, &call.part);
-    }
-    if options.operands.first().is_some_and(|word| word.splits || word.glob) {
-        may_overwrite(judge, call);
-    }
-    for word in options.operands.iter().skip(1) {
-        judge.write(word, &call.part);
-    }
-}
-
 /// Allows a program unless one of these options is there, or may be.
 fn only_without(judge: &mut Judge<'_>, call: &Call<'_>, risky: &[&str], effect: &str) {
     if !judge.hidden_option(call) && read(call.args, &[]).has(risky) {
@@ -278,9 +230,9 @@ fn operand_changes(judge: &mut Judge<'_>, call: &Call<'_>, effect: &str) {
 fn xxd(judge: &mut Judge<'_>, call: &Call<'_>) {
     let options = read(call.args, &["-s", "-l", "-c", "-g", "-o"]);
     if judge.hidden_option(call) {
-        may_overwrite(judge, call);
+        filters::may_overwrite(judge, call);
     }
-    from_first_to_second(judge, call, &options);
+    filters::from_first_to_second(judge, call, &options);
 }
 
 fn pager(judge: &mut Judge<'_>, call: &Call<'_>) {

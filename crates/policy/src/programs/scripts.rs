@@ -65,7 +65,7 @@ impl Judge<'_> {
     }
 }
 
-/// Tells whether a file is run by a shell.
+/// Returns whether a file is run by a shell.
 fn is_shell_script(text: &str) -> bool {
     let first = text.lines().next().unwrap_or_default();
     let Some(program) = first.strip_prefix("#!") else { return false };

@@ -107,14 +107,14 @@ fn without_endings(args: &[Word]) -> (Vec<Word>, Vec<String>) {
     (rest, endings)
 }
 
-/// Tells whether the next word belongs to an option.
+/// Returns whether the next word belongs to an option.
 fn takes_next(text: &str) -> bool {
     let letters = text.strip_prefix('-').filter(|letters| !letters.starts_with('-')).unwrap_or_default();
     matches!(text, "--expression" | "--file" | "--line-length")
         || letters.find(['e', 'f', 'l']).is_some_and(|at| at + 1 == letters.len())
 }
 
-/// Tells whether a script of sed does nothing but change what it prints.
+/// Returns whether a script of sed does nothing but change what it prints.
 fn only_prints(script: &str) -> bool {
     let chars: Vec<char> = script.chars().collect();
     let mut at = 0;

@@ -162,7 +162,7 @@ fn identifiers(calculation: &str) -> Vec<String> {
         .collect()
 }
 
-/// Tells whether a calculation can do nothing but calculate.
+/// Returns whether a calculation can do nothing but calculate.
 pub(crate) fn is_calculation(text: &str) -> bool {
     text.chars().all(|c| c.is_ascii_alphanumeric() || " \t_+-*/%<>=!&|()~^?:,$#{}".contains(c))
         && !text.contains("$(")

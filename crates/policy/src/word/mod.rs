@@ -83,7 +83,7 @@ impl Word {
         self.known.as_deref()
     }
 
-    /// Tells whether it could be an option that was not seen.
+    /// Returns whether it could be an option that was not seen.
     pub(super) fn may_be_option(&self) -> bool {
         match self.values() {
             None => !self.rooted,
@@ -94,12 +94,12 @@ impl Word {
         }
     }
 
-    /// Tells whether it could hold a text.
+    /// Returns whether it could hold a text.
     pub(super) fn may_hold(&self, text: &str) -> bool {
         self.values().is_none_or(|values| values.iter().any(|value| value.contains(text)))
     }
 
-    /// Tells whether it is an option.
+    /// Returns whether it is an option.
     pub(super) fn is_option(&self) -> bool {
         self.lit().is_some_and(|text| text.starts_with('-') && text.len() > 1)
     }

@@ -70,7 +70,7 @@ impl ModelRequest {
         tools.filter_map(name).collect()
     }
 
-    /// Tells whether any text of the conversation, the system prompt included, has these words.
+    /// Returns whether any text of the conversation, the system prompt included, has these words.
     #[must_use]
     pub fn says(&self, words: &str) -> bool {
         fn within(value: &Value, words: &str) -> bool {

@@ -1,10 +1,13 @@
 //! The dialect mycode: `Bash`, `Task`, `TaskOutput` and `KillShell`. Replies are objects with a box as text.
 
+mod record;
+
 use meanwhile::engine::Condition;
 use meanwhile::{Error, Task};
-use mw_model::{Status, TaskKind};
+use mw_model::Status;
 use serde_json::{Map, Value, json};
 
+use self::record::{full_output, name_file, record};
 use super::{Description, Dialect, Speaks, script};
 use crate::call::{
     Arguments, CallContext, Field, Kind, Offered, Over, Parameter, Range, Refusal, Reply, ToolDefinition,
@@ -17,7 +20,7 @@ use crate::screens::Layout;
 use crate::screens::mycode::{
     self, completed, error_text, exit_code, output_file, shown_word, start_panel, status,
 };
-use crate::screens::text::{command, minutes, title};
+use crate::screens::text::minutes;
 
 const OWN: Dialect = Dialect::Mycode;
 /// Types of subagents that every host of such a tool has: the default agent does their work.
@@ -202,12 +205,6 @@ fn agent_of(kind: &str, cx: &CallContext<'_>) -> Option<String> {
     (is_known || !is_usual).then(|| kind.to_owned())
 }
 
-/// Returns a line that names the full output, if some was omitted.
-fn full_output(left_out: u64, task: &Task, cx: &CallContext<'_>) -> String {
-    let file = if left_out > 0 { output_file(task, cx.runtime) } else { None };
-    file.map(|file| format!("\n\nFull output: {file}")).unwrap_or_default()
-}
-
 fn started(task: &Task, cx: &CallContext<'_>) -> Reply {
     let file = output_file(task, cx.runtime);
     let text = mycode::started(task, file.as_deref());
@@ -220,26 +217,6 @@ fn started(task: &Task, cx: &CallContext<'_>) -> Reply {
         let text = format!("{}\n\nIt has already ended, see below.", panel.draw());
         Over { text, data: json!({"status": end.word}) }
     })
-}
-
-/// The record of a task, field by field as its source has it.
-fn record(task: &Task, cx: &CallContext<'_>) -> Value {
-    let mut record = json!({
-        "id": task.id,
-        "type": if task.kind == TaskKind::Shell { "bash" } else { task.kind.word() },
-        "description": title(task),
-        "status": OWN.state(task),
-        "started_at": task.started_at,
-        "completed_at": task.ended_at,
-        "output_file": output_file(task, cx.runtime),
-        "exit_code": task.status.is_terminal().then(|| exit_code(task)),
-        "error": error_text(task),
-    });
-    record["metadata"] = match &task.agent {
-        Some(agent) => json!({"subagentType": agent.name, "prompt": command(task)}),
-        None => json!({"command": command(task), "cwd": task.cwd, "pid": task.pid}),
-    };
-    record
 }
 
 fn task_output(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
@@ -300,13 +277,6 @@ fn kill_shell(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refu
         return Ok(Reply { failed: true, ..Reply::new(error, data) }.telling(told(&stopped)));
     }
     Ok(Reply::new(format!("Task {} {state}", one.after.id), data).telling(told(&stopped)))
-}
-
-/// Adds the output file to a reply, if there is one.
-fn name_file(data: &mut Value, file: Option<String>) {
-    if let Some(file) = file {
-        data["output_file"] = file.into();
-    }
 }
 
 /// Refuses a call, and names its task.

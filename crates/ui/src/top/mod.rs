@@ -11,6 +11,7 @@
 //! thread sleeps until a key, a signal or a result arrives, or for a second while a visible task runs. Only rows near the
 //! visible part are loaded, and only visible tasks are measured.
 
+mod action;
 mod effect;
 mod event;
 mod keys;

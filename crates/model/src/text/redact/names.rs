@@ -118,7 +118,7 @@ const SECRET_KEYS: [&[u8]; 13] = [
     b"webhook",
 ];
 
-/// Tells whether a variable of that name holds a secret.
+/// Returns whether a variable of that name holds a secret.
 #[must_use]
 pub fn is_secret_name(name: &[u8]) -> bool {
     if !may_be_secret(name) {
@@ -129,13 +129,13 @@ pub fn is_secret_name(name: &[u8]) -> bool {
     word == b"key" || (word == b"pass" && !before.is_empty()) || look(name).is_some()
 }
 
-/// Tells whether a variable's value is worth hiding wherever it occurs: long enough, and no path.
+/// Returns whether a variable's value is worth hiding wherever it occurs: long enough, and no path.
 #[must_use]
 pub fn is_secret_value(value: &[u8]) -> bool {
     value.len() >= LEAST && !is_path(value) && !is_ordinary(value) && !super::MARK.starts_with(value)
 }
 
-/// Tells whether a text is an absolute path with a readable first part.
+/// Returns whether a text is an absolute path with a readable first part.
 pub(super) fn is_path(text: &[u8]) -> bool {
     let Some(rest) = text.strip_prefix(b"/").or_else(|| text.strip_prefix(b"~/")) else { return false };
     let first = rest.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
@@ -200,7 +200,7 @@ const ORDINARY: [&str; 54] = [
     "are",
 ];
 
-/// Tells whether a text is a word that stands where a secret could, and is none.
+/// Returns whether a text is a word that stands where a secret could, and is none.
 pub(super) fn is_ordinary(text: &[u8]) -> bool {
     let text = text.strip_suffix(b".").unwrap_or(text);
     ORDINARY.iter().any(|word| text.eq_ignore_ascii_case(word.as_bytes()))
