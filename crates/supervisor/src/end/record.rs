@@ -24,16 +24,16 @@ pub(crate) fn reserve_result() {
         .and_then(|mut file| file.write_all(&[b' '; RESERVE_BYTES]));
 }
 
-/// A written exit record, which is still followed by the rest of the reserved space.
+/// A written exit record, which is still followed by the rest of the reserved space. It is not held open: where few files
+/// may be, a client that connects needs the descriptor.
 pub(crate) struct Written {
-    file: File,
     len: u64,
 }
 
 impl Written {
     /// Removes the reserved space. It is not part of the record, so nothing waits for this.
     pub(crate) fn trim(self) {
-        let _ = self.file.set_len(self.len);
+        let _ = OpenOptions::new().write(true).open(RESULT_FILE).and_then(|file| file.set_len(self.len));
     }
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn write_result(record: &ExitRecord) -> io::Result<Written> {
     let mut file = with_enough(|| private(OpenOptions::new().create(true).write(true), RESERVED_RESULT))?;
     file.write_all(&text)?;
     fs::rename(RESERVED_RESULT, RESULT_FILE)?;
-    Ok(Written { file, len: text.len() as u64 })
+    Ok(Written { len: text.len() as u64 })
 }
 
 /// Reads the exit record of a run, if it was written.
