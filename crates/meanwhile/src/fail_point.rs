@@ -5,15 +5,17 @@ use std::sync::OnceLock;
 use rustix::process::Signal;
 
 /// Every named step of the library, in the order in which a task's life meets them.
-pub const FAIL_POINTS: [&str; 24] = [
+pub const FAIL_POINTS: [&str; 26] = [
     "start-directory-made",
     "start-spec-written",
+    "queue-committed",
     "start-committed",
     "start-message-sent",
     "start-answered",
     "arrivals-committed",
     "settle-begun",
     "settle-committed",
+    "kill-claimed",
     "kill-sent",
     "adopt-recorded",
     "restart-looked",

@@ -124,13 +124,9 @@ fn list(context: &Context) -> CommandResult {
 /// Runs a host. The session ends with the program. If this process is killed, the supervisors end the tasks.
 fn host(context: &Context, session: &str, program: &[OsString]) -> CommandResult {
     let runtime = context.runtime()?;
+    let is_hosted = runtime.sessions().is_hosted(session);
     let host = runtime.notifications().host(session, DeliveryPolicy::NextRun)?;
-    // The session's tasks can change their environment. That must not loosen the policy.
-    // Inside a task, the policy of the outer session holds, too.
-    let outer = runtime.approvals().session_around(None).filter(|outer| outer != session);
-    let around = outer.as_ref().map(|outer| runtime.approvals().house_rules(outer)).transpose()?.flatten();
-    let rules = around.map_or_else(|| context.config.house_rules(), Ok)?;
-    runtime.approvals().set_house_rules(session, &HouseRules { within: outer, ..rules })?;
+    set_policy(context, &runtime, session, is_hosted)?;
     let [name, arguments @ ..] = program else {
         return Err(CommandError::usage("no program given", "write mw session run NAME -- PROGRAM"));
     };
@@ -151,6 +147,27 @@ fn host(context: &Context, session: &str, program: &[OsString]) -> CommandResult
     })?;
     let by_signal = status.signal().map(exit_code::of_signal);
     Ok(status.code().map(|code| code as u8).or(by_signal).unwrap_or(exit_code::FAILURE))
+}
+
+/// Stores the policy of a session. Its tasks can change their environment, which must not loosen the policy: a session that
+/// a host holds, or whose own task runs this, keeps the policy that it has. Inside a task of another session, the policy of
+/// that session holds.
+fn set_policy(
+    context: &Context,
+    runtime: &Runtime,
+    session: &str,
+    is_hosted: bool,
+) -> Result<(), CommandError> {
+    let approvals = runtime.approvals();
+    let outer = approvals.session_around(None);
+    let has_policy = approvals.house_rules(session)?.is_some();
+    if outer.as_deref() == Some(session) || (is_hosted && has_policy) {
+        return Ok(());
+    }
+    let around = outer.as_ref().map(|outer| approvals.house_rules(outer)).transpose()?.flatten();
+    let rules = around.map_or_else(|| context.config.house_rules(), Ok)?;
+    approvals.set_house_rules(session, &HouseRules { within: outer, ..rules })?;
+    Ok(())
 }
 
 /// Describes what the end of a session has ended; none if nothing was left.

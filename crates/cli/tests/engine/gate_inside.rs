@@ -136,6 +136,45 @@ fn a_session_that_is_begun_inside_a_task_has_the_rules_around_it() {
     assert!(home.has_file("precious"));
 }
 
+/// A task cannot replace the policy of its own session, and a second host does not loosen it for the first.
+#[test]
+fn a_session_that_is_hosted_keeps_its_policy() {
+    let home = project();
+    let mw = env!("CARGO_BIN_EXE_mw");
+    let bare = "env -i PATH=\"$PATH\" HOME=\"$HOME\" MEANWHILE_HOME=\"$MEANWHILE_HOME\" \
+                MEANWHILE_APPROVAL_WAIT=50ms MEANWHILE_MODE=dangerous";
+    let inner = format!("{bare} {mw} session run hosted -- {mw} run 'rm precious'");
+    fs::write(home.work().join("inner.sh"), inner).unwrap();
+    let beside = format!(
+        "{bare} MEANWHILE_SESSION=hosted {mw} session run hosted -- {mw} run 'rm precious'; echo beside $?"
+    );
+    fs::write(home.work().join("beside.sh"), beside).unwrap();
+    let both = format!("{mw} run 'sh inner.sh'; sh beside.sh");
+    let host = home.command(["session", "run", "hosted", "--", "sh", "-c", &both]);
+    let host = host.env("MEANWHILE_MODE", "safe").spawn();
+    home.mw(["approve", &asked(&home)]).ok();
+    let said = host.wait();
+    // The end of the inner host ends the session's tasks, the one that runs it included.
+    assert!(said.text().contains("beside 3"), "{said}");
+    assert_eq!(String::from_utf8_lossy(&said.stderr).matches("approval required").count(), 2, "{said}");
+    assert!(home.has_file("precious"));
+}
+
+/// A session that a host holds is emptied by a removal; the host keeps its lease and its policy.
+#[test]
+fn a_session_that_is_hosted_is_emptied_and_stays() {
+    let home = project();
+    let mw = env!("CARGO_BIN_EXE_mw");
+    let script = format!(
+        "{mw} run true; {mw} session delete hosted; echo deleted $?; \
+         MEANWHILE_APPROVAL_WAIT=50ms MEANWHILE_MODE=dangerous {mw} run 'rm precious'; echo then $?"
+    );
+    let host = home.command(["session", "run", "hosted", "--", "sh", "-c", &script]);
+    let said = host.env("MEANWHILE_MODE", "safe").run();
+    assert!(said.text().contains("deleted 0") && said.text().contains("then 3"), "{said}");
+    assert!(home.has_file("precious"));
+}
+
 /// What is said to `mw mcp`: a greeting, and these calls.
 fn calls(home: &Home, file: &str, calls: &[(&str, Value)]) {
     let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}});

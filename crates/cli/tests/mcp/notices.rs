@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use meanwhile::engine::{Runtime, Told};
 use meanwhile::{Programs, Scope, Settings};
 use mw_testkit::host::{Host, told};
-use mw_testkit::{Home, SOON, wait_until};
+use mw_testkit::{Home, SOON, children, wait_until};
 use serde_json::json;
 
 use crate::home;
@@ -83,6 +83,22 @@ fn a_server_killed_before_it_wrote_has_told_nothing() {
     }
 }
 
+/// The owner of a kill learns of the end by its reply. A server that is killed before it asks for the kill hides nothing.
+#[test]
+fn the_end_of_a_task_is_told_although_a_server_was_killed_before_it_ended_it() {
+    let home = home();
+    let started = home.command(["start", "--json", &children::gated("go", 3)]).session("host").run().json();
+    let id = started["id"].as_str().unwrap().to_owned();
+    let mut host = dying(&home, "kill-claimed");
+    let call = host.begin("task_stop", &json!({"task_ids": [id]}));
+    let _ = host.server.wait(SOON);
+    assert!(!host.has_answer(call, SOON));
+    assert_eq!(home.status(&id)["status"], "running", "nobody has ended it");
+    home.open("go");
+    let _ = home.ended(&id);
+    assert_eq!(Host::new(&home).news(), [id]);
+}
+
 #[test]
 fn a_server_killed_between_writing_and_acknowledging_is_repeated() {
     let home = home();
@@ -125,10 +141,7 @@ fn the_end_of_a_command_in_the_foreground_is_told_by_its_reply_alone() {
 fn the_end_of_a_command_whose_server_was_killed_is_told_by_the_next() {
     let home = home();
     let mut host = Host::new(&home);
-    let _ = host.begin(
-        "shell",
-        &json!({"command": format!("echo $$ > pid; {}", mw_testkit::children::gated("go", 3))}),
-    );
+    let _ = host.begin("shell", &json!({"command": format!("echo $$ > pid; {}", children::gated("go", 3))}));
     let _ = home.pid_in("pid");
     host.server.signal(rustix::process::Signal::KILL);
     let _ = host.server.wait(SOON);
@@ -155,7 +168,7 @@ fn a_command_whose_reply_was_never_written_is_told_by_the_next_server() {
 fn a_call_that_was_cancelled_has_told_nothing() {
     let home = home();
     let mut host = Host::new(&home);
-    let sleeper = host.start(mw_testkit::children::SLEEPER);
+    let sleeper = host.start(children::SLEEPER);
     let wait = host.begin("task_wait", &json!({"task_ids": [sleeper]}));
     let ids = untold(&home, 2);
     host.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": wait}}));
@@ -168,8 +181,8 @@ fn a_call_that_was_cancelled_has_told_nothing() {
 fn an_end_that_a_wait_will_tell_is_told_by_no_other_reply() {
     let home = home();
     let mut host = Host::new(&home);
-    let first = host.start(&mw_testkit::children::gated("first", 3));
-    let second = host.start(&mw_testkit::children::gated("second", 4));
+    let first = host.start(&children::gated("first", 3));
+    let second = host.start(&children::gated("second", 4));
     let wait = host.begin("task_wait", &json!({"task_ids": [first, second]}));
     // The list is answered after the wait has begun: calls are taken in their order.
     assert_eq!(host.news(), Vec::<String>::new());
@@ -189,8 +202,8 @@ fn an_end_that_a_wait_will_tell_is_told_by_no_other_reply() {
 fn an_end_that_a_wait_will_tell_is_told_by_no_other_server() {
     let home = home();
     let (mut one, mut other) = (Host::new(&home), Host::new(&home));
-    let first = one.start(&mw_testkit::children::gated("first", 3));
-    let sleeper = one.start(mw_testkit::children::SLEEPER);
+    let first = one.start(&children::gated("first", 3));
+    let sleeper = one.start(children::SLEEPER);
     let wait = one.begin("task_wait", &json!({"task_ids": [first, sleeper]}));
     let is_claimed =
         || runtime(&home).notifications().awaited("host").unwrap().iter().any(|id| id.as_str() == first);
@@ -258,8 +271,8 @@ fn an_end_is_taken_out_of_a_reply_that_is_not_written_yet() {
 fn an_end_whose_wait_was_cancelled_leads_the_next_reply() {
     let home = home();
     let mut host = Host::new(&home);
-    let first = host.start(&mw_testkit::children::gated("first", 3));
-    let sleeper = host.start(mw_testkit::children::SLEEPER);
+    let first = host.start(&children::gated("first", 3));
+    let sleeper = host.start(children::SLEEPER);
     let wait = host.begin("task_wait", &json!({"task_ids": [first, sleeper]}));
     assert_eq!(host.news(), Vec::<String>::new());
     home.open("first");
@@ -276,8 +289,7 @@ fn parallel_waits_tell_each_end_once() {
     let mut host = Host::new(&home);
     for round in 0..ROUNDS {
         let gate = format!("go{round}");
-        let ids: Vec<_> =
-            (0..AT_A_TIME).map(|_| host.start(&mw_testkit::children::gated(&gate, 3))).collect();
+        let ids: Vec<_> = (0..AT_A_TIME).map(|_| host.start(&children::gated(&gate, 3))).collect();
         let waits: Vec<_> =
             ids.iter().map(|id| host.begin("task_wait", &json!({"task_ids": [id]}))).collect();
         assert_eq!(host.news(), Vec::<String>::new());

@@ -205,8 +205,11 @@ impl Approvals<'_> {
         let until = Instant::now() + patience(passage.policy);
         match passage.asker.ask(&proposal, &mut answered) {
             Asked::Answered { answer, by } => {
-                // Another person may have answered first; the first answer counts.
-                let _ = self.answer_first(&proposal.id, answer, by);
+                match self.answer_first(&proposal.id, answer, by) {
+                    // Another person answered first; the first answer counts.
+                    Err(Error::NoProposal(_) | Error::Denied(Denial::Closed { .. })) => {}
+                    answered => answered?,
+                }
             }
             Asked::Dismissed => {
                 // Another answer may have arrived at the same moment.

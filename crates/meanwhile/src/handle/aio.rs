@@ -39,7 +39,7 @@ pub async fn wait(task: &TaskHandle, until: Until, timeout: Duration) -> Result<
 /// As [`Session::next_notice`].
 pub async fn next_notice(session: &Session, timeout: Duration) -> Result<Option<PendingNotice>> {
     let session = session.clone();
-    spawn(move |wanted| Ok(Notices::take(&session, timeout, wanted)?.next())).await
+    spawn(move |wanted| Ok(Notices::take(&session, 1, timeout, wanted)?.next())).await
 }
 
 /// Makes a call on a thread of its own, which starts now.

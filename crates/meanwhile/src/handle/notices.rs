@@ -8,7 +8,6 @@ use mw_model::{Notice, Turn};
 use super::session::Session;
 use crate::error::Result;
 use crate::notify::delivery::Delivery;
-use crate::notify::host::Moment;
 
 /// Notifications that were taken for delivery, oldest first, at most a hundred. Those that are neither acknowledged nor
 /// stored with a message are delivered again.
@@ -21,7 +20,12 @@ pub struct Notices {
 
 impl Notices {
     /// Takes what is pending; waits until something is, the time is up, or nobody wants to wait any more.
-    pub(super) fn take(session: &Session, timeout: Duration, goes_on: impl Fn() -> bool) -> Result<Self> {
+    pub(super) fn take(
+        session: &Session,
+        most: usize,
+        timeout: Duration,
+        goes_on: impl Fn() -> bool,
+    ) -> Result<Self> {
         let deadline = Instant::now().checked_add(timeout);
         let notices = session.as_host(|host| {
             // Listen before the first look: what happens in between must be heard.
@@ -29,7 +33,7 @@ impl Notices {
             // The process that should have sent the wake-up may have been killed.
             let fallback = Duration::from_millis(host.base.settings.fallback_ms);
             loop {
-                let notices = host.drain(Moment::Idle)?.into_notices();
+                let notices = host.drain_some(most, |_| false)?.into_notices();
                 let left =
                     deadline.map_or(fallback, |deadline| deadline.saturating_duration_since(Instant::now()));
                 match &ear {

@@ -19,6 +19,7 @@ use crate::disk::store::Filter;
 use crate::error::Result;
 use crate::live::kill::Kills;
 use crate::notify::host::{DeliveryPolicy, Host};
+use crate::notify::ledger::MOST;
 use crate::request::TaskRequest;
 use crate::task::{Scope, Task};
 
@@ -189,7 +190,7 @@ impl Session {
     /// # Errors
     /// When the database fails.
     pub fn wait_for_notices(&self, timeout: Duration) -> Result<Notices> {
-        Notices::take(self, timeout, || true)
+        Notices::take(self, MOST, timeout, || true)
     }
 
     /// Takes the oldest notification; waits for it if there is none. Nothing when the time is up.
@@ -197,7 +198,7 @@ impl Session {
     /// # Errors
     /// When the database fails.
     pub fn next_notice(&self, timeout: Duration) -> Result<Option<PendingNotice>> {
-        Ok(self.wait_for_notices(timeout)?.next())
+        Ok(Notices::take(self, 1, timeout, || true)?.next())
     }
 
     /// Records that the owner knows how the current runs of these tasks end, from a wait for example: they make no

@@ -26,7 +26,7 @@ use crate::settle::Settler;
 use crate::task::Task;
 
 /// How many notifications one delivery holds; the rest comes with the next.
-const MOST: usize = 100;
+pub(crate) const MOST: usize = 100;
 
 impl Host<'_> {
     /// Promises to tell how these tasks end, as far as nobody else does: no other holder is handed that. Ended by
@@ -58,7 +58,16 @@ impl Host<'_> {
     /// # Errors
     /// When the database fails.
     pub fn drain_but(&self, moment: Moment, is_told: impl Fn(&TaskId) -> bool) -> Result<Delivery<'_>> {
-        let rows = if self.policy.allows(moment) { self.take(is_told)? } else { Vec::new() };
+        if self.policy.allows(moment) {
+            self.drain_some(MOST, is_told)
+        } else {
+            Ok(Delivery::new(self, Vec::new()))
+        }
+    }
+
+    /// Takes at most this many of the pending notifications, oldest first.
+    pub(crate) fn drain_some(&self, most: usize, is_told: impl Fn(&TaskId) -> bool) -> Result<Delivery<'_>> {
+        let rows = self.take(most, is_told)?;
         fail_point("notices-handed-over");
         let numbers: Vec<_> = rows.iter().map(|row| row.number).collect();
         let notices = rows.into_iter().map(|row| Notifications::on(self.base).notice(row));
@@ -77,7 +86,7 @@ impl Host<'_> {
         self.base.transact(|transaction| Ok(transaction.take_back(numbers, self.lease.token())?))
     }
 
-    fn take(&self, is_told: impl Fn(&TaskId) -> bool) -> Result<Vec<NoticeRow>> {
+    fn take(&self, most: usize, is_told: impl Fn(&TaskId) -> bool) -> Result<Vec<NoticeRow>> {
         // Ends that only the task directories show become notifications here at the latest.
         Settler::on(self.base).reconcile()?;
         if !self.base.store()?.any_notices(&self.session)? {
@@ -91,7 +100,7 @@ impl Host<'_> {
             let is_wanted = |row: &NoticeRow| {
                 !(matches!(row.news, News::Ended { .. }) && is_told(&row.task)) && self.tells_of(&row.task)
             };
-            let rows = transaction.open_notices(&self.session, &living, is_wanted, MOST)?;
+            let rows = transaction.open_notices(&self.session, &living, is_wanted, most)?;
             let numbers: Vec<_> = rows.iter().map(|row| row.number).collect();
             transaction.hand_over(&numbers, self.lease.token())?;
             let (mut current, mut overtaken) = (Vec::new(), Vec::new());

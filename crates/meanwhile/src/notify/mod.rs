@@ -11,7 +11,7 @@ pub(crate) mod delivery;
 pub(crate) mod hook_run;
 pub(crate) mod hooks;
 pub(crate) mod host;
-mod ledger;
+pub(crate) mod ledger;
 mod notice;
 mod owner;
 pub(crate) mod starters;

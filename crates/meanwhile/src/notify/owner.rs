@@ -5,6 +5,7 @@ use mw_model::{TaskId, Timestamp};
 use super::host::Teller;
 use crate::disk::store::Transaction;
 use crate::error::{Error, Result};
+use crate::fail_point::fail_point;
 use crate::live::Live;
 use crate::live::kill::{KillRequest, Kills};
 use crate::notify::Notifications;
@@ -29,15 +30,26 @@ impl Notifications<'_> {
         if !request.ends() {
             return Ok(Live::on(self.base).kill_all(&ids, request));
         }
-        // Before the kill: an end that comes from it must find the latch.
-        for id in &ids {
-            self.note_told(id)?;
+        // Before the kill: an end that comes from it must find its notification reserved. The reservation ends with this
+        // process, so an end that the owner never hears of is reported by another.
+        let host = self.teller(session)?;
+        match host.claim_ends(&ids) {
+            Err(Error::Store(error)) if error.is_lack_of_room() => {}
+            claimed => claimed?,
         }
+        fail_point("kill-claimed");
         let kills = Live::on(self.base).kill_all(&ids, request);
-        for failure in &kills.failures {
-            self.change_latch(&failure.id, |transaction, task, _| Ok(transaction.unlatch(task)?))?;
+        let failed: Vec<_> = kills.failures.iter().map(|failure| &failure.id).collect();
+        let mut noted = Ok(());
+        for id in &ids {
+            let done = if failed.contains(&id) {
+                self.leave_promise(id, &host.teller())
+            } else {
+                self.keep_promise(id, &host.teller()).and_then(|_| self.note_told(id))
+            };
+            noted = noted.and(done);
         }
-        Ok(kills)
+        noted.map(|()| kills)
     }
 
     /// Reads output for a task's owner. An owner that has read the output of an ended task to its end is not notified of it.

@@ -9,6 +9,7 @@ use crate::disk::slots::{Pool, Slots};
 use crate::disk::store::{Change, Transaction};
 use crate::disk::task_dir::StartHold;
 use crate::error::{Result, is_lack, is_lack_of_room};
+use crate::fail_point::fail_point;
 use crate::queue::Queue;
 use crate::record::Records;
 use crate::record::ending::end_unsupervised;
@@ -40,21 +41,23 @@ pub(crate) struct Granted {
 impl Queue<'_> {
     /// Changes the queue in one transaction, and sets the flag for queued tasks to match what is committed.
     pub(crate) fn change<T>(&self, deed: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T> {
-        let flag = self.base.home.waiting_flag();
-        let mut is_cleared = false;
-        let done = self.base.transact(|transaction| {
+        let (done, any_waiting) = self.base.transact(|transaction| {
             let done = deed(transaction)?;
-            if !transaction.any_waiting()? {
-                // Inside the transaction, so that no task can be queued between the check and this.
-                flag.clear();
-                is_cleared = true;
-            }
-            Ok(done)
-        });
-        if done.is_err() && is_cleared {
-            let _ = flag.set();
+            Ok((done, transaction.any_waiting()?))
+        })?;
+        fail_point("queue-committed");
+        if !any_waiting {
+            // After the commit: a kill leaves a flag without a queued task, never a queued task without a flag. Inside a
+            // transaction, so that no task can be queued between the check and the removal. A flag that stays is removed by
+            // the next change.
+            let _ = self.base.transact(|transaction| {
+                if !transaction.any_waiting()? {
+                    self.base.home.waiting_flag().clear();
+                }
+                Ok(())
+            });
         }
-        done
+        Ok(done)
     }
 
     /// Gives slots to a session's queued tasks, by priority, then in order.

@@ -5,7 +5,7 @@ use mw_model::{Cause, Event, TaskId, TaskState};
 use super::Records;
 use super::ending::end_unsupervised;
 use super::findings::Findings;
-use crate::disk::store::{Change, Transaction};
+use crate::disk::store::{Change, StoreError, Transaction};
 use crate::disk::task_dir::log_view::{LogView, StreamChoice};
 use crate::error::Result;
 use crate::fail_point::fail_point;
@@ -19,9 +19,13 @@ impl Records<'_> {
         let Some(mut task) = transaction.task(id)? else {
             return Ok(false);
         };
+        let seen_before = task.journal_seen;
         let changed = self.apply_findings(&transaction, &mut task, findings)?;
-        if changed {
+        // Lines that are no event are noted, too. Otherwise every further look would try to record them.
+        if changed || findings.seen > seen_before {
             transaction.commit()?;
+        }
+        if changed {
             fail_point("settle-committed");
             self.base.ring();
         }
@@ -37,6 +41,7 @@ impl Records<'_> {
     ) -> Result<bool> {
         let now = self.base.clock.now();
         let run = task.state.run();
+        let seen_before = task.journal_seen;
         let mut changed = false;
         if findings.run != run {
             // Another run was started since; the findings do not apply to it.
@@ -69,7 +74,14 @@ impl Records<'_> {
                 Some(Event::Started { .. }) | None => continue,
                 Some(event) => event,
             };
-            changed |= transaction.apply(task, &event, line.at, Change::default()).is_ok();
+            match transaction.apply(task, &event, line.at, Change::default()) {
+                // It is known already, or came too late.
+                Err(StoreError::Refused(_)) => {}
+                applied => {
+                    applied?;
+                    changed = true;
+                }
+            }
         }
         let seen = Change { journal_seen: Some(findings.seen), ..Change::default() };
         let live = matches!(
@@ -99,7 +111,7 @@ impl Records<'_> {
             transaction.apply(task, &Event::TreeEmpty, now, change)?;
             changed = true;
         }
-        if changed {
+        if changed || findings.seen > seen_before {
             transaction.set_journal_seen(&task.id, findings.seen)?;
         }
         Ok(changed)

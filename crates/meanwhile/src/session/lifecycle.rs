@@ -122,7 +122,9 @@ impl Sessions<'_> {
         let filter = Filter { limit: u32::MAX, ..Filter::new(Scope::Session(session.to_owned())) };
         let ids: Vec<_> = Tasks::on(self.base).list(&filter)?.tasks.into_iter().map(|task| task.id).collect();
         let report = Retention::on(self.base).clear(&ids, None)?;
-        if report.kept.is_empty() {
+        // A process that holds the session keeps its lease and its policy there.
+        let is_held = !lease::holders(self.base.home.session(session).path()).is_empty();
+        if report.kept.is_empty() && !is_held {
             self.base.transact(|transaction| Ok(transaction.forget_session(session)?))?;
             let _ = fs::remove_dir_all(self.base.home.session(session).path());
         }
@@ -166,7 +168,7 @@ impl Sessions<'_> {
             }
         }
         let tasks = reassigned?;
-        for task in tasks.iter().filter(|task| task.state.process().is_some()) {
+        for task in tasks.iter().filter(|task| task.state.holds_slot()) {
             // One that was started only just now does not listen yet.
             let line = Line::connect_patiently(&self.base.home, &task.id);
             if let (Ok(spec), Ok(mut line)) = (self.base.home.task(&task.id).spec(), line) {

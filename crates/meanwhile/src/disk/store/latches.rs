@@ -85,11 +85,4 @@ impl Transaction<'_> {
         self.inner.execute(&sql, params![id, told.kind, told.run, ordinal, Stage::Closed])?;
         Ok(())
     }
-
-    /// Takes a latch back that came before any news.
-    pub(crate) fn unlatch(&self, task: &Task) -> Result<(), StoreError> {
-        let sql = "DELETE FROM notices WHERE task = ?1 AND run = ?2 AND kind = 'ended' AND stage = ?3 AND news IS NULL";
-        self.inner.execute(sql, params![task.id.as_str(), task.state.run(), Stage::Known])?;
-        Ok(())
-    }
 }
