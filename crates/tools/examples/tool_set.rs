@@ -2,6 +2,8 @@
 //!
 //! `cargo run -p mw-tools --example tool_set -- SESSION` reads the calls of a model from standard input, one a line:
 //! `bash {"command": "make"}`. It prints what the model reads: notifications of tasks that have ended, then the reply.
+use std::os::unix::ffi::OsStrExt;
+
 use meanwhile::model::EnvVar;
 use meanwhile::{IfRunning, Meanwhile, Session, Shell};
 use mw_tools::call::{CallContext, Patient, Premises, Reply};
@@ -36,7 +38,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Our tools without one, a second name for the shell, and a tool of this agent's own.
     let tools = Toolset::of(Dialect::Canonical).without("task_clear")?.with_alias("bash", "shell")?;
     let tools = tools.with(verify(session.clone()))?;
-    let env = std::env::vars().map(|(name, value)| EnvVar { name: name.into(), value: value.into() });
+    let env = std::env::vars_os()
+        .map(|(name, value)| EnvVar { name: name.as_bytes().into(), value: value.as_bytes().into() });
     let premises = Premises::new(session.name(), std::env::current_dir()?, env.collect());
     for line in std::io::stdin().lines() {
         let line = line?;

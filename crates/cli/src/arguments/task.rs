@@ -33,7 +33,7 @@ pub(crate) struct TaskArguments {
     /// Working directory
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
-    /// Where to run the task: `process` is this machine; `mock` executes nothing and is controlled with `mw input`
+    /// Where to run the task: `process` is this machine; `mock` runs no command and is controlled with `mw input`
     #[arg(long, value_name = "NAME", default_value_t = Place::Process)]
     on: Place,
     /// Add a variable to the environment

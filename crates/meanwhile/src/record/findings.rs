@@ -10,7 +10,7 @@ pub(crate) struct Findings {
     /// The run that was inspected.
     pub(crate) run: u32,
     pub(crate) journal: Vec<JournalLine>,
-    /// Journal lines of earlier runs and of this one, read before the rest was inspected.
+    /// How many lines the journal had, those of earlier runs included.
     pub(crate) seen: u64,
     pub(crate) record: Option<ExitRecord>,
     pub(crate) supervised: bool,

@@ -1,4 +1,4 @@
-//! A task that executes nothing. A test types what it prints and how it ends.
+//! A task that does not run the command that was asked for. A test writes what it prints and how it ends.
 //!
 //! Each line of its standard input is printed, `exit N` ends it with that status, and the end of the input ends it
 //! with 0. A kill ends it as it ends any other.
