@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use std::sync::{Mutex, OnceLock};
 
 use meanwhile::Scope;
-use meanwhile::engine::{Runtime, Supervisor};
+use meanwhile::engine::{Runtime, Supervisor, check_session_name};
 use meanwhile::model::DEFAULT_SESSION;
 
 use crate::config::Config;
@@ -37,7 +37,7 @@ impl Context {
     pub(crate) fn load(json: bool, early: Option<Supervisor>, needs: Needs) -> Result<Self, CommandError> {
         let session = match env::var("MEANWHILE_SESSION") {
             Ok(session) if session.is_empty() => None,
-            Ok(session) if session.len() > 200 || session.chars().any(char::is_control) => {
+            Ok(session) if check_session_name(&session).is_err() => {
                 return Err(CommandError::usage(
                     "MEANWHILE_SESSION is not a valid session name",
                     "use up to 200 printable characters",

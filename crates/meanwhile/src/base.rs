@@ -13,11 +13,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mw_model::TaskId;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::clock::Clock;
 use crate::disk::bell::{self, Bell};
 use crate::disk::home::Home;
+use crate::disk::platform;
 use crate::disk::task_dir::control::Silent;
 use crate::error::{Error, Result};
 use crate::launch::hand_over::Supervisor;
@@ -97,8 +97,7 @@ pub struct Ear(Bell);
 impl Ear {
     /// Sleeps until some writer has rung since the last call, or for a while.
     pub fn wait(&self, longest: Duration) {
-        let timeout = Timespec { tv_sec: longest.as_secs() as i64, tv_nsec: longest.subsec_nanos().into() };
-        let _ = poll(&mut [PollFd::new(&self.0, PollFlags::IN)], Some(&timeout));
+        platform::is_readable_within(&self.0, longest);
         self.0.clear();
     }
 }

@@ -7,7 +7,7 @@ use std::process::{Command, ExitStatus};
 use std::thread;
 
 use clap::{Args, Subcommand};
-use meanwhile::engine::{DeliveryPolicy, HouseRules, Runtime};
+use meanwhile::engine::{DeliveryPolicy, HouseRules, Runtime, check_session_name};
 use meanwhile::model::DEFAULT_SESSION;
 use meanwhile::model::wire::KillReceipt;
 use mw_desk::rows::{Ended, ended_by};
@@ -79,8 +79,7 @@ impl Arguments {
 
 /// Checks the name of a session. The default session has no host.
 fn checked(name: String) -> Result<String, CommandError> {
-    let odd = name.is_empty() || name.len() > 200 || name.chars().any(char::is_control);
-    if odd || name == DEFAULT_SESSION {
+    if check_session_name(&name).is_err() || name == DEFAULT_SESSION {
         return Err(CommandError::usage(
             format!("{name:?} is not a session"),
             "use up to 200 printable characters; mw session list shows those that have tasks",

@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 
 use mw_model::wire::{ControlReply, KillReceipt};
 use mw_model::{Cause, Process, TaskId, TaskState, signal_name};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags};
 
 use super::kill::asked::Asked;
+use crate::disk::platform;
 use crate::disk::task_dir::control::Line;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
@@ -254,8 +255,7 @@ fn await_answers(targets: &[Target]) -> BTreeSet<usize> {
     if lines.is_empty() && pause == LOOK {
         return BTreeSet::new();
     }
-    let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(pause.subsec_nanos()) };
-    let _ = poll(&mut lines, Some(&timeout));
+    platform::poll_within(&mut lines, pause);
     let spoke = owners.iter().zip(&lines).filter(|(_, line)| !line.revents().is_empty());
     spoke.map(|(at, _)| *at).collect()
 }

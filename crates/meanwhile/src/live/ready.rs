@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 
 use mw_model::wire::{ControlReply, Operation};
 use mw_model::{ReadyWhen, TaskId};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::ports::ports_of;
+use crate::disk::platform;
 use crate::disk::task_dir::control::Line;
 use crate::error::{Error, Result};
 use crate::live::Live;
@@ -102,6 +102,5 @@ fn find_port(line: &mut Line, wanted: Option<u16>) -> Option<String> {
 
 /// Sleeps for a while, or until the supervisor is gone; it says nothing unasked.
 fn heard_end(line: &Line, longest: Duration) -> bool {
-    let timeout = Timespec { tv_sec: longest.as_secs() as i64, tv_nsec: longest.subsec_nanos().into() };
-    poll(&mut [PollFd::new(line, PollFlags::IN)], Some(&timeout)).is_ok_and(|ready| ready > 0)
+    platform::is_readable_within(line, longest)
 }

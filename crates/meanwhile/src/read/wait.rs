@@ -6,11 +6,12 @@ use std::time::{Duration, Instant};
 
 use mw_model::wire::{ControlReply, Operation};
 use mw_model::{TaskId, TaskState};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags};
 
 use super::condition::{Condition, WaitReply, WaitRequest};
 use super::output::LineSearch;
 use crate::disk::bell::Bell;
+use crate::disk::platform;
 use crate::disk::task_dir::control::Line;
 use crate::disk::task_dir::log_view::last_write_us;
 use crate::error::{Error, Result};
@@ -190,7 +191,7 @@ impl Reader<'_> {
     /// Reads the reports of the supervisor; tells whether the task is over.
     fn hear(&self, one: &mut Watched) -> Result<bool> {
         if let Some(mut line) = one.line.take() {
-            let ready = is_readable(&line);
+            let ready = platform::is_readable_within(&line, Duration::ZERO);
             match ready.then(|| line.reply()) {
                 None => one.line = Some(line),
                 Some(Ok(ControlReply::Ended { record })) => {
@@ -265,19 +266,13 @@ impl Reader<'_> {
         if let Some(deadline) = deadline {
             longest = longest.min(deadline.saturating_duration_since(Instant::now()));
         }
-        let timeout = Timespec { tv_sec: longest.as_secs() as i64, tv_nsec: longest.subsec_nanos().into() };
         let lines = watched.iter().filter_map(|one| one.line.as_ref()).map(AsFd::as_fd);
         let mut fds: Vec<_> = lines
             .chain(bell.map(AsFd::as_fd))
             .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
             .collect();
-        let _ = poll(&mut fds, Some(&timeout));
+        platform::poll_within(&mut fds, longest);
     }
-}
-
-fn is_readable(line: &Line) -> bool {
-    let mut fds = [PollFd::new(line, PollFlags::IN)];
-    poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0)
 }
 
 fn port_open(port: u16) -> bool {

@@ -1,9 +1,11 @@
 //! What only Linux has: `/proc`, pidfds, namespaces. A port to another system replaces these files.
 
+mod poll;
 mod ports;
 mod process;
 mod tree;
 
+pub(crate) use poll::{is_readable_within, poll_within};
 pub(crate) use ports::{holders_of_port, listening_ports};
 pub(crate) use process::{
     command_of, files_of_supervisors_above, random_bytes, running_ms, short_path, starter_of, uptime_us,

@@ -4,7 +4,6 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use mw_model::wire::{ControlReply, Operation};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::disk::platform;
 use crate::disk::task_dir::control::Line;
@@ -76,13 +75,9 @@ impl Asked {
 
 /// Returns what was said on a connection, without waiting.
 fn said(line: &mut Line) -> Option<io::Result<ControlReply>> {
-    let mut fds = [PollFd::new(line, PollFlags::IN)];
-    let none = Timespec { tv_sec: 0, tv_nsec: 0 };
-    match poll(&mut fds, Some(&none)) {
-        Ok(1..) => {
-            let _ = line.set_patience(Some(LINE_PATIENCE));
-            Some(line.reply())
-        }
-        _ => None,
+    if !platform::is_readable_within(line, Duration::ZERO) {
+        return None;
     }
+    let _ = line.set_patience(Some(LINE_PATIENCE));
+    Some(line.reply())
 }
