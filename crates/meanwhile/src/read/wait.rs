@@ -54,7 +54,7 @@ impl Watched {
 }
 
 impl Reader<'_> {
-    /// Refuses to wait for what nobody looks for.
+    /// Refuses to wait for readiness if the task has no readiness condition.
     fn check_awaits_ready(&self, id: &TaskId) -> Result<()> {
         if self.base.home.task(id).spec()?.ready.is_some() {
             return Ok(());
@@ -187,7 +187,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Reads the reports of the supervisor; tells whether the task is over.
+    /// Reads the reports of the supervisor; returns whether the task has ended.
     fn hear(&self, one: &mut Watched) -> Result<bool> {
         if let Some(mut line) = one.line.take() {
             let ready = is_readable(&line);

@@ -51,7 +51,7 @@ impl Base {
         }
         let Ok(aside) = rename_aside(&database, &self.clock.now().to_string()) else { return false };
         (self.settings.tell)(&format!(
-            "the database was damaged; it is made anew from the task directories, and the damaged file is kept as {}",
+            "the database was damaged; it is being rebuilt from the task directories, and the damaged file is kept as {}",
             aside.display()
         ));
         true
