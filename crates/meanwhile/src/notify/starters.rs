@@ -57,7 +57,7 @@ impl Host<'_> {
     }
 
     /// Like [`Host::of_own_starts`], for a hook, which starts no tasks itself: includes the tasks of the servers that
-    /// have the same parent program as this process. If there is no such server, no task is excluded.
+    /// have the same parent program as the process `pid`. If there is no such server, no task is excluded.
     #[must_use]
     pub fn of_starts_beside(mut self, pid: u32) -> Self {
         let holders = lease::holders(self.base.home.session(&self.session).path());
