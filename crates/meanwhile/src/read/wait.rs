@@ -22,8 +22,8 @@ use crate::task::Task;
 
 /// How often a port is tried; the kernel does not report when one opens.
 const PORT_INTERVAL: Duration = Duration::from_millis(50);
-/// How soon a starting or running task whose supervisor cannot be reached is checked again: soon at first, because it may have just been
-/// started, then less and less often.
+/// How soon a starting or running task whose supervisor cannot be reached is checked again: soon at first, because it
+/// may have just been started, then less and less often.
 const NO_LINE_INTERVAL: Duration = Duration::from_millis(1);
 const LONGEST_NO_LINE_INTERVAL: Duration = Duration::from_millis(50);
 
@@ -179,7 +179,7 @@ impl Reader<'_> {
         if !one.is_decided() && one.line.is_none() {
             self.call(one, condition);
         }
-        // Nobody reports the end of a task that is being started before its supervisor can be reached.
+        // Until its supervisor can be reached, no process reports the end of a task that is being started.
         let is_active =
             matches!(one.task.state, TaskState::Starting { .. }) || one.task.state.process().is_some();
         let unheard = one.line.is_none() && is_active;

@@ -47,7 +47,7 @@ impl OnDisk {
 }
 
 /// The copy that replaces the database on disk. Its changes are lost when this process exits or the disk has room
-/// again. They are then made again from the task directories.
+/// again. They are then repeated from the task directories.
 struct Copy {
     store: Store,
     /// When the disk was last found full.

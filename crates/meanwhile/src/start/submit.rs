@@ -230,8 +230,8 @@ impl Starts<'_> {
 
     /// Removes all traces of a refused task.
     fn forget(&self, id: &TaskId) {
-        // The files first, as in a removal: files without a row might come back. The mark says that what cannot be removed
-        // now is not a task.
+        // The files first, as in a removal, because files without a row might be taken for a task again. The mark says
+        // that remaining files are not a task.
         self.base.home.task(id).begin_clearing();
         self.base.home.task(id).remove();
         let removed = self.base.transact(|transaction| {
