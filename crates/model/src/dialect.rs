@@ -1,10 +1,10 @@
-//! The dialects: how each of the designs that meanwhile unites speaks of tasks.
+//! Dialects: the vocabularies of the designs that meanwhile unites.
 //!
 //! A file per dialect describes it to the library, the policy and the notifications. Its tools, with their schemas and
 //! replies, are in the file of the same name in `crates/tools/src/dialects`.
 //!
-//! The dialect through which a task was started is part of its spec. Notifications, hooks and the header of the log
-//! therefore call the task what the reply to its start called it.
+//! The dialect of a task's start is part of its spec, so notifications, hooks and the header of the log use the same
+//! name for the task as the reply to its start.
 
 mod background_task;
 mod canonical;
@@ -22,11 +22,11 @@ use crate::task::cause::Cause;
 use crate::task::state::Status;
 use crate::tool::Tool;
 
-/// One source's way of speaking about tasks.
+/// The vocabulary of one design.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dialect {
-    /// Our own.
+    /// The dialect of meanwhile itself.
     #[default]
     Canonical,
     /// zidane.
@@ -49,11 +49,11 @@ struct Description {
     tools: &'static [Tool],
     /// The words that it may use for states.
     words: &'static [&'static str],
-    /// Its word for a state; none if it does not list such a task.
+    /// Its word for a state; `None` if it does not list such a task.
     word: fn(Status, Option<&Cause>) -> Option<&'static str>,
     /// Its name for a task.
     handle: fn(&TaskName<'_>) -> String,
-    /// The name that a task gets beside its directory, see [`Dialect::link`].
+    /// The second name of a task beside its directory, see [`Dialect::link`].
     link: fn(&TaskName<'_>) -> Option<Link>,
     exit_code: fn(&Cause) -> Option<i32>,
     /// Whether tasks are numbered per context.
@@ -64,7 +64,8 @@ struct Description {
     notifies_in_a_sentence: bool,
 }
 
-/// A name beside a task's directory, and the file in the directory that it leads to; none for the directory itself.
+/// A second name beside a task's directory, and the file in the directory that it links to; `None` for the directory
+/// itself.
 pub type Link = (String, Option<&'static str>);
 
 impl Dialect {
@@ -107,7 +108,7 @@ impl Dialect {
         Self::ALL.into_iter().find(|dialect| dialect.profile() == name)
     }
 
-    /// Returns whether it is our own.
+    /// Returns whether this is the dialect of meanwhile itself.
     #[must_use]
     pub const fn is_canonical(&self) -> bool {
         matches!(self, Self::Canonical)
@@ -122,7 +123,7 @@ impl Dialect {
     /// Returns one of its tools.
     ///
     /// # Panics
-    /// When it has no tool of that name. In a constant that is an error at compile time.
+    /// When it has no tool of that name. In a constant this is a compile-time error.
     #[must_use]
     pub const fn tool(self, name: &str) -> Tool {
         let tools = self.tools();
@@ -142,13 +143,13 @@ impl Dialect {
         (self.description().handle)(&task.into())
     }
 
-    /// Returns the name that a task gets beside its directory, if the dialect has such names.
+    /// Returns the second name of a task beside its directory, if the dialect has such names.
     #[must_use]
     pub fn link<'a>(self, task: impl Into<TaskName<'a>>) -> Option<Link> {
         (self.description().link)(&task.into())
     }
 
-    /// Returns the exit code that it shows for an ending, if any.
+    /// Returns the exit code that it shows for an end, if any.
     #[must_use]
     pub fn exit_code(self, cause: &Cause) -> Option<i32> {
         (self.description().exit_code)(cause)
@@ -160,7 +161,7 @@ impl Dialect {
         self.description().words
     }
 
-    /// Returns its word for a state; none if it does not list such a task.
+    /// Returns its word for a state; `None` if it does not list such a task.
     #[must_use]
     pub fn word(self, status: Status, cause: Option<&Cause>) -> Option<&'static str> {
         (self.description().word)(status, cause)

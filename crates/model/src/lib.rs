@@ -1,8 +1,7 @@
-//! What meanwhile talks about: ids, specs, states, events and the formats on disk and on the wire.
+//! The data model of meanwhile: ids, specs, states, events and the formats on disk and on the wire.
 //!
-//! Everything here is pure. There is no I/O, no clock, no randomness, no thread: time and random
-//! numbers are passed in. Both executables, the `mw` command and its supervisor, link this crate and
-//! agree on nothing else.
+//! Everything here is pure: there is no I/O, no clock, no randomness and no thread. Time and random numbers are passed
+//! in. This crate is the only code that both executables, `mw` and its supervisor, share.
 //!
 //! ```text
 //! spec ──▶ event ──▶ transition ──▶ state ──▶ status word

@@ -1,61 +1,62 @@
-//! A line of the kernel's about a process: `/proc/<pid>/stat`.
+//! Parser for the kernel's description of a process: `/proc/<pid>/stat`.
 
-/// What the line says of a process.
+/// Fields of the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProcStat {
-    /// The state's letter, for example `S` or `Z`.
+    /// The letter of the state, for example `S` or `Z`.
     state: u8,
-    /// The process that it is a child of.
+    /// The parent process.
     pub parent: u32,
-    /// Processor time in ticks, with that of the children it has waited for.
+    /// Processor time in ticks, including that of children it has waited for.
     pub cpu_ticks: u64,
-    /// How many threads it has.
+    /// Number of threads.
     pub threads: u64,
-    /// When it started, in ticks since the boot. With its pid this identifies it.
+    /// When it started, in ticks since boot. Together with the pid this identifies a process.
     pub start_ticks: u64,
     /// Pages in memory, shared ones included.
     pub resident_pages: u64,
-    /// How it ended, as `waitpid` would say it, once it has. Zero also where this process may not know.
+    /// The exit status as reported by `waitpid`, if the process has ended. Also zero if this process may not read it.
     pub exit_status: Option<i32>,
 }
 
 impl ProcStat {
-    /// Returns the name of the process, which is the beginning of the name of its executable unless it chose another.
+    /// Returns the name of the process: the beginning of its executable's name, unless the process changed it.
     #[must_use]
     pub fn name(line: &str) -> Option<&str> {
         line.split_once('(')?.1.rsplit_once(')').map(|(name, _)| name)
     }
 
-    /// Reads the line; nothing if it is cut short.
+    /// Parses the line; `None` if it is incomplete.
     #[must_use]
     pub fn parse(line: &str) -> Option<Self> {
-        // A name may hold anything, also brackets and blanks.
+        // The name may contain any character, including brackets and blanks.
         let mut fields = line.rsplit_once(')')?.1.split_ascii_whitespace();
         let state = *fields.next()?.as_bytes().first()?;
         let parent = fields.next()?.parse().ok()?;
-        // From the 14th of proc(5): user, system, both of awaited children, priority, nice, threads, timer, start, size, pages.
+        // From field 14 of proc(5): user, system, both for awaited children, priority, nice, threads, timer, start,
+        // size, pages.
         let mut number = |skipped: usize| fields.nth(skipped)?.parse::<u64>().ok();
         let own = number(9)?.saturating_add(number(0)?);
         let awaited = number(0)?.saturating_add(number(0)?);
         let (threads, start_ticks, resident_pages) = (number(2)?, number(1)?, number(1)?);
         let cpu_ticks = own.saturating_add(awaited);
-        // The 52nd.
+        // Field 52.
         let exit_status = fields.nth(27).and_then(|field| field.parse().ok());
         Some(Self { state, parent, cpu_ticks, threads, start_ticks, resident_pages, exit_status })
     }
 
-    /// Returns whether the process has ended, whether or not its parent has taken note.
+    /// Returns whether the process has ended, even if its parent has not waited for it yet.
     #[must_use]
     pub const fn has_ended(&self) -> bool {
         match self.state {
             b'X' | b'x' => true,
-            // A process whose first thread has ended looks like a zombie for as long as others of its threads run.
+            // A process whose first thread has ended looks like a zombie while its other threads run.
             b'Z' => self.threads <= 1,
             _ => false,
         }
     }
 
-    /// Returns whether a signal has stopped it.
+    /// Returns whether a signal has stopped the process.
     #[must_use]
     pub const fn is_stopped(&self) -> bool {
         self.state == b'T'

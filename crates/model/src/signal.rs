@@ -1,6 +1,6 @@
-//! Signal names and numbers, as Linux and macOS agree on them for those a person sends.
+//! Signal names and numbers.
 
-/// Makes a constant of each signal, and the table of their names.
+/// Defines a constant for each signal, and the table of their names.
 macro_rules! signals {
     ($($name:ident = $number:literal),+ $(,)?) => {
         $(
@@ -11,8 +11,8 @@ macro_rules! signals {
     };
 }
 
-// Numbers on which the platforms differ (USR1 and above) follow Linux; the supervisor is the only one that turns a number
-// into a system call.
+// Numbers on which the platforms differ (USR1 and above) follow Linux. Only the supervisor passes a number to a system
+// call.
 signals! {
     SIGHUP = 1,
     SIGINT = 2,
@@ -40,14 +40,15 @@ signals! {
     SIGSYS = 31,
 }
 
-/// Returns whether a signal asks a task to end: TERM, INT or KILL. Programs may give any other a meaning of their own (HUP:
-/// read the configuration again; QUIT: dump all threads; USR1: reopen the logs), so it is only sent, and nothing follows.
+/// Returns whether a signal asks a task to end: TERM, INT or KILL. Programs may use any other signal for something
+/// else (HUP: reload the configuration; QUIT: dump all threads; USR1: reopen the logs), so it is only sent, and no
+/// other signal follows.
 #[must_use]
 pub const fn asks_to_end(number: i32) -> bool {
     matches!(number, SIGINT | SIGKILL | SIGTERM)
 }
 
-/// Returns the name with `SIG` before it, or `SIG34` and the like for one without a name.
+/// Returns the name with `SIG` in front, or a name such as `SIG34` for a signal without one.
 #[must_use]
 pub fn signal_name(number: i32) -> String {
     match TABLE.iter().find(|(_, known)| *known == number) {
@@ -56,7 +57,7 @@ pub fn signal_name(number: i32) -> String {
     }
 }
 
-/// Reads `TERM`, `SIGTERM`, `term` or `15`; nothing for what is no signal.
+/// Parses `TERM`, `SIGTERM`, `term` or `15`; `None` if it is not a signal.
 #[must_use]
 pub fn signal_number(text: &str) -> Option<i32> {
     if let Ok(number) = text.parse::<i32>() {

@@ -10,8 +10,7 @@ const SECONDS_PER_DAY: i64 = 86_400;
 
 /// An instant in microseconds since the Unix epoch.
 ///
-/// Text form: `2026-02-09T14:30:22.000123Z`. Years 1970 to 9999 are supported, which is what the
-/// fixed-width form can hold.
+/// Text form: `2026-02-09T14:30:22.000123Z`. The fixed-width form supports the years 1970 to 9999.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);
 
@@ -28,7 +27,7 @@ impl Timestamp {
         self.0
     }
 
-    /// Returns the instant `ms` milliseconds later, stopping at the largest one.
+    /// Returns the instant `ms` milliseconds later, saturating at the largest one.
     #[must_use]
     pub const fn plus_ms(self, ms: u64) -> Self {
         let micros = ms.saturating_mul(1000);
@@ -36,7 +35,7 @@ impl Timestamp {
         Self(self.0.saturating_add(micros))
     }
 
-    /// Returns the milliseconds from `earlier` to this instant, 0 when it lies in the future.
+    /// Returns the milliseconds from `earlier` to this instant; 0 if `earlier` is later.
     #[must_use]
     pub const fn ms_since(self, earlier: Self) -> u64 {
         let micros = self.0.saturating_sub(earlier.0);
@@ -61,7 +60,7 @@ impl fmt::Display for Timestamp {
     }
 }
 
-/// A text that is no timestamp of ours.
+/// A text that is not a timestamp in this form.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not a UTC time such as 2026-02-09T14:30:22.000123Z")]
 pub struct ParseTimestampError(String);
@@ -99,10 +98,10 @@ fn number(text: &str) -> Option<i64> {
     if digits { text.parse().ok() } else { None }
 }
 
-/// Turns days since the epoch into a date of the proleptic Gregorian calendar.
+/// Converts days since the epoch into a date of the proleptic Gregorian calendar.
 ///
-/// Years are counted from March, so that the leap day is the last of its year and the lengths of
-/// the months follow one formula.
+/// Years start in March, so that the leap day is the last day of its year and one formula gives the lengths of the
+/// months.
 fn civil_from_days(days: i64) -> (i64, u32, u32) {
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);

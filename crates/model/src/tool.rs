@@ -1,8 +1,8 @@
-//! Tools by their names: what it means to call one, for the policy.
+//! Tools by name, and what a call of each means for the policy.
 
 use crate::dialect::Dialect;
 
-/// What calling a tool means, whatever its name.
+/// What a call of a tool does, regardless of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolClass {
     /// Shows tasks and their output.
@@ -13,7 +13,7 @@ pub enum ToolClass {
     Awaits,
     /// Ends a task.
     Kills,
-    /// Types into a task.
+    /// Writes to the input of a task.
     Types,
     /// Removes finished tasks.
     Clears,
@@ -26,11 +26,11 @@ pub enum ToolClass {
 pub struct Tool {
     /// Its name.
     pub name: &'static str,
-    /// What calling it means.
+    /// What a call does.
     pub class: ToolClass,
 }
 
-/// The commands of `mw` that do what tools do.
+/// The commands of `mw` that correspond to tools.
 static COMMANDS: [Tool; 16] = [
     Tool::new("start", ToolClass::Starts),
     Tool::new("restart", ToolClass::Starts),
@@ -54,7 +54,7 @@ impl Tool {
     /// A tool without a known name. It is in the strictest class.
     pub const UNKNOWN: Self = Self::new("", ToolClass::Delegates);
 
-    /// A tool.
+    /// Creates a tool.
     #[must_use]
     pub const fn new(name: &'static str, class: ToolClass) -> Self {
         Self { name, class }

@@ -1,21 +1,21 @@
-//! Where a task stands in a distributed trace: ids, the W3C `traceparent`, and who decides about sampling.
+//! A task's ids in a distributed trace, the W3C `traceparent`, and sampling.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// The variable in which a program is told the span it works for, and tells its own children theirs.
+/// The variable with the span that a program works for. The program sets it to its own span for its children.
 pub const TRACEPARENT_VARIABLE: &str = "TRACEPARENT";
-/// What tracing systems add to it; means nothing without it.
+/// Additional data of tracing systems; ignored without `TRACEPARENT`.
 pub const TRACESTATE_VARIABLE: &str = "TRACESTATE";
 
-/// An id or a `traceparent` that is none.
+/// A text that is not a valid id or `traceparent`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a {0}")]
 pub struct TraceError(&'static str);
 
-/// Defines an id of so many bytes, written in lowercase hex and never all zero.
+/// Defines an id of a number of bytes, written in lowercase hex and never all zero.
 macro_rules! hex_id {
     ($(#[$doc:meta])* $name:ident, $bytes:literal, $what:literal) => {
         $(#[$doc])*
@@ -24,7 +24,7 @@ macro_rules! hex_id {
         pub struct $name([u8; $bytes]);
 
         impl $name {
-            /// Takes bytes as they are; the one value that no id may have becomes another.
+            /// Creates an id from bytes. All zeros, which no id may be, become another value.
             #[must_use]
             pub fn from_random(mut bytes: [u8; $bytes]) -> Self {
                 if bytes.iter().all(|byte| *byte == 0) {
@@ -94,7 +94,7 @@ hex_id! {
     SpanId, 8, "span id of 16 lowercase hex digits"
 }
 
-/// Capital letters are refused, as the specification asks.
+/// Parses a hex digit. Capital letters are refused, as the specification requires.
 const fn digit(character: u8) -> Option<u8> {
     match character {
         b'0'..=b'9' => Some(character - b'0'),
@@ -103,7 +103,7 @@ const fn digit(character: u8) -> Option<u8> {
     }
 }
 
-/// A span that somebody else began, as the W3C header `traceparent` writes it.
+/// A span of another program, as in the W3C header `traceparent`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceParent {
     /// The trace.
@@ -117,7 +117,7 @@ pub struct TraceParent {
 impl FromStr for TraceParent {
     type Err = TraceError;
 
-    /// Reads version 00, and of a later version what 00 has, as the specification asks.
+    /// Parses version 00, and the fields of version 00 in later versions, as the specification requires.
     fn from_str(text: &str) -> Result<Self, TraceError> {
         /// Length of a header of version 00.
         const LENGTH: usize = 55;
@@ -148,19 +148,19 @@ impl fmt::Display for TraceParent {
     }
 }
 
-/// The part of a trace that is a task's: chosen when it is asked for, kept in its spec.
+/// A task's ids in a trace. They are chosen when the task is requested and stored in its spec.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskTrace {
-    /// The trace: that of whoever asked, or a new one.
+    /// The trace: that of the caller, or a new one.
     pub trace_id: TraceId,
-    /// The span of whoever asked.
+    /// The span of the caller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<SpanId>,
     /// The span from the request to the first process.
     pub start_span: SpanId,
     /// The span of the first run; see [`TaskTrace::execute_span`].
     pub execute_span: SpanId,
-    /// Whether the trace is recorded beyond this home.
+    /// Whether the trace is sampled.
     #[serde(default)]
     pub sampled: bool,
     /// Whether the starter wants its spans to be exported.
@@ -188,14 +188,14 @@ impl TaskTrace {
         }
     }
 
-    /// Returns the span of a run. Those of further runs follow from the first, so that whoever reads the spec knows
-    /// them.
+    /// Returns the span of a run. The spans of further runs are derived from the first, so that the spec is enough to
+    /// know them.
     #[must_use]
     pub fn execute_span(&self, run: u32) -> SpanId {
         if run <= 1 {
             return self.execute_span;
         }
-        // The output function of SplitMix64: ids that differ in one bit become ids that differ in half of them.
+        // The output function of SplitMix64: a difference of one bit changes about half of the bits.
         let mut mixed = u64::from_be_bytes(*self.execute_span.as_bytes())
             .wrapping_add(u64::from(run).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -203,36 +203,36 @@ impl TaskTrace {
         SpanId::from_random((mixed ^ (mixed >> 31)).to_be_bytes())
     }
 
-    /// Returns what the command of a run is told.
+    /// Returns the `traceparent` for the command of a run.
     #[must_use]
     pub fn for_command(&self, run: u32) -> TraceParent {
         TraceParent { trace_id: self.trace_id, span_id: self.execute_span(run), sampled: self.sampled }
     }
 
-    /// Returns whether its spans are to be exported.
+    /// Returns whether its spans should be exported.
     #[must_use]
     pub const fn is_exported(&self) -> bool {
         self.sampled && self.export
     }
 }
 
-/// Who decides whether a trace is recorded beyond this home.
+/// Decides whether a trace is sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sampler {
-    /// The same for all.
+    /// The same decision for every trace.
     Own(Share),
-    /// Whoever asked, if somebody did.
+    /// The decision of the caller, if there is one.
     ParentOr(Share),
 }
 
-/// How many traces are recorded.
+/// Which traces are sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Share {
-    /// Every one.
+    /// All traces.
     All,
-    /// None.
+    /// No trace.
     None,
-    /// Those whose id, as a number of 63 bits, is below this.
+    /// Traces whose id, as a number of 63 bits, is below this value.
     Below(u64),
 }
 
@@ -243,7 +243,7 @@ impl Default for Sampler {
 }
 
 impl Sampler {
-    /// Reads the words of `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG`; what means nothing is the default.
+    /// Parses `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG`; unknown values mean the default.
     #[must_use]
     pub fn from_words(name: &str, argument: Option<&str>) -> Self {
         let ratio = || {
@@ -261,7 +261,7 @@ impl Sampler {
         }
     }
 
-    /// Decides about one trace.
+    /// Returns whether a trace is sampled.
     #[must_use]
     pub fn decides(self, trace: TraceId, parent: Option<bool>) -> bool {
         match (self, parent) {

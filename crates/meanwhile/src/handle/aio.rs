@@ -1,8 +1,8 @@
-//! The calls that wait, as futures: for servers, which must not block a thread of their executor.
+//! The blocking calls as futures, for servers that must not block a thread of their executor.
 //!
-//! A call runs on a thread of its own, so it works with every executor. [`call`] does the same for any other call of the
-//! library. The thread of a wait whose future was dropped ends within a few seconds; a notification that it has taken is
-//! delivered again. A start is carried out even if its future is dropped after the first poll.
+//! Each call runs on its own thread, so it works with every executor. [`call`] does the same for any other call of the
+//! library. If the future of a wait is dropped, its thread ends within a few seconds, and a notification that it has
+//! taken is delivered again. A start is carried out even if its future is dropped after the first poll.
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -42,16 +42,16 @@ pub async fn next_notice(session: &Session, timeout: Duration) -> Result<Option<
     spawn(move |wanted| Ok(Notices::take(&session, 1, timeout, wanted)?.next())).await
 }
 
-/// Makes a call on a thread of its own, which starts now.
+/// Makes a call on a new thread, which starts immediately.
 pub fn call<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Call<T> {
     spawn(move |_| work())
 }
 
-/// A call that runs on a thread of its own.
+/// A call that runs on its own thread.
 #[must_use = "the result of the call is lost"]
 pub struct Call<T>(Arc<Mutex<Slot<T>>>);
 
-/// Where a thread leaves its result. Only the future owns it: once that is gone, nobody wants the result.
+/// Holds the result of a thread. Only the future owns it, so the result is discarded if the future is dropped.
 struct Slot<T> {
     done: Option<thread::Result<Result<T>>>,
     waker: Option<Waker>,

@@ -105,7 +105,7 @@ impl TaskDraft {
         Self { cwd: Some(directory.as_ref().to_owned()), ..self }
     }
 
-    /// Sets a variable of the environment. The start refuses those that meanwhile sets for every task.
+    /// Sets an environment variable. The start refuses variables that meanwhile sets for every task.
     pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
         let (name, value) = (name.as_ref().as_bytes().into(), value.as_ref().as_bytes().into());
         self.env.push(EnvVar { name, value });
@@ -122,12 +122,12 @@ impl TaskDraft {
         Self { if_running: choice, ..self }
     }
 
-    /// Describes it in a line for people.
+    /// Sets a one-line description for people.
     pub fn description(self, text: impl Into<String>) -> Self {
         Self { description: Some(text.into()), ..self }
     }
 
-    /// Puts it into a batch. The end of the last task of a batch makes an additional notification.
+    /// Puts it into a batch. The end of the last task of a batch produces an additional notification.
     pub fn batch(self, name: impl Into<String>) -> Self {
         Self { batch: Some(name.into()), ..self }
     }
@@ -147,7 +147,8 @@ impl TaskDraft {
         Self { lifetime: Lifetime::Detached, ..self }
     }
 
-    /// Chooses where it runs. A task on [`Place::Mock`] executes no command: its input says what it prints and how it ends.
+    /// Chooses where it runs. A task on [`Place::Mock`] does not run its command: its input decides what it prints and
+    /// how it ends.
     pub fn on(self, place: Place) -> Self {
         let io = if place == Place::Mock { Io::Stdin } else { self.io };
         Self { place, io, ..self }
@@ -169,7 +170,7 @@ impl TaskDraft {
         Self { when_full: Some(choice), ..self }
     }
 
-    /// Sets what makes it ready, for [`Until::Ready`](super::Until::Ready). Readiness makes a notification.
+    /// Sets the readiness condition, for [`Until::Ready`](super::Until::Ready). Readiness produces a notification.
     pub fn ready_when(self, condition: ReadyWhen) -> Self {
         Self { ready: Some(condition), ..self }
     }

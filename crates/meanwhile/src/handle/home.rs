@@ -23,7 +23,7 @@ pub struct Meanwhile {
 
 struct Shared {
     settings: Settings,
-    /// Connections that nobody uses at the moment. A call takes one for itself, so no call waits for another.
+    /// Idle connections. Each call takes one for itself, so no call waits for another.
     idle: Mutex<Vec<Runtime>>,
 }
 
@@ -48,7 +48,7 @@ impl Meanwhile {
         Self::open(Settings::at(directory)?)
     }
 
-    /// Opens a home with settings of the caller's own.
+    /// Opens a home with the caller's settings.
     ///
     /// # Errors
     /// When the home cannot be used.
@@ -58,7 +58,7 @@ impl Meanwhile {
         Ok(home)
     }
 
-    /// The same, but the first call that needs the home opens it.
+    /// Like [`Meanwhile::open`], but the home is opened by the first call that needs it.
     #[must_use]
     pub fn open_later(settings: Settings) -> Self {
         Self { shared: Arc::new(Shared { settings, idle: Mutex::default() }) }
@@ -92,11 +92,11 @@ impl Meanwhile {
         &self.shared.settings
     }
 
-    /// Calls the engine, for the front ends of this workspace. After a failure of the database or of the disk the home is
-    /// opened anew, because the cause may be gone by then.
+    /// Calls the engine, for the front ends of this workspace. After a failure of the database or the disk, the home
+    /// is opened again, because the cause may be gone.
     ///
     /// # Errors
-    /// Those of the work, and those of opening a further connection.
+    /// Those of the work, and those of opening another connection.
     #[doc(hidden)]
     pub fn with<T>(&self, work: impl FnOnce(&Runtime) -> Result<T>) -> Result<T> {
         let idle = self.idle().pop();

@@ -1,9 +1,9 @@
 //! The public library: a home to share, a session to hold, a task to talk to.
 //!
-//! A [`Meanwhile`] is an open home. [`Meanwhile::host`] holds a session for as long as the [`Session`] lives.
+//! A [`Meanwhile`] is an open home. [`Meanwhile::host`] holds a session while the [`Session`] lives.
 //! [`Session::start`] takes a draft ([`Shell`], [`Program`] or a script as text) and returns a [`TaskHandle`].
-//! [`Session::notices`] and [`Session::next_notice`] return what happened, [`Session::message`] puts it in front of a text.
-//! [`aio`] has the calls that wait as futures. Everything is a few calls of the engine.
+//! [`Session::notices`] and [`Session::next_notice`] return notifications, and [`Session::message`] puts them in front
+//! of a text. [`aio`] has the blocking calls as futures. Every method is a few calls of the engine.
 
 pub mod aio;
 mod draft;

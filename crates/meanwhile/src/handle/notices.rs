@@ -1,4 +1,4 @@
-//! The notifications of a session, each until it is acknowledged.
+//! The pending notifications of a session, each delivered until it is acknowledged.
 
 use std::time::{Duration, Instant};
 use std::{fmt, vec};
@@ -19,7 +19,8 @@ pub struct Notices {
 }
 
 impl Notices {
-    /// Takes what is pending; waits until something is, the time is up, or nobody wants to wait any more.
+    /// Takes at most this many pending notifications. Waits until there are some, the time is up, or the caller no longer
+    /// wants to wait.
     pub(super) fn take(
         session: &Session,
         most: usize,
@@ -28,7 +29,7 @@ impl Notices {
     ) -> Result<Self> {
         let deadline = Instant::now().checked_add(timeout);
         let notices = session.as_host(|host| {
-            // Listen before the first look: what happens in between must be heard.
+            // Listen before the first look, so that nothing that happens in between is missed.
             let ear = if timeout.is_zero() { None } else { Some(host.base.listen()?) };
             // The process that should have sent the wake-up may have been killed.
             let fallback = Duration::from_millis(host.base.settings.fallback_ms);
@@ -47,8 +48,8 @@ impl Notices {
         Ok(Self { session: session.clone(), left: notices.into_iter() })
     }
 
-    /// Stores a message that carries the notifications that are left in front of a text, and acknowledges them, in one
-    /// transaction: after a crash [`Session::messages`] has both or neither.
+    /// Stores a message with the remaining notifications in front of a text, and acknowledges them in the same
+    /// transaction: after a crash, [`Session::messages`] has both or neither.
     ///
     /// # Errors
     /// When the database fails. Then nothing was stored, and the notifications are delivered again.
@@ -112,7 +113,7 @@ impl PendingNotice {
         self.notice.to_block()
     }
 
-    /// Closes it: the owner has it, and it is never delivered again.
+    /// Acknowledges it: the owner has it, and it is never delivered again.
     ///
     /// # Errors
     /// When the database fails. Then it is delivered again.

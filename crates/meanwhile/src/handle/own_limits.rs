@@ -1,10 +1,10 @@
-//! The limits that a draft sets itself; the settings have the others.
+//! The limits that a draft sets itself; all others come from the settings.
 
 use std::time::{Duration, SystemTime};
 
 use mw_model::{Limits, Resources, Timestamp};
 
-/// What a draft limits.
+/// The limits that a draft sets.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OwnLimits {
     pub(super) run_timeout: Option<Duration>,
@@ -16,7 +16,7 @@ pub(super) struct OwnLimits {
 }
 
 impl OwnLimits {
-    /// Takes from the settings what the draft does not limit.
+    /// Takes the limits that the draft does not set from the settings.
     pub(super) fn over(&self, usual: &Limits) -> Limits {
         let (own, usual_resources) = (self.resources, usual.resources);
         Limits {
@@ -40,7 +40,7 @@ pub(super) fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// A moment before 1970 becomes the beginning of that year: both are over.
+/// Times before 1970 are clamped to the epoch.
 fn timestamp(moment: SystemTime) -> Timestamp {
     let since = moment.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_micros(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))

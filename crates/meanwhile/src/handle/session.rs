@@ -23,11 +23,11 @@ use crate::notify::ledger::MOST;
 use crate::request::TaskRequest;
 use crate::task::{Scope, Task};
 
-/// What a start through the library is called in policies and approval requests.
+/// The name of a start through the library in policies and approval requests.
 const START: Tool = Tool { name: "start", class: ToolClass::Starts };
 
-/// A session that this process holds. Clones and task handles share the hold. It is released with the last of them, or
-/// when the process exits, however it does.
+/// A session that this process holds. Clones and task handles share the hold. It is released when the last of them is
+/// dropped, or when the process exits for any reason.
 #[derive(Clone)]
 pub struct Session {
     home: Meanwhile,
@@ -35,7 +35,7 @@ pub struct Session {
     hold: Arc<Hold>,
 }
 
-/// The hold on a session. The supervisors of its tasks are told when it is released.
+/// The hold on a session. The supervisors of its tasks are informed when it is released.
 struct Hold {
     home: Meanwhile,
     session: Arc<str>,
@@ -45,7 +45,7 @@ struct Hold {
 impl Drop for Hold {
     fn drop(&mut self) {
         self.lease.give_back();
-        // Where this fails, the supervisors find out when the process ends.
+        // If this fails, the supervisors notice when the process exits.
         let _ = self.home.with(|runtime| runtime.live().announce_holders(&self.session));
     }
 }
@@ -90,8 +90,8 @@ impl Session {
     /// an answer, from the asker or from any other front end (`mw approve`).
     ///
     /// # Errors
-    /// As [`Session::start`]; [`Error::Denied`] if the policy forbids it, [`Error::NoConsent`] if a person does, and
-    /// [`Error::NeedsApproval`] if nobody has answered: the same start is allowed once somebody has approved it.
+    /// As [`Session::start`]; [`Error::Denied`] if the policy forbids it, [`Error::NoConsent`] if a person denies it,
+    /// and [`Error::NeedsApproval`] if nobody has answered: the same start is allowed once a person has approved it.
     ///
     /// [`Error::Denied`]: crate::Error::Denied
     /// [`Error::NoConsent`]: crate::Error::NoConsent
@@ -171,7 +171,7 @@ impl Session {
     /// # Errors
     /// When the database fails.
     pub fn events_since(&self, seq: i64, timeout: Duration) -> Result<Vec<TaskEvent>> {
-        /// What every clock can add to the current time.
+        /// A timeout that every clock can add to the current time.
         const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
         let timeout = timeout.min(YEAR);
         self.home.with(|runtime| runtime.notifications().subscribe_after(seq, self.scope())?.next(timeout))
@@ -193,7 +193,7 @@ impl Session {
         Notices::take(self, MOST, timeout, || true)
     }
 
-    /// Takes the oldest notification; waits for it if there is none. Nothing when the time is up.
+    /// Takes the oldest notification; waits for it if there is none. `None` when the time is up.
     ///
     /// # Errors
     /// When the database fails.
@@ -201,8 +201,8 @@ impl Session {
         Ok(Notices::take(self, 1, timeout, || true)?.next())
     }
 
-    /// Records that the owner knows how the current runs of these tasks end, from a wait for example: they make no
-    /// notification.
+    /// Records that the owner knows how the current runs of these tasks end, from a wait for example: their ends
+    /// produce no notification.
     ///
     /// # Errors
     /// When the database fails.
@@ -210,9 +210,9 @@ impl Session {
         self.home.with(|runtime| tasks.into_iter().try_for_each(|id| runtime.notifications().note_told(id)))
     }
 
-    /// Makes the next message to the model: the pending notifications, then the text. The message is stored and the
-    /// notifications are acknowledged in one transaction, so a host that is killed finds both in [`Session::messages`], or
-    /// neither.
+    /// Creates the next message to the model: the pending notifications, then the text. The message is stored and the
+    /// notifications are acknowledged in one transaction, so a host that is killed finds both in
+    /// [`Session::messages`], or neither.
     ///
     /// # Errors
     /// When the database fails. Then nothing was stored, and the notifications are delivered again.
@@ -228,8 +228,8 @@ impl Session {
         self.as_host(|host| host.turns())
     }
 
-    /// Ends the tasks of the session, except detached ones: all get SIGTERM, and SIGKILL 3 s later. Returns when they are
-    /// dead. Their ends make notifications, for the next host of the session.
+    /// Ends the tasks of the session, except detached ones: all get SIGTERM, and SIGKILL 3 s later. Returns when they
+    /// are dead. Their ends produce notifications for the next host of the session.
     ///
     /// # Errors
     /// When the database fails. Tasks that could not be ended are in the result.

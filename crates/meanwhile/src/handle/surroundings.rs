@@ -1,5 +1,4 @@
-//! What a program finds around it: the one place of the library that reads the environment, for those who ask for the
-//! defaults.
+//! Defaults from the environment of this process. No other file of the library reads the environment.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -12,7 +11,7 @@ use crate::launch::program::find_program;
 use crate::settings::{Programs, Settings};
 
 impl Settings {
-    /// Returns the settings of a program that only says where the home is.
+    /// Returns the settings of a program that only chooses the home.
     ///
     /// `mw` and `mw-supervisor` are looked for next to this program, in the directory above (where cargo puts the
     /// executables for examples and tests), and on the `PATH`. Everything else has its default: **no configuration file is
@@ -31,7 +30,7 @@ impl Settings {
     }
 }
 
-/// Returns where the home is if nobody says otherwise.
+/// Returns the default directory of the home.
 pub(super) fn default_home() -> Result<PathBuf> {
     let directory = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     directory("MEANWHILE_HOME")
@@ -40,7 +39,7 @@ pub(super) fn default_home() -> Result<PathBuf> {
         .ok_or_else(|| Error::invalid("no home directory for tasks", "set HOME or MEANWHILE_HOME"))
 }
 
-/// Finds an executable of ours.
+/// Finds one of the executables of meanwhile.
 fn beside(name: &str) -> Result<PathBuf> {
     let own = env::current_exe().unwrap_or_default();
     let near = own.ancestors().skip(1).take(2).map(|directory| directory.join(name));
@@ -58,13 +57,13 @@ pub(super) fn environment() -> Vec<EnvVar> {
         .collect()
 }
 
-/// Returns where this process works.
+/// Returns the working directory of this process.
 pub(super) fn directory() -> Result<PathBuf> {
     env::current_dir().map_err(Error::io("cannot use the current directory"))
 }
 
-/// Returns the file mode mask of this process. The call that returns it also sets it, for all threads; so the kernel's
-/// account of the process is read.
+/// Returns the file mode mask of this process. The system call for this also sets the mask, for all threads, so it is
+/// read from `/proc` instead.
 pub(super) fn umask() -> u32 {
     const USUAL: u32 = 0o022;
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();

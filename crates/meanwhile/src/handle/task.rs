@@ -17,7 +17,7 @@ use crate::task::Task;
 const OUTPUT_BYTES: u64 = 64 << 10;
 /// How many events are read at once.
 const EVENTS: u32 = 256;
-/// Who acts, for the record.
+/// The requester, for the record.
 const OWNER: &str = "owner";
 
 /// A task of a session. It holds the session.
@@ -27,8 +27,8 @@ pub struct TaskHandle {
     pub(super) id: TaskId,
 }
 
-/// Output of a task, from an offset on. Secrets are redacted, and of control sequences only colours are left; the file at
-/// [`Task::output_path`] has the bytes as they were printed.
+/// Output of a task, from an offset on. Secrets are redacted, and all control sequences except colours are removed;
+/// the file at [`Task::output_path`] has the bytes as they were printed.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Output {
@@ -48,7 +48,7 @@ impl Output {
         Self { bytes: reply.bytes(), next, is_end, dropped }
     }
 
-    /// Returns the output as text, with a replacement character for every byte that is none.
+    /// Returns the output as text, with a replacement character for every invalid byte.
     #[must_use]
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.bytes).into_owned()
@@ -84,7 +84,7 @@ impl TaskHandle {
         self.wait_while(until, timeout, || true)
     }
 
-    /// The same; `goes_on` is asked now and then whether anybody still waits.
+    /// Like [`TaskHandle::wait`]; `goes_on` is called from time to time and returns whether the caller still waits.
     pub(super) fn wait_while(
         &self,
         until: Until,
@@ -96,8 +96,8 @@ impl TaskHandle {
         waited.into_iter().next().ok_or_else(|| self.not_found())
     }
 
-    /// Ends it and all processes it started; returns when they are dead. Its end makes no notification, because the caller
-    /// knows. Ending an ended task is not an error.
+    /// Ends it and all processes it started; returns when they are dead. Its end produces no notification, because the
+    /// caller knows of it. Ending an ended task is not an error.
     ///
     /// # Errors
     /// When it cannot be ended.
@@ -122,15 +122,16 @@ impl TaskHandle {
         })
     }
 
-    /// Runs it again: ends the current run if there is one, and starts or queues the next. Output and offsets begin anew.
+    /// Runs it again: ends the current run if there is one, and starts or queues the next. Output offsets start at 0
+    /// again.
     ///
     /// # Errors
-    /// When it cannot be ended or executed, or somebody else is restarting it.
+    /// When it cannot be ended or executed, or another process is restarting it.
     pub fn restart(&self) -> Result<Task> {
         self.session.home().with(|runtime| runtime.starts().restart(self.id.as_str(), &self.session.scope()))
     }
 
-    /// Returns the last part of its output as text, at most that many bytes, redacted as [`Output`] is.
+    /// Returns the last part of its output as text, at most `bytes` bytes, redacted like [`Output`].
     ///
     /// # Errors
     /// When the task was removed, or its log cannot be read.
@@ -143,8 +144,8 @@ impl TaskHandle {
         Ok(self.session.home().with(read)?.text())
     }
 
-    /// Returns its output from an offset on, at most 64 KiB at a time. If there is none, this waits until there is, the
-    /// output has ended, or the time is up. Begin with offset 0 and continue from [`Output::next`].
+    /// Returns its output from an offset on, at most 64 KiB at a time. If there is none, this waits until there is,
+    /// the output has ended, or the time is up. Start with offset 0 and continue from [`Output::next`].
     ///
     /// # Errors
     /// When the task was removed, or its log cannot be read.
@@ -169,7 +170,7 @@ impl TaskHandle {
     /// Writes to its standard input, which [`TaskDraft::with_input`](super::TaskDraft::with_input) keeps open.
     ///
     /// # Errors
-    /// When it does not run, has no open input, or does not read.
+    /// When it is not running, has no open input, or does not read.
     pub fn input(&self, text: impl AsRef<[u8]>) -> Result<()> {
         self.write(text.as_ref(), false)
     }
@@ -190,7 +191,7 @@ impl TaskHandle {
     /// Changes the size of its terminal.
     ///
     /// # Errors
-    /// When it does not run or has no terminal.
+    /// When it is not running or has no terminal.
     pub fn resize(&self, rows: u16, cols: u16) -> Result<()> {
         let (id, scope) = (self.id.as_str(), self.session.scope());
         self.session.home().with(|runtime| runtime.live().resize(id, &scope, rows, cols))

@@ -16,7 +16,7 @@ use crate::task::Task;
 pub enum Until {
     /// The end of the task.
     Exit,
-    /// That the task is ready, as [`TaskDraft::ready_when`](super::TaskDraft::ready_when) defines it.
+    /// The readiness of the task, as [`TaskDraft::ready_when`](super::TaskDraft::ready_when) defines it.
     Ready,
     /// A line of output that matches this regular expression.
     Line(String),
@@ -26,19 +26,19 @@ pub enum Until {
     Silent(Duration),
 }
 
-/// How a wait for a task ended, and the task as it is then. A wait never affects the task.
+/// How a wait for a task ended, and the task at that moment. A wait never affects the task.
 #[derive(Clone, Debug)]
 pub enum Waited {
     /// The condition came true.
     Met(Task),
     /// The condition has not come true yet: the time is up, or another task was first.
     NotYet(Task),
-    /// The task ended without the condition having come true.
+    /// The task ended before the condition came true.
     Never(Task),
 }
 
 impl Waited {
-    /// Tells whether the condition came true.
+    /// Returns whether the condition came true.
     #[must_use]
     pub const fn is_met(&self) -> bool {
         matches!(self, Self::Met(_))
@@ -72,7 +72,8 @@ pub(super) struct Wait<'home> {
 }
 
 impl Wait<'_> {
-    /// Waits; returns the tasks in the order asked for. `goes_on` is asked now and then whether anybody still waits.
+    /// Waits and returns the tasks in the given order. `goes_on` is called from time to time and returns whether the
+    /// caller still waits.
     pub(super) fn run(self, goes_on: impl Fn() -> bool) -> Result<Vec<Waited>> {
         let condition = match self.until {
             Until::Exit => Condition::Exit,
@@ -81,7 +82,7 @@ impl Wait<'_> {
             Until::Port(port) => Condition::Port(port),
             Until::Silent(time) => Condition::Silence(millis(time)),
         };
-        // A time that no clock reaches is no limit.
+        // A timeout beyond the range of the clock means no limit.
         let timeout = Instant::now().checked_add(self.timeout).map(|_| self.timeout);
         let request = WaitRequest { tasks: self.tasks, any: self.any, condition, timeout, look_every: None };
         let reply = self.home.with(|runtime| runtime.reader().wait_with(&request, |_| goes_on()))?;

@@ -1,4 +1,4 @@
-//! Telling supervisors who holds a session.
+//! Informs supervisors that the holders of a session have changed.
 
 use mw_model::wire::Operation;
 
@@ -7,14 +7,14 @@ use crate::error::Result;
 use crate::live::Live;
 
 impl Live<'_> {
-    /// Tells a session's running tasks that who holds it has changed.
+    /// Asks the supervisors of a session's running tasks to look for the session's holders again.
     pub(crate) fn announce_holders(&self, session: &str) -> Result<()> {
         for task in self.base.store()?.tasks_of(session)? {
-            // One that was queued may run already while the database says that it is being started.
+            // A queued task may already run while the database still says that it is starting.
             if task.state.holds_slot()
                 && let Ok(mut line) = Line::connect(&self.base.home, &task.id)
             {
-                // One that cannot be reached is just starting or ending, and looks by itself.
+                // A task that cannot be reached is just starting or ending, and looks for holders itself.
                 let _ = line.ask(Operation::LookForHosts);
             }
         }

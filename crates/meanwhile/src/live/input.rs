@@ -1,4 +1,4 @@
-//! What is typed into a task, and the size of its terminal.
+//! A task's standard input and the size of its terminal.
 
 use std::fs::File;
 use std::io;
@@ -32,7 +32,7 @@ impl Live<'_> {
         line.ask(operation).map_err(failed)
     }
 
-    /// Returns the processes of a task that live, as its supervisor sees them; none when it cannot be asked.
+    /// Returns the live processes of a task, as its supervisor sees them; empty if the supervisor cannot be reached.
     #[must_use]
     pub fn processes_of(&self, id: &TaskId) -> Vec<u32> {
         match self.control(id, Operation::Status) {
@@ -55,11 +55,11 @@ impl Live<'_> {
         })
     }
 
-    /// Opens a task's standard input for writing, as a pipe that waits until the task reads; nothing when it has none, or
-    /// none any more. It has one from the moment on in which it has a pid.
+    /// Opens a task's standard input for writing, as a pipe that blocks until the task reads. Returns `None` if the
+    /// task has no input, or its input is closed. The input exists from the moment the task has a pid.
     ///
     /// # Errors
-    /// When it cannot be opened for another reason.
+    /// When it cannot be opened for any other reason.
     pub fn open_input(&self, id: &TaskId) -> Result<Option<File>> {
         let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let failed =
@@ -73,10 +73,10 @@ impl Live<'_> {
         Ok(Some(File::from(end)))
     }
 
-    /// Types into a task's standard input; returns how many bytes it took. `eof` closes it after them.
+    /// Writes to a task's standard input and returns how many bytes were accepted. `eof` closes the input afterwards.
     ///
     /// # Errors
-    /// When the task does not run, has no open input, or does not read for five seconds.
+    /// When the task is not running, has no open input, or does not read for five seconds.
     pub fn input(&self, handle: &str, scope: &Scope, data: &[u8], eof: bool) -> Result<u64> {
         const PART: usize = 32 << 10;
         let id = self.running(handle, scope)?;
@@ -100,8 +100,9 @@ impl Live<'_> {
         }
     }
 
-    /// Types as much into a task's standard input as it takes now. `eof` closes it once all of it was taken. Returns how many
-    /// bytes were taken, and whether the end is still to be typed.
+    /// Writes as much to a task's standard input as it accepts without blocking. `eof` closes the input once
+    /// everything was accepted. Returns how many bytes were accepted, and whether the end of input is still to be
+    /// sent.
     ///
     /// # Errors
     /// When the task has no open input, or its supervisor cannot be reached.
@@ -122,7 +123,7 @@ impl Live<'_> {
     /// Changes the size of a task's terminal.
     ///
     /// # Errors
-    /// When the task does not run or has no terminal.
+    /// When the task is not running or has no terminal.
     pub fn resize(&self, handle: &str, scope: &Scope, rows: u16, cols: u16) -> Result<()> {
         let id = self.running(handle, scope)?;
         match self.control(&id, Operation::Resize { rows, cols })? {

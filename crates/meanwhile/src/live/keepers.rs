@@ -10,7 +10,7 @@ use crate::live::Live;
 use crate::task::Task;
 
 impl Live<'_> {
-    /// Ends what keeps the agent of a task alive, if anything does.
+    /// Ends the process that keeps a task's agent alive, if there is one.
     pub(crate) fn end_keeper(&self, id: &TaskId, request: &KillRequest) -> Result<Vec<KillReceipt>> {
         if !has_keeper(&self.base.home, id) {
             return Ok(Vec::new());
@@ -20,7 +20,7 @@ impl Live<'_> {
         self.kill_all(&ids, request).all_done()
     }
 
-    /// Returns the agents that have answered, are kept alive for a follow-up, and end with their session.
+    /// Returns the agents that have answered, are kept alive for a follow-up, and end with this session.
     pub(crate) fn agents_kept_in(&self, session: &str, lifetimes: &[Lifetime]) -> Result<Vec<TaskId>> {
         let mut kept = Vec::new();
         let store = self.base.store()?;

@@ -1,7 +1,7 @@
-//! Talking to a running task.
+//! Communication with running tasks.
 //!
-//! Everything goes through the control socket of the task's supervisor: `kill`, `input`, `ready`, `holders`. `usage` and
-//! `ports` look at its processes, `vanished` ends processes that no supervisor can be asked about, and `keepers` are those
+//! `kill`, `input`, `ready` and `holders` use the control socket of the task's supervisor. `usage` and `ports` inspect
+//! the task's processes. `vanished` ends processes whose supervisor cannot be reached. `keepers` handles the processes
 //! that keep an agent alive.
 
 pub(crate) mod holders;

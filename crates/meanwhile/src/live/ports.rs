@@ -1,4 +1,4 @@
-//! Which ports a task's tree listens on, and who holds a port.
+//! The ports that a task's processes listen on, and the processes that listen on a port.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -17,34 +17,34 @@ use crate::redact::{Redaction, Redactor};
 use crate::settle::Settler;
 use crate::task::{Scope, Task};
 
-/// A process that listens on a port and belongs to no task that may be seen.
+/// A process that listens on a port and belongs to no visible task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PortHolder {
     /// Process id.
     pub pid: u32,
-    /// Its command line, shortened; empty when it may not be read.
+    /// Its command line, shortened; empty if it cannot be read.
     pub command: String,
 }
 
-/// Who listens on a port.
+/// The processes that listen on a port.
 #[derive(Clone, Debug)]
 pub struct PortHolders {
     /// Tasks, with the ports of each.
     pub tasks: Vec<Task>,
     /// Other processes.
     pub others: Vec<PortHolder>,
-    /// Tasks of which it is not known, since their supervisors do not answer.
+    /// Tasks whose supervisors do not answer, so their ports are unknown.
     pub silent: Vec<TaskId>,
 }
 
 impl Live<'_> {
-    /// Adds the ports that a task's tree listens on, if anything of it lives.
+    /// Adds the ports that a task's process tree listens on, if any of its processes is alive.
     pub fn add_ports(&self, task: &mut Task) {
         task.ports = self.ports(task);
         Tasks::on(self.base).add_silence(task);
     }
 
-    /// Returns the living processes of a task's tree; nothing when none can be.
+    /// Returns the live processes of a task's tree; `None` if the task cannot have any.
     pub(crate) fn tree(&self, task: &Task) -> Option<Vec<u32>> {
         let lives = match &task.state {
             TaskState::Running { .. } | TaskState::Cancelling { .. } => true,
@@ -54,7 +54,7 @@ impl Live<'_> {
         lives.then(|| Tasks::on(self.base).supervisor_status(&task.id)).flatten().and_then(pids_of)
     }
 
-    /// Returns who listens on a port: tasks in scope, and processes of nobody in it.
+    /// Returns the tasks in scope that listen on a port, and the processes outside the scope that do.
     ///
     /// # Errors
     /// When the database fails.
@@ -62,7 +62,7 @@ impl Live<'_> {
         Settler::on(self.base).reconcile()?;
         let mut found = PortHolders { tasks: Vec::new(), others: Vec::new(), silent: Vec::new() };
         let mut ours = BTreeSet::new();
-        // All are asked before the first answer is awaited: those that do not answer keep nobody longer together than one.
+        // All supervisors are asked before the first answer is awaited: silent ones together cost as much time as one.
         let mut asked = Vec::new();
         let deadline = Instant::now() + SILENCE;
         let left = || deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
@@ -108,10 +108,10 @@ impl Live<'_> {
     }
 }
 
-/// Returns the processes that a supervisor names.
+/// Returns the process ids in a supervisor's reply.
 fn pids_of(reply: ControlReply) -> Option<Vec<u32>> {
     match reply {
-        // A supervisor of an older version names processes only.
+        // A supervisor of an older version lists processes without their tree.
         ControlReply::Status { pids, tree, .. } if pids.is_empty() => {
             Some(tree.iter().map(|process| process.pid).collect())
         }
@@ -120,7 +120,7 @@ fn pids_of(reply: ControlReply) -> Option<Vec<u32>> {
     }
 }
 
-/// Returns the ports that processes listen on, in order, each once.
+/// Returns the ports that processes listen on, sorted and without duplicates.
 pub(crate) fn ports_of(pids: &[u32]) -> Vec<u16> {
     let ports: BTreeSet<u16> =
         platform::listening_ports(pids).into_iter().map(|address| address.port()).collect();

@@ -1,12 +1,12 @@
-//! Looks for what makes a task ready: the work of a helper that a supervisor runs beside its task.
+//! Checks a task's readiness condition, in a helper process that the supervisor runs beside its task.
 //!
 //! ```text
 //! supervisor ──starts──▶ mw settle --ready ID ──asks: has the log grown? who is in the tree?──▶ supervisor
 //!                                   └── finds a line or a port ──says: ready──▶ supervisor ──▶ journal
 //! ```
 //!
-//! All goes over one connection. When it breaks, the helper ends: its supervisor is dead, and whoever takes over
-//! starts a helper of its own, which looks from the beginning of the log.
+//! Everything goes over one connection. The helper exits when the connection breaks: its supervisor is dead, and the
+//! next supervisor starts its own helper, which searches the log from the beginning.
 
 use std::time::{Duration, Instant};
 
@@ -22,13 +22,13 @@ use crate::read::output::{LineSearch, compile};
 use crate::record::on_disk;
 use crate::task::Task;
 
-/// How often ports are looked at: no kernel tells when one opens. At first so often, then in steps of this part
-/// of the time that has passed, up to a limit.
+/// The first interval between two looks at ports, because the kernel does not report when one opens. Later intervals
+/// are this fraction of the time that has passed, up to a limit.
 const PORT_INTERVAL: Duration = Duration::from_millis(25);
 const LONGEST_PORT_INTERVAL: Duration = Duration::from_millis(500);
 const PART_OF_TIME: u32 = 20;
 
-/// Refuses what can never come true.
+/// Refuses conditions that can never become true.
 pub(crate) fn check(ready: &ReadyWhen) -> Result<()> {
     match ready {
         ReadyWhen::Line(pattern) => compile(pattern).map(|_| ()),
@@ -38,11 +38,11 @@ pub(crate) fn check(ready: &ReadyWhen) -> Result<()> {
 }
 
 impl Live<'_> {
-    /// Looks for what makes a task ready and tells its supervisor. Returns when that is done, or when it no longer
-    /// matters: the task or its supervisor has ended.
+    /// Checks a task's readiness condition and reports to its supervisor. Returns when that is done, or when the task
+    /// or its supervisor has ended.
     ///
     /// # Errors
-    /// When the task is damaged, its log cannot be read, or the supervisor refuses the news.
+    /// When the task is damaged, its log cannot be read, or the supervisor refuses the report.
     pub fn watch_readiness(&self, id: &TaskId) -> Result<()> {
         let Some(ready) = self.base.home.task(id).spec()?.ready else { return Ok(()) };
         let (Ok(mut line), Some(task)) =
@@ -62,7 +62,7 @@ impl Live<'_> {
         }
     }
 
-    /// Looks at all output, and again whenever there is more.
+    /// Searches all output so far, and again whenever there is more.
     fn find_line(&self, line: &mut Line, task: &Task, pattern: &str) -> Result<Option<String>> {
         let pattern = compile(pattern)?;
         let mut search = LineSearch::default();
@@ -79,7 +79,7 @@ impl Live<'_> {
     }
 }
 
-/// Looks again and again at what the task's tree listens on.
+/// Polls the ports that the task's processes listen on.
 fn find_port(line: &mut Line, wanted: Option<u16>) -> Option<String> {
     let begun = Instant::now();
     loop {
@@ -100,7 +100,7 @@ fn find_port(line: &mut Line, wanted: Option<u16>) -> Option<String> {
     }
 }
 
-/// Sleeps for a while, or until the supervisor is gone; it says nothing unasked.
+/// Sleeps until the time is up or the supervisor is gone. The supervisor sends nothing unasked.
 fn heard_end(line: &Line, longest: Duration) -> bool {
     platform::is_readable_within(line, longest)
 }

@@ -1,23 +1,24 @@
-//! What a task's tree uses at this moment.
+//! Current resource usage of a task's processes.
 
 use super::ports::ports_of;
 use crate::disk::platform;
 use crate::live::Live;
 use crate::task::Task;
 
-/// What the living processes of a task use together.
+/// Resource usage of all live processes of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Processor time so far, in microseconds, of those that live and of those they have waited for.
+    /// Processor time so far, in microseconds, of the live processes and the children they have waited for.
     pub cpu_us: u64,
-    /// Memory in bytes; what processes share counts for each of them.
+    /// Memory in bytes; shared memory counts for each process.
     pub memory: u64,
-    /// How many processes there are.
+    /// Number of processes.
     pub processes: u32,
 }
 
 impl Live<'_> {
-    /// Returns what a task's tree uses; nothing when none of it lives, or this system does not tell.
+    /// Returns the resource usage of a task's tree; `None` if no process is alive or this system does not report
+    /// usage.
     #[must_use]
     pub fn usage(&self, task: &Task) -> Option<Usage> {
         let pids = self.tree(task)?;
@@ -30,7 +31,7 @@ impl Live<'_> {
         (sum.processes > 0).then_some(sum)
     }
 
-    /// Returns the ports that a task's tree listens on; nothing when none of it lives.
+    /// Returns the ports that a task's tree listens on; `None` if no process is alive.
     #[must_use]
     pub fn ports(&self, task: &Task) -> Option<Vec<u16>> {
         self.tree(task).map(|pids| ports_of(&pids))

@@ -1,5 +1,5 @@
-//! Tasks that nobody can be asked to end: those whose files somebody removed while they ran, and those that could not be
-//! adopted after their supervisors were killed. Their processes are found and ended from here.
+//! Ends tasks that have no supervisor to ask: their files were removed while they ran, or they could not be adopted
+//! after their supervisors were killed. Their processes are found and signalled from here.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -17,15 +17,15 @@ use crate::record::{Lookup, Records};
 use crate::settle::Settler;
 use crate::task::{Scope, Task};
 
-/// How often the process table is looked through while processes end.
+/// How often the process table is scanned while processes end.
 const LOOK: Duration = Duration::from_millis(20);
-/// How long processes may take to die of SIGKILL.
+/// How long processes may take to die after SIGKILL.
 const KILL_PATIENCE: Duration = Duration::from_secs(2);
-/// How many survivors a receipt names.
+/// How many survivors a receipt lists.
 const MOST_NAMED: usize = 32;
 
 impl Live<'_> {
-    /// Returns the ended tasks of which children live, or whose agent is kept alive for a follow-up.
+    /// Returns the ended tasks that have live children, or whose agent is kept alive for a follow-up.
     ///
     /// # Errors
     /// When the database fails.
@@ -51,7 +51,7 @@ impl Live<'_> {
         Ok(ids)
     }
 
-    /// Ends what can be found of such a task, and says what could not be ended.
+    /// Ends the processes of such a task that can be found, and reports those that could not be ended.
     pub(crate) fn end_vanished(
         &self,
         id: &TaskId,
@@ -73,7 +73,7 @@ impl Live<'_> {
         }
         let deadline = Instant::now() + KILL_PATIENCE;
         while !left.is_empty() && Instant::now() < deadline {
-            // What was started meanwhile is met in the next round.
+            // Processes that were started meanwhile get the signal in the next round.
             let _ = hunt.send(SIGKILL, self.base.clock.now())?;
             std::thread::sleep(LOOK);
             left = hunt.living()?;
@@ -111,7 +111,7 @@ impl Live<'_> {
 }
 
 impl Live<'_> {
-    /// Records who ended a task that nobody looked after. How it ended nobody saw.
+    /// Records who ended an unsupervised task. Its exit status is unknown.
     fn note_killed(&self, id: &TaskId, request: &KillRequest) -> Result<()> {
         if let Some(reason) = self.base.untended.borrow_mut().remove(id) {
             let exit = Some(Exit::Unknown(reason));
@@ -123,7 +123,7 @@ impl Live<'_> {
     }
 }
 
-/// A task's processes on their way out.
+/// The processes of a task that is being ended.
 struct Hunt<'task> {
     task: &'task str,
     process: &'task Process,
@@ -137,7 +137,7 @@ impl Hunt<'_> {
             .map_err(Error::io(format!("cannot search for the processes of {}", self.task)))
     }
 
-    /// Signals all that live; returns them. One that is stopped sees the signal when it goes on.
+    /// Signals all live processes and returns them. A stopped process receives the signal when it continues.
     fn send(&mut self, number: i32, at: mw_model::Timestamp) -> Result<BTreeMap<u32, u64>> {
         let living = self.living()?;
         for (pid, ticks) in &living {

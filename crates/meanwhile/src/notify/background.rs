@@ -12,12 +12,12 @@ use crate::redact::Redaction;
 use crate::settle::Settler;
 use crate::task::Task;
 
-/// Marks a task for whose end nobody shall wait any more.
+/// Marks a task whose foreground wait should stop.
 const MOVED_FILE: &str = "moved";
 
 impl Notifications<'_> {
-    /// Asks whoever waits for the end of a task to wait no longer. The task itself is not touched: it goes on, and
-    /// its end is told as that of any other in the background.
+    /// Asks the process that waits for the end of a task to stop waiting. The task itself is not affected. It keeps
+    /// running, and its end produces a notification like that of any background task.
     ///
     /// # Errors
     /// When the task is unknown, or its directory cannot be written.
@@ -29,8 +29,8 @@ impl Notifications<'_> {
         Ok(())
     }
 
-    /// Makes a task for which nobody waits in the foreground any more one of the background: it gets its short
-    /// handle, and hooks hear of it from now on. One that is over, or is in the background already, is left as it is.
+    /// Turns a foreground task into a background task: it gets its short handle, and hooks report it from now on. A
+    /// task that has ended, or is in the background already, does not change.
     ///
     /// # Errors
     /// When the task is unknown, or the database or the task's files cannot be written.
@@ -50,7 +50,7 @@ impl Notifications<'_> {
             let last = || Ok(transaction.last_handle_number(&task.session, context)?);
             let handle_number = self.base.home.session(&task.session).take_handle_number(context, last)?;
             task.handle_number = Some(handle_number);
-            // One that waits for a slot starts in the background, when it does.
+            // A queued task starts in the background.
             let waits = matches!(task.state, TaskState::Pending { .. });
             task.foreground &= !waits;
             transaction.set_handle_number(&task)?;
@@ -59,13 +59,13 @@ impl Notifications<'_> {
                 let event = Event::MovedToBackground { handle_number };
                 transaction.apply(&mut task, &event, now, Change::default())?;
             }
-            // Before the commit: a database that is rebuilt finds the number in the directory.
+            // Before the commit, because a rebuilt database reads the number from the directory.
             self.base.home.rename_task(&task, self.base.settings.session_grace_ms, now)?;
         }
         Ok(task)
     }
 
-    /// Tells whether somebody asked for that.
+    /// Returns whether a caller asked to move the task to the background.
     #[must_use]
     pub fn is_moved_to_background(&self, id: &TaskId) -> bool {
         self.base.home.task(id).join(MOVED_FILE).exists()

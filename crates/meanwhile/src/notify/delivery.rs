@@ -1,4 +1,4 @@
-//! Notices on their way: closed when they have arrived, handed out again when they have not.
+//! Notifications in delivery: closed once they have arrived, handed out again otherwise.
 
 use mw_model::{News, Notice, TaskId, Timestamp, Turn};
 
@@ -9,7 +9,7 @@ use crate::disk::task_dir::ToldNews;
 use crate::error::Result;
 use crate::fail_point::fail_point;
 
-/// Notices on their way to a model. Dropped, they wait for the next drain.
+/// Notifications on their way to a model. If this is dropped, the next drain hands them out again.
 pub struct Delivery<'host> {
     host: &'host Host<'host>,
     notices: Vec<Notice>,
@@ -23,16 +23,16 @@ impl<'host> Delivery<'host> {
 }
 
 impl Delivery<'_> {
-    /// Returns the notices.
+    /// Returns the notifications.
     #[must_use]
     pub fn notices(&self) -> &[Notice] {
         &self.notices
     }
 
-    /// Keeps the first of them and leaves the others to the next drain, for a reply that has room for no more.
+    /// Keeps the first `most` notifications and leaves the others to the next drain, for a reply with limited room.
     ///
     /// # Errors
-    /// When the database fails; all are handed over again then.
+    /// When the database fails. All of them are then handed out again.
     pub fn keep(&mut self, most: usize) -> Result<()> {
         let numbers: Vec<_> = self.notices.iter().skip(most).map(|notice| notice.number).collect();
         if !numbers.is_empty() {
@@ -42,34 +42,34 @@ impl Delivery<'_> {
         Ok(())
     }
 
-    /// Leaves these to the next drain, because somebody else tells them.
+    /// Leaves these notifications to the next drain, because another process delivers them.
     ///
     /// # Errors
-    /// When the database fails; they are handed over again when this host has gone then.
+    /// When the database fails. They are then handed out again after this host has exited.
     pub fn leave(&mut self, numbers: &[i64]) -> Result<()> {
         self.notices.retain(|notice| !numbers.contains(&notice.number));
         self.host.take_back(numbers)
     }
 
-    /// Closes them: whoever they are for has them.
+    /// Closes the notifications: their recipient has them.
     ///
     /// # Errors
-    /// When the database fails; they are handed over again then.
+    /// When the database fails. They are then handed out again.
     pub fn acknowledge(mut self) -> Result<()> {
         self.close(None)
     }
 
-    /// Stores the message that carries them, and closes them with it.
+    /// Stores the message that carries the notifications, and closes them in the same transaction.
     ///
     /// # Errors
-    /// When the database fails; neither has happened then.
+    /// When the database fails. Then neither has happened.
     pub fn store(mut self, text: &str) -> Result<Turn> {
         let turn = Turn::with_notices(&self.notices, text);
         self.close(Some(&turn))?;
         Ok(turn)
     }
 
-    /// Hands them out one by one; each is closed or given back by itself.
+    /// Returns the notifications one by one; each is closed or given back separately.
     pub(crate) fn into_notices(mut self) -> Vec<Notice> {
         self.is_open = false;
         std::mem::take(&mut self.notices)
@@ -101,7 +101,7 @@ impl Delivery<'_> {
     }
 }
 
-/// Notes in the task's directory that its owner was told, for a database that is rebuilt.
+/// Records in the task's directory that its owner was notified, for a rebuilt database.
 pub(super) fn mark_told(base: &Base, task: &TaskId, run: u32, news: &News, at: Timestamp) {
     match news {
         News::Ended { .. } => base.home.task(task).mark_told(run),
@@ -117,7 +117,7 @@ impl Drop for Delivery<'_> {
         if !self.is_open || self.notices.is_empty() {
             return;
         }
-        // What cannot be taken back now is when this host is gone.
+        // If this fails, the notifications become available again when this host has exited.
         let _ = self.host.take_back(&self.numbers());
     }
 }

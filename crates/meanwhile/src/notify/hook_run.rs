@@ -58,7 +58,7 @@ impl Hooks<'_> {
             .spawn()?;
         if let Some(mut stdin) = child.stdin.take() {
             let told = format!("{}\n", call.payload);
-            // A hook that does not read its input is not a failure, and does not block us.
+            // A hook that does not read its input is not a failure, and must not block this process.
             thread::spawn(move || stdin.write_all(told.as_bytes()));
         }
         let status = wait_at_most(child, &mark, Duration::from_millis(hooks.timeout_ms))?;
@@ -81,7 +81,7 @@ impl Hooks<'_> {
     }
 }
 
-/// Waits for a hook. When its time is up, kills it and all processes it started, in whatever process group they are.
+/// Waits for a hook. On timeout, kills it and all processes it started, whatever their process group.
 fn wait_at_most(mut child: Child, mark: &str, longest: Duration) -> io::Result<ExitStatus> {
     let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let (told, ended) = mpsc::channel();
@@ -93,7 +93,7 @@ fn wait_at_most(mut child: Child, mark: &str, longest: Duration) -> io::Result<E
         platform::kill_marked(&format!("{HOOK_RUN_VARIABLE}={mark}"));
         Err(io::Error::new(io::ErrorKind::TimedOut, format!("it took longer than {longest:?}")))
     });
-    // It is dead by now.
+    // The hook is dead by now.
     let _ = waiting.join();
     outcome
 }

@@ -55,7 +55,7 @@ impl Hook {
         }
     }
 
-    /// Returns the user's command for it.
+    /// Returns the user's command for this kind of hook.
     pub(super) const fn command(self, hooks: &HookSettings) -> Option<&String> {
         match self {
             Self::Start => hooks.start.as_ref(),
@@ -66,7 +66,7 @@ impl Hook {
         }
     }
 
-    /// Tells whether it is shown as a desktop notification.
+    /// Returns whether this kind is shown as a desktop notification.
     pub(super) const fn is_shown(self) -> bool {
         match self {
             Self::Exit | Self::Stall | Self::Ready => true,
@@ -84,7 +84,7 @@ pub(super) struct Call {
 }
 
 impl Hooks<'_> {
-    /// Runs the hooks for all events since the last time. If another process is doing that, it is left to that process.
+    /// Runs the hooks for all events since the last call. Does nothing if another process is already running them.
     ///
     /// # Errors
     /// When the database fails. Failures of hooks are in `hooks.log`.
@@ -113,7 +113,7 @@ impl Hooks<'_> {
         }
     }
 
-    /// Reads the next events, advances the position, and returns the hooks to run; nothing when there are no more events.
+    /// Reads the next events, advances the position, and returns the hooks to run; `None` if there are no more events.
     fn take_calls(&self) -> Result<Option<Vec<Call>>> {
         let store = self.base.durable()?;
         self.base.transact(|transaction| self.take_calls_in(store, transaction))
@@ -159,8 +159,8 @@ impl Hooks<'_> {
         Ok(())
     }
 
-    /// Returns the hook call for an event, without secrets; nothing for old events, for tasks that keep an agent alive, and
-    /// for events without a hook.
+    /// Returns the hook call for an event, without secrets; `None` for old events, for tasks that keep an agent alive,
+    /// and for events without a hook.
     fn call_for(&self, event: &EventRow, task: Task) -> Option<Call> {
         let oldest = self.base.clock.now().as_micros() - (NEWS_MS * 1000) as i64;
         let is_told = kept_agent(&task.session).is_none() && is_in_background(&event.event, event.run, &task);
@@ -177,20 +177,20 @@ impl Hooks<'_> {
     }
 }
 
-/// Tells whether an event belongs to work in the background.
+/// Returns whether an event belongs to a background task.
 const fn is_in_background(event: &Event, run: u32, task: &Task) -> bool {
     // Only the first run can be in the foreground.
     if !task.foreground || run > 1 {
         return true;
     }
     match event {
-        // It moved to the background, which counts as its start.
+        // The task moved to the background, which counts as its start.
         Event::Started { .. } => false,
         _ => task.handle_number.is_some(),
     }
 }
 
-/// Returns the hook and its text for an event; nothing for events without a hook.
+/// Returns the hook and its text for an event; `None` for events without a hook.
 fn call_for(event: &EventRow, task: &Task, log: &str) -> Option<Call> {
     let handle = task.handle();
     let common = |hook: Hook| {

@@ -1,4 +1,4 @@
-//! Hosts of a session: who is handed its notifications, and when.
+//! Hosts of a session: which process receives its notifications, and when.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub enum DeliveryPolicy {
     /// At the start of a run.
     #[default]
     NextRun,
-    /// Between two batches of tool calls, too.
+    /// Also between two batches of tool calls.
     BetweenBatches,
     /// Whenever it asks.
     Immediate,
@@ -29,7 +29,7 @@ pub enum DeliveryPolicy {
 pub enum Moment {
     /// A run is about to start.
     RunStart,
-    /// Tool calls have been answered, the model has not been asked again.
+    /// Tool calls have been answered, and the model has not been asked again yet.
     BetweenBatches,
     /// The host is idle.
     Idle,
@@ -63,7 +63,7 @@ pub struct Host<'base> {
 }
 
 impl<'base> Notifications<'base> {
-    /// Opens a session for its host. The session's tasks end some time after its last host died.
+    /// Opens a session for its host. The session's tasks end some time after its last host has exited.
     ///
     /// # Errors
     /// When the session's directory cannot be written.
@@ -87,7 +87,7 @@ impl<'base> Notifications<'base> {
         Ok(self.opened(session, lease, DeliveryPolicy::Immediate))
     }
 
-    /// Like the above, with a lease that is already held.
+    /// Like [`Notifications::host`], with a lease that is already held.
     pub(crate) fn host_with(&self, session: &str, lease: &Arc<Lease>, policy: DeliveryPolicy) -> Host<'base> {
         let lease = Arc::clone(lease);
         Host { base: self.base, session: session.to_owned(), lease, policy, starters: None }
@@ -130,7 +130,7 @@ impl Host<'_> {
         &self.session
     }
 
-    /// Returns the name under which it receives the session's notifications.
+    /// Returns the name under which this host receives the session's notifications.
     #[must_use]
     pub fn teller(&self) -> Teller {
         Teller(self.lease.token().to_owned())

@@ -29,8 +29,9 @@ use crate::task::Task;
 pub(crate) const MOST: usize = 100;
 
 impl Host<'_> {
-    /// Promises to tell how these tasks end, as far as nobody else does: no other holder is handed that. Ended by
-    /// [`Notifications::keep_promise`] or [`Notifications::leave_promise`], or with this host.
+    /// Reserves the ends of these tasks for this host's own reply, unless another process has done so: no other holder
+    /// is handed these notifications. The reservation lasts until [`Notifications::keep_promise`] or
+    /// [`Notifications::leave_promise`], or until this host exits.
     ///
     /// # Errors
     /// When the database fails.
@@ -45,7 +46,7 @@ impl Host<'_> {
         })
     }
 
-    /// Takes the pending notifications, oldest first; none at a moment that the policy leaves out.
+    /// Takes the pending notifications, oldest first; none at a moment that the policy excludes.
     ///
     /// # Errors
     /// When the database fails.
@@ -53,7 +54,7 @@ impl Host<'_> {
         self.drain_but(moment, |_| false)
     }
 
-    /// Like the above, without ends that another reply reports.
+    /// Like [`Host::drain`], without ends that another reply reports.
     ///
     /// # Errors
     /// When the database fails.
@@ -71,7 +72,7 @@ impl Host<'_> {
         fail_point("notices-handed-over");
         let numbers: Vec<_> = rows.iter().map(|row| row.number).collect();
         let notices = rows.into_iter().map(|row| Notifications::on(self.base).notice(row));
-        // Nobody expects a notification of a task that was just cleared.
+        // No one expects a notification of a task that was just cleared.
         let notices = notices.filter(|notice| !matches!(notice, Err(Error::NotFound(_)))).collect();
         match notices {
             Ok(notices) => Ok(Delivery::new(self, notices)),
@@ -94,7 +95,7 @@ impl Host<'_> {
         }
         let directory = self.base.home.session(&self.session);
         let taken = self.base.transact(|transaction| {
-            // Filter before the limit, so that notifications for others do not take up places.
+            // Filter before the limit, because notifications for other hosts must not take up places.
             let mut living = transaction.notice_holders(&self.session)?;
             living.retain(|holder| lease::is_held(directory.path(), holder));
             let is_wanted = |row: &NoticeRow| {
@@ -124,8 +125,8 @@ impl Host<'_> {
     }
 }
 
-/// Tells whether a notification is obsolete: an agent no longer waits for an answer once its run has ended, and the end is
-/// reported.
+/// Returns whether a notification is obsolete: an agent no longer waits for an answer once its run has ended, and the
+/// end has a separate notification.
 fn is_overtaken(row: &NoticeRow, transaction: &Transaction<'_>) -> Result<bool> {
     let waits = matches!(&row.news, News::Stalled { prompt } if prompt.starts_with(AGENT_WAITS));
     let is_over = |task: Task| task.status.is_terminal() || task.state.run() != row.run;

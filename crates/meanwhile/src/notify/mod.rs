@@ -1,10 +1,9 @@
-//! Telling owners what happened, exactly once.
+//! Notifies owners of what happened, exactly once.
 //!
-//! A `host` is handed the notifications of its session. `ledger` says how far each has come, `notice` what it says, and
-//! `delivery` closes it once it has arrived. `owner` notes what an owner learns by itself, `told` shows what it knows, and
-//! `starters` decides which of several servers tells. `background` moves a command to the background, `subscription`
-//! streams events, `hooks` finds the user's commands for an event, and
-//! `hook_run` runs one.
+//! A `host` receives the notifications of its session. `ledger` tracks their delivery, `notice` builds their text, and
+//! `delivery` closes those that have arrived. `owner` records what an owner learned by itself, `told` shows what it
+//! knows, and `starters` decides which of several servers delivers. `background` moves a command to the background,
+//! `subscription` streams events, `hooks` finds the user's commands for an event, and `hook_run` runs one of them.
 
 pub(crate) mod background;
 pub(crate) mod delivery;
@@ -26,6 +25,6 @@ part! {
 }
 
 part! {
-    /// Tells owners what happened, exactly once.
+    /// Notifies owners of what happened, exactly once.
     Notifications
 }

@@ -1,4 +1,4 @@
-//! What one notification says.
+//! The content of a notification.
 
 use std::fs;
 
@@ -81,7 +81,7 @@ impl Notifications<'_> {
         Some(text.trim_end().to_owned()).filter(|text| !text.is_empty())
     }
 
-    /// Returns what a task's output says about its outcome, on one line.
+    /// Returns the outcome that a task's output reports, on one line.
     #[must_use]
     pub fn outcome(&self, task: &Task) -> Option<String> {
         let request = ReadRequest {

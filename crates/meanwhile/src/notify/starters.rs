@@ -1,7 +1,7 @@
-//! Which server tells of a task, where several share a session.
+//! Decides which server delivers a task's notifications when several servers share a session.
 //!
-//! Agents that name no session of their own share that of their project. Each living server then tells of what it
-//! started itself; what a dead one started is told by whoever comes first.
+//! Agents that name no session share the session of their project. Each live server delivers the notifications of the
+//! tasks that it started. Notifications of tasks that an exited server started go to the first process that asks.
 
 use std::fs::{File, OpenOptions};
 
@@ -13,27 +13,27 @@ use crate::disk::session_dir::lease;
 use crate::notify::Notifications;
 use crate::task::Task;
 
-/// What the name of a session begins with that belongs to a project, because its host names none.
+/// Prefix of session names that stand for a project, because the host names no session.
 pub const PROJECT_SESSION: &str = "project:";
 
-/// Tells whether agents that know nothing of each other may have this session: it is named after a project only.
+/// Returns whether unrelated agents may share this session, because it is named only after a project.
 #[must_use]
 pub fn is_shared(session: &str) -> bool {
     session.starts_with(PROJECT_SESSION)
 }
 
-/// The lock of a session's one waker.
+/// Lock file of the one process that wakes a session's idle agent.
 const WAKER_FILE: &str = "waker";
 
 impl Notifications<'_> {
-    /// Returns the living server of a session that started a task; nothing where it is dead, or there was none.
+    /// Returns the live server of a session that started a task; `None` if it has exited or there was none.
     fn starter_of(&self, task: &TaskId, session: &str) -> Option<String> {
         let starter = self.base.home.task(task).spec().ok()?.starter?;
         lease::is_held(self.base.home.session(session).path(), &starter).then_some(starter)
     }
 
-    /// Takes the place of the one process that wakes a session's idle agent, until what is returned is dropped. Nothing
-    /// where there is one already, or the session has no directory.
+    /// Takes the lock of the one process that wakes a session's idle agent, and holds it until the returned file is
+    /// dropped. Returns `None` if another process holds it, or the session has no directory.
     #[must_use]
     pub fn only_waker(&self, session: &str) -> Option<File> {
         let path = self.base.home.session(session).path().join(WAKER_FILE);
@@ -41,7 +41,7 @@ impl Notifications<'_> {
         file.try_lock().ok().map(|()| file)
     }
 
-    /// Tells whether a task belongs to this server's agent: it started it, or whoever did is dead.
+    /// Returns whether a task belongs to this server's agent: the server started it, or its starter has exited.
     #[must_use]
     pub fn is_of(&self, teller: &Teller, task: &Task) -> bool {
         self.starter_of(&task.id, &task.session).is_none_or(|starter| starter == teller.0)
@@ -49,15 +49,15 @@ impl Notifications<'_> {
 }
 
 impl Host<'_> {
-    /// Leaves what another living server of the session started to that one.
+    /// Excludes tasks that another live server of the session started.
     #[must_use]
     pub fn of_own_starts(mut self) -> Self {
         self.starters = Some(vec![self.lease.token().to_owned()]);
         self
     }
 
-    /// The same for a hook, which starts nothing: it tells of what the server started that the same program runs as
-    /// it runs this process. Where no such server is known, nothing is left out.
+    /// Like [`Host::of_own_starts`], for a hook, which starts no tasks itself: includes the tasks of the servers that
+    /// have the same parent program as the process `pid`. If there is no such server, no task is excluded.
     #[must_use]
     pub fn of_starts_beside(mut self, pid: u32) -> Self {
         let holders = lease::holders(self.base.home.session(&self.session).path());
@@ -70,7 +70,7 @@ impl Host<'_> {
         self
     }
 
-    /// Tells whether this one passes on what happens to a task.
+    /// Returns whether this host delivers the notifications of a task.
     pub(crate) fn tells_of(&self, task: &TaskId) -> bool {
         let Some(starters) = &self.starters else { return true };
         Notifications::on(self.base)

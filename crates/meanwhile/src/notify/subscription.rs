@@ -1,4 +1,4 @@
-//! Events as they come, for a host.
+//! A stream of events for a host.
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use crate::task::Scope;
 /// How many events are returned at once.
 const BATCH: u32 = 256;
 
-/// A place in the stream of events. It misses nothing: what it has not returned is in the database.
+/// A position in the stream of events. No event is missed, because all of them are in the database.
 pub struct Subscription<'base> {
     base: &'base Base,
     ear: Ear,
@@ -22,7 +22,7 @@ pub struct Subscription<'base> {
 }
 
 impl<'base> Notifications<'base> {
-    /// Follows the events of some tasks from now on.
+    /// Subscribes to the events of the tasks in scope, from now on.
     ///
     /// # Errors
     /// When the database fails.
@@ -32,43 +32,43 @@ impl<'base> Notifications<'base> {
         self.subscribe_after(seen, scope)
     }
 
-    /// Follows them from a place on that an earlier subscription had come to.
+    /// Like [`Notifications::subscribe`], from a position that an earlier subscription had reached.
     ///
     /// # Errors
-    /// When nobody can be listened to.
+    /// When the wake-up socket cannot be created.
     pub fn subscribe_after(&self, seen: i64, scope: Scope) -> Result<Subscription<'base>> {
         Ok(Subscription { base: self.base, ear: self.base.listen()?, scope, seen })
     }
 }
 
 impl Subscription<'_> {
-    /// Returns the next events, oldest first, sleeping until there are any; nothing when the time is up.
+    /// Returns the next events, oldest first. Sleeps until there are any; empty when the time is up.
     ///
     /// # Errors
     /// When the database fails.
     pub fn next(&mut self, longest: Duration) -> Result<Vec<EventRow>> {
         let deadline = Instant::now() + longest;
         loop {
-            // Before the look at its own: what others do meanwhile is looked at the next time.
+            // Read this before the events, so that events that arrive in between are read next time.
             let newest = Tasks::on(self.base).last_event()?;
             let events = Tasks::on(self.base).events_after(self.seen, &self.scope, None, BATCH)?;
             if let Some(last) = events.last() {
                 self.seen = last.seq;
                 return Ok(events);
             }
-            // None of these is of its tasks: a busy home's events are not read again at every ring.
+            // None of these events is in scope. Skip them, so that they are not read again after every wake-up.
             self.seen = self.seen.max(newest);
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return Ok(events);
             }
-            // Who should have rung may have been killed, so it looks by itself now and then.
+            // The process that should have sent the wake-up may have been killed, so check again from time to time.
             self.ear.wait(left.min(Duration::from_millis(self.base.settings.fallback_ms)));
         }
     }
 
-    /// As [`Subscription::next`], but returns as soon as anybody rings, with nothing if that was for no event of these
-    /// tasks: a question was asked or answered, somebody wants a call to wait no longer.
+    /// Like [`Subscription::next`], but returns after any wake-up. Empty if it was not for an event of these tasks: an
+    /// approval request was created or answered, or a caller should stop waiting.
     ///
     /// # Errors
     /// When the database fails.
@@ -77,12 +77,12 @@ impl Subscription<'_> {
         if !events.is_empty() {
             return Ok(events);
         }
-        // Who should have rung may have been killed, so it looks by itself now and then.
+        // The process that should have sent the wake-up may have been killed, so check again from time to time.
         self.ear.wait(longest.min(Duration::from_millis(self.base.settings.fallback_ms)));
         self.next(Duration::ZERO)
     }
 
-    /// Returns the place up to which it has returned what there was.
+    /// Returns the position up to which events have been returned.
     #[must_use]
     pub const fn place(&self) -> i64 {
         self.seen

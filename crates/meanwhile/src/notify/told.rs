@@ -1,4 +1,4 @@
-//! What a task's owner knows of it, for those who show tasks.
+//! Which notifications of a task its owner has received, for callers that show tasks.
 
 use mw_model::TaskId;
 
@@ -10,36 +10,36 @@ use crate::record::Lookup;
 use crate::settle::Settler;
 use crate::task::Scope;
 
-/// News of a task.
+/// A notification of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskNews {
-    /// Of which run.
+    /// The run it is about.
     pub run: u32,
     /// `ended`, `stalled` or `ready`.
     pub kind: String,
-    /// Whether the owner knows.
+    /// Whether the owner has received it.
     pub told: Told,
 }
 
-/// Whether an owner knows.
+/// Whether an owner has received a notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Told {
     /// Not yet.
     Waiting,
-    /// A host has it and has not said that it was read.
+    /// A host has it and has not acknowledged it.
     HandedOver,
-    /// It does.
+    /// Received.
     Known,
 }
 
 impl Notifications<'_> {
-    /// Returns the news of a task, oldest first, and whether its owner knows them.
+    /// Returns the notifications of a task, oldest first, and whether its owner has received them.
     ///
     /// # Errors
     /// When the task is unknown, or the database fails.
     pub fn news_of(&self, handle: &str, scope: &Scope) -> Result<Vec<TaskNews>> {
         let id = Lookup::on(self.base).resolve(handle, scope)?;
-        // An end that a list already shows has its news here too.
+        // An end that a list already shows must have its notification here.
         Settler::on(self.base).reconcile_task(&id)?;
         let rows = self.base.store()?.notices_of(&id)?.into_iter();
         Ok(rows
@@ -54,7 +54,7 @@ impl Notifications<'_> {
             .collect())
     }
 
-    /// Returns the tasks of a session that somebody waits for and will tell of: commands in the foreground.
+    /// Returns the tasks of a session that a process waits for and will report itself: foreground commands.
     ///
     /// # Errors
     /// When the database fails.
@@ -62,7 +62,7 @@ impl Notifications<'_> {
         Settler::on(self.base).reconcile()?;
         let held = self.base.home.session(session);
         let promised = self.base.store()?.promised(session)?.into_iter();
-        // Whoever died over it waits no more.
+        // A process that has exited no longer waits.
         Ok(promised.filter(|(_, holder)| lease::is_held(held.path(), holder)).map(|(id, _)| id).collect())
     }
 }

@@ -6,8 +6,8 @@ use crate::disk::home::Home;
 use crate::disk::store::Transaction;
 use crate::error::Result;
 
-/// Removes a completed task from what other tasks wait for, because the task is being removed. The specs change first, because
-/// a lost database is rebuilt from them.
+/// Removes a completed task from the `after` list of other tasks, because the task is being removed. The specs change
+/// first, because a lost database is rebuilt from them.
 pub(crate) fn release_followers(home: &Home, transaction: &Transaction<'_>, id: &TaskId) -> Result<()> {
     let Some(before) = transaction.task(id)? else { return Ok(()) };
     let record = home.task(id).result(before.state.run())?;

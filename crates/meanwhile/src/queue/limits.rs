@@ -15,7 +15,7 @@ impl Queue<'_> {
         self.base.home.session(session).take_slots(&self.base.home.common_slots(), limits, pool)
     }
 
-    /// Like the above, for a task that runs already: waits for processes that only test a slot.
+    /// Like [`Queue::take_slots`], for a task that runs already: waits for processes that only test a slot.
     pub(crate) fn take_slots_patiently(&self, spec: &TaskSpec) -> Result<Option<Slots>> {
         let limits = spec.queue.unwrap_or_else(|| self.base.settings.queue.limits());
         for _ in 0..20 {
@@ -27,14 +27,14 @@ impl Queue<'_> {
         Ok(None)
     }
 
-    /// Returns the limits of a queued task: those it was started with, whichever process asks now.
+    /// Returns the limits of a queued task: those it was started with, regardless of the calling process.
     pub(super) fn limits_of_waiting(&self, task: &Task) -> Result<QueueLimits> {
         if let Some(limits) = task.queue {
             return Ok(limits);
         }
         match self.base.home.task(&task.id).spec() {
             Ok(spec) => Ok(spec.queue.unwrap_or_else(|| self.base.settings.queue.limits())),
-            // Its launch reports what is wrong with it.
+            // The launch of the task reports what is wrong with its spec.
             Err(Error::Damaged { .. } | Error::NotFound(_)) => Ok(self.base.settings.queue.limits()),
             Err(error) => Err(error),
         }

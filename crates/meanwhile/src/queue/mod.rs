@@ -1,7 +1,8 @@
 //! Which task runs next.
 //!
-//! A slot is a lock, one for each task that may run. `limits` says how many there are. `next` gives a free
-//! slot to the first task in the queue, `followers` releases those that waited for a task, `vacancy` decides what becomes of a queued task when nobody holds its session, and `waiting` says what a task waits for.
+//! A slot is a lock, one for each task that may run. `limits` says how many there are. `next` gives a free slot to the
+//! first task in the queue, `followers` releases the tasks that wait for another task, `vacancy` decides what happens
+//! to a queued task when its session has no holder, and `waiting` says what a task waits for.
 
 pub(crate) mod followers;
 mod limits;
@@ -12,6 +13,6 @@ pub(crate) mod waiting;
 use crate::base::part;
 
 part! {
-    /// Says which task runs next.
+    /// Decides which task runs next.
     Queue
 }

@@ -1,8 +1,8 @@
-//! What the absence of those who held a session means for its waiting tasks.
+//! What happens to queued tasks when the last holder of their session has gone.
 //!
-//! A running task has a supervisor, which ends it some time after the last holder of its session has gone. A waiting task
-//! has nobody: the process that frees a slot or looks next decides, by the time that the supervisors wrote into the
-//! session's directory. While nobody holds the session none of the tasks that hang on it starts.
+//! A running task has a supervisor, which ends it some time after the last holder of its session has gone. A queued
+//! task has no process. The next process that frees a slot or checks the queue decides, by the time that supervisors
+//! wrote to the session's directory. While the session has no holder, no task that depends on it starts.
 
 use mw_model::{Cause, DEFAULT_SESSION, Timestamp};
 
@@ -13,27 +13,28 @@ use crate::error::{Error, Result};
 use crate::queue::Queue;
 use crate::task::Task;
 
-/// The cause of an end that nobody asked for by name.
+/// The recorded cause of an end that no caller requested.
 const BY: &str = "the end of its session";
 
-/// What becomes of a waiting task.
+/// What happens to a queued task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// Its session is held, or it does not hang on that.
+    /// The session has a holder, or the task does not depend on it.
     GoesOn,
-    /// Nobody holds its session, and somebody may come back.
+    /// The session has no holder, but a holder may come back in time.
     Waits,
-    /// Nobody has come back.
+    /// No holder has come back in time.
     Ends,
 }
 
-/// Returns the cause of the end of a waiting task whose session is over.
+/// Returns the cause of the end of a queued task whose session has ended.
 pub(crate) fn end_of_session() -> Cause {
     Cause::Cancelled { by: BY.to_owned(), exit: None }
 }
 
 impl Queue<'_> {
-    /// Returns who holds the session of a task that waits; nobody is asked for where it does not matter.
+    /// Returns the holders of a session. The default session is not checked, because none of its tasks depends on a
+    /// holder.
     pub(crate) fn held(&self, session: &str) -> Held {
         if session == DEFAULT_SESSION {
             Held::default()
@@ -42,7 +43,7 @@ impl Queue<'_> {
         }
     }
 
-    /// Decides what the absence of holders means for a waiting task.
+    /// Decides what the absence of holders means for a queued task.
     pub(crate) fn fate(&self, task: &Task, held: Held, now: Timestamp) -> Result<Fate> {
         let lifetime = task.lifetime;
         let Some(file) = file_for(lifetime).filter(|_| task.session != DEFAULT_SESSION) else {
@@ -53,13 +54,13 @@ impl Queue<'_> {
         }
         let bond = match self.base.home.task(&task.id).spec() {
             Ok(spec) => spec.bond,
-            // What is wrong with it is told by its launch.
+            // The launch of the task reports what is wrong with its spec.
             Err(Error::Damaged { .. } | Error::NotFound(_)) => None,
             Err(error) => return Err(error),
         };
         let Some(bond) = bond else { return Ok(Fate::GoesOn) };
         let directory = self.base.home.session(&task.session);
-        // An older note is about others, who came and went before.
+        // An older vacancy is about earlier holders.
         let Some(since) = since(directory.path(), file).filter(|since| *since >= bond.at) else {
             if !bond.held {
                 return Ok(Fate::GoesOn);
@@ -70,7 +71,7 @@ impl Queue<'_> {
         Ok(if now.ms_since(since) >= bond.grace_ms { Fate::Ends } else { Fate::Waits })
     }
 
-    /// Looks again how a task hangs on its session, because it runs once more.
+    /// Updates how a task depends on its session, because it is about to run again.
     pub(crate) fn renew_bond(&self, task: &Task, now: Timestamp) -> Result<()> {
         let spec = self.base.home.task(&task.id).spec()?;
         let grace_ms = spec.bond.map_or(self.base.settings.session_grace_ms, |bond| bond.grace_ms);

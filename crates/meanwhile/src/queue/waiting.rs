@@ -11,7 +11,7 @@ use crate::queue::Queue;
 use crate::task::Task;
 
 impl Queue<'_> {
-    /// Adds what a task waits for.
+    /// Adds to a task what it waits for.
     pub(crate) fn add_waiting(&self, task: &mut Task) -> Result<()> {
         match &task.state {
             TaskState::Pending { .. } => {
@@ -35,7 +35,7 @@ impl Queue<'_> {
         Ok(())
     }
 
-    /// Returns when a running task was seen to wait for input and behind which line, if it has printed nothing since.
+    /// Returns since when a running task has waited for input, and its last line, if it has printed nothing since.
     fn stall(&self, task: &Task) -> Option<(Timestamp, String)> {
         let journal = self.base.home.task(&task.id).journal().ok()?;
         let stalled = journal.into_iter().rev().filter(|line| line.run == task.state.run()).find_map(

@@ -1,4 +1,4 @@
-//! What can be waited for.
+//! Conditions that a caller can wait for.
 
 use std::time::Duration;
 
@@ -12,9 +12,9 @@ use crate::task::Task;
 /// What to wait for.
 #[derive(Clone, Debug)]
 pub enum Condition {
-    /// The end.
+    /// The end of the task.
     Exit,
-    /// That it is ready, see [`TaskRequest::ready`](crate::engine::TaskRequest::ready).
+    /// The readiness of the task, see [`TaskRequest::ready`](crate::engine::TaskRequest::ready).
     Ready,
     /// A line of output that matches this regular expression.
     Match(Regex),
@@ -25,10 +25,10 @@ pub enum Condition {
 }
 
 impl Condition {
-    /// Reads a regular expression.
+    /// Parses a regular expression.
     ///
     /// # Errors
-    /// When it is not a regular expression.
+    /// When it is not valid.
     pub fn matching(pattern: &str) -> Result<Self> {
         compile(pattern).map(Self::Match)
     }
@@ -37,13 +37,13 @@ impl Condition {
 /// A wait.
 #[derive(Clone, Debug)]
 pub struct WaitRequest {
-    /// For which tasks.
+    /// The tasks to wait for.
     pub tasks: Vec<TaskId>,
-    /// Whether one is enough.
+    /// Whether one task is enough.
     pub any: bool,
-    /// For what.
+    /// The condition.
     pub condition: Condition,
-    /// For how long at most.
+    /// The timeout, if any.
     pub timeout: Option<Duration>,
     /// Longest time between two checks, for callers that show progress.
     pub look_every: Option<Duration>,
@@ -52,9 +52,9 @@ pub struct WaitRequest {
 /// How a wait ended.
 #[derive(Clone, Debug)]
 pub struct WaitReply {
-    /// The tasks as they are now, in the order asked for.
+    /// The tasks as they are now, in the given order.
     pub tasks: Vec<Task>,
-    /// Those for which the condition came true, in the order in which it did.
+    /// The tasks for which the condition came true, in the order in which it did.
     pub met: Vec<TaskId>,
     /// Whether the wait timed out.
     pub timed_out: bool,

@@ -12,18 +12,18 @@ use crate::record::Lookup;
 use crate::settle::Settler;
 
 impl Reader<'_> {
-    /// Waits until a task's output has grown past an offset, or the task has ended, or for a while.
+    /// Waits until a task's output has grown past an offset, the task has ended, or the time is up.
     ///
     /// # Errors
     /// When the database fails.
     pub fn wait_for_output(&self, id: &TaskId, seen: u64, longest: Duration) -> Result<()> {
-        /// A task that was just started opens its socket in a moment.
+        /// How long to wait for the socket of a task that was just started.
         const MOMENT: Duration = Duration::from_millis(5);
         let ear = self.base.listen()?;
         let task = Lookup::on(self.base).stored(id)?;
         if matches!(task.state, TaskState::Pending { .. }) {
             ear.wait(longest);
-            // Whoever should have started it may have been killed.
+            // The process that should have started it may have been killed.
             return Settler::on(self.base).reconcile();
         }
         let after_end = task.status.is_terminal();

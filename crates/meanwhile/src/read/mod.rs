@@ -1,8 +1,8 @@
-//! Reading what a task wrote, and waiting for it.
+//! Reads the output of tasks and waits for it.
 //!
-//! `tasks` shows tasks and events as they are now. `output` reads bytes from any offset and never loads a log whole,
-//! `follow` waits for more of it, `readers` keeps cursors, `wait` sleeps until a `condition` holds, and `runs` lists earlier
-//! runs. `progress` says how far a task has come, and `silence` leaves out supervisors that do not answer.
+//! `tasks` shows the current tasks and events. `output` reads bytes from any offset and never loads a whole log,
+//! `follow` waits for more output, `readers` keeps cursors, `wait` sleeps until a `condition` is true, and `runs`
+//! lists earlier runs. `progress` reports the progress of a task, and `silence` skips supervisors that do not answer.
 
 pub(crate) mod condition;
 pub(crate) mod follow;
@@ -17,11 +17,11 @@ pub(crate) mod wait;
 use crate::base::part;
 
 part! {
-    /// Reads output, and waits for it.
+    /// Reads output and waits for it.
     Reader
 }
 
 part! {
-    /// Shows tasks and events as they are now.
+    /// Shows the current tasks and events.
     Tasks
 }

@@ -1,4 +1,4 @@
-//! How far a task has come: what it told on its own descriptor, else what its output shows.
+//! The progress of a task: what it reported on its progress descriptor, or else what its output shows.
 
 use mw_model::Progress;
 use mw_model::wire::{ControlReply, PROGRESS_FIFO};
@@ -9,11 +9,11 @@ use crate::read::Tasks;
 use crate::redact::Redaction;
 use crate::task::Task;
 
-/// How much of the end of a log is looked at.
+/// How many bytes at the end of a log are searched.
 const TAIL: u64 = 1024;
 
 impl Tasks<'_> {
-    /// Returns how far a running task has come, as far as it says so.
+    /// Returns the progress of a running task, if it reports any.
     #[must_use]
     pub fn progress(&self, task: &Task) -> Option<Progress> {
         self.told_progress(task).or_else(|| {
@@ -23,7 +23,8 @@ impl Tasks<'_> {
         })
     }
 
-    /// What the task said on the descriptor it was given for that. Most have none, and nobody is asked.
+    /// Returns what the task reported on its progress descriptor. Most tasks have none, and then the supervisor is not
+    /// asked.
     fn told_progress(&self, task: &Task) -> Option<Progress> {
         let has_means =
             task.state.process().is_some() && self.base.home.task(&task.id).join(PROGRESS_FIFO).exists();
@@ -39,8 +40,8 @@ impl Tasks<'_> {
     }
 }
 
-/// Finds the newest sign of progress in the end of a log: the terminal's own progress sequence
-/// (`OSC 9;4`), a percentage, or `n/m`.
+/// Finds the newest sign of progress at the end of a log: the terminal's progress sequence (`OSC 9;4`), a percentage,
+/// or `n/m`.
 fn in_tail(tail: &[u8]) -> Option<Progress> {
     let text = String::from_utf8_lossy(tail);
     let from_sequence = text.rfind("\x1b]9;4;").and_then(|at| {

@@ -1,4 +1,4 @@
-//! What is kept for those who read: where each has come to, and when a result was fetched.
+//! Cursors of readers, and when a result was first fetched.
 
 use std::path::PathBuf;
 
@@ -12,11 +12,11 @@ use crate::record::Lookup;
 use crate::settle::Settler;
 use crate::task::{Scope, Task};
 
-/// Under this name the moment at which a result was fetched is kept as a place.
+/// The cursor with this name stores when a result was fetched, instead of an offset.
 const RESULT: &str = "result";
 
 impl Reader<'_> {
-    /// Moves a reader's place in a stream of a task's present run, as if all before it had been read.
+    /// Moves a reader's cursor in a stream of a task's current run, as if everything before it had been read.
     ///
     /// # Errors
     /// When the task is unknown or the database fails.
@@ -25,7 +25,7 @@ impl Reader<'_> {
         Ok(self.base.store()?.set_cursor(reader, id, stream.word(), run, to)?)
     }
 
-    /// Notes that the result of a task's present run was fetched; returns when that was first done.
+    /// Records that the result of a task's current run was fetched, and returns when that first happened.
     ///
     /// # Errors
     /// When the database fails.
@@ -46,8 +46,8 @@ impl Reader<'_> {
         last_write_us(&self.base.home.task(&task.id)).map(Timestamp::from_micros)
     }
 
-    /// Finds a session's task as [`Lookup::resolve_exact`](crate::engine::Lookup::resolve_exact) does, but what looks like a short handle, such as `bash_1`,
-    /// means a task of this context only.
+    /// Finds a session's task as [`Lookup::resolve_exact`](crate::engine::Lookup::resolve_exact) does, but a text in
+    /// the form of a short handle, such as `bash_1`, means only a task of this context.
     ///
     /// # Errors
     /// As [`Lookup::resolve_exact`](crate::engine::Lookup::resolve_exact).
@@ -60,21 +60,22 @@ impl Reader<'_> {
         id.ok_or_else(|| Error::NotFound(handle.to_owned()))
     }
 
-    /// Gives a task, or one of its files, a second name beside its directory. Returns that name.
+    /// Links a second name, beside the task's directory, to a task or one of its files. Returns the path of the link.
     ///
     /// # Errors
-    /// When something else has the name, or the link cannot be made.
+    /// When another file has the name, or the link cannot be created.
     pub fn link_beside(&self, task: &Task, name: &str, file: Option<&str>) -> Result<PathBuf> {
         log_names::link_beside(&self.base.home, task, name, file)
     }
 
-    /// Returns where the output of a task's present run is, by the name that it has or will have in the background.
+    /// Returns the path of the output of a task's current run, under the name that it has or will have in the
+    /// background.
     #[must_use]
     pub fn name_log(&self, task: &Task) -> PathBuf {
         log_names::name_log(&self.base.home, task)
     }
 
-    /// Returns where the output of a task's present run is, by the name under which its start told it.
+    /// Returns the path of the output of a task's current run, under the name that the reply to its start contained.
     #[must_use]
     pub fn log_of(&self, task: &Task) -> PathBuf {
         log_names::log_of(&self.base.home, task)

@@ -1,4 +1,4 @@
-//! All runs of a task, for those who show its history.
+//! All runs of a task, for callers that show its history.
 
 use mw_model::{Status, TaskState, Timestamp};
 
@@ -12,15 +12,15 @@ pub struct Run {
     pub number: u32,
     /// When it began.
     pub started_at: Timestamp,
-    /// When it ended; nothing while it goes on.
+    /// When it ended; `None` while it is running.
     pub ended_at: Option<Timestamp>,
-    /// How it ended, or stands.
+    /// How it ended, or its current status.
     pub status: Status,
 }
 
 impl Reader<'_> {
-    /// Returns the newest runs of a task that have begun, oldest first, at most this many. A run whose record is gone or
-    /// cannot be read is left out.
+    /// Returns the newest runs of a task that have started, at most `most`, oldest first. A run without a readable
+    /// record is left out.
     #[must_use]
     pub fn runs(&self, task: &Task, most: u32) -> Vec<Run> {
         let present = task.state.run();

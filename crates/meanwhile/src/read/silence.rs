@@ -1,4 +1,4 @@
-//! Supervisors that do not answer: a look at tasks does not wait for them.
+//! Supervisors that do not answer, so that showing tasks does not wait for them.
 
 use mw_model::TaskId;
 use mw_model::wire::{ControlReply, Operation};
@@ -8,7 +8,7 @@ use crate::read::Tasks;
 use crate::task::Task;
 
 impl Tasks<'_> {
-    /// Asks a supervisor how its task stands, for a look that can do without: nothing when it does not answer soon.
+    /// Asks a supervisor for the status of its task; `None` if it does not answer soon.
     pub(crate) fn supervisor_status(&self, id: &TaskId) -> Option<ControlReply> {
         if self.base.silent.has(id) {
             return None;
@@ -18,14 +18,14 @@ impl Tasks<'_> {
             line.set_patience(Some(patience))?;
             line.ask(Operation::Status)
         });
-        // One that has ended meanwhile is not silent.
+        // A supervisor that has exited meanwhile is not silent.
         if reply.is_err() && self.base.home.task(id).is_supervised().unwrap_or(true) {
             self.base.silent.note(id);
         }
         reply.ok()
     }
 
-    /// Says so in a task whose supervisor did not answer.
+    /// Marks a task whose supervisor did not answer.
     pub(crate) fn add_silence(&self, task: &mut Task) {
         if task.untended.is_none() && self.base.silent.has(&task.id) {
             task.untended = Some("its supervisor does not answer".to_owned());

@@ -1,4 +1,4 @@
-//! Tasks and events as they are now.
+//! The current tasks and events.
 
 use std::collections::HashSet;
 
@@ -19,7 +19,7 @@ use crate::settle::Settler;
 use crate::task::{Scope, Task, TaskLimits};
 
 impl Tasks<'_> {
-    /// Returns a task as it is.
+    /// Returns the current state of a task.
     ///
     /// # Errors
     /// When it is unknown.
@@ -45,7 +45,7 @@ impl Tasks<'_> {
         Ok(Redaction::on(self.base).without_secrets(task))
     }
 
-    /// Returns a task's resource limits; its journal says how they are held.
+    /// Returns a task's resource limits, and how they are enforced according to its journal.
     fn limits_of(&self, id: &TaskId, resources: &Resources) -> Result<Option<TaskLimits>> {
         if resources.is_none() {
             return Ok(None);
@@ -57,7 +57,7 @@ impl Tasks<'_> {
         Ok(TaskLimits::of(resources, enforcement))
     }
 
-    /// Lists tasks as they are.
+    /// Lists the current tasks.
     ///
     /// # Errors
     /// When the database fails.
@@ -72,7 +72,7 @@ impl Tasks<'_> {
         Ok(page)
     }
 
-    /// Returns how many come before a task in a list, wherever the page begins; nothing if it is not listed.
+    /// Returns how many tasks come before a task in a list, wherever the page begins; `None` if it is not listed.
     ///
     /// # Errors
     /// When the database fails.
@@ -80,7 +80,7 @@ impl Tasks<'_> {
         Ok(self.base.store()?.place(filter, id)?)
     }
 
-    /// Adds what is not stored because it changes while nobody writes.
+    /// Adds the values that are not stored, because they change without an event.
     pub(crate) fn complete(&self, task: &mut Task) -> Result<()> {
         task.untended = self.base.untended.borrow().get(&task.id).cloned();
         match &task.state {
@@ -91,7 +91,7 @@ impl Tasks<'_> {
             TaskState::Starting { .. } => {}
             TaskState::Running { process, started_at, .. }
             | TaskState::Cancelling { process, started_at, .. } => {
-                // The time of day may be set while a task runs.
+                // The system time may be changed while a task runs.
                 let by_wall = || self.base.clock.now().ms_since(*started_at);
                 task.duration_ms = Some(platform::running_ms(process).unwrap_or_else(by_wall));
                 if let Some((end, dropped)) = Reader::on(self.base).output_size(task) {
@@ -118,7 +118,7 @@ impl Tasks<'_> {
         Queue::on(self.base).add_waiting(task)
     }
 
-    /// Returns events after a place in the stream, oldest first.
+    /// Returns events after a position in the stream, oldest first.
     ///
     /// # Errors
     /// When the database fails.
@@ -134,7 +134,7 @@ impl Tasks<'_> {
         Ok(Redaction::on(self.base).events_without_secrets(events))
     }
 
-    /// Returns the place of the newest event.
+    /// Returns the position of the newest event.
     ///
     /// # Errors
     /// When the database fails.
@@ -142,10 +142,10 @@ impl Tasks<'_> {
         Ok(self.base.store()?.last_event()?)
     }
 
-    /// Returns the tasks whose files cannot be read, and why. They are left alone, and no list has them.
+    /// Returns the tasks whose files cannot be read, and why. They are not changed, and no list includes them.
     ///
     /// # Errors
-    /// When the database fails, or nothing can be looked at now.
+    /// When the database fails, or the directories cannot be inspected now.
     pub fn damaged(&self) -> Result<Vec<Retained>> {
         let store = self.base.store()?;
         if store.mark(DAMAGED)? == 0 {

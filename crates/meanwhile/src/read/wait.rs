@@ -23,8 +23,8 @@ use crate::task::Task;
 
 /// How often a port is tried; the kernel does not report when one opens.
 const PORT_INTERVAL: Duration = Duration::from_millis(50);
-/// How soon a starting or running task whose supervisor cannot be reached is checked again: soon at first, because it may have just been
-/// started, then less and less often.
+/// How soon a starting or running task whose supervisor cannot be reached is checked again: soon at first, because it
+/// may have just been started, then less and less often.
 const NO_LINE_INTERVAL: Duration = Duration::from_millis(1);
 const LONGEST_NO_LINE_INTERVAL: Duration = Duration::from_millis(50);
 
@@ -55,7 +55,7 @@ impl Watched {
 }
 
 impl Reader<'_> {
-    /// Refuses to wait for what nobody looks for.
+    /// Refuses to wait for readiness if the task has no readiness condition.
     fn check_awaits_ready(&self, id: &TaskId) -> Result<()> {
         if self.base.home.task(id).spec()?.ready.is_some() {
             return Ok(());
@@ -180,7 +180,7 @@ impl Reader<'_> {
         if !one.is_decided() && one.line.is_none() {
             self.call(one, condition);
         }
-        // Nobody reports the end of a task that is being started before its supervisor can be reached.
+        // Until its supervisor can be reached, no process reports the end of a task that is being started.
         let is_active =
             matches!(one.task.state, TaskState::Starting { .. }) || one.task.state.process().is_some();
         let unheard = one.line.is_none() && is_active;
@@ -188,7 +188,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Reads the reports of the supervisor; tells whether the task is over.
+    /// Reads the reports of the supervisor; returns whether the task has ended.
     fn hear(&self, one: &mut Watched) -> Result<bool> {
         if let Some(mut line) = one.line.take() {
             let ready = platform::is_readable_within(&line, Duration::ZERO);

@@ -1,4 +1,4 @@
-//! Takes tasks into the database that were started without it.
+//! Adds tasks to the database that were started without it.
 
 use std::collections::HashSet;
 
@@ -35,7 +35,7 @@ impl Base {
         self.home.arrivals().take_in(take, |id| self.remove_if_abandoned(id))
     }
 
-    /// Records them in a temporary database of this process. They stay on the list.
+    /// Records them in the temporary database of this process. They stay on the list.
     pub(crate) fn take_in_for_now(&self, copy: &Store) -> Result<()> {
         self.take_in_all(copy, &self.home.arrivals().ids()?).map(drop)
     }
@@ -56,7 +56,7 @@ impl Base {
     pub(crate) fn sweep_cleared(&self) -> Result<()> {
         let store = self.store()?;
         for id in self.home.task_ids()? {
-            // What cannot be inspected is left to the next sweep.
+            // Anything that cannot be inspected is left to the next sweep.
             let is_ours = self.home.task(&id).refuse_foreign().is_ok();
             let was_being_cleared = self.home.task(&id).was_being_cleared().unwrap_or(false);
             if is_ours && was_being_cleared && store.task(&id)?.is_none() {
@@ -141,7 +141,8 @@ impl Base {
         Ok(Arrival::New)
     }
 
-    /// Reads an arrival; nothing while its starter still writes it, or when the starter was killed before.
+    /// Reads an arrival; `None` while its starter still writes it, or if the starter was killed before it was
+    /// complete.
     fn look_at_arrival(&self, id: &TaskId) -> Result<Option<(OnDisk, Findings)>> {
         self.home.task(id).refuse_foreign()?;
         let was_told = self.home.task(id).has_spec()? || self.home.task(id).was_begun()?;
@@ -153,8 +154,8 @@ impl Base {
         Ok(Some((found, findings)))
     }
 
-    /// Removes what is left of a task whose starter was killed before it had written it down: nobody knows of such a task.
-    /// Tells whether it was one. Call it only while no starter can be creating a directory.
+    /// Removes the files of a task whose starter was killed before they were complete: no process knows of such a
+    /// task. Returns whether it was such a task. Call it only while no starter can be creating a directory.
     fn remove_if_abandoned(&self, id: &TaskId) -> bool {
         let look = || {
             let home = &self.home;
@@ -164,7 +165,7 @@ impl Base {
                     && !home.task(id).was_begun()?,
             )
         };
-        // What cannot be inspected stays on the list.
+        // A directory that cannot be inspected stays on the list.
         let abandoned = look().unwrap_or(false);
         if abandoned {
             self.home.task(id).remove();

@@ -1,14 +1,14 @@
-//! The one way to change a task: look at it again inside the transaction, decide, write, commit.
+//! Changes one task on request: reads it again inside the transaction, decides, writes and commits.
 //!
-//! There is no daemon: between a look at a task and a change of it any other process may kill, restart, clear or settle
-//! it. So no deed acts on a [`Task`] that was read before its transaction began. A deed is a closure that is handed the
-//! task as it is now, while nobody else can write; it refuses what no longer fits, with an error, and then nothing has
-//! happened.
+//! There is no daemon: between reading a task and changing it, any other process may kill, restart, clear or settle
+//! it. So no operation acts on a [`Task`] that was read before its transaction began. An operation is a closure that
+//! gets the current task while no other process can write. If the task's state does not allow the operation, it
+//! returns an error, and nothing has changed.
 //!
-//! Three rules for what a deed does to files:
-//! - what it needs room for is made before the commit, under a name that means nothing by itself;
-//! - what cannot be taken back (a move, a removal) comes after the commit, or is one step that anybody can repeat;
-//! - after the commit nothing is an error any more: the deed is done, and the next process finishes what is missing.
+//! Three rules for the files that an operation changes:
+//! - files that need disk space are written before the commit, under a name that has no effect by itself;
+//! - a step that cannot be undone (a move, a removal) comes after the commit, or can be repeated by any process;
+//! - nothing after the commit is reported as an error: the next process finishes what is missing.
 
 use mw_model::{Cause, Event, TaskId, TaskState, Timestamp};
 
@@ -29,11 +29,11 @@ pub(crate) struct Changing<'change> {
 }
 
 impl Records<'_> {
-    /// Changes one task. The deed gets it as the database has it inside the transaction, and looks at its directory where
-    /// that matters; when the deed returns an error, nothing has changed.
+    /// Changes one task. The operation gets the task as it is in the database inside the transaction, and inspects its
+    /// directory if necessary. If the operation returns an error, nothing has changed.
     ///
     /// # Errors
-    /// The deed's own, [`Error::NotFound`] for a task that is gone, and those of the database.
+    /// Those of the operation, [`Error::NotFound`] for a task that was removed, and those of the database.
     pub(crate) fn change<T>(
         &self,
         id: &TaskId,
@@ -54,8 +54,8 @@ impl Records<'_> {
         Ok(done)
     }
 
-    /// Shelves the run before one that waits, where its files may not have moved yet. What cannot be done now is done
-    /// before the next run is launched.
+    /// Moves the files of the previous run of a queued task to its archive, if that has not happened yet. A failure is
+    /// retried before the next run is launched.
     pub(crate) fn shelve_waiting(&self, id: &TaskId) {
         let failed = || Error::io("cannot move the files of the earlier run");
         let _ = self.change(id, |changing| {
@@ -65,26 +65,26 @@ impl Records<'_> {
 }
 
 impl Changing<'_> {
-    /// Returns the task as it is now.
+    /// Returns the current task.
     pub(crate) const fn task(&self) -> &Task {
         &self.task
     }
 
-    /// Appends an event and moves the task on to the state it leads to.
+    /// Appends an event and applies it to the task.
     pub(crate) fn apply(&mut self, event: &Event) -> Result<()> {
         self.transaction.apply(&mut self.task, event, self.now, Change::default())?;
         self.has_changed = true;
         Ok(())
     }
 
-    /// Ends a task that no supervisor sees end.
+    /// Ends a task that has no supervisor.
     pub(crate) fn end(&mut self, cause: Cause) -> Result<()> {
         end_unsupervised(&self.base.home, self.transaction, &mut self.task, cause, self.now)?;
         self.has_changed = true;
         Ok(())
     }
 
-    /// Returns the refusal of a deed that does not fit the task's state.
+    /// Returns the error for an operation that does not fit the task's state.
     pub(crate) fn refusal(&self, message: &str) -> Error {
         Error::WrongState {
             id: self.task.id.to_string(),
@@ -93,8 +93,8 @@ impl Changing<'_> {
         }
     }
 
-    /// Brings the task up to what its directory shows, for a deed that comes after a run; refuses one whose directory is
-    /// not ours.
+    /// Applies what the task's directory shows, for an operation that follows a run. Refuses a directory that is not
+    /// ours.
     pub(crate) fn look_at_directory(&mut self) -> Result<()> {
         self.base.home.task(&self.task.id).refuse_foreign()?;
         let is_settled = match &self.task.state {

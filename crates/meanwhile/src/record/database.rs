@@ -1,4 +1,4 @@
-//! The database of a home: the one on disk, or a copy of it in memory for as long as the disk is full.
+//! The database of a home: the one on disk, or a copy in memory while the disk is full.
 
 use std::cell::{OnceCell, Ref, RefCell};
 use std::ops::Deref;
@@ -9,22 +9,22 @@ use crate::base::Base;
 use crate::disk::store::{Opened, Store, StoreError, Transaction};
 use crate::error::{Error, Result};
 
-/// How often somebody who uses the copy looks whether the disk has room again.
+/// How often a process that uses the copy checks whether the disk has room again.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// How often finished tasks are looked through without being asked to.
+/// How often finished tasks are purged without a request.
 const PURGE_EVERY_S: i64 = 3600;
 const PURGED: &str = "purged";
 
-/// Both, opened when they are first needed: most starts never do.
+/// Both databases, opened when they are first needed. Most starts never need them.
 #[derive(Default)]
 pub(crate) struct Database {
     disk: OnDisk,
     copy: RefCell<Option<Copy>>,
 }
 
-/// The one on disk, and the one that took its place, if somebody has replaced it. The former stays open: somebody further
-/// up may use it still.
+/// The database on disk, and the one that replaced it, if another process has replaced it. The old one stays open,
+/// because a caller may still use it.
 #[derive(Default)]
 struct OnDisk {
     store: OnceCell<Store>,
@@ -40,21 +40,21 @@ impl OnDisk {
         last
     }
 
-    /// Returns the one that was opened last.
+    /// Returns the database that was opened last.
     fn get(&self) -> Option<&Store> {
         self.last().store.get()
     }
 }
 
-/// What takes the place of the one on disk. What is written here is lost with this process, or as soon as the disk
-/// has room: it is done again then, from the task directories.
+/// The copy that replaces the database on disk. Its changes are lost when this process exits or the disk has room
+/// again. They are then repeated from the task directories.
 struct Copy {
     store: Store,
     /// When the disk was last found full.
     full_at: Instant,
 }
 
-/// The one in use. A copy stays for as long as somebody holds it.
+/// The database in use. A copy lives while a caller holds it.
 pub(crate) enum InUse<'runtime> {
     Disk(&'runtime Store),
     Copy(Ref<'runtime, Store>),
@@ -72,22 +72,22 @@ impl Deref for InUse<'_> {
 }
 
 impl Base {
-    /// Tells whether this process is in the middle of a change.
+    /// Returns whether this process has an open transaction.
     pub(crate) fn is_in_transaction(&self) -> bool {
         self.database.disk.get().is_some_and(Store::is_in_transaction)
     }
 
-    /// Tells whether this process has the database open.
+    /// Returns whether this process has the database open.
     pub(crate) fn has_open_database(&self) -> bool {
         self.database.disk.get().is_some()
     }
 
-    /// Tells whether the database that this process has open has been replaced.
+    /// Returns whether the database that this process has open was replaced.
     pub(crate) fn uses_replaced_database(&self) -> bool {
         self.database.disk.get().is_some_and(Store::is_replaced)
     }
 
-    /// Returns the database, with every task that was written down so far.
+    /// Returns the database, including every task that has been written to disk so far.
     pub(crate) fn store(&self) -> Result<InUse<'_>> {
         if let Some(disk) = self.database.disk.get().filter(|disk| disk.is_in_transaction()) {
             return Ok(InUse::Disk(disk));
@@ -105,12 +105,12 @@ impl Base {
         }
     }
 
-    /// Returns the one on disk, for what must not be done again: a full disk refuses it.
+    /// Returns the database on disk, for changes that must not be made twice. Fails if the disk is full.
     pub(crate) fn durable(&self) -> Result<&Store> {
         self.healing(|| self.up_to_date())
     }
 
-    /// Returns the copy where it is too early to look at the disk again, or somebody further up still uses it.
+    /// Returns the copy if it is too early to check the disk again, or if a caller still uses the copy.
     fn copy_in_use(&self) -> Option<InUse<'_>> {
         let is_held = self.database.copy.try_borrow_mut().is_err();
         let copy = Ref::filter_map(self.database.copy.borrow(), Option::as_ref).ok()?;
@@ -118,12 +118,12 @@ impl Base {
         (is_held || is_fresh).then(|| InUse::Copy(Ref::map(copy, |copy| &copy.store)))
     }
 
-    /// What does not fit on the disk is kept in memory.
+    /// Continues with a copy in memory, because the disk is full.
     fn use_copy(&self, earlier: Option<Copy>, error: StoreError) -> Result<()> {
         let store = match (earlier, self.database.disk.get()) {
             (Some(earlier), _) => earlier.store,
             (None, Some(disk)) => disk.copy_to_memory()?,
-            // Not even room for what the users of a database share, or for a database.
+            // There is no room for the shared-memory file, or for a database.
             (None, None) => match Store::read_alone(&self.home.database()) {
                 Ok(store) => store,
                 Err(_) => self.rebuild_for_now().map_err(|_| error)?,
@@ -135,18 +135,18 @@ impl Base {
         Ok(())
     }
 
-    /// Does several things in one transaction: all of them, or none if the deed fails.
+    /// Runs an operation in one transaction. If it fails, nothing has changed.
     pub(crate) fn transact<T>(&self, deed: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T> {
         let done = self.durable()?.begin().map_err(Error::from).and_then(|transaction| {
             let done = deed(&transaction)?;
             transaction.commit()?;
             Ok(done)
         });
-        // A deed is not repeated; the next one finds a sound database.
+        // The operation is not repeated, but the next one gets a sound database.
         done.inspect_err(|error| _ = self.heal_after(error))
     }
 
-    /// Returns every database that a removal must reach: where one in memory takes the place of the one on disk, both.
+    /// Returns every database that a removal must change: the one on disk, and the copy in memory if there is one.
     pub(crate) fn databases(&self) -> Result<Vec<InUse<'_>>> {
         Ok(match self.store()? {
             InUse::Disk(store) => vec![InUse::Disk(store)],
@@ -154,7 +154,7 @@ impl Base {
         })
     }
 
-    /// Tells, once, whether spans were entered here that nobody will deliver unless called.
+    /// Returns, once, whether spans were recorded that no process exports unless it is started.
     pub(crate) fn take_spans_wait(&self) -> bool {
         self.database.disk.get().is_some_and(|store| store.spans_wait.take())
     }
@@ -200,13 +200,13 @@ impl Base {
         store.tidy(&self.home.database());
         let store = self.database.disk.last().store.get_or_init(|| store);
         if !self.settles_itself.get() && self.is_purge_due()? {
-            // In the background: nobody should wait for it.
+            // In the background, because no caller should wait for it.
             let _ = self.spawn_runner();
         }
         Ok(store)
     }
 
-    /// Notes that a purge was done just now.
+    /// Records that a purge was done just now.
     pub(crate) fn note_purge(&self, transaction: &Transaction<'_>) -> Result<()> {
         Ok(transaction.set_mark(PURGED, self.clock.now().as_micros() / 1_000_000)?)
     }

@@ -1,4 +1,4 @@
-//! Endings that no supervisor sees: cancelled in the queue, skipped, refused, lost.
+//! Endings without a supervisor: cancelled in the queue, skipped, refused, lost.
 
 use mw_model::wire::{ExitRecord, RESULT_FILE};
 use mw_model::{Cause, Exit, Timestamp};
@@ -11,8 +11,8 @@ use crate::disk::task_dir::log_view::{LogView, StreamChoice};
 use crate::error::{Error, Result, is_lack_of_room};
 use crate::task::{Task, ended_by};
 
-/// Records such an ending in the task's directory and in the database, in this order: a database that
-/// is lost is rebuilt from the directories.
+/// Records such an ending in the task's directory and then in the database, because a lost database is rebuilt from
+/// the directories.
 pub(crate) fn end_unsupervised(
     home: &Home,
     transaction: &Transaction<'_>,
@@ -20,15 +20,15 @@ pub(crate) fn end_unsupervised(
     cause: Cause,
     now: Timestamp,
 ) -> Result<()> {
-    // The files of the run before go out of the way first.
+    // First move the files of the previous run out of the way.
     let shelved = home.task(&task.id).shelve_before(task);
-    // Nobody saw how it ended, so nobody read what it printed last.
+    // No process saw the end, so its last output may not have been read.
     let output_lost =
         matches!(cause, Cause::Lost { .. } | Cause::Cancelled { exit: Some(Exit::Unknown(_)), .. });
     let mut record = ExitRecord { output_lost, ..ExitRecord::unsupervised(task.state.run(), cause, now) };
     let mut change =
         Change { journal_seen: Some(home.task(&task.id).journal()?.len() as u64), ..Change::default() };
-    // What never ran has no log.
+    // A task that never ran has no log.
     if shelved.is_ok()
         && let Ok(view) = LogView::open(&home.task(&task.id), StreamChoice::Both)
     {
@@ -37,7 +37,7 @@ pub(crate) fn end_unsupervised(
     }
     let text = serde_json::to_vec(&record).map_err(|error| Error::io("result.json")(error.into()))?;
     match shelved.and_then(|()| home.task(&task.id).replace(RESULT_FILE, &text)) {
-        // Without a directory, or without room, the database alone knows.
+        // Without a directory or without room, the end is recorded only in the database.
         Err(error) if is_absent(&error) || is_lack_of_room(&error) => {}
         written => written.map_err(Error::io(format!("cannot record the end of {}", task.id)))?,
     }

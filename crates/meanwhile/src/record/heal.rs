@@ -1,4 +1,4 @@
-//! A damaged database is set aside, and the next call makes another one from the task directories.
+//! Sets a damaged database aside. The next call builds a new one from the task directories.
 
 use std::fs;
 
@@ -8,8 +8,8 @@ use crate::disk::store::StoreError;
 use crate::error::{Error, Result};
 
 impl Base {
-    /// Does something that may be done twice: again if the database turned out to be damaged or replaced, and there is
-    /// another one now.
+    /// Runs an attempt that may be repeated, and repeats it if the database was damaged or replaced and a new one is
+    /// in place.
     pub(crate) fn healing<T>(&self, attempt: impl Fn() -> Result<T>) -> Result<T> {
         match attempt() {
             Err(error) if self.heal_after(&error) => attempt(),
@@ -17,7 +17,7 @@ impl Base {
         }
     }
 
-    /// Sets the database aside if an error says that it is damaged, and a second look shows it. Returns whether the next
+    /// Sets the database aside if an error says that it is damaged and a check confirms it. Returns whether the next
     /// call uses another database.
     pub(crate) fn heal_after(&self, error: &Error) -> bool {
         if self.is_in_transaction() {
@@ -38,7 +38,7 @@ impl Base {
         if !lock.take() {
             return false;
         }
-        // Several processes meet the same damage: the first one has done it.
+        // Several processes may find the same damage. The first one has already replaced the database.
         if self.uses_replaced_database() {
             return true;
         }
@@ -46,12 +46,12 @@ impl Base {
         let is_damaged = is_damaged(&database, &scratch);
         let _ = fs::remove_dir_all(&scratch);
         if !is_damaged {
-            // A process that could not even open it may have met the one that was replaced.
+            // A process that could not open the database may have seen the one that was replaced.
             return !self.has_open_database();
         }
         let Ok(aside) = rename_aside(&database, &self.clock.now().to_string()) else { return false };
         (self.settings.tell)(&format!(
-            "the database was damaged; it is made anew from the task directories, and the damaged file is kept as {}",
+            "the database was damaged; it is being rebuilt from the task directories, and the damaged file is kept as {}",
             aside.display()
         ));
         true

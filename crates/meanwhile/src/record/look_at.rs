@@ -1,4 +1,4 @@
-//! Looking at a task's directory, and at its processes.
+//! Inspects a task's directory and its processes.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -15,12 +15,13 @@ use crate::error::{Error, Result};
 use crate::task::Task;
 
 impl Records<'_> {
-    /// Looks at a task's directory.
+    /// Inspects a task's directory.
     pub(crate) fn look_at(&self, task: &Task) -> Result<Findings> {
         self.look_as(task, Looker::Anybody)
     }
 
-    /// The same by the process that was starting the task and has given up: the lock of the start is its own.
+    /// Like [`Records::look_at`], for the process that was starting the task and has given up: it holds the start lock
+    /// itself.
     pub(crate) fn look_at_own_start(&self, task: &Task) -> Result<Findings> {
         self.look_as(task, Looker::Starter)
     }
@@ -40,13 +41,13 @@ impl Records<'_> {
         Ok(findings)
     }
 
-    /// Tells inside the transaction whether a start led to nothing still.
+    /// Returns, inside the transaction, whether a start has still come to nothing.
     pub(super) fn is_still_abandoned(&self, task: &Task, before: &Findings) -> Result<bool> {
         let now = self.look_as(task, before.looker)?;
         Ok(now.is_abandoned() && now.started(task.state.run()).is_none())
     }
 
-    /// Tells whether processes of an ended task are still running without a supervisor.
+    /// Returns whether processes of an ended task are still running without a supervisor.
     fn is_left(&self, task: &Task, findings: &Findings) -> Result<bool> {
         let run = task.state.run();
         let had_some = match &findings.record {
@@ -61,8 +62,8 @@ impl Records<'_> {
         self.lives(task, &process, &findings.journal)
     }
 
-    /// Tells whether any process of a task's current run is alive: its first process, one with its mark in the environment, or
-    /// one in its control group.
+    /// Returns whether any process of a task's current run is alive: its first process, one with its mark in the
+    /// environment, or one in its control group.
     pub(crate) fn lives(&self, task: &Task, first: &Process, journal: &[JournalLine]) -> Result<bool> {
         let failed = || Error::io(format!("cannot look for the processes of {}", task.id));
         if !platform::tree_of(task.id.as_str(), first).map_err(failed())?.is_empty() {

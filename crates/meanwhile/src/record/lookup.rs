@@ -1,4 +1,4 @@
-//! Finding the task that somebody means.
+//! Finds a task by id, handle or name.
 
 use mw_model::TaskId;
 
@@ -8,8 +8,7 @@ use crate::record::Lookup;
 use crate::task::{Scope, Task};
 
 impl Lookup<'_> {
-    /// Finds the one task that a person means who wants to look at it: by its id or any beginning of that, a handle, or a
-    /// name.
+    /// Finds the one task that a person wants to look at: by its id or any prefix of it, a handle, or a name.
     ///
     /// # Errors
     /// When there is none, or more than one.
@@ -17,11 +16,12 @@ impl Lookup<'_> {
         self.resolve_as(handle, scope, Naming::Look)
     }
 
-    /// Finds the one task that a person means who wants to do something to it: the beginning of an id must have four of its
-    /// random characters.
+    /// Finds the one task that a person wants to act on: a prefix of its id must include four of its random
+    /// characters.
     ///
     /// # Errors
-    /// As [`Lookup::resolve`](crate::engine::Lookup::resolve); a beginning that is too short is refused with the tasks that it fits.
+    /// As [`Lookup::resolve`](crate::engine::Lookup::resolve). A prefix that is too short is refused, and the error
+    /// lists the matching tasks.
     pub fn resolve_for_deed(&self, handle: &str, scope: &Scope) -> Result<TaskId> {
         match self.resolve_as(handle, scope, Naming::Deed) {
             Err(Error::NotFound(_)) => {
@@ -39,7 +39,7 @@ impl Lookup<'_> {
         }
     }
 
-    /// Finds the one task that a model means: by its whole id, a handle or a name, never by a beginning.
+    /// Finds the one task that a model refers to: by its full id, a handle or a name, never by a prefix.
     ///
     /// # Errors
     /// As [`Lookup::resolve`](crate::engine::Lookup::resolve).
@@ -48,7 +48,7 @@ impl Lookup<'_> {
     }
 
     fn resolve_as(&self, handle: &str, scope: &Scope, naming: Naming) -> Result<TaskId> {
-        // A whole id needs no looking up where nothing is hidden.
+        // A full id needs no search in an unrestricted scope.
         if let (Scope::All, Ok(id)) = (scope, handle.parse::<TaskId>())
             && self.base.home.task(&id).has_spec()?
             && self.base.home.task(&id).refuse_foreign().is_ok()
@@ -66,7 +66,7 @@ impl Lookup<'_> {
         }
     }
 
-    /// Nobody knows whose a task is that cannot be read: who sees all may name it, by its whole id.
+    /// The owner of an unreadable task is unknown, so only an unrestricted scope finds it, by its full id.
     fn resolve_damaged(&self, handle: &str, scope: &Scope) -> Result<TaskId> {
         let found = match (scope, handle.parse::<TaskId>()) {
             (Scope::All, Ok(id)) => self.base.damage(&id)?.map(|error| (id, error)),
@@ -79,7 +79,7 @@ impl Lookup<'_> {
         }
     }
 
-    /// Returns a task as the database has it.
+    /// Returns a task as it is in the database.
     pub(crate) fn stored(&self, id: &TaskId) -> Result<Task> {
         match self.base.healing(|| Ok(self.base.store()?.task(id)?))? {
             Some(task) => Ok(task),

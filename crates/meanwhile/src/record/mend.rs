@@ -1,10 +1,11 @@
-//! Finds what a database has lost with its write-ahead log: somebody removed the log, or the machine stopped before it
-//! reached the disk. The task directories have it still.
+//! Repairs a database that has lost changes with its write-ahead log, because the log was removed or the machine
+//! stopped before it reached the disk. The task directories still have these changes.
 //!
-//! The log is never removed by us, and never left empty: whoever empties it writes a mark next (see `Store::tidy`). So
-//! one look at the log before it is opened tells whether something may be missing: it is absent, or empty, or was last
-//! written before the machine was started. Whoever sees that compares the database with the directories before anything
-//! else is done with it, and writes the mark last: killed before that, the next one sees the same.
+//! This program never removes the log and never leaves it empty: a process that truncates it writes a mark next (see
+//! `Store::tidy`). So the state of the log before it is opened shows whether changes may be missing: it is absent, or
+//! empty, or was last written before the machine was booted. A process that sees this compares the database with the
+//! directories before it does anything else with it, and writes the mark last. If it is killed before that, the next
+//! process sees the same state.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -18,19 +19,19 @@ use crate::disk::platform;
 use crate::disk::store::{Outline, Store, Transaction};
 use crate::error::{Error, Result};
 
-/// How certain it is that changes are missing from the database.
+/// How likely it is that changes are missing from the database.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Doubt {
-    /// There is nothing that hints at it.
+    /// There is no sign of it.
     None,
-    /// The last ones may be: the machine was started since they were written.
+    /// The last changes may be missing: the machine was booted after they were written.
     Tail,
-    /// All since the log was last copied back are, if there were any.
+    /// All changes since the last checkpoint are missing, if there were any.
     Log,
 }
 
 impl Base {
-    /// Looks at the write-ahead log. To be asked before the database is opened, which makes a log where there is none.
+    /// Inspects the write-ahead log. Call this before the database is opened, because that creates an absent log.
     pub(crate) fn doubt(&self) -> Doubt {
         match fs::metadata(self.home.database().with_extension("db-wal")) {
             Ok(found) if found.len() == 0 => Doubt::Log,
@@ -45,8 +46,8 @@ impl Base {
         }
     }
 
-    /// Makes a database whose log may be lost true to the directories again. Tasks that it does not have, or has from an
-    /// earlier run, are put on the list of arrivals; what their owners were told is not told again.
+    /// Brings a database whose log may be lost up to date with the directories. Tasks that it does not have, or has
+    /// from an earlier run, are put on the list of arrivals. Ends that were already delivered are not delivered again.
     pub(crate) fn mend(&self, store: &Store, doubt: Doubt) -> Result<()> {
         let transaction = store.begin()?;
         let known: HashMap<TaskId, Outline> = transaction.outlines()?.into_iter().collect();
@@ -80,13 +81,13 @@ impl Base {
         Ok(transaction.commit()?)
     }
 
-    /// When a task was asked for; what cannot be read comes last.
+    /// Returns when a task was created; tasks that cannot be read come last.
     fn created_at(&self, id: &TaskId) -> (Timestamp, u64) {
         let unread = (Timestamp::from_micros(i64::MAX), u64::MAX);
         self.home.task(id).spec().map_or(unread, |spec| (spec.created_at, spec.number))
     }
 
-    /// Enters what the marks in a task's directory say.
+    /// Records which notifications were delivered, according to the marks in a task's directory.
     fn note_told_again(&self, transaction: &Transaction<'_>, id: &TaskId) -> Result<()> {
         let Some(task) = transaction.task(id)? else { return Ok(()) };
         if let Some(run) = self.home.task(id).told()? {
@@ -102,7 +103,8 @@ impl Base {
         Ok(())
     }
 
-    /// Tells whether a process runs of a task that has no directory: that one is not forgotten.
+    /// Returns whether a process of a task without a directory is running. Such a task is not removed from the
+    /// database.
     fn runs_without_directory(&self, transaction: &Transaction<'_>, id: &TaskId) -> Result<bool> {
         let Some(task) = transaction.task(id)? else { return Ok(false) };
         match &task.state {

@@ -1,10 +1,10 @@
-//! The database and the task directories, kept in step.
+//! Keeps the database and the task directories consistent.
 //!
-//! `database` opens the database and brings it up to date. `arrivals` takes in tasks that were started
-//! without it, `rebuild` fills an empty one, `mend` finds what was lost with the write-ahead log, and `heal` replaces a
-//! damaged one. `on_disk` is a task as its directory has it. `look_at` looks at a task's
-//! directory, `findings` says what follows, and `apply` records it. `ending` writes endings that no supervisor saw, and
-//! `change` is the one way to change a task. `lookup` finds a task by name, and `retained` names tasks that stay.
+//! `database` opens the database and brings it up to date. `arrivals` adds tasks that were started without it,
+//! `rebuild` fills an empty one, `mend` restores what was lost with the write-ahead log, and `heal` replaces a damaged
+//! one. `on_disk` reads a task from its directory. `look_at` inspects a task's directory, `findings` derives the
+//! events, and `apply` records them. `ending` records endings without a supervisor, and `change` changes one task on
+//! request. `lookup` finds a task by name, and `retained` describes tasks that were not removed.
 
 mod apply;
 pub(crate) mod arrivals;
@@ -28,6 +28,6 @@ part! {
 }
 
 part! {
-    /// Finds the task that somebody means.
+    /// Finds a task by id, handle or name.
     Lookup
 }

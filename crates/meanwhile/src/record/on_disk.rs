@@ -1,4 +1,4 @@
-//! A task as its directory has it.
+//! A task as its directory describes it.
 
 use mw_model::wire::{ExitRecord, JournalEntry, JournalLine};
 use mw_model::{Event, RunOrigin, TaskId, TaskSpec, TaskState, TaskTrace, Timestamp, next_state};
@@ -11,7 +11,7 @@ use crate::span;
 use crate::span::RunFacts;
 use crate::task::Task;
 
-/// Reads a task that runs under a supervisor; nothing if it does not, or if that is uncertain.
+/// Reads a task that runs under a supervisor; `None` if it does not, or if that is uncertain.
 pub(crate) fn running_task(home: &Home, id: &TaskId) -> Result<Option<Task>> {
     let supervised = home.task(id).is_supervised()?;
     let Ok(spec) = home.task(id).spec() else { return Ok(None) };
@@ -23,7 +23,7 @@ pub(crate) fn running_task(home: &Home, id: &TaskId) -> Result<Option<Task>> {
     Ok(begun(task, journal.into_iter().filter(|line| line.run == run)))
 }
 
-/// Applies the journal of a run to its task; nothing unless the task is running afterwards.
+/// Applies the journal of a run to its task; `None` unless the task is running afterwards.
 fn begun(mut task: Task, journal: impl Iterator<Item = JournalLine>) -> Option<Task> {
     let mut apply = |event: &Event| next_state(&task.state, event).map(|state| task.set_state(state)).ok();
     apply(&Event::Reserved { since: Timestamp::default() })?;
@@ -55,7 +55,7 @@ fn not_begun(home: &Home, spec: &TaskSpec) -> Result<(Task, Vec<JournalLine>)> {
     Ok((task, journal))
 }
 
-/// All that a task's directory says about it, read before any of it is written elsewhere.
+/// The contents of a task's directory, all read before any of it is written elsewhere.
 pub(super) struct OnDisk {
     pub(super) spec: TaskSpec,
     /// The task before its current run.

@@ -24,7 +24,7 @@ pub struct Retained {
 /// Why a task was not removed.
 #[derive(Clone, Debug)]
 pub enum KeepCause {
-    /// It is not over.
+    /// It has not ended.
     Live,
     /// Its owner has not been notified of its end.
     Undelivered,
@@ -57,7 +57,7 @@ impl Retained {
         }
     }
 
-    /// One that cannot be removed, or shown.
+    /// A task that cannot be removed or shown, with the error.
     pub(crate) fn because(id: &TaskId, error: impl Into<Arc<Error>>) -> Self {
         let error = error.into();
         Self {

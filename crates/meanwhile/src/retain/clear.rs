@@ -1,4 +1,4 @@
-//! Removing finished tasks and their files.
+//! Removes finished tasks and their files.
 
 use mw_model::{Status, TaskId, TaskState, Timestamp};
 use serde::Serialize;
@@ -17,10 +17,10 @@ use crate::retain::Retention;
 use crate::settle::Settler;
 use crate::task::Task;
 
-/// How many tasks are forgotten with one change of the database; others may want to change it too.
+/// How many tasks are removed in one transaction, so that other processes get their turn.
 pub(crate) const AT_ONCE: usize = 64;
 
-/// What was removed and what was not.
+/// The tasks that were removed, and those that were not.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ClearReport {
     /// Removed tasks.
@@ -29,26 +29,26 @@ pub struct ClearReport {
     pub kept: Vec<Retained>,
 }
 
-/// What becomes of a task of which its owner has not been told.
+/// What happens to a task whose owner has not been notified of its end.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Untold {
-    /// It goes: somebody asks for it by name.
+    /// It is removed, because the caller named it.
     Goes,
-    /// It stays until the owner knows.
+    /// It is kept until the owner has been notified.
     Stays,
 }
 
 /// When output is removed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Output {
-    /// With everything else, once the task is forgotten.
+    /// With everything else, after the task was removed from the database.
     GoesLast,
-    /// Before the database is asked for room to forget the task: output is what takes the room.
+    /// Before the database needs room to remove the task, because output takes up most of the room.
     GoesFirst,
 }
 
 impl Retention<'_> {
-    /// Removes tasks. Live ones are ended first with `kill`, and kept without.
+    /// Removes tasks. Live tasks are ended first if `kill` is given, and kept otherwise.
     ///
     /// # Errors
     /// When the database fails, or a live task cannot be ended.
@@ -58,15 +58,15 @@ impl Retention<'_> {
             let mut live = Vec::new();
             for id in ids {
                 match self.reason_to_keep(id) {
-                    // Named below.
+                    // Reported below.
                     Ok(None) | Err(Error::Foreign { .. }) => {}
                     Ok(Some(_)) => live.push(id.clone()),
                     Err(error) => return Err(error),
                 }
             }
-            // What could not be ended is met again below, and kept.
+            // Tasks that could not be ended are found again below, and kept.
             let _ = Live::on(self.base).kill_all(&live, request);
-            // Of what is damaged the lock alone tells, and a supervisor takes a moment to leave.
+            // For a damaged task only the lock shows whether it runs, and a supervisor takes a moment to exit.
             for id in &live {
                 if self.base.damage(id)?.is_some() {
                     self.base.home.task(id).await_unsupervised(self.base.settings.tell)?;
@@ -89,18 +89,18 @@ impl Retention<'_> {
         Ok(report)
     }
 
-    /// Makes the database smaller after much was removed, where it is worth it and the disk allows it.
+    /// Shrinks the database after many tasks were removed, if that is worthwhile and the disk has room for it.
     pub(crate) fn give_room_back(&self) {
         if let Ok(store) = self.base.durable() {
             store.shrink();
         }
     }
 
-    /// Tells why a task may not be removed: it lives, or children of it do. What its directory shows decides, because a full
-    /// disk keeps an ending out of the database.
+    /// Returns why a task may not be removed: it is alive, or its children are. This is decided by its directory,
+    /// because on a full disk the end may be missing from the database.
     ///
     /// # Errors
-    /// When it is unknown, what has its name is no task, or the database fails.
+    /// When it is unknown, its directory does not belong to a task, or the database fails.
     pub fn reason_to_keep(&self, id: &TaskId) -> Result<Option<String>> {
         self.base.home.task(id).refuse_foreign()?;
         match Settler::on(self.base).current(id) {
@@ -119,7 +119,7 @@ impl Retention<'_> {
             .then(|| "it is running, but its files are damaged".to_owned()))
     }
 
-    /// Removes tasks that were finished a moment ago; those of which that is no longer true are kept.
+    /// Removes tasks that were finished when they were selected; those that are running again are kept.
     pub(crate) fn clear_finished(
         &self,
         ids: &[TaskId],
@@ -137,7 +137,7 @@ impl Retention<'_> {
                 other => other?,
             }
         }
-        // One by one, and then again: what the others took may be room enough.
+        // One by one, and then again, because the first pass may have freed enough room.
         for is_last in [false, true] {
             for id in std::mem::take(&mut without_room) {
                 match self.forget_tasks(std::slice::from_ref(&id), untold, Output::GoesFirst, report) {
@@ -152,10 +152,11 @@ impl Retention<'_> {
         Ok(())
     }
 
-    /// Forgets tasks in one change, each only if it is still finished inside it, and removes their files after.
+    /// Removes tasks from the database in one transaction, each only if it is still finished inside it, and then
+    /// removes their files.
     ///
-    /// A task that the database has forgotten is marked in its directory before: what is left of that when this process
-    /// is killed is no task, and does not come back when the database is rebuilt.
+    /// The directory of such a task is marked before the commit. If this process is killed, the remaining files do not
+    /// count as a task and do not come back when the database is rebuilt.
     fn forget_tasks(
         &self,
         ids: &[TaskId],
@@ -164,7 +165,7 @@ impl Retention<'_> {
         report: &mut ClearReport,
     ) -> Result<()> {
         let databases = match self.base.databases() {
-            // Not even room to open it, so nobody can run a task again either.
+            // There is no room to open the database, so no process can restart a task either.
             Err(Error::Store(error)) if error.is_lack_of_room() && output == Output::GoesFirst => {
                 ids.iter().try_for_each(|id| self.remove_output_of_finished(id))?;
                 return Err(error.into());
@@ -217,7 +218,7 @@ impl Retention<'_> {
         self.base.home.task(id).remove_output().map_err(failed)
     }
 
-    /// Decides inside the change: since the first look somebody may have run the task again.
+    /// Decides inside the transaction, because the task may have been restarted since it was selected.
     fn reason_to_keep_now(
         &self,
         changes: &[Transaction<'_>],
@@ -248,7 +249,7 @@ impl Retention<'_> {
         Ok(reason.map(|reason| Retained::live(id, reason)))
     }
 
-    /// Returns the finished tasks that fit, oldest first.
+    /// Returns the matching finished tasks, oldest first.
     ///
     /// # Errors
     /// When the database fails.
@@ -257,7 +258,7 @@ impl Retention<'_> {
         let before = older_than_ms
             .map(|ms| self.base.clock.now().as_micros().saturating_sub(ms.saturating_mul(1000) as i64));
         let mut finished = self.base.store()?.ended(filter, before)?;
-        // A full disk keeps endings out of the database, not out of the directories.
+        // On a full disk an end may be missing from the database, but not from the directories.
         let live = Filter {
             statuses: vec![Status::Running, Status::Resumed, Status::Cancelling],
             limit: u32::MAX,
@@ -276,7 +277,7 @@ impl Retention<'_> {
     }
 }
 
-/// Tells why a task in this state may not be removed.
+/// Returns why a task in this state may not be removed.
 fn reason_to_keep(task: &Task) -> Option<String> {
     let is_over = matches!(task.state, TaskState::Ended { .. });
     match (is_over, task.survivors) {

@@ -1,4 +1,4 @@
-//! Removing what kept agents alive, together with their tasks.
+//! Removes the tasks that kept agents alive, together with the agents' tasks.
 
 use std::fs;
 
@@ -15,15 +15,16 @@ use crate::retain::Retention;
 use crate::task::Scope;
 
 impl Retention<'_> {
-    /// Removes what kept the agent of a removed task alive, with its session.
+    /// Removes the task that kept the agent of a removed task alive, and its session.
     pub(crate) fn remove_keeper(&self, id: &TaskId) -> Result<()> {
         if has_keeper(&self.base.home, id) { self.remove_keeper_session(id) } else { Ok(()) }
     }
 
-    /// Removes what kept agents of tasks that are gone: whoever removed those may have been killed before this.
+    /// Removes the tasks that kept the agents of removed tasks alive: the process that removed those may have been
+    /// killed before it got here.
     pub(crate) fn sweep_keepers(&self) -> Result<()> {
         for id in self.base.store()?.gone_with_keepers()? {
-            // The agent's task is only unreadable while it has a directory.
+            // While the agent's task has a directory, it may only be unreadable.
             if !self.base.home.task(&id).is_present()? {
                 self.remove_keeper_session(&id)?;
             }
@@ -31,7 +32,7 @@ impl Retention<'_> {
         Ok(())
     }
 
-    /// Removes the sessions of agents whose tasks are gone, once none of their own tasks is left.
+    /// Removes the sessions of agents whose tasks are gone, once they have no tasks left.
     pub(crate) fn sweep_child_sessions(&self) -> Result<()> {
         for entry in fs::read_dir(self.base.home.sessions()).into_iter().flatten().flatten() {
             let name = entry.file_name();

@@ -1,7 +1,7 @@
-//! Removing what nobody needs any more.
+//! Removes tasks that are no longer needed.
 //!
-//! `clear` removes tasks on request, `purge` by age, number and size. Neither removes a task that lives or whose owner
-//! has not been notified.
+//! `clear` removes tasks on request, `purge` by age, number and size. Neither removes a live task. `purge` also keeps
+//! a task whose owner has not been notified.
 
 pub(crate) mod clear;
 pub(crate) mod keepers;
@@ -10,6 +10,6 @@ pub(crate) mod purge;
 use crate::base::part;
 
 part! {
-    /// Removes what nobody needs any more.
+    /// Removes tasks that are no longer needed.
     Retention
 }

@@ -1,5 +1,4 @@
-//! Removing what nobody needs any more: by age, by number, by size. Never what lives, and never what its owner
-//! has not been told of.
+//! Removes old tasks by age, number and size, but never a live task or one whose owner has not been notified.
 
 use std::sync::Arc;
 
@@ -14,12 +13,12 @@ use crate::retain::Retention;
 use crate::settings::RetentionSettings;
 use crate::settle::Settler;
 
-/// How many tasks are looked at with one question.
+/// How many tasks are read with one query.
 const BATCH: u32 = 200;
-/// What a task takes on disk beside its output.
+/// Disk usage of a task in addition to its output.
 const OVERHEAD_BYTES: u64 = 16 << 10;
 
-/// Tells whether finished tasks are too many, or too large.
+/// Returns whether there are too many finished tasks, or they are too large.
 const fn exceed(totals: Totals, limits: &RetentionSettings) -> bool {
     let bytes = totals.output_bytes + totals.count * OVERHEAD_BYTES;
     let many = limits.max_tasks > 0 && totals.count > limits.max_tasks;
@@ -28,8 +27,8 @@ const fn exceed(totals: Totals, limits: &RetentionSettings) -> bool {
 }
 
 impl Retention<'_> {
-    /// Removes finished tasks that are too old, and the oldest while there are too many or they are too large. One
-    /// that cannot be removed is named, and keeps no other.
+    /// Removes finished tasks that are too old, and the oldest ones while there are too many or they are too large. A
+    /// task that cannot be removed is reported and does not prevent the removal of others.
     ///
     /// # Errors
     /// When the database fails.
@@ -46,7 +45,7 @@ impl Retention<'_> {
             let mut expired = Vec::new();
             for task in self.base.store()?.oldest_ended(BATCH)? {
                 if too_old(&task) || exceed(totals, &limits) {
-                    // Others may be removing tasks too.
+                    // Other processes may be removing tasks too.
                     totals.count = totals.count.saturating_sub(1);
                     totals.output_bytes = totals.output_bytes.saturating_sub(task.output_bytes);
                     expired.push(task.id);
@@ -74,7 +73,7 @@ impl Retention<'_> {
         }
     }
 
-    /// The record of questions and of what sessions did themselves is kept as long as tasks are.
+    /// Removes approval requests, and spans that sessions recorded themselves, at the same age as tasks.
     fn forget_old_records(&self) -> Result<()> {
         let age = self.base.settings.retention.max_age_ms;
         if age > 0 {
@@ -88,7 +87,7 @@ impl Retention<'_> {
         Ok(())
     }
 
-    /// Does so where a host begins its work, unless that is to be done by hand only.
+    /// Purges when a host starts, unless the settings turn automatic purging off.
     ///
     /// # Errors
     /// When the database fails.
@@ -96,7 +95,7 @@ impl Retention<'_> {
         if self.base.settings.retention.automatic { self.purge().map(drop) } else { Ok(()) }
     }
 
-    /// Does so if that was long ago.
+    /// Purges if the last purge was long ago.
     pub(crate) fn purge_if_due(&self) -> Result<()> {
         if self.base.is_purge_due()? {
             self.base.transact(|transaction| self.base.note_purge(transaction))?;

@@ -1,4 +1,4 @@
-//! What there is to do when a task has ended.
+//! The work that follows the end of a task.
 
 use mw_model::{TaskId, TaskKind};
 
@@ -12,8 +12,8 @@ use crate::session::Sessions;
 use crate::settle::Settler;
 
 impl Runner<'_> {
-    /// What a supervisor does as its last act: records the ending, starts the next, runs hooks, and removes now and
-    /// then what nobody needs any more. Without a task, it does so for all.
+    /// Does the work that a supervisor leaves to its last helper: records the end, starts the next task, runs hooks,
+    /// and purges from time to time. Without an id, it does so for all tasks.
     ///
     /// # Errors
     /// When the database fails; the next command does the same work.
@@ -32,7 +32,7 @@ impl Runner<'_> {
             }
             None => Settler::on(self.base).reconcile()?,
         }
-        // A flag that nobody waits behind is taken away there.
+        // This also removes a flag that is set although no task is queued.
         if self.base.home.waiting_flag().is_set() || self.base.store()?.any_waiting()? {
             Settler::on(self.base).reconcile_unsettled()?;
             Settler::on(self.base).pump_queue();

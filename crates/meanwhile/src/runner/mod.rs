@@ -1,12 +1,12 @@
-//! What happens in the background after a task has ended: `mw settle`, which a supervisor starts as its last act.
+//! The background work after a task has ended: `mw settle`, which a supervisor starts as its last act.
 //!
-//! `after_end` records the ending, starts the next task, runs hooks, and removes now and then what is old.
+//! `after_end` records the end, starts the next task, runs hooks, and purges from time to time.
 
 pub(crate) mod after_end;
 
 use crate::base::part;
 
 part! {
-    /// Does what is due after a task has ended.
+    /// Does the work that is due after a task has ended.
     Runner
 }

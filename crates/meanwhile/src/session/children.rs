@@ -1,4 +1,4 @@
-//! What an agent leaves behind in the session of its own.
+//! The tasks that an agent leaves behind in its own session.
 
 use mw_model::{Cause, TaskId, TaskKind};
 
@@ -8,8 +8,8 @@ use crate::session::Sessions;
 use crate::task::Task;
 
 impl Sessions<'_> {
-    /// Passes on what an agent that has ended leaves behind in the session of its own: to whoever asked it, or to
-    /// its end if the agent was to end.
+    /// Handles the tasks in the session of an agent that has ended: they are reassigned to the session that started
+    /// the agent, or ended if the agent was killed or exceeded a limit.
     ///
     /// # Errors
     /// When the database fails, or a task cannot be reached.

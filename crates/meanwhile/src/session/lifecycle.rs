@@ -1,4 +1,4 @@
-//! Sessions as a whole: who has tasks, who hosts, and how one ends.
+//! Sessions as a whole: which have tasks, which have hosts, and how one ends.
 
 use std::fs;
 use std::path::PathBuf;
@@ -25,28 +25,28 @@ use crate::session::Sessions;
 use crate::settle::Settler;
 use crate::task::{Scope, Task};
 
-/// What tasks get at the end of a session between SIGTERM and SIGKILL, all at the same time.
+/// The time between SIGTERM and SIGKILL at the end of a session, for all its tasks together.
 const END_GRACE_MS: u64 = 3000;
 
 impl Sessions<'_> {
-    /// Tells without the database whether a session may have tasks: one that nobody ever used has left no trace.
+    /// Returns, without the database, whether a session may have tasks. A session that was never used has no
+    /// directory.
     #[must_use]
     pub fn knows_session(&self, session: &str) -> bool {
         self.base.home.session(session).path().exists()
     }
 
-    /// Tells whether a host holds a session: its tasks end with that.
+    /// Returns whether a host holds a session. Its tasks end when no host is left.
     #[must_use]
     pub fn is_hosted(&self, session: &str) -> bool {
         Queue::on(self.base).held(session).hosts
     }
 
-    /// Returns the sessions with tasks that are hosted or told their news by a process which the same program
-    /// started as this one: what an agent's server and its hooks have in common, whatever else has changed
-    /// between the two.
+    /// Returns the sessions with tasks whose hosts or servers were started by the same program as the process `pid`.
+    /// An agent's server and its hooks have this program in common, even if everything else differs.
     ///
     /// # Errors
-    /// When the database fails. It is not opened while there is nobody.
+    /// When the database fails. It is not opened if there is no such process.
     pub fn served_beside(&self, pid: u32) -> Result<Vec<String>> {
         let Some(starter) = platform::starter_of(pid) else { return Ok(Vec::new()) };
         let is_beside = |directory: &PathBuf| {
@@ -63,7 +63,7 @@ impl Sessions<'_> {
         Ok(self.list()?.into_iter().filter(hosted).map(|session| session.id).collect())
     }
 
-    /// Returns the program that started a process, past any shells; nothing where that cannot be seen.
+    /// Returns the program that started a process, past any shells; `None` if that cannot be determined.
     #[must_use]
     pub fn program_above(&self, pid: u32) -> Option<u32> {
         platform::starter_of(pid)
@@ -82,9 +82,9 @@ impl Sessions<'_> {
         Ok(sessions)
     }
 
-    /// Ends a session: its tasks get SIGTERM together and SIGKILL after one common time. Detached tasks live on.
-    /// Returns when all the others are dead and everything they printed is in their logs; those of which that is not known
-    /// are named.
+    /// Ends a session: its tasks get SIGTERM together, and SIGKILL after one common grace period. Detached tasks keep
+    /// running. Returns when all other tasks are dead and all their output is in their logs. Tasks for which this is
+    /// not certain are reported.
     ///
     /// # Errors
     /// When the database fails.
@@ -92,14 +92,14 @@ impl Sessions<'_> {
         self.end_tasks_of(session, by, &[Lifetime::Session, Lifetime::Client, Lifetime::Kept])
     }
 
-    /// Ends those tasks of a session that live so.
+    /// Ends the tasks of a session that have one of these lifetimes.
     pub(crate) fn end_tasks_of(&self, session: &str, by: &str, lifetimes: &[Lifetime]) -> Result<Kills> {
         let ends = |task: &Task| {
             lifetimes.contains(&task.lifetime)
                 && (task.survivors > 0 || !matches!(task.state, TaskState::Ended { .. }))
         };
         Settler::on(self.base).reconcile()?;
-        // Waiting ones first, so that none starts in the slot of another.
+        // Queued tasks first, so that none of them starts in a slot that another one frees.
         let mut tasks: Vec<_> = self.base.store()?.tasks_of(session)?.into_iter().filter(ends).collect();
         tasks.sort_by_key(|task| !matches!(task.state, TaskState::Pending { .. }));
         let mut ids: Vec<_> = tasks.into_iter().map(|task| task.id).collect();
@@ -110,14 +110,14 @@ impl Sessions<'_> {
         Ok(kills)
     }
 
-    /// Ends a session and removes its tasks, their files and its messages. Detached tasks that run are kept, and
-    /// with them the session.
+    /// Ends a session and removes its tasks, their files and its messages. Running detached tasks are kept, and the
+    /// session with them.
     ///
     /// # Errors
     /// As [`Sessions::end_session`](crate::engine::Sessions::end_session).
     pub fn delete_session(&self, session: &str, by: &str) -> Result<ClearReport> {
         check_session_name(session)?;
-        // What could not be ended is kept below, with the reason.
+        // Tasks that could not be ended are kept below, with the reason.
         let _ = self.end_session(session, by)?;
         let filter = Filter { limit: u32::MAX, ..Filter::new(Scope::Session(session.to_owned())) };
         let ids: Vec<_> = Tasks::on(self.base).list(&filter)?.tasks.into_iter().map(|task| task.id).collect();
@@ -131,8 +131,8 @@ impl Sessions<'_> {
         Ok(report)
     }
 
-    /// Passes what is unfinished in one session on to another: tasks that are not over, and news that was not told. What
-    /// the owner knew already stays known. Returns the tasks.
+    /// Moves everything unfinished from one session to another: tasks that have not ended, and notifications that were
+    /// not delivered. Notifications that the owner has received are not delivered again. Returns the tasks.
     ///
     /// # Errors
     /// When the database fails, or a task's files cannot be written.
@@ -148,7 +148,7 @@ impl Sessions<'_> {
                 let promised = self.base.home.session(to).take_number(|| Ok(transaction.last_number(to)?))?;
                 to.clone_into(&mut task.session);
                 task.number = transaction.take_number(to, promised)?;
-                // In a context it is unique wherever it goes.
+                // In a context, a handle is unique in every session.
                 if task.context.is_none() && task.handle_number.is_some() {
                     let last = || Ok(transaction.last_handle_number(to, None)?);
                     task.handle_number = Some(self.base.home.session(to).take_handle_number(None, last)?);
@@ -157,7 +157,7 @@ impl Sessions<'_> {
                 let event =
                     Event::Reassigned { from: from.to_owned(), to: to.to_owned(), reason: reason.to_owned() };
                 transaction.apply(task, &event, now, Change::default())?;
-                // Before the commit: a database that is rebuilt finds the owner in the directory.
+                // Before the commit, because a rebuilt database reads the owner from the directory.
                 self.base.home.rename_task(task, self.base.settings.session_grace_ms, now)?;
             }
             Ok(tasks)
@@ -169,7 +169,7 @@ impl Sessions<'_> {
         }
         let tasks = reassigned?;
         for task in tasks.iter().filter(|task| task.state.holds_slot()) {
-            // One that was started only just now does not listen yet.
+            // A task that was started just now does not listen yet.
             let line = Line::connect_patiently(&self.base.home, &task.id);
             if let (Ok(spec), Ok(mut line)) = (self.base.home.task(&task.id).spec(), line) {
                 let session = hand_over::session_watch(&self.base.settings, &spec);

@@ -1,7 +1,8 @@
-//! A session as a whole.
+//! Sessions as a whole.
 //!
-//! A session is a name that a host gives its tasks. While a host lives it holds a lease on the session. `lifecycle` lists
-//! sessions, ends one with its tasks and passes tasks on to another, and `children` does so for the session of an agent.
+//! A session is a name that a host gives its tasks. While a host lives, it holds a lease on the session. `lifecycle`
+//! lists sessions, ends a session with its tasks and moves tasks to another session. `children` does so for the
+//! session of an agent.
 
 pub(crate) mod children;
 pub(crate) mod lifecycle;
@@ -9,6 +10,6 @@ pub(crate) mod lifecycle;
 use crate::base::part;
 
 part! {
-    /// Knows who owns tasks.
+    /// Lists, ends and deletes sessions.
     Sessions
 }

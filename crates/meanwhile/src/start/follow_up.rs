@@ -16,7 +16,7 @@ impl Starts<'_> {
     /// Sends a message to an agent that has answered, in a further run of its task, and returns at once.
     ///
     /// # Errors
-    /// When the task is unknown, is none of an agent's, has no answer, is being resumed already, or when the
+    /// When the task is unknown, does not belong to an agent, has no answer, or is already being resumed, or when the
     /// agent's session is gone.
     pub fn resume(&self, handle: &str, scope: &Scope, message: &str) -> Result<Task> {
         let id = Lookup::on(self.base).resolve_for_deed(handle, scope)?;
@@ -38,15 +38,15 @@ impl Starts<'_> {
             Live::on(self.base).kill_all(std::slice::from_ref(&id), &request).all_done()?;
             Settler::on(self.base).reconcile_task(&id)?;
         }
-        // What can no longer run is refused before anything is moved.
+        // A task that can no longer run is refused before any file is moved.
         hand_over::spawn_message(&self.base.settings, &spec, task.state.run() + 1)?;
         self.base.home.task(&id).await_unsupervised(self.base.settings.tell)?;
-        // Of several who want that at once, one gets it.
+        // If several callers resume it at once, one succeeds.
         let task = self.requeue(&id, RunOrigin::Resume, Some(message), answered)?;
         Ok(self.start_requeued(task, &spec))
     }
 
-    /// Tells whether an agent can be talked to again: it can reload what was said, or it still lives.
+    /// Returns whether an agent can take a follow-up: it can reload its conversation, or it is still alive.
     fn can_go_on(&self, id: &TaskId) -> bool {
         let record = Agents::on(self.base).agent_record(id);
         let lingers = || Agents::on(self.base).lingering_agent(id).is_ok();
@@ -62,7 +62,7 @@ fn check_answered(task: &Task) -> Result<()> {
     })
 }
 
-/// Tells why a message cannot be sent to an agent in this state.
+/// Returns an error if an agent in this state cannot take a message.
 const fn answered(task: &Task) -> std::result::Result<(), &'static str> {
     let origin = match &task.state {
         TaskState::Pending { origin, .. }

@@ -1,8 +1,7 @@
-//! From a request to a task that is written down.
+//! Turns a request into a task on disk.
 //!
-//! `submit` refuses bad input before anything is changed, has the task written down by `write_down`, and launches it or
-//! leaves it to the queue.
-//! `restart` and `follow_up` start a further run of a task.
+//! `submit` refuses bad input before anything is changed, lets `write_down` write the task to disk, and launches or
+//! queues it. `restart` and `follow_up` start a further run of a task.
 
 pub(crate) mod follow_up;
 pub(crate) mod restart;
@@ -12,6 +11,6 @@ mod write_down;
 use crate::base::part;
 
 part! {
-    /// Starts tasks, and starts them again.
+    /// Starts and restarts tasks.
     Starts
 }

@@ -1,4 +1,4 @@
-//! A further run of the same spec.
+//! A further run of the same task.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -25,12 +25,12 @@ use crate::settle::Settler;
 use crate::start::Starts;
 use crate::task::{Scope, Task};
 
-/// What the records of an end and of a start may take of the disk.
+/// Disk space for the records of an end and of a start.
 const RESTART_ROOM: usize = 256 << 10;
-/// How many descriptors an end and a start need at a time.
+/// Number of descriptors that an end and a start need at the same time.
 const RESTART_DESCRIPTORS: usize = 12;
 
-/// Room on the disk that is kept for a restart.
+/// Disk space that is reserved for a restart.
 struct Reserve {
     path: PathBuf,
 }
@@ -42,24 +42,24 @@ impl Drop for Reserve {
 }
 
 impl Starts<'_> {
-    /// Ends the present run, if there is one, and starts the next. Of several who want that at once one gets it for each
-    /// run; the others are refused, or restart what the first one made.
+    /// Ends the current run, if there is one, and starts the next. If several callers restart it at once, one succeeds
+    /// per run; the others are refused, or restart the new run.
     ///
     /// # Errors
-    /// When the task is unknown, its spec is damaged, it cannot be executed any more, or somebody else restarts it. No
-    /// further run comes of it then, now or later.
+    /// When the task is unknown, its spec is damaged, it can no longer be executed, or another process is restarting
+    /// it. Then no further run follows, now or later.
     pub fn restart(&self, handle: &str, scope: &Scope) -> Result<Task> {
         let id = Lookup::on(self.base).resolve_for_deed(handle, scope)?;
         let spec = self.spec_to_run(&id)?;
         Settler::on(self.base).reconcile_task(&id)?;
         let task = Lookup::on(self.base).stored(&id)?;
-        // What can no longer run is refused before anything is ended.
+        // A task that can no longer run is refused before its current run is ended.
         hand_over::check_place(&spec.cwd)?;
         hand_over::spawn_message(&self.base.settings, &spec, task.state.run() + 1)?;
         let lives = !matches!(task.state, TaskState::Ended { .. }) || task.survivors > 0;
         let reserve = if lives { Some(self.reserve_for_restart(&task)?) } else { None };
         let ended_only = |source| match source {
-            // Somebody else decides what becomes of it.
+            // Another process has changed the task and decides what happens to it.
             Error::WrongState { .. } => source,
             source if lives => Error::EndedOnly { id: id.to_string(), source: Box::new(source) },
             source => source,
@@ -70,7 +70,7 @@ impl Starts<'_> {
                 Ok(_) => _ = Settler::on(self.base).reconcile_task(&id).map_err(ended_only)?,
                 Err(error) => {
                     Settler::on(self.base).reconcile_task(&id)?;
-                    // Where somebody else has restarted it meanwhile, that decides below.
+                    // If another process has restarted it meanwhile, the check below decides.
                     if Lookup::on(self.base).stored(&id)?.state.run() == task.state.run() {
                         return Err(error);
                     }
@@ -90,8 +90,8 @@ impl Starts<'_> {
         Ok(self.start_requeued(requeued.map_err(ended_only)?, &spec))
     }
 
-    /// Takes the room and the descriptors that a further run of a live task needs, before that is ended: whoever lacks
-    /// them learns it while the task still runs. They are given back when this is dropped.
+    /// Reserves the disk space and descriptors that a further run of a live task needs, so that a lack of them is
+    /// reported while the task still runs. They are released when the result is dropped.
     fn reserve_for_restart(&self, task: &Task) -> Result<Reserve> {
         let supervisor = &self.base.settings.programs.supervisor;
         let is_program = access(supervisor, Access::EXEC_OK).map_err(io::Error::from).and_then(|()| {
@@ -114,8 +114,8 @@ impl Starts<'_> {
         Ok(reserve)
     }
 
-    /// Refuses to run a task again on behalf of a call that asks for something else, or passed the gate with it. A person's
-    /// surroundings change from one terminal to the next: only what to run and where must be the same.
+    /// Refuses to restart a task for a call that asks for a different one, or that was approved for a different one.
+    /// For a person only the command and the directory must match, because the environment differs between terminals.
     pub(super) fn check_same(&self, request: &TaskRequest, existing: &Task) -> Result<()> {
         match &request.approval {
             Approval::User => {
@@ -145,13 +145,13 @@ impl Starts<'_> {
         }
     }
 
-    /// Reads what a further run would execute.
+    /// Reads the spec that a further run would execute.
     pub(crate) fn spec_to_run(&self, id: &TaskId) -> Result<TaskSpec> {
         self.base.home.task(id).refuse_foreign()?;
         self.base.home.task(id).spec()
     }
 
-    /// Makes the next run wait, if the task still fits. When this returns the run will come; after an error it never
+    /// Queues the next run, if the task's state allows it. After success the run will come; after an error it never
     /// will.
     pub(crate) fn requeue(
         &self,
@@ -182,8 +182,8 @@ impl Starts<'_> {
         Ok(task)
     }
 
-    /// Starts whatever may start now that a further run waits, and returns the task as it stands. The run will come,
-    /// so nothing that goes wrong here is an error of the request.
+    /// Starts all tasks that may start now that a further run is queued, and returns the current task. The run will
+    /// come, so a failure here is not an error of the request.
     pub(crate) fn start_requeued(&self, requeued: Task, spec: &TaskSpec) -> Task {
         let _ = Settler::on(self.base).reconcile();
         let mut task = Settler::on(self.base).current(&requeued.id).unwrap_or(requeued);

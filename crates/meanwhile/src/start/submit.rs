@@ -24,7 +24,7 @@ use crate::settle::Settler;
 use crate::start::Starts;
 use crate::task::{Scope, Task};
 
-/// The answer to a start.
+/// The result of a start.
 #[derive(Clone, Debug)]
 pub struct Started {
     /// The task; pending if it is queued.
@@ -41,11 +41,11 @@ impl Starts<'_> {
 
     /// Starts a task and returns at once.
     ///
-    /// When this returns, the task is on disk and its first process has been executed, or it is queued. On an error nothing is
-    /// left of it.
+    /// When this returns, the task is on disk and its first process has been executed, or it is queued. After an error
+    /// nothing is left of it.
     ///
     /// # Errors
-    /// Bad requests, live names, no free slot, a program that cannot be executed.
+    /// For bad requests, names of live tasks, no free slot, and programs that cannot be executed.
     pub fn start(&self, request: &TaskRequest) -> Result<Started> {
         request.check()?;
         if let Some(name) = &request.name
@@ -134,7 +134,7 @@ impl Starts<'_> {
         let launched = Launcher::on(self.base).launch_spec(task, &spec, Some(supervisor), slots);
         drop(hold);
         match launched {
-            // Its directory shows how far the start came.
+            // The task's directory shows how far the start got.
             Err(error @ Error::Unanswered) => Settler::on(self.base).after_silence(&new.id, error),
             other => other,
         }
@@ -228,10 +228,10 @@ impl Starts<'_> {
         }
     }
 
-    /// Removes everything of a task that was refused.
+    /// Removes all traces of a refused task.
     fn forget(&self, id: &TaskId) {
-        // The files first, as in a removal: files without a row might come back. The mark says that what cannot be removed
-        // now is not a task.
+        // The files first, as in a removal, because files without a row might be taken for a task again. The mark says
+        // that remaining files are not a task.
         self.base.home.task(id).begin_clearing();
         self.base.home.task(id).remove();
         let removed = self.base.transact(|transaction| {

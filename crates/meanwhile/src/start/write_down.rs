@@ -1,4 +1,4 @@
-//! Writing a task down: its directory, its place in a trace, and what to run.
+//! Writes a task to disk: its directory, its ids in a trace, and its spec.
 
 use std::os::unix::ffi::OsStrExt;
 
@@ -21,7 +21,7 @@ use crate::start::Starts;
 use crate::task::Task;
 use crate::variables::{SESSION_VARIABLE, TASK_VARIABLE, is_reserved};
 
-/// What is chosen for a task before anything is written.
+/// The values that are chosen for a task before anything is written.
 pub(super) struct NewTask {
     pub(super) id: TaskId,
     pub(super) trace: TaskTrace,
@@ -47,7 +47,7 @@ impl Starts<'_> {
         }
     }
 
-    /// Chooses the task's place in the trace of the caller. An invalid `TRACEPARENT` is ignored.
+    /// Chooses the task's ids in the trace of the caller. An invalid `TRACEPARENT` is ignored.
     fn new_trace(&self, request: &TaskRequest, random: &[u8]) -> TaskTrace {
         let mut bytes = [0; 32];
         bytes.copy_from_slice(random);
@@ -56,7 +56,7 @@ impl Starts<'_> {
         self.base.settings.traces.place(bytes, host)
     }
 
-    /// Writes what to run into the task's directory. From here on the task survives this process.
+    /// Writes the spec to the task's directory. From here on the task survives this process.
     pub(super) fn write_down(&self, request: &TaskRequest, new: &NewTask) -> Result<(TaskSpec, Task)> {
         let session = self.base.home.session(&request.session);
         let number = session.take_number(|| Ok(self.base.store()?.last_number(&request.session)?))?;

@@ -1,4 +1,4 @@
-//! Questions to a person: what is proposed, what may become of it, and what an approval is good for.
+//! Approval requests: what is proposed, the states of a proposal, and what an approval covers.
 //!
 //! ```text
 //! open ──approve──▶ approved ──use──▶ used
@@ -9,7 +9,7 @@
 //!  └───────── lapse ──────────────▶ lapsed
 //! ```
 //!
-//! A proposal freezes what would happen before anybody is asked; its digest binds the approval to exactly that.
+//! A proposal records the exact operation before a person is asked. Its digest binds the approval to that operation.
 
 mod proposal;
 mod state;

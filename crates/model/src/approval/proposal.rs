@@ -1,4 +1,4 @@
-//! What a person is asked.
+//! Proposals: the operations that a person is asked to approve.
 
 use std::fmt;
 use std::str::FromStr;
@@ -22,7 +22,7 @@ const PREFIX: &str = "ask-";
 #[serde(try_from = "String", into = "String")]
 pub struct ProposalId(String);
 
-/// A text that is no proposal's id.
+/// A text that is not a proposal id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not a proposal's id such as ask-k3f9x2ab")]
 pub struct ProposalIdError(String);
@@ -80,85 +80,85 @@ impl fmt::Debug for ProposalId {
     }
 }
 
-/// A fingerprint of everything an approval binds: what, where, with which environment and limits.
+/// A fingerprint of everything that an approval covers: command, directory, environment and limits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Digest(pub String);
 
-/// What a task keeps of the approval it was started with.
+/// The part of an approval that is stored with the task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApprovalRecord {
     /// The proposal that was approved.
     pub proposal: ProposalId,
-    /// What the approval binds.
+    /// What the approval covers.
     pub digest: Digest,
 }
 
-/// What would be done.
+/// The proposed operation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "deed", rename_all = "snake_case")]
 pub enum Deed {
-    /// A command would be started.
+    /// Starting a command.
     Start {
         /// The exact command.
         command: CommandSpec,
-        /// Its steps, where it has several.
+        /// Its steps, if it has several.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         steps: Vec<String>,
         /// The working directory.
         cwd: RawText,
         /// Its limits.
         limits: Box<Limits>,
-        /// How long or how much it will be, as whoever wants it expects.
+        /// How long or how large it will be, as the caller expects.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         expected: Option<String>,
-        /// How long the same took when it last came to its end, in milliseconds.
+        /// Duration of the last completed run of the same command, in milliseconds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         took_ms: Option<u64>,
-        /// Whether somebody waits for its end: it runs in the foreground then.
+        /// Whether the caller waits for its end, so that it runs in the foreground.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         awaited: bool,
-        /// What the call itself sets in the environment.
+        /// The environment variables that the call itself sets.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         env: Vec<EnvVar>,
     },
-    /// Something else would be done, in words.
+    /// Another operation, described in words.
     Other {
         /// The action, described for a person.
         text: String,
     },
 }
 
-/// What a person is asked: frozen before the question is put, so that what was shown is what happens.
+/// A request for approval. It is recorded before it is shown, so that the person approves exactly what happens.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proposal {
     /// Format of this record, see [`PROPOSAL_VERSION`].
     pub version: u32,
     /// Its id.
     pub id: ProposalId,
-    /// On whose behalf it would be done.
+    /// The session it would be done for.
     pub session: String,
     /// The tool or command that would do it.
     pub tool: String,
     /// What would be done.
     pub deed: Deed,
-    /// Why somebody is asked.
+    /// Why approval is needed.
     pub reasons: Vec<String>,
-    /// What it would do, in words.
+    /// The effects, in words.
     pub effects: Vec<String>,
-    /// The rules that had a say.
+    /// The policy rules that matched.
     pub rules: Vec<String>,
-    /// What an approval binds.
+    /// What an approval covers.
     pub digest: Digest,
-    /// When it was asked.
+    /// When approval was requested.
     pub asked_at: Timestamp,
-    /// Secret variables whose values occur in its texts. The question shows them; the history does not.
+    /// Secret variables whose values occur in its texts. The request shows the values; the history does not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub secrets: Vec<EnvVar>,
 }
 
 impl Proposal {
-    /// Returns exactly what would be done, as it is shown.
+    /// Returns the exact operation, as it is shown.
     #[must_use]
     pub fn exact(&self) -> String {
         match &self.deed {
@@ -167,7 +167,7 @@ impl Proposal {
         }
     }
 
-    /// Returns what is known of how long it will take, a line each. Nothing of it is bound by an approval.
+    /// Returns what is known about its duration, one line per fact. An approval does not cover it.
     #[must_use]
     pub fn estimates(&self) -> Vec<String> {
         let Deed::Start { expected, took_ms, .. } = &self.deed else { return Vec::new() };
@@ -176,20 +176,20 @@ impl Proposal {
         expected.into_iter().chain(took).collect()
     }
 
-    /// Returns what the call itself sets in the environment, a line each.
+    /// Returns the environment variables that the call itself sets, one per line.
     #[must_use]
     pub fn environment(&self) -> Vec<String> {
         let Deed::Start { env, .. } = &self.deed else { return Vec::new() };
         env.iter().map(|var| format!("{}={}", var.name.to_lossy(), var.value.to_lossy())).collect()
     }
 
-    /// Returns what a person reads before answering, and the question.
+    /// Returns the details and the question, as a person reads them before answering.
     #[must_use]
     pub fn question(&self) -> String {
         format!("{}\n\n{} [y/n]", self.matter(), self.prompt())
     }
 
-    /// Returns the question itself, without what it is about.
+    /// Returns the question alone, without the details.
     #[must_use]
     pub const fn prompt(&self) -> &'static str {
         match &self.deed {
@@ -199,7 +199,7 @@ impl Proposal {
         }
     }
 
-    /// Returns what the question is about: everything that a person needs to know, with nothing hidden in it.
+    /// Returns the details: everything that a person needs to know, with invisible characters spelled out.
     #[must_use]
     pub fn matter(&self) -> String {
         let head = match &self.deed {
@@ -215,8 +215,8 @@ impl Proposal {
         visible(text.trim_end())
     }
 
-    /// Returns the same for a dialog that may show no more than two lines: the question and the effects on the
-    /// first, the command on the second, then the rest.
+    /// Returns the same for a dialog that may show only two lines: the question and the effects on the first, the
+    /// command on the second, then the rest.
     #[must_use]
     pub fn form(&self) -> String {
         let said = self.said().join("; ").replace('\n', " ");
@@ -229,12 +229,12 @@ impl Proposal {
         visible(text.trim_end())
     }
 
-    /// Returns the effects, or why somebody is asked where no effect is known.
+    /// Returns the effects, or the reasons for asking if no effect is known.
     fn said(&self) -> &[String] {
         if self.effects.is_empty() { &self.reasons } else { &self.effects }
     }
 
-    /// Returns exactly what would be done, its steps where it has several, and the variables that the call sets.
+    /// Returns the exact operation, its steps if it has several, and the variables that the call sets.
     fn command_and_steps(&self) -> String {
         let mut text = format!("  {}\n", indented(&self.exact()));
         if let Deed::Start { steps, .. } = &self.deed
@@ -255,7 +255,7 @@ impl Proposal {
         text
     }
 
-    /// Returns where it would be done, and for whom.
+    /// Returns the directory and the session.
     fn place(&self) -> String {
         match &self.deed {
             Deed::Start { cwd, .. } => {
@@ -266,7 +266,7 @@ impl Proposal {
     }
 }
 
-/// Says a time as people do: `4m 56s`.
+/// Formats a duration for people: `4m 56s`.
 fn in_words(ms: u64) -> String {
     let seconds = ms / 1000;
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
@@ -277,7 +277,7 @@ fn in_words(ms: u64) -> String {
     }
 }
 
-/// Lines after the first stand below it.
+/// Indents all lines but the first.
 fn indented(text: &str) -> String {
     text.replace('\n', "\n  ")
 }

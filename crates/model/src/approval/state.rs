@@ -1,37 +1,37 @@
-//! What may become of a proposal.
+//! The states of a proposal.
 
 use serde::{Deserialize, Serialize};
 
 use crate::task::id::TaskId;
 use crate::time::Timestamp;
 
-/// Who said no where no person was asked.
+/// The name in a denial that came from the policy instead of a person.
 pub const BY_POLICY: &str = "policy";
 
-/// How long an approval is good for.
+/// How long an approval is valid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Remember {
     /// For one start.
     #[default]
     Once,
-    /// For every start of exactly this in its session.
+    /// For every start of exactly the same command in its session.
     Session,
 }
 
-/// What somebody says to a proposal.
+/// An answer to a proposal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// Yes.
+    /// Approved.
     Approve(Remember),
-    /// No, perhaps with a word why.
+    /// Denied, with an optional reason.
     Deny(String),
 }
 
-/// What happens to a proposal.
+/// An event of a proposal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ApprovalEvent {
-    /// Somebody answered.
+    /// It was answered.
     Answered {
         /// Approval or denial.
         answer: Answer,
@@ -40,69 +40,69 @@ pub enum ApprovalEvent {
         /// The time of the answer.
         at: Timestamp,
     },
-    /// What was approved is done.
+    /// The approved operation was carried out.
     Used {
-        /// The task that came of it, where one did.
+        /// The task that was started, if any.
         task: Option<TaskId>,
         /// The time of the use.
         at: Timestamp,
     },
-    /// Nobody answered, or nobody made use of it, for too long.
+    /// It was not answered, or its approval was not used, in time.
     Lapsed {
         /// The time of the expiry.
         at: Timestamp,
     },
 }
 
-/// Where a proposal stands.
+/// The state of a proposal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum ApprovalState {
-    /// Nobody has answered.
+    /// Not answered yet.
     Open,
-    /// Somebody said yes, and it was not done yet.
+    /// Approved, but not carried out yet.
     Approved {
         /// The person or program that approved.
         by: String,
         /// The time of the approval.
         at: Timestamp,
-        /// How long that is good for.
+        /// How long the approval is valid.
         remember: Remember,
     },
-    /// Somebody said no.
+    /// Denied.
     Denied {
         /// The person or program that denied.
         by: String,
         /// The time of the denial.
         at: Timestamp,
-        /// Why, if that was said.
+        /// The reason; empty if none was given.
         why: String,
     },
-    /// It was approved, and done.
+    /// Approved and carried out.
     Used {
         /// Who approved.
         by: String,
         /// When it was approved.
         at: Timestamp,
-        /// When it was done.
+        /// When it was carried out.
         used_at: Timestamp,
-        /// The task that came of it, where one did.
+        /// The task that was started, if any.
         task: Option<TaskId>,
     },
-    /// Nobody answered or used it in time.
+    /// Not answered or not used in time.
     Lapsed {
-        /// When that was noticed.
+        /// When the expiry was noticed.
         at: Timestamp,
     },
 }
 
-/// An event that cannot happen to a proposal in that state.
+/// An event that cannot happen in a state.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("it is {0} already")]
 pub struct Impossible(pub &'static str);
 
 impl ApprovalState {
-    /// Returns the word for it.
+    /// Returns the word for the state.
     #[must_use]
     pub const fn word(&self) -> &'static str {
         match self {
@@ -114,11 +114,11 @@ impl ApprovalState {
         }
     }
 
-    /// Decides what becomes of a proposal. An approval is used once, unless it was given for the session. A person
-    /// may change their mind until then, either way; what policy denied stays denied.
+    /// Returns the state after an event. An approval is used once, unless it was given for the session. Until then a
+    /// person may change the answer either way; a denial by the policy is final.
     ///
     /// # Errors
-    /// When that cannot happen now.
+    /// When the event cannot happen in this state.
     pub fn next(&self, event: &ApprovalEvent) -> Result<Self, Impossible> {
         let impossible = || Err(Impossible(self.word()));
         match (self, event) {
@@ -128,7 +128,7 @@ impl ApprovalState {
             (Self::Open, ApprovalEvent::Answered { answer: Answer::Deny(why), by, at }) => {
                 Ok(Self::Denied { by: by.clone(), at: *at, why: why.clone() })
             }
-            // A person may change their mind as long as nothing was done.
+            // A person may change the answer until the operation is carried out.
             (Self::Approved { .. }, ApprovalEvent::Answered { answer: Answer::Deny(why), by, at }) => {
                 Ok(Self::Denied { by: by.clone(), at: *at, why: why.clone() })
             }

@@ -1,4 +1,4 @@
-//! Our own dialect: every state has its word.
+//! The dialect of meanwhile itself: it has a word for every state.
 
 use super::Description;
 use crate::task::cause::Cause;

@@ -27,7 +27,7 @@ pub(super) static DESCRIPTION: Description = Description {
         })
     },
     handle,
-    // The directory itself goes by the id.
+    // The link leads to the directory itself.
     link: |task| Some((handle(task), None)),
     exit_code: Cause::exit_code,
     numbers_tasks: false,

@@ -1,4 +1,4 @@
-//! The facts from which the names of a task are made.
+//! The facts from which the names of a task are derived.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use crate::task::id::{TaskId, TaskKind};
 use crate::task::spec::TaskSpec;
 use crate::time::Timestamp;
 
-/// The facts from which every dialect makes its name for a task.
+/// The facts from which every dialect derives its name for a task.
 #[derive(Clone, Debug)]
 pub struct TaskName<'a> {
     /// The canonical id.
@@ -15,7 +15,7 @@ pub struct TaskName<'a> {
     pub kind: TaskKind,
     /// The context in which it is numbered, if it was started in one.
     pub context: Option<&'a str>,
-    /// Its number among the background tasks of its context, or else of its session; none in the foreground.
+    /// Its number among the background tasks of its context, or else of its session; `None` in the foreground.
     pub handle_number: Option<u64>,
     /// When it was requested.
     pub created_at: Timestamp,

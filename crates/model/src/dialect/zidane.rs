@@ -16,13 +16,13 @@ pub(super) static DESCRIPTION: Description = Description {
         Status::Completed | Status::Failed => Some("exited"),
         Status::Cancelled | Status::TimedOut => Some("killed"),
     },
-    // Only tasks of a context are numbered in it. All others have their id, which is unique.
+    // Only the tasks of a context are numbered. All others go by their unique id.
     handle: |task| match (task.context, task.handle_number) {
         (Some(_), Some(number)) => short_handle(task.kind, number),
         _ => task.id.to_string(),
     },
     link: |_| None,
-    // As a shell shows it: 128 and the signal.
+    // Like a shell: 128 plus the signal.
     exit_code: |cause| cause.exit_code().or(cause.signal().map(|signal| 128 + signal)),
     numbers_tasks: true,
     asks_first: false,

@@ -1,4 +1,4 @@
-//! The text in which a model reads a notice: elements in angle brackets, one a line.
+//! The text of a notification for a model: elements in angle brackets, one per line.
 
 use super::News;
 use super::Notice;
@@ -7,7 +7,7 @@ use crate::dialect::Dialect;
 const OPEN: &str = "<task-notification>";
 const CLOSE: &str = "</task-notification>";
 
-/// What a block says, read back.
+/// The fields of a parsed block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fields {
     pub(super) handle: String,
@@ -21,7 +21,7 @@ pub(super) struct Fields {
 }
 
 impl Notice {
-    /// Writes the block. Whatever a command holds, it cannot end an element or begin a line.
+    /// Writes the block. No text of a command can end an element or start a line.
     #[must_use]
     pub fn to_block(&self) -> String {
         if self.dialect.is_some_and(Dialect::notifies_in_a_sentence) {
@@ -44,8 +44,8 @@ impl Notice {
         lines.join("\n")
     }
 
-    /// Writes what co-cli has instead of elements: one sentence. It is fenced all the same, so that nobody takes it for the
-    /// user's words.
+    /// Writes the single sentence that co-cli has instead of elements. It is enclosed in an element as well, so that
+    /// it is not mistaken for the user's words.
     fn to_sentence(&self) -> String {
         let mut lines = vec![OPEN.to_owned(), escape(&self.sentence())];
         lines.extend(self.result_element());
@@ -53,13 +53,13 @@ impl Notice {
         lines.join("\n")
     }
 
-    /// Prose reads better with its line ends, and nothing in it can pass for an element.
+    /// Returns the result with its line breaks, which are easier to read. Its text cannot be mistaken for an element.
     fn result_element(&self) -> Option<String> {
         let result = escape(self.result.as_ref()?).replace("&#10;", "\n");
         Some(format!("<result>{result}</result>"))
     }
 
-    /// Returns whether a text is this notice's block. White space between elements does not matter.
+    /// Returns whether a text is the block of this notification. White space between elements does not matter.
     #[must_use]
     pub fn is_block(&self, text: &str) -> bool {
         if self.dialect.is_some_and(Dialect::notifies_in_a_sentence) {
@@ -83,8 +83,8 @@ fn element(name: &str, text: &str) -> String {
     format!("<{name}>{}</{name}>", escape(text))
 }
 
-/// Escapes what has a meaning in the block; line ends too, so that an element stays on its line. Other control
-/// characters have no form that a reader of such texts accepts, so they become the sign for that.
+/// Escapes markup, and also line breaks, so that an element stays on its line. Other control characters have no valid
+/// escape and become replacement characters.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -120,7 +120,7 @@ fn unescape(text: &str) -> Option<String> {
     Some(plain)
 }
 
-/// Reads a block.
+/// Parses a block.
 pub(super) fn parse(text: &str) -> Option<Fields> {
     let mut rest = text.trim().strip_prefix(OPEN)?.strip_suffix(CLOSE)?.trim();
     let mut elements = Vec::new();

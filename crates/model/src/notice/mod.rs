@@ -1,7 +1,7 @@
-//! What an owner is told about a task.
+//! Notifications for the owner of a task.
 //!
-//! `news` says what happened, `block` is the text in which a model reads it, and `turn` finds such texts in a conversation
-//! again.
+//! `news` describes what happened, `block` is the text for a model, and `turn` recovers notifications from a stored
+//! conversation.
 
 mod block;
 mod news;

@@ -1,4 +1,4 @@
-//! What an owner is told about a task, and the text in which a model reads it.
+//! What a notification reports, and its text.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,10 +10,10 @@ use crate::task::state::Status;
 use crate::text::cut::clipped;
 use crate::time::Timestamp;
 
-/// What the last line of an agent's log begins with while somebody has to answer.
+/// Prefix of the last line of an agent's log while the agent waits for an answer.
 pub const AGENT_WAITS: &str = "⏸ waiting:";
 
-/// What happened that the owner should know.
+/// What a notification reports.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "news", rename_all = "snake_case")]
 pub enum News {
@@ -22,29 +22,29 @@ pub enum News {
         /// The cause of the end.
         cause: Cause,
     },
-    /// It is silent and seems to wait for an answer.
+    /// The task is silent and seems to wait for an answer.
     Stalled {
         /// The last line it printed.
         prompt: String,
     },
-    /// What it was to be ready for has come true.
+    /// Its readiness condition is met.
     Ready {
         /// What was seen: a line, or a port.
         what: String,
     },
-    /// It was the last of its batch.
+    /// The last task of its batch ended.
     Batch {
         /// The name of the batch.
         batch: String,
-        /// How many of it completed.
+        /// How many of its tasks completed.
         completed: u64,
-        /// How many did not.
+        /// How many did not complete.
         others: u64,
     },
 }
 
 impl News {
-    /// Returns the word under which the ledger keeps it: one notice for each task, run and kind.
+    /// Returns the kind under which it is stored: one notification for each task, run and kind.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {
@@ -55,7 +55,7 @@ impl News {
         }
     }
 
-    /// Returns the word for it where no dialect has one of its own.
+    /// Returns the word for it, unless the dialect has another one.
     #[must_use]
     pub const fn status(&self) -> &'static str {
         match self {
@@ -82,7 +82,7 @@ impl News {
         }
     }
 
-    /// Says in a few words what happened.
+    /// Describes what happened in a few words.
     #[must_use]
     pub fn in_words(&self) -> String {
         let by = |signal: Option<i32>| signal.map_or_else(String::new, |s| format!(" ({})", signal_name(s)));
@@ -122,22 +122,22 @@ impl News {
     }
 }
 
-/// One notice, as it is handed to an owner.
+/// A notification, as it is handed to an owner.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notice {
-    /// Its number in the ledger; never given twice. Who has seen it can ignore it.
+    /// Its unique number. A recipient that has seen it can ignore a repetition.
     pub number: i64,
     /// The task.
     pub task: TaskId,
-    /// The name the owner knows it by: that of its dialect.
+    /// The name of the task in its dialect, which the owner knows.
     pub handle: String,
     /// The name the user gave it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// In whose words it is told. Notices of earlier builds have none, and words of their own.
+    /// The dialect of the text. Notifications of earlier builds have none, and include their words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dialect: Option<Dialect>,
-    /// Which run of it.
+    /// The run it is about.
     pub run: u32,
     /// When it happened.
     pub at: Timestamp,
@@ -150,31 +150,31 @@ pub struct Notice {
     pub output_path: String,
     /// How long the run took.
     pub duration_ms: Option<u64>,
-    /// How many of the processes it started outlived it and live.
+    /// How many processes of the task outlived it and are still alive.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub survivors: u32,
     /// What the output says about the outcome, on one line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
-    /// What an agent answered: all of it, or its beginning and how much more there is.
+    /// The answer of an agent: all of it, or its beginning and how many bytes are missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
-    /// The report that it has left beside its log, if it did.
+    /// The report file beside the log, if the task left one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<String>,
 }
 
-/// How much of a command a summary repeats.
+/// How many characters of a command a summary includes.
 const LONGEST_COMMAND: usize = 200;
 
 impl Notice {
-    /// Returns whether it is about the end of a run.
+    /// Returns whether it reports the end of a run.
     #[must_use]
     pub const fn is_ending(&self) -> bool {
         matches!(self.news, News::Ended { .. })
     }
 
-    /// Returns the state's word in its dialect.
+    /// Returns the word for the state in its dialect.
     #[must_use]
     pub fn status(&self) -> &'static str {
         let own = match (&self.news, self.dialect) {
@@ -196,13 +196,13 @@ impl Notice {
         }
     }
 
-    /// Returns how long it ran: `4.2s`.
+    /// Returns the duration of the run: `4.2s`.
     #[must_use]
     pub fn took(&self) -> Option<String> {
         self.duration_ms.map(|ms| format!("{}s", seconds(ms)))
     }
 
-    /// Says it all on one line: `cargo test (4.2s) — exited 0`.
+    /// Returns everything on one line: `cargo test (4.2s) — exited 0`.
     #[must_use]
     pub fn summary(&self) -> String {
         if matches!(self.news, News::Batch { .. }) {
@@ -214,7 +214,7 @@ impl Notice {
         format!("{command}{time} — {}{}", self.news.in_words(), self.left())
     }
 
-    /// Says what of it still runs.
+    /// Describes the processes that are still running.
     fn left(&self) -> String {
         match self.survivors {
             0 => String::new(),
@@ -223,7 +223,7 @@ impl Notice {
         }
     }
 
-    /// Says it in co-cli's sentence: `Background task task_… completed: 89 passed. See …/output.log`.
+    /// Returns the sentence of co-cli: `Background task task_… completed: 89 passed. See …/output.log`.
     pub(super) fn sentence(&self) -> String {
         let Self { handle, output_path, .. } = self;
         let what = match &self.news {
@@ -243,7 +243,7 @@ const fn is_zero(count: &u32) -> bool {
     *count == 0
 }
 
-/// Seconds with one decimal, as people write them.
+/// Formats a duration in seconds with one decimal.
 fn seconds(ms: u64) -> String {
     format!("{}.{}", ms / 1000, ms % 1000 / 100)
 }

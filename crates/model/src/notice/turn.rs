@@ -1,7 +1,7 @@
-//! A stored message of a conversation, and the events it stands for.
+//! A stored message of a conversation, and the events that it contains.
 //!
-//! Where a text came from is kept beside it, so a notice is known by its origin, never by its looks: what
-//! somebody pasted stays text.
+//! The origin of each part is stored with it, so a notification is recognised by its origin and never by its text: a
+//! pasted block remains text.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,14 +11,14 @@ use super::Notice;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "part", rename_all = "snake_case")]
 pub enum Part {
-    /// What a person or a program wrote.
+    /// Text that a person or a program wrote.
     Text {
         /// The text.
         text: String,
     },
-    /// A notice that was put in front of it.
+    /// A notification in front of the text.
     Notice {
-        /// The notice.
+        /// The notification.
         notice: Box<Notice>,
     },
 }
@@ -31,7 +31,7 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// Makes the message that carries notices in front of what the user wrote.
+    /// Creates the message with notifications in front of the user's text.
     #[must_use]
     pub fn with_notices(notices: &[Notice], text: &str) -> Self {
         let notices = notices.iter().map(|notice| Part::Notice { notice: Box::new(notice.clone()) });
@@ -39,7 +39,7 @@ impl Turn {
         Self { parts: notices.chain(text).collect() }
     }
 
-    /// Writes the message as the model reads it: plain text.
+    /// Returns the message as plain text for the model.
     #[must_use]
     pub fn to_text(&self) -> String {
         let texts = self.parts.iter().map(|part| match part {
@@ -49,7 +49,7 @@ impl Turn {
         texts.collect::<Vec<_>>().join("\n\n")
     }
 
-    /// Returns the events this message stands for, the same whether it was just made or read back.
+    /// Returns the events of this message. They are the same for a new message and for one that was read back.
     #[must_use]
     pub fn events(&self) -> Vec<TurnEvent> {
         let events = self.parts.iter().map(|part| match part {
@@ -60,7 +60,7 @@ impl Turn {
     }
 }
 
-/// What a front end shows of a message.
+/// What a front end shows for a part of a message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum TurnEvent {
@@ -69,14 +69,14 @@ pub enum TurnEvent {
         /// The text.
         text: String,
     },
-    /// A banner, in place of the block that the model reads.
+    /// A banner, instead of the block that the model reads.
     TaskNotification {
-        /// The notice.
+        /// The notification.
         notice: Box<Notice>,
     },
 }
 
-/// Returns the events of a whole conversation, for showing it again.
+/// Returns the events of a whole conversation, to display it again.
 #[must_use]
 pub fn events_from_turns(turns: &[Turn]) -> Vec<TurnEvent> {
     turns.iter().flat_map(Turn::events).collect()

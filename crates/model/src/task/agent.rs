@@ -1,4 +1,4 @@
-//! Agent tasks: what an agent is asked, what it is doing, and what it has answered.
+//! Agent tasks: the prompt of an agent, its activity and its answer.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,96 +6,96 @@ use super::progress::Progress;
 use crate::text::raw_text::RawText;
 use crate::time::Timestamp;
 
-/// The variable that tells how many agents are above whoever reads it.
+/// The variable with the number of agents above the process that reads it.
 pub const DEPTH_VARIABLE: &str = "MEANWHILE_DEPTH";
 
-/// How many of the last tools are kept.
+/// How many of the most recent tools are kept.
 const RECENT_TOOLS: usize = 5;
 
-/// What an agent task is asked to do; part of its spec, so that a further run needs nothing else.
+/// The request to an agent. It is part of the task's spec, and a further run needs nothing else.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentSpec {
     /// The agent's name in the registry.
     pub name: String,
-    /// What it is asked.
+    /// The prompt.
     pub prompt: String,
-    /// How its program is called.
+    /// The command line of its program.
     pub command: Vec<String>,
-    /// The mode its session is put into.
+    /// The mode of its session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<String>,
-    /// How many agents are above it, itself included.
+    /// Its depth in the tree of agents, starting at 1.
     pub depth: u32,
-    /// How long it may take over `session/cancel`.
+    /// How long it may take to react to `session/cancel`.
     pub cancel_ms: u64,
-    /// How long it may be silent before it counts as stalled; 0 = for ever.
+    /// How long it may be silent before it counts as stalled; 0 = no limit.
     pub silence_ms: u64,
-    /// How long one that cannot reload its session is kept alive for a follow-up.
+    /// How long an agent that cannot reload its session is kept alive for a follow-up.
     pub linger_ms: u64,
-    /// The worktree that was made for it.
+    /// The worktree that was created for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worktree: Option<Worktree>,
 }
 
-/// A worktree of a task's own.
+/// A separate worktree for a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Worktree {
-    /// The repository it was made from.
+    /// The repository it was created from.
     pub repository: RawText,
-    /// Where it is.
+    /// Its directory.
     pub path: RawText,
-    /// The commit it began with.
+    /// The commit it started from.
     pub base: String,
 }
 
-/// What became of one message to an agent.
+/// The result of one message to an agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AgentTurn {
     /// The run of the task.
     pub run: u32,
-    /// What it was asked.
+    /// The message.
     pub prompt: String,
-    /// Whether the agent's session took the message.
+    /// Whether the agent's session accepted the message.
     pub accepted: bool,
-    /// What it answered.
+    /// The answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
-    /// Why it did not.
+    /// Why there is no answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Why it stopped, in the words of the protocol.
+    /// Why the agent stopped, as the protocol calls it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<String>,
-    /// When it was asked.
+    /// When the message was sent.
     pub started_at: Timestamp,
-    /// When that was over.
+    /// When the turn ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
-    /// What it did meanwhile.
+    /// The agent's activity during the turn.
     #[serde(default)]
     pub activity: Activity,
 }
 
-/// An agent's part of a task: `agent.json` in its directory.
+/// The agent of a task: `agent.json` in the task's directory.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AgentRecord {
     /// Format of this record.
     pub version: u32,
     /// The agent's name in the registry.
     pub agent: String,
-    /// What it calls itself, and its version.
+    /// The name and version that the agent reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_info: Option<String>,
-    /// Its own name for the conversation; none before it has one.
+    /// Its id of the conversation; `None` before it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// Whether it can take the conversation up again in a new process.
+    /// Whether it can resume the conversation in a new process.
     #[serde(default)]
     pub can_load: bool,
-    /// The task that keeps it alive between two messages, where it cannot.
+    /// The task that keeps it alive between two messages, if it cannot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keeper: Option<String>,
-    /// What was said, oldest first.
+    /// The messages and answers, oldest first.
     #[serde(default)]
     pub turns: Vec<AgentTurn>,
 }
@@ -104,19 +104,19 @@ impl AgentRecord {
     /// The format of `agent.json` written by this build.
     pub const VERSION: u32 = 1;
 
-    /// Returns the answer that counts: the last there is.
+    /// Returns the last answer.
     #[must_use]
     pub fn answer(&self) -> Option<&str> {
         self.turns.iter().rev().find_map(|turn| turn.answer.as_deref())
     }
 
-    /// Returns what became of a run.
+    /// Returns the result of a run.
     #[must_use]
     pub fn turn(&self, run: u32) -> Option<&AgentTurn> {
         self.turns.iter().rev().find(|turn| turn.run == run)
     }
 
-    /// Returns what to tell of a run: its answer; else its error, and the answer that still counts.
+    /// Returns the text for a run: its answer, or else its error followed by the last answer.
     #[must_use]
     pub fn result_of(&self, run: u32) -> Option<String> {
         let turn = self.turn(run)?;
@@ -132,7 +132,7 @@ impl AgentRecord {
         }
     }
 
-    /// Returns how many follow-ups its session took.
+    /// Returns how many follow-ups its session accepted.
     #[must_use]
     pub fn resumes(&self) -> u32 {
         self.turns.iter().filter(|turn| turn.run > 1 && turn.accepted).count() as u32
@@ -142,11 +142,11 @@ impl AgentRecord {
 /// A tool that an agent used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolUse {
-    /// The call's own name.
+    /// The id of the call.
     pub id: String,
-    /// What it was for, in the agent's words.
+    /// Its purpose, in the agent's words.
     pub title: String,
-    /// The tool's own name, where the agent says it.
+    /// The name of the tool, if the agent reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// `pending`, `in_progress`, `completed` or `failed`.
@@ -154,7 +154,7 @@ pub struct ToolUse {
 }
 
 impl ToolUse {
-    /// Returns which tool it was: its name, else what it was for.
+    /// Returns the name of the tool, or else its purpose.
     #[must_use]
     pub fn called(&self) -> &str {
         self.name.as_deref().unwrap_or(&self.title)
@@ -164,39 +164,39 @@ impl ToolUse {
 /// A step of an agent's plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanStep {
-    /// What is to be done.
+    /// The work to do.
     pub content: String,
     /// `pending`, `in_progress` or `completed`.
     pub status: String,
 }
 
-/// What an agent is doing: `activity.json` in the task's directory.
+/// An agent's current activity: `activity.json` in the task's directory.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Activity {
-    /// How many tools it has called.
+    /// Number of tool calls.
     pub tool_calls: u64,
-    /// The last of them, newest last.
+    /// The most recent tools, newest last.
     #[serde(default)]
     pub recent_tools: Vec<ToolUse>,
-    /// Its plan, if it has told one.
+    /// Its plan, if it has sent one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub plan: Vec<PlanStep>,
-    /// When it was heard of last.
+    /// When it last sent something.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_update: Option<Timestamp>,
-    /// How many updates it has sent.
+    /// Number of updates it has sent.
     #[serde(default)]
     pub updates: u64,
-    /// What it waits for, if it does: that is not the same as being idle.
+    /// What it waits for, if anything. Waiting is not the same as being idle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<String>,
     /// Tokens in its context.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
-    /// What it has cost so far, with the unit.
+    /// The cost so far, with its currency.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<String>,
-    /// How many lines it sent that were no messages.
+    /// How many lines it sent that were not messages.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub garbage: u64,
 }
@@ -206,14 +206,14 @@ const fn is_zero(number: &u64) -> bool {
 }
 
 impl Activity {
-    /// Takes in a tool call or news of one. Only the first word of a call counts it.
+    /// Records a tool call or an update of one. Only the first update of a call is counted.
     pub fn tool(&mut self, id: &str, title: Option<&str>, status: Option<&str>) {
         if let Some(known) = self.recent_tools.iter_mut().find(|tool| tool.id == id) {
             title.into_iter().for_each(|title| title.clone_into(&mut known.title));
             status.into_iter().for_each(|status| status.clone_into(&mut known.status));
             return;
         }
-        // News of a call that has left the list is of no use; one without a title was announced before.
+        // An update without a title belongs to a call that has left the list, and is ignored.
         let Some(title) = title else { return };
         self.tool_calls += 1;
         let status = status.unwrap_or("pending").to_owned();
@@ -222,7 +222,7 @@ impl Activity {
         self.recent_tools.drain(..many);
     }
 
-    /// Takes in what the tool of a call is named.
+    /// Records the name of a call's tool.
     pub fn tool_name(&mut self, id: &str, name: Option<&str>) {
         let Some(name) = name.filter(|name| !name.is_empty()) else { return };
         if let Some(known) = self.recent_tools.iter_mut().find(|tool| tool.id == id) {
@@ -230,7 +230,7 @@ impl Activity {
         }
     }
 
-    /// Returns how far it has come: the steps of its plan, and what it does now.
+    /// Returns the progress: the steps of its plan, and what it is doing now.
     #[must_use]
     pub fn progress(&self) -> Option<Progress> {
         let done = self.plan.iter().filter(|step| step.status == "completed").count() as u64;

@@ -1,4 +1,4 @@
-//! Why a run ended. Facts that differ are different values.
+//! Why a run ended. Different facts are different values.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,11 +6,11 @@ use super::resource_limits::ResourceLimit;
 use super::state::Status;
 use crate::signal::signal_name;
 
-/// What the kernel said about the end of a task's first process.
+/// What the kernel reported about the end of a task's first process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Exit {
-    /// It exited by itself with this code.
+    /// It exited with this code.
     Code(i32),
     /// A signal ended it.
     Signal {
@@ -19,7 +19,7 @@ pub enum Exit {
         /// Whether the kernel wrote a core file.
         core: bool,
     },
-    /// Nobody of ours was there to see it.
+    /// No supervisor saw the end; with the reason.
     Unknown(String),
 }
 
@@ -29,7 +29,7 @@ pub enum Exit {
 pub enum TimeLimit {
     /// The longest run, in milliseconds.
     Run(u64),
-    /// The moment that was set when the task was asked for.
+    /// The deadline that was set when the task was requested.
     Deadline,
 }
 
@@ -37,52 +37,52 @@ pub enum TimeLimit {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "cause", rename_all = "snake_case")]
 pub enum Cause {
-    /// It ended by itself.
+    /// It exited.
     Exited {
         /// Its exit code.
         code: i32,
     },
-    /// A signal that nobody here sent.
+    /// A signal that meanwhile did not send ended it.
     Signaled {
         /// The signal's number.
         signal: i32,
         /// Whether the kernel wrote a core file.
         core: bool,
     },
-    /// Someone asked for it.
+    /// It was killed on request.
     Cancelled {
-        /// Who asked.
+        /// The requester.
         by: String,
-        /// How the process ended; absent when it never started.
+        /// How the process ended; absent if it never started.
         exit: Option<Exit>,
     },
-    /// A time limit struck.
+    /// A time limit was reached.
     TimedOut {
         /// The limit that was reached.
         limit: TimeLimit,
-        /// How the process ended; absent when it never started.
+        /// How the process ended; absent if it never started.
         exit: Option<Exit>,
     },
-    /// Its tree used more than it may.
+    /// Its processes exceeded a resource limit.
     LimitReached {
-        /// Which limit struck.
+        /// The limit that was exceeded.
         limit: ResourceLimit,
         /// How the process ended.
         exit: Exit,
     },
     /// It could not be executed.
     SpawnFailed {
-        /// What the system said.
+        /// The error of the system.
         message: String,
     },
-    /// It ended, or may have ended, and nobody of ours was there to see how.
+    /// It ended, or may have ended, while no supervisor was watching.
     Lost {
-        /// How that came about.
+        /// How that happened.
         reason: String,
     },
-    /// A task it was to follow did not complete.
+    /// A task that it depends on did not complete.
     Skipped {
-        /// Which, and how it ended.
+        /// Which task, and how it ended.
         reason: String,
     },
 }
@@ -103,7 +103,7 @@ impl Cause {
         }
     }
 
-    /// Returns what the kernel said of a process that somebody else ended.
+    /// Returns the exit of a process that meanwhile did not end.
     const fn ended_by_others(&self) -> Option<&Exit> {
         match self {
             Self::Cancelled { exit, .. } | Self::TimedOut { exit, .. } => exit.as_ref(),
@@ -116,7 +116,7 @@ impl Cause {
         }
     }
 
-    /// Returns the exit code the process itself gave, if it did.
+    /// Returns the exit code of the process, if it exited.
     #[must_use]
     pub const fn exit_code(&self) -> Option<i32> {
         match (self, self.ended_by_others()) {
@@ -125,7 +125,7 @@ impl Cause {
         }
     }
 
-    /// Returns the number of the signal that ended the process, if one did.
+    /// Returns the signal that ended the process, if one did.
     #[must_use]
     pub const fn signal(&self) -> Option<i32> {
         match (self, self.ended_by_others()) {
@@ -136,7 +136,7 @@ impl Cause {
         }
     }
 
-    /// Returns the cause in a few words.
+    /// Describes the cause in a few words.
     #[must_use]
     pub fn to_words(&self) -> String {
         match self {

@@ -1,4 +1,4 @@
-//! What happened to a task. Events are the truth; the state is what they add up to.
+//! Events of a task. They are the authoritative record; the state follows from them.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,10 +14,10 @@ use crate::wire::JournalEntry;
 pub enum Event {
     /// It got a slot.
     Reserved {
-        /// Since when.
+        /// When it got the slot.
         since: Timestamp,
     },
-    /// Its starter died before a supervisor took over; it waits again.
+    /// Its starter died before a supervisor took over, so it is queued again.
     Released,
     /// Its first process was executed.
     Started {
@@ -26,11 +26,11 @@ pub enum Event {
         /// When the process was executed.
         started_at: Timestamp,
     },
-    /// Somebody asked for its end.
+    /// Its end was requested.
     KillRequested {
         /// The requester.
         by: String,
-        /// With which signal.
+        /// The signal to send.
         signal: i32,
     },
     /// It ended.
@@ -39,13 +39,13 @@ pub enum Event {
         cause: Cause,
         /// When it ended.
         ended_at: Timestamp,
-        /// Whether output may be missing, because for a while nobody was there to take it.
+        /// Whether output may be missing, because there was no supervisor to read it for a while.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         output_lost: bool,
     },
-    /// A further run was asked for.
+    /// A further run was requested.
     Requeued {
-        /// What made the run.
+        /// The origin of the run.
         origin: RunOrigin,
     },
     /// It is silent and seems to wait for an answer.
@@ -53,33 +53,33 @@ pub enum Event {
         /// The last line it printed.
         prompt: String,
     },
-    /// What it was to be ready for has come true.
+    /// Its readiness condition is met.
     Ready {
         /// What was seen: a line, or a port.
         what: String,
-        /// When that was seen.
+        /// When it was seen.
         ready_at: Timestamp,
     },
-    /// It told how far it has come. Not every such word becomes an event.
+    /// It reported progress. Not every report becomes an event.
     Progress {
-        /// What it told.
+        /// The report.
         progress: Progress,
     },
-    /// Nobody waits for it in the foreground any more; it goes on in the background.
+    /// The foreground wait ended, and it continues in the background.
     MovedToBackground {
         /// The number in its short handle from now on.
         handle_number: u64,
     },
-    /// It belongs to another session now.
+    /// It was moved to another session.
     Reassigned {
-        /// Whose it was.
+        /// The old session.
         from: String,
-        /// Whose it is.
+        /// The new session.
         to: String,
         /// The reason, for people.
         reason: String,
     },
-    /// Its first process is gone and so is the last of those it left behind.
+    /// The last of the processes that outlived the first one has ended.
     TreeEmpty,
 }
 
@@ -105,8 +105,8 @@ impl Event {
 }
 
 impl JournalEntry {
-    /// Returns the event that an entry of the journal stands for; `at` is the time of its line. Entries without an event
-    /// help a new supervisor to continue.
+    /// Returns the event of a journal entry; `at` is the time of its line. Entries without an event only help a new
+    /// supervisor to continue.
     #[must_use]
     pub fn event(&self, at: Timestamp) -> Option<Event> {
         match self.clone() {

@@ -1,4 +1,4 @@
-//! Task ids and the other names a task answers to.
+//! Task ids and other names of a task.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use crate::time::Timestamp;
 const SUFFIX_LEN: usize = 8;
 const ALPHABET: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
 
-/// What sort of work a task is.
+/// The kind of work of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskKind {
@@ -46,7 +46,7 @@ impl TaskKind {
         }
     }
 
-    /// Reads the word used in records and filters.
+    /// Parses the word used in records and filters.
     #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.word() == word)
@@ -55,7 +55,7 @@ impl TaskKind {
 
 /// A task's canonical id: kind, hyphen, eight lowercase letters or digits.
 ///
-/// The text is safe as a file name by construction; nothing else may be joined into a task path.
+/// The text is always safe as a file name; nothing else may be joined into a task path.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct TaskId(String);
@@ -72,7 +72,7 @@ pub(crate) fn random_suffix(random: u64) -> String {
         .collect()
 }
 
-/// A text that is no task id.
+/// A text that is not a task id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not a task id such as bash-k3f9x2ab")]
 pub struct IdError(String);
@@ -136,13 +136,14 @@ impl fmt::Debug for TaskId {
     }
 }
 
-/// Returns the handle that counts the background tasks of a context, or else of a session: `bash_1`, `bash_2`, …
+/// Returns the short handle, which numbers the background tasks of a context, or else of a session: `bash_1`,
+/// `bash_2`, …
 #[must_use]
 pub fn short_handle(kind: TaskKind, number: u64) -> String {
     format!("{}_{number}", kind.prefix())
 }
 
-/// Reads a handle that counts; nothing when it is none, or written otherwise than [`short_handle`] writes it.
+/// Parses a short handle; `None` if the text is not exactly as [`short_handle`] writes it.
 #[must_use]
 pub fn parse_short_handle(handle: &str) -> Option<(TaskKind, u64)> {
     TaskKind::ALL.into_iter().find_map(|kind| {
@@ -151,10 +152,10 @@ pub fn parse_short_handle(handle: &str) -> Option<(TaskKind, u64)> {
     })
 }
 
-/// Returns the handle that tells time and program: `task_20260209_143022_pytest_k3f9`.
+/// Returns the handle with the time and the program: `task_20260209_143022_pytest_k3f9`.
 ///
-/// `program` may be a path or hold any character; it is reduced to a safe name of 24 characters.
-/// The id's first letters are added because two tasks of one second would share the rest.
+/// `program` may be a path and contain any character; it is reduced to a safe name of 24 characters. The first letters
+/// of the id distinguish tasks that were started in the same second.
 #[must_use]
 pub fn long_handle(created: Timestamp, program: &str, id: &TaskId) -> String {
     let (year, month, day, hour, minute, second) = created.civil();
@@ -170,8 +171,8 @@ pub fn long_handle(created: Timestamp, program: &str, id: &TaskId) -> String {
     format!("task_{year:04}{month:02}{day:02}_{hour:02}{minute:02}{second:02}_{safe}_{unique}")
 }
 
-/// Returns whether a text has the form of an id or of a handle. As a task's name it would sooner or later stand for
-/// another task.
+/// Returns whether a text has the form of an id or a handle. Such a text must not be a task's name, because it could
+/// later refer to another task.
 #[must_use]
 pub fn looks_like_handle(text: &str) -> bool {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());

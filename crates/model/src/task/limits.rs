@@ -1,4 +1,4 @@
-//! All limits of one task: time, size of the log, silence, and, in `resource_limits`, what its processes may use.
+//! All limits of a task: time, size of the log, silence, and, in `resource_limits`, the resources of its processes.
 //! They are resolved from settings and options before the task is stored.
 
 use serde::{Deserialize, Serialize};
@@ -10,23 +10,23 @@ use crate::time::Timestamp;
 /// The limits that a supervisor enforces.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
-    /// Longest run, counted from the spawn.
+    /// Maximum duration of a run, from its spawn, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_timeout_ms: Option<u64>,
-    /// Moment at which the task ends whatever it does.
+    /// When the task is ended at the latest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Timestamp>,
-    /// Time between the asked-for signal and SIGKILL.
+    /// Time between the requested signal and SIGKILL.
     pub kill_grace_ms: u64,
-    /// The same after a time limit.
+    /// Time between SIGTERM and SIGKILL after a time limit.
     pub timeout_grace_ms: u64,
-    /// Most bytes the log may hold; 0 = no cap.
+    /// Maximum size of the log in bytes; 0 = no limit.
     pub output_cap: u64,
-    /// Silence after which a prompt-like tail counts as a stall; 0 = off.
+    /// Silence after which a last line that looks like a prompt counts as a stall; 0 = off.
     pub stall_ms: u64,
-    /// What a prompt looks like.
+    /// The patterns of prompts.
     pub prompts: PromptPatterns,
-    /// What the tree may use.
+    /// Limits on the resources of its processes.
     #[serde(default, skip_serializing_if = "Resources::is_none")]
     pub resources: Resources,
 }

@@ -1,7 +1,7 @@
-//! What a task is, and how it changes.
+//! Tasks and their states.
 //!
-//! A `spec` is written once and never changed. An `event` and the present `state` give the next state, decided by
-//! `transition` alone; `cause` says why a task ended.
+//! A `spec` is written once and never changed. `transition` alone decides the next state from the current `state` and
+//! an `event`. `cause` says why a task ended.
 
 pub(crate) mod agent;
 pub(crate) mod cause;

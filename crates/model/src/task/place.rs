@@ -5,14 +5,14 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// The place in which a task runs. It is part of the spec, so that a task is found again where it was started.
+/// The back-end that runs a task. It is part of the spec, so that the task is found again where it was started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Place {
     /// A process of this machine.
     #[default]
     Process,
-    /// Nothing is executed: what is typed into the task decides what it prints and how it ends. For tests of hosts.
+    /// The command is not executed: the input of the task decides what it prints and how it ends. For tests of hosts.
     Mock,
 }
 
@@ -20,7 +20,7 @@ impl Place {
     /// Every place.
     pub const ALL: [Self; 2] = [Self::Process, Self::Mock];
 
-    /// Returns its name, as after `--on`.
+    /// Returns its name, as used with `--on`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -29,7 +29,7 @@ impl Place {
         }
     }
 
-    /// Returns whether it is the usual one; specs leave that out.
+    /// Returns whether this is the default, which specs leave out.
     #[must_use]
     pub fn is_process(&self) -> bool {
         *self == Self::Process
@@ -42,7 +42,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// A name that no place has.
+/// A name that is not a place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no back-end {0:?}; choose one of process, mock")]
 pub struct UnknownPlace(String);

@@ -1,34 +1,34 @@
-//! How far a task says it has come.
+//! Progress that a task reports.
 
 use serde::{Deserialize, Serialize};
 
-/// The variable that names the descriptor on which a task may tell its progress.
+/// The variable with the descriptor on which a task may report progress.
 pub const PROGRESS_VARIABLE: &str = "MEANWHILE_PROGRESS_FD";
-/// That descriptor: a shell without further means can write to it.
+/// The number of that descriptor. It has one digit, so that a plain shell can write to it.
 pub const PROGRESS_FD: i32 = 3;
 
-/// Most characters of a text that are kept.
+/// Maximum length of a text, in characters.
 const LONGEST_TEXT: usize = 120;
 
-/// How far a task has come. This is also what a line on its progress descriptor looks like.
+/// The progress of a task. A line on the progress descriptor has the same fields.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
-    /// Hundredths.
+    /// Percentage from 0 to 100.
     #[serde(default)]
     pub percent: Option<f64>,
     /// Steps done.
     #[serde(default)]
     pub done: Option<u64>,
-    /// Steps in all.
+    /// Total number of steps.
     #[serde(default)]
     pub total: Option<u64>,
-    /// What it says.
+    /// A short text.
     #[serde(default)]
     pub text: Option<String>,
 }
 
 impl Progress {
-    /// Returns how far a task has come: `43% (3 of 7) linking`.
+    /// Describes the progress: `43% (3 of 7) linking`.
     #[must_use]
     pub fn to_words(&self) -> String {
         let percent = self.percent.map(|percent| format!("{percent:.0}%"));
@@ -40,8 +40,8 @@ impl Progress {
         [percent, steps, self.text.clone()].into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
 
-    /// Returns what makes sense of a task's own words: percentages from 0 to 100, steps that do not exceed
-    /// their total, a short text without control characters. Nothing is left of a line that says nothing.
+    /// Returns the valid part of a report: percentages from 0 to 100, steps that do not exceed their total, and a
+    /// short text without control characters. `None` if nothing is left.
     #[must_use]
     pub fn sensible(self) -> Option<Self> {
         let (done, total) = match (self.done, self.total) {

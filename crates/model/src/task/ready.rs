@@ -1,15 +1,15 @@
-//! What makes a running task ready for those who wait for it.
+//! Readiness conditions of running tasks.
 
 use serde::{Deserialize, Serialize};
 
-/// What a task has to do to be ready. It is so once per run, and only while its first process lives.
+/// When a task counts as ready. It becomes ready once per run at most, and only while its first process is alive.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReadyWhen {
-    /// Print a line that fits this regular expression.
+    /// It prints a line that matches this regular expression.
     Line(String),
-    /// Listen on this port; another process that does is none of its tree.
+    /// It listens on this port. Processes outside its tree do not count.
     Port(u16),
-    /// Listen on any port.
+    /// It listens on any port.
     AnyPort,
 }

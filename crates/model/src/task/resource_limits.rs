@@ -1,20 +1,20 @@
 //! Limits on memory, CPU time, CPUs and processes of a task's process tree.
 //!
-//! The kernel enforces a limit if the task has a control group for it. Otherwise the supervisor samples the tree; [`Resources::struck_by`] evaluates a sample and [`Resources::pause_ms`] when
-//! to take the next.
+//! The kernel enforces a limit if the task has a control group for it. Otherwise the supervisor samples the tree;
+//! [`Resources::struck_by`] evaluates a sample, and [`Resources::pause_ms`] decides when to take the next.
 
 use serde::{Deserialize, Serialize};
 
-/// Limits on what a task uses; absent = none.
+/// Limits on the resources of a task; absent = no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resources {
-    /// Bytes of memory that all its processes hold together.
+    /// Memory of all its processes together, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<u64>,
-    /// Processor time that all its processes use together, those that have ended included.
+    /// Processor time of all its processes together, including ended ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_time_ms: Option<u64>,
-    /// Processors it may keep busy at a time, in thousandths.
+    /// Processors that it may keep busy at a time, in thousandths.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub milli_cpus: Option<u64>,
     /// Processes and threads it may have at a time.
@@ -22,7 +22,7 @@ pub struct Resources {
     pub pids: Option<u64>,
 }
 
-/// A limit that ended a task.
+/// The resource limit that ended a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ResourceLimit {
@@ -34,17 +34,17 @@ pub enum ResourceLimit {
     Pids(u64),
 }
 
-/// How the limits of a run are held.
+/// How the limits of a run are enforced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Enforcement {
-    /// By the kernel, in a control group of the task's own.
+    /// By the kernel, in a separate control group.
     ControlGroup,
-    /// By looking at the tree now and then.
+    /// By sampling the tree.
     Sampled,
 }
 
-/// What a tree uses, as one look shows it.
+/// Resource usage of a tree in one sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Bytes of memory.
@@ -55,46 +55,46 @@ pub struct Usage {
     pub pids: u64,
 }
 
-/// What decides when to look again, besides the usage.
+/// What decides when to take the next sample, besides the usage.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
-    /// Processors of this machine.
+    /// Number of processors of this machine.
     pub processors: u64,
-    /// Processor time that the last look took.
+    /// Processor time that the last sample took.
     pub cost_us: u64,
-    /// Whether the tree has used no processor time since the look before.
+    /// Whether the tree has used no processor time since the previous sample.
     pub idle: bool,
 }
 
-/// A limit that is out of its range.
+/// A limit that is out of range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutOfRange {
     /// The limit's name.
     pub name: &'static str,
-    /// What it takes besides 0, which means no limit.
+    /// The valid values besides 0, which means no limit.
     pub takes: &'static str,
 }
 
 impl Resources {
-    /// Least and most bytes of a memory limit.
+    /// Minimum and maximum of a memory limit, in bytes.
     pub const MEMORY: (u64, u64) = (1 << 20, 1 << 50);
-    /// Most milliseconds of processor time: ten years.
+    /// Maximum processor time in milliseconds: ten years.
     pub const MOST_CPU_TIME_MS: u64 = 3650 * 86_400_000;
-    /// Least and most processors, in thousandths. The kernel grants no less.
+    /// Minimum and maximum number of processors, in thousandths. The kernel does not accept less.
     pub const MILLI_CPUS: (u64, u64) = (10, 10_000_000);
-    /// Least and most processes: Linux has no larger process ids.
+    /// Minimum and maximum number of processes. Linux has no larger process ids.
     pub const PIDS: (u64, u64) = (1, 1 << 22);
 
-    /// Returns whether nothing is limited.
+    /// Returns whether there is no limit.
     #[must_use]
     pub fn is_none(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Checks every limit that is set.
+    /// Checks the range of every limit that is set.
     ///
     /// # Errors
-    /// Names the first that is out of its range.
+    /// When a limit is out of range; the error names the first one.
     pub fn check(&self) -> Result<(), OutOfRange> {
         let outside =
             |value: Option<u64>, (least, most)| value.is_some_and(|value| value < least || value > most);
@@ -120,20 +120,20 @@ impl Resources {
         memory.or(pids).or(cpu_time)
     }
 
-    /// Returns how long nobody needs to look: about the time a tree in a hurry takes from this usage to its nearest
-    /// limit. A look that is dear is taken rarely, and so is one at a tree that does nothing.
+    /// Returns how long to wait before the next sample: about the time in which a fast tree could go from this usage
+    /// to its nearest limit. Expensive samples and samples of an idle tree are taken less often.
     #[must_use]
     pub fn pause_ms(&self, usage: &Usage, pace: Pace) -> u64 {
-        /// What a program can fill in a millisecond.
+        /// Memory that a program can fill in a millisecond.
         const MEMORY_PER_MS: u64 = 4 << 20;
-        /// What a program can start in a millisecond.
+        /// Processes that a program can start in a millisecond.
         const PIDS_PER_MS: u64 = 5;
         const SHORTEST_MS: u64 = 20;
         const SHORTEST_IDLE_MS: u64 = 200;
         const LONGEST_MS: u64 = 500;
-        /// Processor time is used no faster than there are processors.
+        /// Processor time grows at most as fast as there are processors, so the next sample can be later.
         const LONGEST_FOR_CPU_TIME_MS: u64 = 10_000;
-        /// A tenth of one processor at the most is spent on looking.
+        /// Sampling uses at most a tenth of one processor.
         const LOOK_SHARE: u64 = 10;
         let memory = self.memory.map(|most| most.saturating_sub(usage.memory) / MEMORY_PER_MS);
         let pids = self.pids.map(|most| most.saturating_sub(usage.pids) / PIDS_PER_MS);
@@ -147,7 +147,7 @@ impl Resources {
         pause.max(pace.cost_us.saturating_mul(LOOK_SHARE) / 1000)
     }
 
-    /// Says the limits to people, each with how it is held where that is known: `memory 2 GiB (sampled)`.
+    /// Describes the limits, each with how it is enforced if that is known: `memory 2 GiB (sampled)`.
     #[must_use]
     pub fn to_words(&self, enforcement: Option<Enforcement>) -> String {
         let how = |exact: bool| match (enforcement, exact) {
@@ -156,7 +156,7 @@ impl Resources {
             (Some(Enforcement::ControlGroup), false) | (Some(Enforcement::Sampled), _) => " (sampled)",
         };
         let memory = self.memory.map(|bytes| format!("memory {}{}", size_words(bytes), how(true)));
-        // Also the clock of a control group has to be looked at.
+        // The processor time of a control group must be sampled too.
         let cpu_time = self.cpu_time_ms.map(|ms| format!("CPU time {}{}", seconds(ms), how(false)));
         let cpus = self.milli_cpus.map(|cpus| format!("{} CPUs{}", cpus as f64 / 1000.0, how(true)));
         let pids = self.pids.map(|pids| format!("pids {pids}{}", how(true)));
@@ -165,7 +165,7 @@ impl Resources {
 }
 
 impl ResourceLimit {
-    /// Says which limit it is: `memory limit 2 GiB`.
+    /// Describes the limit: `memory limit 2 GiB`.
     #[must_use]
     pub fn to_words(&self) -> String {
         match self {
@@ -180,7 +180,7 @@ fn seconds(ms: u64) -> String {
     format!("{} s", ms as f64 / 1000.0)
 }
 
-/// A size as it was meant: in the largest unit of which it is a whole number of tenths.
+/// Formats a size in the largest unit in which it is a whole number of tenths.
 fn size_words(bytes: u64) -> String {
     let units = [(1_u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     let fits = |unit: u64| bytes >= unit && u128::from(bytes) * 10 % u128::from(unit) == 0;

@@ -1,4 +1,4 @@
-//! What a task is: written once to `spec.json`, never changed, enough to run it again.
+//! The spec of a task: written once to `spec.json`, never changed, and sufficient to run the task again.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ use crate::text::raw_text::RawText;
 use crate::time::Timestamp;
 use crate::trace::TaskTrace;
 
-/// The owner of tasks that are started outside any session: the person at the terminal.
+/// The session of tasks that are started outside any other session: the person at the terminal.
 pub const DEFAULT_SESSION: &str = "default";
 
 /// The format of `spec.json` written by this build.
@@ -55,7 +55,7 @@ impl CommandSpec {
         }
     }
 
-    /// Returns the word that best names the program: wrappers such as `env` or `uv run` are looked through.
+    /// Returns the word that best names the program, ignoring wrappers such as `env` or `uv run`.
     #[must_use]
     pub fn program_word(&self) -> String {
         const WRAPPERS: [&str; 9] = ["env", "nice", "nohup", "time", "sudo", "timeout", "uv", "npx", "run"];
@@ -81,7 +81,7 @@ fn quoted(word: &str) -> String {
 /// One entry of an environment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EnvVar {
-    /// The name; holds neither `=` nor NUL.
+    /// The name; contains neither `=` nor NUL.
     pub name: RawText,
     /// The value.
     pub value: RawText,
@@ -94,9 +94,9 @@ pub enum Io {
     /// Standard input is empty; stdout and stderr are two pipes.
     #[default]
     Pipes,
-    /// As `Pipes`, but standard input stays open for typing.
+    /// Like `Pipes`, but standard input stays open.
     Stdin,
-    /// All three are one terminal.
+    /// All three streams are one terminal.
     Pty {
         /// Lines of the terminal.
         rows: u16,
@@ -105,23 +105,23 @@ pub enum Io {
     },
 }
 
-/// How long a task may live relative to its session.
+/// When a task ends relative to its session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Lifetime {
-    /// It ends with its session: when somebody ends that, and some time after its last host has gone.
+    /// It ends when its session is ended, or some time after the last host of the session has exited.
     #[default]
     Session,
-    /// It also ends some time after the last server of its session has gone.
+    /// It also ends some time after the last server of its session has exited.
     Client,
-    /// It ends when somebody ends its session; nobody's leaving ends it.
+    /// It ends only when its session is ended, not when hosts or servers exit.
     Kept,
     /// It outlives its session.
     Detached,
 }
 
 impl Lifetime {
-    /// Reads the word used in records.
+    /// Parses the word used in records.
     #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
         [Self::Session, Self::Client, Self::Kept, Self::Detached].into_iter().find(|it| it.word() == word)
@@ -139,71 +139,71 @@ impl Lifetime {
     }
 }
 
-/// How a task hangs on those who hold its session. Written at its start; again when it passes to another session, or runs
-/// again.
+/// How a task depends on the holders of its session. Written when the task is started, and again when it moves to
+/// another session or is restarted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionBond {
-    /// Whether somebody held the session with whose end the task ends.
+    /// Whether the session had a holder whose exit ends the task.
     pub held: bool,
-    /// When that was looked at.
+    /// When this was checked.
     pub at: Timestamp,
-    /// How long after the last holder has gone another may take its place.
+    /// How long the session may be without a holder before the task ends.
     pub grace_ms: u64,
 }
 
-/// How many tasks may run at a time, as it was when a task was started. A waiting task is held to its own, whichever process
-/// frees a slot.
+/// The concurrency limits in effect when a task was started. A queued task is subject to its own limits, regardless of
+/// the process that frees a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueueLimits {
-    /// Commands of its session.
+    /// Maximum number of running commands in its session.
     pub max_running: u32,
-    /// Agents of its session.
+    /// Maximum number of running agents in its session.
     pub max_agents: u32,
-    /// Tasks of all sessions; 0 = no limit.
+    /// Maximum number of running tasks in all sessions; 0 = no limit.
     pub max_running_total: u32,
 }
 
-/// A task as it was asked for. The environment lives here and nowhere else.
+/// A task as it was requested. The environment is stored only here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskSpec {
     /// Format of this record, see [`SPEC_VERSION`].
     pub version: u32,
     /// The canonical id.
     pub id: TaskId,
-    /// What sort of work it is.
+    /// The kind of work.
     pub kind: TaskKind,
-    /// The owner.
+    /// The session that owns it.
     pub session: String,
     /// Its number among the session's tasks, from 1.
     pub number: u64,
-    /// The dialect it was started through, and is spoken of in.
+    /// The dialect it was started through, which also names it.
     #[serde(default, skip_serializing_if = "Dialect::is_canonical")]
     pub dialect: Dialect,
-    /// The context in which its short handle counts, if not its session: when that began, see
-    /// [`context_stamp`](crate::context_stamp).
+    /// The context in which its short handle is numbered, if that is not its session: the time at which the context
+    /// began, see [`context_stamp`](crate::context_stamp).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
-    /// The number in its short handle: which background task of its context it is, from 1. None while it runs in
-    /// the foreground, and in specs of earlier builds.
+    /// The number in its short handle among the background tasks of its context, from 1. `None` while it runs in the
+    /// foreground, and in specs of earlier builds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handle_number: Option<u64>,
-    /// Whether it began in the foreground: somebody waits for its first run.
+    /// Whether its first run started in the foreground, with a caller waiting for its end.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub foreground: bool,
     /// A name unique among the session's live tasks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// A line for people.
+    /// A one-line description for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// What to execute.
     pub command: CommandSpec,
-    /// In which place it runs.
+    /// Where it runs.
     #[serde(default, skip_serializing_if = "Place::is_process")]
     pub place: Place,
-    /// The directory to execute it in; absolute.
+    /// The working directory; absolute.
     pub cwd: RawText,
-    /// The whole environment of the command.
+    /// The complete environment of the command.
     pub env: Vec<EnvVar>,
     /// File mode creation mask of the command.
     #[serde(default = "usual_umask")]
@@ -213,10 +213,10 @@ pub struct TaskSpec {
     pub io: Io,
     /// Time, size and silence limits.
     pub limits: Limits,
-    /// Whether it ends with its session.
+    /// When it ends relative to its session.
     #[serde(default)]
     pub lifetime: Lifetime,
-    /// How it hangs on those who hold its session. None where it does not, and in specs of earlier builds.
+    /// How it depends on the holders of its session. `None` if it does not, and in specs of earlier builds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bond: Option<SessionBond>,
     /// The batch it belongs to.
@@ -225,62 +225,64 @@ pub struct TaskSpec {
     /// Tasks that must complete first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<TaskId>,
-    /// Higher starts earlier.
+    /// The priority in the queue: higher starts earlier.
     #[serde(default)]
     pub priority: i32,
-    /// The limits it was started with. Specs of earlier builds have none: those of the process that looks hold then.
+    /// The concurrency limits it was started with. Specs of earlier builds have none; then those of the current
+    /// process apply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<QueueLimits>,
     /// Whether its log begins with four header lines.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub log_header: bool,
-    /// Whether hooks were configured when it was started: others are not run for it. Specs of earlier builds do not say.
+    /// Whether hooks were configured when it was started. If not, no hooks run for it. Specs of earlier builds do not
+    /// say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hooks: Option<bool>,
-    /// What makes it ready, if anybody wants to know.
+    /// The readiness condition, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ready: Option<ReadyWhen>,
-    /// Whether it has a descriptor to tell its progress on.
+    /// Whether it has a progress descriptor.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub progress_fd: bool,
-    /// The session on whose behalf its owner works, such as that of a parent agent.
+    /// The session that its owner works for, such as that of a parent agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_session: Option<String>,
-    /// The message that led to it, in words of the owner's own.
+    /// The message that led to it, as the owner identifies it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_message: Option<String>,
-    /// Who waits for its first run and will tell how that ends, as the ledger of notices knows it.
+    /// The process that waits for its first run and reports the end itself, as named in the records of notifications.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub teller: Option<String>,
-    /// The server that started it, as its session's directory knows it. While that lives, only it tells how the task
-    /// ends where several servers share the session.
+    /// The server that started it, as named in its session's directory. While that server lives, no other server of
+    /// the session delivers the task's notifications.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub starter: Option<String>,
-    /// When it was asked for.
+    /// When it was requested.
     pub created_at: Timestamp,
-    /// Who approved it: `user`, or `auto` when nobody had to.
+    /// Who approved it: `user`, or `auto` if no approval was needed.
     pub approved_by: String,
     /// When it was approved.
     pub approved_at: Timestamp,
-    /// What an agent is asked to do, where one is; boxed because few tasks have it.
+    /// The request to an agent, for agent tasks; boxed because few tasks have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<Box<AgentSpec>>,
-    /// The approval it was started with, where a person was asked.
+    /// The approval it was started with, if a person was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<ApprovalRecord>,
-    /// Its place in a trace. Specs of earlier builds have none.
+    /// Its ids in a trace. Specs of earlier builds have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<TaskTrace>,
 }
 
 impl TaskSpec {
-    /// Returns what it is called in the dialect it was started through.
+    /// Returns its name in the dialect it was started through.
     #[must_use]
     pub fn handle(&self) -> String {
         self.dialect.handle(self)
     }
 
-    /// Returns what it does, as a person would say it: the command, or what an agent was asked.
+    /// Describes the work for people: the command, or the prompt of an agent.
     #[must_use]
     pub fn to_line(&self) -> String {
         self.agent.as_ref().map_or_else(|| self.command.to_line(), |agent| agent.prompt.clone())

@@ -1,22 +1,22 @@
-//! Where a task stands. Each state carries exactly the data that is true in it.
+//! The state of a task. Each state has exactly the data that is valid in it.
 
 use serde::{Deserialize, Serialize};
 
 use super::cause::Cause;
 use crate::time::Timestamp;
 
-/// A process that can be recognised again: a pid alone may be reused.
+/// A process that can be identified later, even if its pid is reused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Process {
     /// Process id.
     pub pid: u32,
-    /// The kernel's start time of the process, in its own ticks since boot.
+    /// The start time of the process in ticks since boot, as the kernel reports it.
     pub start_ticks: u64,
-    /// Identity of the boot both numbers belong to.
+    /// The id of the boot that both numbers belong to.
     pub boot_id: String,
 }
 
-/// What made a run.
+/// The origin of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunOrigin {
@@ -35,35 +35,35 @@ pub enum RunOrigin {
 pub enum TaskState {
     /// Waits for a slot or for another task.
     Pending {
-        /// Number of the run to come, from 1.
+        /// Number of the next run, from 1.
         run: u32,
-        /// What made the run.
+        /// The origin of the run.
         origin: RunOrigin,
     },
     /// Holds a slot; its supervisor has not answered yet.
     Starting {
         /// Number of the run.
         run: u32,
-        /// What made the run.
+        /// The origin of the run.
         origin: RunOrigin,
         /// When it got the slot.
         since: Timestamp,
     },
-    /// Its first process lives.
+    /// Its first process is alive.
     Running {
         /// Number of the run.
         run: u32,
-        /// What made the run.
+        /// The origin of the run.
         origin: RunOrigin,
         /// The first process.
         process: Process,
         /// When it was spawned.
         started_at: Timestamp,
-        /// When it was ready, if it was.
+        /// When it became ready, if it did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ready: Option<Timestamp>,
     },
-    /// Somebody asked for its end; it is not dead yet.
+    /// Its end was requested, and it is not dead yet.
     Cancelling {
         /// Number of the run.
         run: u32,
@@ -71,16 +71,16 @@ pub enum TaskState {
         process: Process,
         /// When it was spawned.
         started_at: Timestamp,
-        /// Who asked.
+        /// The requester.
         by: String,
-        /// What made the run.
+        /// The origin of the run.
         #[serde(default)]
         origin: RunOrigin,
-        /// When it was ready, if it was.
+        /// When it became ready, if it did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ready: Option<Timestamp>,
     },
-    /// Over.
+    /// It has ended.
     Ended {
         /// Number of the run.
         run: u32,
@@ -90,19 +90,19 @@ pub enum TaskState {
         ended_at: Timestamp,
         /// The cause of the end.
         cause: Cause,
-        /// What made the run.
+        /// The origin of the run.
         #[serde(default)]
         origin: RunOrigin,
-        /// When it was ready, if it was.
+        /// When it became ready, if it did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ready: Option<Timestamp>,
-        /// Whether output may be missing, because for a while nobody was there to take it.
+        /// Whether output may be missing, because there was no supervisor to read it for a while.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         output_lost: bool,
     },
 }
 
-/// The word for a state; what lists, filters and hosts see.
+/// The word for a state, as used in lists, filters and hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
@@ -116,13 +116,13 @@ pub enum Status {
     Cancelling,
     /// Ended with exit code 0.
     Completed,
-    /// Ended otherwise by itself, or could not start.
+    /// Exited with another code, ended by a signal, or could not start.
     Failed,
-    /// Ended because somebody asked.
+    /// Ended on request.
     Cancelled,
     /// Ended by a time limit.
     TimedOut,
-    /// Ended unseen.
+    /// Ended without a supervisor watching.
     Lost,
 }
 
@@ -156,13 +156,13 @@ impl Status {
         }
     }
 
-    /// Reads the word.
+    /// Parses the word.
     #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|status| status.word() == word)
     }
 
-    /// Returns whether the task is over.
+    /// Returns whether the task has ended.
     #[must_use]
     pub const fn is_terminal(self) -> bool {
         match self {
@@ -171,7 +171,7 @@ impl Status {
         }
     }
 
-    /// Returns whether something went wrong. What somebody asked for is no error.
+    /// Returns whether the status is a failure. An end on request is not a failure.
     #[must_use]
     pub const fn is_error(self) -> bool {
         match self {
@@ -195,13 +195,13 @@ impl TaskState {
             Self::Running { origin: RunOrigin::Resume, .. } => Status::Resumed,
             Self::Running { .. } => Status::Running,
             Self::Cancelling { .. } => Status::Cancelling,
-            // A follow-up comes after an answer, and takes nothing from it: only a completed task has follow-ups.
+            // Only a completed task has follow-ups, and the result of a follow-up does not change that.
             Self::Ended { origin: RunOrigin::Resume, .. } => Status::Completed,
             Self::Ended { cause, .. } => cause.status(),
         }
     }
 
-    /// Returns the number of the present or last run.
+    /// Returns the number of the current or last run.
     #[must_use]
     pub const fn run(&self) -> u32 {
         match self {
@@ -213,7 +213,7 @@ impl TaskState {
         }
     }
 
-    /// Returns what made the present or last run.
+    /// Returns the origin of the current or last run.
     #[must_use]
     pub const fn origin(&self) -> RunOrigin {
         match self {
@@ -225,7 +225,7 @@ impl TaskState {
         }
     }
 
-    /// Returns the first process while it lives.
+    /// Returns the first process while it is alive.
     #[must_use]
     pub const fn process(&self) -> Option<&Process> {
         match self {
@@ -234,7 +234,7 @@ impl TaskState {
         }
     }
 
-    /// Returns when the present or last run was spawned.
+    /// Returns when the current or last run was spawned.
     #[must_use]
     pub const fn started_at(&self) -> Option<Timestamp> {
         match self {
@@ -244,7 +244,7 @@ impl TaskState {
         }
     }
 
-    /// Returns when the present or last run was ready, if it was.
+    /// Returns when the current or last run became ready, if it did.
     #[must_use]
     pub const fn ready(&self) -> Option<Timestamp> {
         match self {

@@ -1,4 +1,4 @@
-//! The one function that decides every transition. Recovery replays through it too.
+//! The only function that decides transitions. Recovery also replays events through it.
 
 use super::event::Event;
 use super::state::{RunOrigin, Status, TaskState};
@@ -13,13 +13,13 @@ pub struct Refusal {
     pub event: &'static str,
 }
 
-/// Returns the state after `event`, or why it cannot follow.
+/// Returns the state after `event`, or why the event is impossible.
 ///
-/// Every pair is spelled out, so that a new state or event does not compile until it was thought
-/// through. Terminal states are final: only a further run leads out of them.
+/// Every pair is listed, so that the compiler requires a decision for each new state or event. Terminal states are
+/// final: only a further run leaves them.
 ///
 /// # Errors
-/// Refuses pairs that do not occur in a task's life.
+/// When the event cannot happen in this state.
 pub fn next_state(state: &TaskState, event: &Event) -> Result<TaskState, Refusal> {
     use TaskState::{Cancelling, Ended, Pending, Running, Starting};
 
@@ -47,7 +47,7 @@ pub fn next_state(state: &TaskState, event: &Event) -> Result<TaskState, Refusal
             let (process, by) = (process.clone(), by.clone());
             Ok(Cancelling { run: *run, process, started_at: *started_at, by, origin: *origin, ready: *ready })
         }
-        // A second, perhaps stronger, kill changes nothing about who asked first.
+        // A second kill, even with a stronger signal, does not change the requester.
         (Event::KillRequested { .. }, Cancelling { .. }) => Ok(state.clone()),
         // Children that outlived the first process may still be killed.
         (Event::KillRequested { .. }, Ended { .. }) => Ok(state.clone()),
@@ -80,7 +80,7 @@ pub fn next_state(state: &TaskState, event: &Event) -> Result<TaskState, Refusal
         }),
         (Event::Ended { .. }, Ended { .. }) => refused(),
 
-        // A follow-up needs an answer that it follows.
+        // A follow-up requires an earlier answer.
         (Event::Requeued { origin: RunOrigin::Resume }, Ended { .. })
             if state.status() != Status::Completed =>
         {
@@ -101,7 +101,7 @@ pub fn next_state(state: &TaskState, event: &Event) -> Result<TaskState, Refusal
             }
             Ok(state)
         }
-        // Once per run, and never after its end.
+        // A task becomes ready once per run, and never after its end.
         (Event::Ready { .. }, Running { ready: Some(_), .. } | Cancelling { ready: Some(_), .. }) => {
             refused()
         }

@@ -1,6 +1,6 @@
-//! Texts that are too long, cut between characters.
+//! Shortens long texts on character boundaries.
 
-/// Returns as much of the beginning of a text as fits into a number of bytes, and how many bytes are left out.
+/// Returns the beginning of a text, at most the given number of bytes, and how many bytes are left out.
 #[must_use]
 pub fn first_bytes(text: &str, most: usize) -> (&str, usize) {
     let end = text.floor_char_boundary(most);
@@ -13,7 +13,7 @@ pub fn first_chars(text: &str, most: usize) -> &str {
     text.char_indices().nth(most).map_or(text, |(end, _)| &text[..end])
 }
 
-/// Cuts a text after a number of characters; one that was longer ends with `…`.
+/// Shortens a text to a number of characters; a shortened text ends with `…`.
 #[must_use]
 pub fn clipped(text: &str, most_chars: usize) -> String {
     let shown = first_chars(text, most_chars);
@@ -21,8 +21,8 @@ pub fn clipped(text: &str, most_chars: usize) -> String {
     format!("{shown}{mark}")
 }
 
-/// Keeps the beginning and the end of a text that has more than so many bytes, with a line between them that says how
-/// many are left out.
+/// Keeps the beginning and the end of a text that exceeds a number of bytes, with a line between them that says how
+/// many bytes are left out.
 #[must_use]
 pub fn both_ends(text: &str, most_bytes: usize) -> String {
     if text.len() <= most_bytes {

@@ -1,6 +1,7 @@
-//! Text: bytes that may be no UTF-8, numbers with units, and what is safe to show.
+//! Text utilities: bytes that may not be UTF-8, numbers with units, and safe display.
 //!
-//! `cut` shortens, `redact` finds secrets, `visible` characters that hide others, `prompt` lines that wait for an answer.
+//! `cut` shortens text, `redact` finds secrets, `visible` spells out invisible characters, and `prompt` recognises
+//! lines that wait for an answer.
 
 pub(crate) mod cut;
 pub(crate) mod prompt;

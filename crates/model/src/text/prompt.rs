@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 /// Patterns for the last line of a program that waits for input.
 ///
-/// A pattern is literal text in which `*` stands for anything; case is ignored, and the whole line,
-/// without surrounding white space, must fit.
+/// A pattern is literal text in which `*` matches anything. Case is ignored, and the whole line without surrounding
+/// white space must match.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PromptPatterns(pub Vec<String>);
 
@@ -34,7 +34,7 @@ impl Default for PromptPatterns {
 }
 
 impl PromptPatterns {
-    /// Returns whether the last line with any text in `tail` looks like a prompt.
+    /// Returns whether the last non-empty line of `tail` looks like a prompt.
     #[must_use]
     pub fn matches(&self, tail: &[u8]) -> bool {
         let text = String::from_utf8_lossy(tail).to_lowercase();

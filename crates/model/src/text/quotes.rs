@@ -1,10 +1,10 @@
-//! A first look at a script: quotes that are never closed.
+//! Finds quotes in a script that are never closed.
 
-/// Returns the quote that a script leaves open, if one certainly is.
+/// Returns the quote that a script leaves open, if that is certain.
 ///
-/// This is no parser. Two simple readings, one that follows nested substitutions and one that does
-/// not, must agree; scripts with here-documents are not judged. So a correct script is never refused,
-/// and what slips through is refused by the shell.
+/// This is not a parser. Two simple readings, one that follows nested substitutions and one that does not, must agree,
+/// and scripts with here-documents are not checked. So a correct script is never refused, and the shell refuses the
+/// incorrect ones that are missed here.
 #[must_use]
 pub fn unclosed_quote(script: &str) -> Option<&'static str> {
     if script.contains("<<") {

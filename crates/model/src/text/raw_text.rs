@@ -1,4 +1,4 @@
-//! Text from the operating system, which need not be UTF-8.
+//! Text from the operating system, which may not be UTF-8.
 
 use std::fmt;
 
@@ -6,19 +6,19 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// Bytes of a path, an argument or an environment entry.
 ///
-/// In JSON a plain string where the bytes are UTF-8, else `{"hex": "…"}`, so that nothing is lost
+/// In JSON this is a plain string if the bytes are UTF-8, and `{"hex": "…"}` otherwise, so that no information is lost
 /// and ordinary values stay readable.
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RawText(Vec<u8>);
 
 impl RawText {
-    /// Returns the bytes as they are.
+    /// Returns the bytes.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// Returns the text for people: bytes that are no UTF-8 show as replacement characters.
+    /// Returns the text for display, with replacement characters for invalid UTF-8.
     #[must_use]
     pub fn to_lossy(&self) -> String {
         String::from_utf8_lossy(&self.0).into_owned()

@@ -9,24 +9,24 @@ pub enum UnitError {
     /// Not a size.
     #[error("{0:?} is not a size: write 4096, 64KiB, 10MiB, 1GiB or 0")]
     Size(String),
-    /// No number of processors.
+    /// Not a number of processors.
     #[error("{0:?} is not a number of CPUs: write 2, 1.5 or 0.25")]
     Cpus(String),
 }
 
-/// Reads a duration such as `500ms`, `30s`, `1.5m`, `2h`, `1d` or plain seconds, in milliseconds.
+/// Parses a duration such as `500ms`, `30s`, `1.5m`, `2h`, `1d` or plain seconds, in milliseconds.
 ///
 /// # Errors
-/// Refuses empty, negative, non-finite and overflowing values.
+/// When the value is empty, negative, not finite or too large.
 pub fn parse_duration_ms(text: &str) -> Result<u64, UnitError> {
     let units = [("ms", 1.0), ("s", 1e3), ("m", 60e3), ("h", 3_600e3), ("d", 86_400e3), ("", 1e3)];
     scaled(text, &units).ok_or_else(|| UnitError::Duration(text.to_owned()))
 }
 
-/// Reads a size such as `4096`, `64KiB`, `10MiB`, `10M` or `1GiB`, in bytes.
+/// Parses a size such as `4096`, `64KiB`, `10MiB`, `10M` or `1GiB`, in bytes.
 ///
 /// # Errors
-/// Refuses empty, negative, non-finite and overflowing values.
+/// When the value is empty, negative, not finite or too large.
 pub fn parse_size(text: &str) -> Result<u64, UnitError> {
     const KIB: f64 = 1024.0;
     let units = [
@@ -45,10 +45,10 @@ pub fn parse_size(text: &str) -> Result<u64, UnitError> {
     scaled(&text.to_ascii_lowercase(), &units).ok_or_else(|| UnitError::Size(text.to_owned()))
 }
 
-/// Reads a number of processors such as `2`, `1.5` or `0.25`, in thousandths.
+/// Parses a number of processors such as `2`, `1.5` or `0.25`, in thousandths.
 ///
 /// # Errors
-/// Refuses empty, negative, non-finite and overflowing values, and what is finer than a thousandth.
+/// When the value is empty, negative, not finite, too large, or finer than a thousandth.
 pub fn parse_milli_cpus(text: &str) -> Result<u64, UnitError> {
     let refused = || UnitError::Cpus(text.to_owned());
     let (whole, fraction) = text.trim().split_once('.').unwrap_or((text.trim(), "0"));
@@ -73,7 +73,7 @@ fn scaled(text: &str, units: &[(&str, f64)]) -> Option<u64> {
     (value.is_finite() && value < 1e18).then_some(value as u64)
 }
 
-/// Returns `1 task`, `2 tasks`.
+/// Returns a count with its noun: `1 task`, `2 tasks`.
 #[must_use]
 pub fn count(number: usize, one: &str, many: &str) -> String {
     if number == 1 { format!("1 {one}") } else { format!("{number} {many}") }

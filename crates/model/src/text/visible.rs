@@ -1,13 +1,13 @@
-//! Text that is shown before somebody decides on it: what steers a terminal or cannot be seen is spelled out, so that
-//! what is read is what happens.
+//! Text that a person reads before a decision. Characters that control the terminal or are invisible are spelled out,
+//! so that the text shows what will happen.
 
-/// Returns whether a character takes no place of its own, steers what is around it, or passes for a blank.
+/// Returns whether a character is invisible, affects the characters around it, or looks like a blank.
 #[must_use]
 pub fn is_hidden(c: char) -> bool {
     match c {
         ' ' => false,
         c if c.is_control() || c.is_whitespace() => true,
-        // Soft hyphen, joiners, marks of direction, fillers, variation selectors, tags.
+        // Soft hyphen, joiners, direction marks, fillers, variation selectors, tags.
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' => true,
         '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' => true,
         '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' => true,
@@ -17,7 +17,7 @@ pub fn is_hidden(c: char) -> bool {
     }
 }
 
-/// Spells out what is hidden in a text; its lines stay.
+/// Spells out hidden characters in a text; line breaks are kept.
 #[must_use]
 pub fn visible(text: &str) -> String {
     let mut visible = String::with_capacity(text.len());

@@ -73,7 +73,7 @@ pub enum Operation {
     LookForHosts,
     /// The task ends with this session from now on.
     BelongTo {
-        /// Nothing if the task no longer ends with a session.
+        /// The session; `None` if the task no longer ends with a session.
         session: Option<SessionWatch>,
     },
     /// Change the terminal's size.
@@ -120,7 +120,8 @@ pub enum ControlReply {
         /// The exit record.
         record: Box<ExitRecord>,
     },
-    /// The tree is gone, or its survivors are named; after a mere signal, what was sent.
+    /// The tree is gone, or its survivors are listed. After a signal that does not end the task, the signal that was
+    /// sent.
     Killed {
         /// The receipt.
         receipt: KillReceipt,

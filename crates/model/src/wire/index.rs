@@ -1,11 +1,11 @@
-//! The output index: which stream printed which part of the log, and when, and what was dropped.
+//! The output index: which stream printed each part of the log, when, and where bytes were dropped.
 //!
-//! `output.idx` is a header and 16-byte entries in order of logical offset. An entry is written
-//! *before* the bytes it announces, and its length is where the next one begins; so when a
-//! supervisor is killed between the two writes, attribution stays exact.
+//! `output.idx` is a header and 16-byte entries in order of logical offset. An entry is written *before* the bytes it
+//! announces, and ends where the next one begins. So the streams are attributed exactly even if a supervisor is killed
+//! between the two writes.
 //!
-//! Logical offsets count every byte the task printed. Where bytes were dropped the log holds
-//! [`drop_marker`] instead, so physical offsets differ behind it:
+//! Logical offsets count every byte the task printed. Where bytes were dropped, the log has a [`drop_marker`] instead,
+//! so physical offsets after it differ:
 //!
 //! ```text
 //! log      [prefix][head bytes............][marker][tail bytes......]
@@ -22,11 +22,11 @@ const ENTRY_LEN: usize = 16;
 /// The beginning of `output.idx`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IndexHeader {
-    /// Inode of the log it describes; the two are replaced one after the other.
+    /// Inode of the log it describes, because the two files are not replaced at the same moment.
     pub log_inode: u64,
-    /// Bytes at the head of the log that are no output.
+    /// Bytes at the beginning of the log that are not output.
     pub prefix_len: u64,
-    /// Whether any byte was dropped; if not, logical and physical offsets agree.
+    /// Whether any byte was dropped; if not, logical and physical offsets differ only by the prefix.
     pub has_drops: bool,
 }
 
@@ -43,7 +43,7 @@ impl IndexHeader {
         bytes
     }
 
-    /// Reads a header; nothing when it is cut short, foreign, or of a newer version.
+    /// Parses a header; `None` if it is incomplete, not ours, or of a newer version.
     #[must_use]
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         let version = u32::from_le_bytes(bytes.get(4..8)?.try_into().ok()?);
@@ -69,14 +69,14 @@ pub enum EntryKind {
     Stdout(u64),
     /// Bytes of stderr follow; with the time.
     Stderr(u64),
-    /// That many bytes are missing here.
+    /// This many bytes are missing here.
     Drop(u64),
 }
 
 /// One entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Logical offset it begins at; 62 bits.
+    /// Logical offset at which it begins; 62 bits.
     pub offset: u64,
     /// What it announces.
     pub kind: EntryKind,
@@ -100,7 +100,7 @@ impl Entry {
         bytes
     }
 
-    /// Reads an entry; nothing for one that is cut short or of an unknown kind.
+    /// Parses an entry; `None` if it is incomplete or of an unknown kind.
     #[must_use]
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         let (first, value) = (word(bytes, 0)?, word(bytes, 8)?);
@@ -114,23 +114,23 @@ impl Entry {
     }
 }
 
-/// A stretch of the log that came from one stream, or a hole in it.
+/// A part of the log from one stream, or a gap in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// Logical offset of its first byte.
     pub logical: u64,
     /// Number of logical bytes.
     pub len: u64,
-    /// Physical offset in the log, prefix included; of the marker, for a hole.
+    /// Physical offset in the log, including the prefix; for a gap, that of the marker.
     pub physical: u64,
     /// What it is.
     pub kind: EntryKind,
 }
 
-/// Turns entries into segments, given the physical size of the log.
+/// Converts entries into segments, given the physical size of the log.
 ///
-/// The last segment ends where the log ends. Entries that lie beyond the log (somebody cut it) give
-/// empty segments, so that a reader never runs past the file.
+/// The last segment ends where the log ends. Entries beyond the end of a truncated log become empty segments, so that
+/// a reader never reads past the file.
 #[must_use]
 pub fn segments(entries: &[Entry], prefix_len: u64, log_size: u64) -> Vec<Segment> {
     let mut physical = prefix_len;
@@ -153,7 +153,7 @@ pub fn segments(entries: &[Entry], prefix_len: u64, log_size: u64) -> Vec<Segmen
     result
 }
 
-/// Returns what the log holds in place of `count` dropped bytes, for people and for machines.
+/// Returns the text in the log that replaces `count` dropped bytes, for people and programs.
 #[must_use]
 pub fn drop_marker(count: u64) -> String {
     format!("\n…({count} bytes dropped from middle)…\n<output-truncated bytes-dropped=\"{count}\"/>\n")

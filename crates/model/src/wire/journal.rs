@@ -1,4 +1,4 @@
-//! The journal: what a supervisor saw and did, for its successors.
+//! The journal: what a supervisor observed and did, for its successors.
 
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +27,7 @@ pub struct JournalLine {
     pub entry: JournalEntry,
 }
 
-/// Something a supervisor saw or did.
+/// An observation or action of a supervisor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "entry", rename_all = "snake_case")]
 pub enum JournalEntry {
@@ -94,7 +94,7 @@ pub enum JournalEntry {
     Hosted,
     /// The task ends with another session from now on.
     Belongs {
-        /// Nothing if the task no longer ends with a session.
+        /// The session; `None` if the task no longer ends with a session.
         session: Option<SessionWatch>,
     },
     /// A guardian or an adopter took over.
@@ -104,7 +104,7 @@ pub enum JournalEntry {
     },
     /// The last process of the tree is gone.
     TreeEmpty {
-        /// Bytes the task printed, with those of the processes that outlived the first; dropped ones included.
+        /// Bytes that the task printed, including those of processes that outlived the first one and dropped ones.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         output_bytes: Option<u64>,
         /// Bytes that are not in the log.

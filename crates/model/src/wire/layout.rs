@@ -4,19 +4,20 @@
 pub const TASKS_DIR: &str = "tasks";
 /// In the home: a directory for each session.
 pub const SESSIONS_DIR: &str = "sessions";
-/// In the home: the ids of tasks that are not in the database yet, a line each.
+/// In the home: the ids of tasks that are not in the database yet, one per line.
 pub const ARRIVALS_FILE: &str = "arrivals";
 /// In the home: exists while tasks are queued.
 pub const WAITING_FILE: &str = "waiting";
 /// In the home: locked by the process that indexes many arrivals.
 pub const SETTLING_FILE: &str = "settling";
-/// In a session's directory: prefix of the files that hosts hold locked, with their pid.
+/// In a session's directory: prefix of the files that hosts keep locked, followed by their pid.
 pub const HOST_PREFIX: &str = "host-";
-/// Prefix of the same files of the servers of a session's tools.
+/// In a session's directory: prefix of the files that servers of the session's tools keep locked.
 pub const SERVER_PREFIX: &str = "server-";
-/// In a session's directory: since when it has had no host, in microseconds since 1970, once one has gone.
+/// In a session's directory: since when it has had no host, in microseconds since the epoch. Absent before a host has
+/// exited.
 pub const NO_HOST_FILE: &str = "no-host";
-/// The same for hosts and servers together.
+/// In a session's directory: since when it has had neither host nor server, in microseconds since the epoch.
 pub const NO_SERVER_FILE: &str = "no-server";
 /// In the home: a socket for each process that waits for events.
 pub const BELLS_DIR: &str = "bells";
@@ -53,11 +54,11 @@ pub const AGENT_FILE: &str = "agent.json";
 pub const ACTIVITY_FILE: &str = "activity.json";
 /// Everything an agent sent, one JSON line each.
 pub const TRANSCRIPT_FILE: &str = "transcript.jsonl";
-/// What an agent changed in a worktree of its own.
+/// The changes that an agent made in its own worktree.
 pub const DIFF_FILE: &str = "changes.diff";
 /// The socket of an agent that cannot reload its session and is kept alive.
 pub const AGENT_SOCKET: &str = "agent.sock";
-/// Messages that follow a finished agent's answer: a file for each run, named by its number.
+/// Follow-up messages to an agent: one file per run, named by its number.
 pub const FOLLOW_UPS_DIR: &str = "follow-ups";
-/// Files of earlier runs, a directory each.
+/// Files of earlier runs, one directory per run.
 pub const RUNS_DIR: &str = "runs";

@@ -1,12 +1,11 @@
-//! The names of logs among those of their session: `bash_1.20260523-024147-123.log`.
+//! File names of logs in a session: `bash_1.20260523-024147-123.log`.
 
 use crate::time::Timestamp;
 
-/// The pattern that every such name fits, for programs that look for them: handle, moment, and a count where two
-/// would be the same.
+/// The pattern of these names, for programs that search for them: handle, time, and a count if two would be the same.
 pub const TASK_LOG_NAME_PATTERN: &str = r"^([a-z]+_[0-9]+)\.([0-9]{8}-[0-9]{6}-[0-9]{3})(?:-([0-9]+))?\.log$";
 
-/// Writes the moment at which a context began, in UTC: sorted as text it is sorted by time.
+/// Formats the time at which a context began, in UTC. The text sorts by time.
 #[must_use]
 pub fn context_stamp(begun: Timestamp) -> String {
     let (year, month, day, hour, minute, second) = begun.civil();
@@ -14,7 +13,7 @@ pub fn context_stamp(begun: Timestamp) -> String {
     format!("{year:04}{month:02}{day:02}-{hour:02}{minute:02}{second:02}-{ms:03}")
 }
 
-/// Tells whether a text is such a moment.
+/// Returns whether a text has this form.
 #[must_use]
 pub fn is_context_stamp(text: &str) -> bool {
     let parts: Vec<_> = text.split('-').collect();
@@ -22,7 +21,7 @@ pub fn is_context_stamp(text: &str) -> bool {
     parts.iter().map(|part| part.len()).eq([8, 6, 3]) && parts.iter().all(is_number)
 }
 
-/// Returns the name of a log; `clashes` is how many others have it already.
+/// Returns the name of a log; `clashes` is the number of other logs with the same name.
 #[must_use]
 pub fn task_log_name(handle: &str, stamp: &str, clashes: u32) -> String {
     match clashes {

@@ -1,4 +1,4 @@
-//! `metadata.json`: the record as co-cli lays it out. A view; nothing is decided by it.
+//! `metadata.json`: the record in co-cli's layout. It is a view: meanwhile bases no decision on it.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,31 +6,31 @@ use crate::task::state::Status;
 use crate::time::Timestamp;
 use crate::trace::{SpanId, TraceId};
 
-/// co-cli's record of a task. It has names of environment variables, never their values.
+/// co-cli's record of a task. It has the names of environment variables, never their values.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Metadata {
     /// The canonical id.
     pub task_id: String,
-    /// When it was asked for.
+    /// When it was requested.
     pub created_at: Timestamp,
     /// When it was spawned.
     pub started_at: Option<Timestamp>,
     /// When it ended.
     pub completed_at: Option<Timestamp>,
-    /// The state's word.
+    /// The word for the state.
     pub status: Status,
     /// The argument vector.
     pub command: Vec<String>,
     /// Working directory.
     pub cwd: String,
-    /// Names of the variables that were given for this task.
+    /// Names of the variables that were set for this task.
     pub env: Vec<String>,
-    /// A line for people.
+    /// A one-line description for people.
     pub description: String,
-    /// The agent that does it, where one does.
+    /// The agent, for agent tasks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subagent_type: Option<String>,
-    /// What that agent was asked.
+    /// The prompt of the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
     /// Process id.
@@ -44,12 +44,12 @@ pub struct Metadata {
     pub span_id: Option<SpanId>,
     /// `user` or `auto`.
     pub approved_by: String,
-    /// When.
+    /// When it was approved.
     pub approved_at: Timestamp,
 }
 
 impl Metadata {
-    /// Enters a state. co-cli has five: what it has no word for runs, or has failed.
+    /// Sets the state. co-cli has five words: all other states become running or failed.
     pub const fn set_status(&mut self, status: Status) {
         self.status = match status {
             Status::Pending | Status::Running | Status::Completed | Status::Failed | Status::Cancelled => {

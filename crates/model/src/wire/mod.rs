@@ -1,7 +1,7 @@
-//! Formats shared by the two executables and kept on disk. Each carries a version.
+//! Formats that both executables share and that are stored on disk. Each has a version.
 //!
-//! A new library reads an old supervisor's records, because tasks outlive upgrades: fields are only
-//! ever added, with defaults, and a version is raised when an old reader would misread.
+//! A new library reads the records of an old supervisor, because tasks outlive upgrades. Fields are only added, with
+//! defaults, and a version is raised if an old reader would misread the format.
 
 mod control;
 mod index;

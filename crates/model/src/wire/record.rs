@@ -1,4 +1,4 @@
-//! The exit record: how a run ended, written once, by rename.
+//! The exit record: how a run ended, written once by rename.
 
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +31,7 @@ pub struct ExitRecord {
     pub version: u32,
     /// Number of the run.
     pub run: u32,
-    /// The first process; absent when nothing was spawned.
+    /// The first process; absent if nothing was spawned.
     #[serde(default)]
     pub process: Option<Process>,
     /// When it was spawned.
@@ -52,11 +52,11 @@ pub struct ExitRecord {
     /// Signals sent up to the end of the first process.
     #[serde(default)]
     pub signals: Vec<SentSignal>,
-    /// Bytes the task printed, dropped ones included.
+    /// Bytes that the task printed, including dropped ones.
     pub output_bytes: u64,
     /// Bytes that are not in the log.
     pub dropped_bytes: u64,
-    /// Whether output may be missing, because no supervisor was there to take it.
+    /// Whether output may be missing, because there was no supervisor to read it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub output_lost: bool,
     /// Processes that outlived the first one.

@@ -1,16 +1,16 @@
-//! Why a supervisor did not execute a command, as one word.
+//! Codes for why a supervisor did not execute a command.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Why a command was not executed. It is a word in the supervisor's answer.
+/// Why a command was not executed, as a word in the supervisor's answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub enum RefusalCode {
     /// There is no such program.
     NotFound,
-    /// The file exists, and cannot be executed.
+    /// The file exists but cannot be executed.
     NotExecutable,
     /// The working directory cannot be used.
     Directory,
@@ -20,18 +20,18 @@ pub enum RefusalCode {
     Version,
     /// The disk is full.
     NoRoom,
-    /// No descriptor, process or memory is left. It may work later, or for another process.
+    /// No descriptor, process or memory is left. A later attempt, or one of another process, may succeed.
     Lack,
-    /// A limit needs a control group, and none can be made.
+    /// A limit needs a control group, and none can be created.
     NoControlGroup,
     /// Another system call failed.
     System,
-    /// A word that only another version knows.
+    /// A word of another version.
     Other(String),
 }
 
 impl RefusalCode {
-    /// All that this version knows.
+    /// All words of this version.
     const KNOWN: [Self; 9] = [
         Self::NotFound,
         Self::NotExecutable,

@@ -12,7 +12,7 @@ use crate::wire::refusal_code::RefusalCode;
 /// The version of the start message. A supervisor that does not know resource limits refuses version 2.
 pub const START_VERSION: u32 = 2;
 
-/// Most slots that are passed with a start message.
+/// Maximum number of slots that are passed with a start message.
 pub const MOST_SLOTS: usize = 2;
 
 /// The first byte of a slot's file while a task holds the slot.

@@ -1,8 +1,8 @@
-//! From terminal bytes to text that is safe to show and cheap to read.
+//! Converts terminal output to text that is safe to show and cheap to read.
 
 use std::num::NonZero;
 
-/// Takes out control sequences and what a carriage return has overwritten.
+/// Removes control sequences and text that a carriage return has overwritten.
 #[must_use]
 pub fn clean_text(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());

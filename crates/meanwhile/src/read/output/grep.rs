@@ -1,4 +1,4 @@
-//! Searching a log where it lies, with a bounded answer.
+//! Searches a log in place and returns a bounded reply.
 
 use memchr::memmem;
 use mw_model::wire::EntryKind;
@@ -17,25 +17,25 @@ use crate::redact::{Redaction, Redactor, UNREADABLE_NOTE};
 use crate::settle::Settler;
 use crate::task::Scope;
 
-/// Bytes read in one go.
+/// Number of bytes read at once.
 const STEP: usize = 256 << 10;
-/// A longer line is searched in parts of this size.
+/// Longer lines are searched in parts of this size.
 const LONGEST_LINE: usize = 64 << 10;
-/// How much of a part is kept in sight for the next.
+/// How many bytes of one part are searched again with the next.
 const CUT: usize = 4 << 10;
 /// How much of a matching line is shown.
 const SHOWN: usize = 500;
 
-/// A line that fits.
+/// A matching line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct GrepMatch {
     /// Its number, from 1.
     pub line: u64,
     /// Logical offset of its first byte.
     pub offset: u64,
-    /// What it says, shortened and clean.
+    /// Its text, shortened and without control sequences.
     pub text: String,
-    /// Whether it is only here as a neighbour of one that fits.
+    /// Whether it is only context of a matching line.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub context: bool,
 }
@@ -45,32 +45,32 @@ pub struct GrepMatch {
 pub struct GrepRequest {
     /// A regular expression.
     pub pattern: String,
-    /// In which streams.
+    /// The streams to search.
     pub stream: StreamChoice,
-    /// From which logical offset on.
+    /// The logical offset to start from.
     pub from: u64,
-    /// Lines to show around each that fits.
+    /// Number of context lines around each match.
     pub context: usize,
-    /// Most lines that fit.
+    /// Maximum number of matches.
     pub most: usize,
-    /// Which run; absent = the present or last one.
+    /// The run to search; absent = the current or last one.
     pub run: Option<u32>,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Clone, Debug, Serialize)]
 pub struct GrepReply {
-    /// Lines in order.
+    /// The lines, in order.
     pub matches: Vec<GrepMatch>,
-    /// Whether there may be more.
+    /// Whether there may be more matches.
     pub truncated: bool,
-    /// Where to go on.
+    /// The offset to continue from.
     pub next_offset: u64,
 }
 
 impl GrepReply {
-    /// Keeps as many lines as fit into that many bytes, each with its number and its end; of the first as much as
-    /// fits, so that whoever goes on from `next_offset` comes to the end.
+    /// Keeps as many lines as fit into that many bytes, each with its number and newline. The first line is cut to
+    /// fit, so that a caller that continues from `next_offset` reaches the end.
     pub fn limit(&mut self, max_bytes: u64) {
         let most = usize::try_from(max_bytes).unwrap_or(usize::MAX);
         let frame = |line: &GrepMatch| line.line.to_string().len() + ":\n".len();
@@ -94,15 +94,15 @@ impl GrepReply {
 struct Search<'a> {
     pattern: &'a Regex,
     redactor: &'a Redactor,
-    /// Whether the lines are those of a private key.
+    /// Whether the current lines belong to a private key.
     in_key: bool,
-    /// The end of the part before, where a line is looked at in parts.
+    /// The end of the previous part of a line that is searched in parts.
     cut: Vec<u8>,
     context: usize,
     most: usize,
     found: usize,
     lines: Vec<GrepMatch>,
-    /// Lines before the present one, kept in case it fits.
+    /// Lines before the current one, kept in case it matches.
     before: std::collections::VecDeque<GrepMatch>,
     /// How many lines after a match are still to be shown.
     after: usize,
@@ -113,7 +113,7 @@ impl Reader<'_> {
     /// Searches a task's output line by line.
     ///
     /// # Errors
-    /// When the pattern is no regular expression, the task is unknown or its log is gone.
+    /// When the pattern is not a regular expression, the task is unknown or its log is gone.
     pub fn grep(&self, handle: &str, scope: &Scope, request: &GrepRequest) -> Result<GrepReply> {
         let GrepRequest { stream, from, context, most, .. } = *request;
         let pattern = compile(&request.pattern)?;
@@ -187,8 +187,8 @@ impl Reader<'_> {
 }
 
 impl Search<'_> {
-    /// Returns a line as it may be shown. A private key is the one secret of many lines, and a line that is looked at
-    /// in parts may be cut in the middle of one.
+    /// Returns a line as it may be shown. A private key is the only secret of several lines, and a line that is
+    /// searched in parts may be cut in the middle of a secret.
     fn shown(&self, body: &[u8], was_in_key: bool, edge: Edge) -> String {
         if was_in_key || self.in_key {
             return redaction_mark("private-key");
@@ -199,7 +199,7 @@ impl Search<'_> {
         clean_text(&String::from_utf8_lossy(&shown)).chars().take(SHOWN).collect()
     }
 
-    /// Tells whether the next line goes on with a private key.
+    /// Returns whether the next line continues a private key.
     fn goes_on_in_key(&self, body: &[u8]) -> bool {
         match (self.in_key, memmem::find(body, b"-----").is_some()) {
             (true, dashes) => !dashes || memmem::find(body, b"-----END").is_none(),
@@ -208,7 +208,7 @@ impl Search<'_> {
         }
     }
 
-    /// Looks at a line; tells whether that is enough.
+    /// Checks a line; returns whether the search is complete.
     fn look(&mut self, line: &[u8], offset: u64) -> bool {
         self.number += 1;
         let body = line.strip_suffix(b"\n").unwrap_or(line);
@@ -241,13 +241,13 @@ impl Search<'_> {
     }
 }
 
-/// Takes the reason out of a picture of several lines that shows where it is wrong, too.
+/// Extracts the reason from an error message of several lines that also shows the position.
 fn reason(text: &str) -> &str {
     let last = text.lines().last().unwrap_or_default().trim();
     last.strip_prefix("error: ").unwrap_or(last)
 }
 
-/// Reads a pattern, with an error that says in one line what is wrong.
+/// Compiles a pattern; the error describes the problem in one line.
 pub(crate) fn compile(pattern: &str) -> Result<Regex> {
     Regex::new(pattern).map_err(|error| {
         Error::invalid(

@@ -1,4 +1,4 @@
-//! Reading output: one primitive, capped, from any offset, never by loading the log.
+//! Reads output through one primitive: with limits, from any offset, and without loading the whole log.
 
 mod clean;
 mod grep;

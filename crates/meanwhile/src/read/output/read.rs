@@ -12,34 +12,34 @@ use crate::record::{Lookup, Records};
 use crate::settle::Settler;
 use crate::task::{Scope, Task};
 
-/// Where to begin.
+/// Where to start reading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum From {
     /// At a logical offset.
     Offset(u64),
-    /// So that this many lines are left.
+    /// At the beginning of the last lines.
     TailLines(u64),
-    /// So that this many bytes are left.
+    /// At the beginning of the last bytes.
     TailBytes(u64),
-    /// Where this reader left off; reading moves it.
+    /// Where this reader stopped; reading advances it.
     Cursor(String),
 }
 
-/// What to read.
+/// A request to read output.
 #[derive(Clone, Debug)]
 pub struct ReadRequest {
-    /// Which streams.
+    /// The streams to read.
     pub stream: StreamChoice,
-    /// Where to begin.
+    /// Where to start.
     pub from: From,
-    /// Most bytes to return; 0 = no limit.
+    /// Maximum number of bytes; 0 = no limit.
     pub max_bytes: u64,
-    /// Most lines to return; 0 = no limit.
+    /// Maximum number of lines; 0 = no limit.
     pub max_lines: u64,
-    /// Which run; absent = the present or last one.
+    /// The run to read; absent = the current or last one.
     pub run: Option<u32>,
-    /// How many of the last bytes of these streams are looked at, from a line's beginning on; 0 = all. What is
-    /// older is passed over, wherever reading begins.
+    /// Only the last bytes of these streams are read, from the beginning of a line; 0 = all. Older output is skipped,
+    /// wherever reading starts.
     pub within: u64,
 }
 
@@ -63,10 +63,10 @@ impl ReadRequest {
     }
 }
 
-/// A stretch of output, or of its absence.
+/// A piece of output, or a gap in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
-    /// Bytes of stdout (or of both, where streams were not asked for).
+    /// Bytes of stdout (or of both streams, if they were not requested separately).
     Stdout(Vec<u8>),
     /// Bytes of stderr.
     Stderr(Vec<u8>),
@@ -74,31 +74,31 @@ pub enum Piece {
     Dropped(u64),
 }
 
-/// What was read.
+/// The result of a read.
 #[derive(Clone, Debug)]
 pub struct ReadReply {
     /// The output, in order.
     pub pieces: Vec<Piece>,
     /// Logical offset of the first byte.
     pub offset: u64,
-    /// Where to go on.
+    /// The offset to continue from.
     pub next_offset: u64,
     /// Whether nothing is left and nothing more can come.
     pub eof: bool,
-    /// Whether the view misses bytes: some lie before it, some are left, or some were dropped.
+    /// Whether output is missing from this reply: some is before it, some is after it, or some was dropped.
     pub truncated: bool,
     /// Bytes of this run that are not in the log.
     pub dropped_bytes: u64,
     /// Logical end of the output.
     pub end: u64,
-    /// How many bytes of the streams asked for come after what was read. The beginning of a character whose rest has
-    /// not come yet is not counted: it cannot be read yet.
+    /// How many bytes of the requested streams follow. The beginning of an incomplete character at the end does not
+    /// count, because it cannot be read yet.
     pub left: u64,
-    /// Whether the streams asked for have bytes before the first one shown.
+    /// Whether the requested streams have bytes before the first one shown.
     pub has_earlier: bool,
-    /// How many of those can be read; the others were dropped.
+    /// How many of those can be read; the rest was dropped.
     pub earlier: u64,
-    /// How many bytes of these streams would have been read, were they not older than what is looked at.
+    /// How many bytes of these streams were skipped because of [`ReadRequest::within`].
     pub passed_over: u64,
 }
 
@@ -116,7 +116,7 @@ impl ReadReply {
         all
     }
 
-    /// Returns the text; bytes that are no UTF-8 show as replacement characters.
+    /// Returns the text, with replacement characters for invalid UTF-8.
     #[must_use]
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.bytes()).into_owned()
@@ -145,7 +145,7 @@ impl Reader<'_> {
         let (end, dropped_bytes) = view.size();
         let asked = match &request.from {
             From::Offset(offset) => (*offset).min(end),
-            // Of a tail that is longer than the limit the end is wanted.
+            // If the tail is longer than the limit, return its end.
             From::TailLines(lines) => tail(&view, request.stream, *lines, request.most_bytes())?,
             From::TailBytes(bytes) => tail(&view, request.stream, u64::MAX, *bytes)?,
             From::Cursor(reader) => {
@@ -173,7 +173,7 @@ impl Reader<'_> {
             offset: start,
             next_offset,
             eof: over && next_offset >= end,
-            // A log that ends before the recorded end was cut by somebody.
+            // A log that ends before its recorded end was truncated by another program.
             truncated: left_after > 0
                 || has_gap
                 || start > asked
@@ -188,7 +188,8 @@ impl Reader<'_> {
         })
     }
 
-    /// Tells whether a run has not begun to run a command, or never did: it has no log, and nothing is wrong with that.
+    /// Returns whether a run has not started its command yet, or never did. Such a run has no log, which is not an
+    /// error.
     pub(super) fn has_not_run(&self, task: &Task, run: u32) -> bool {
         if run < task.state.run() {
             let log = self.base.home.task(&task.id).earlier_run(run).join(LOG_FILE);
@@ -210,7 +211,7 @@ impl Reader<'_> {
         };
         let mut view = LogView::open(&directory, stream);
         if view.is_err() && matches!(task.state, TaskState::Pending { .. }) && run + 1 == task.state.run() {
-            // Whoever asked for the run that waits was killed before the files of this one had moved.
+            // The process that requested the queued run was killed before it had moved the files of this one.
             Records::on(self.base).shelve_waiting(&task.id);
             view = LogView::open(&directory, stream);
         }
@@ -225,7 +226,7 @@ impl Reader<'_> {
     }
 }
 
-/// Refuses a run that there was not.
+/// Refuses a run that does not exist.
 pub(super) fn check_run(task: &Task, run: u32) -> Result<()> {
     let last = task.state.run();
     if (1..=last).contains(&run) {
@@ -234,13 +235,13 @@ pub(super) fn check_run(task: &Task, run: u32) -> Result<()> {
     Err(Error::Invalid(Invalid::NoSuchRun { id: task.id.clone(), run, last }))
 }
 
-/// Finds where the last lines or bytes begin, at the beginning of a character.
+/// Finds where the last lines or bytes begin, on a character boundary.
 fn tail(view: &LogView, stream: StreamChoice, lines: u64, bytes: u64) -> Result<u64> {
     let start = tail_start(view, stream, lines, bytes).and_then(|start| next_character(view, start));
     start.map_err(Error::io("cannot read the log"))
 }
 
-/// Tells whether nothing more can come of a run.
+/// Returns whether a run can produce no more output.
 pub(super) fn is_over(task: &Task, run: u32) -> bool {
     match &task.state {
         TaskState::Ended { .. } => task.survivors == 0,
@@ -248,19 +249,19 @@ pub(super) fn is_over(task: &Task, run: u32) -> bool {
     }
 }
 
-/// Tells whether the streams asked for have bytes before an offset.
+/// Returns whether the requested streams have bytes before an offset.
 fn misses_before(view: &LogView, stream: StreamChoice, start: u64) -> bool {
     view.parts().iter().any(|part| part.logical < start && part.len > 0 && stream.takes(part.kind))
 }
 
-/// Counts the bytes of the streams asked for that are in the log before an offset.
+/// Counts the bytes of the requested streams that are in the log before an offset.
 fn readable_before(view: &LogView, stream: StreamChoice, start: u64) -> u64 {
     let is_there = |kind: EntryKind| stream.takes(kind) && !matches!(kind, EntryKind::Drop(_));
     let parts = view.parts().iter().filter(|part| is_there(part.kind));
     parts.map(|part| part.len.min(start.saturating_sub(part.logical))).sum()
 }
 
-/// Counts what the streams asked for have from an offset on, dropped bytes included.
+/// Counts the bytes of the requested streams from an offset on, including dropped bytes.
 fn bytes_after(view: &LogView, stream: StreamChoice, offset: u64) -> u64 {
     let parts = view.parts().iter().filter(|part| stream.takes(part.kind));
     parts.map(|part| (part.logical + part.len).saturating_sub(offset.max(part.logical))).sum()

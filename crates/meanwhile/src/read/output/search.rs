@@ -1,4 +1,4 @@
-//! Looking for a line in output that is still growing.
+//! Searches for a line in output that is still growing.
 
 use regex::bytes::Regex;
 
@@ -9,25 +9,25 @@ use crate::error::Result;
 use crate::read::Reader;
 use crate::task::Task;
 
-/// Bytes of output looked at in one go.
+/// Number of bytes searched at once.
 const STEP: u64 = 1 << 20;
 /// How much of an unfinished line is kept for matching.
 const LONGEST_LINE: usize = 64 << 10;
 const ESCAPE: u8 = 0x1b;
 
-/// How far a search has come. Each byte is looked at once, whole lines and the beginning of the last.
+/// The position of a search. Each byte is searched once, in a complete line or in the unfinished last line.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LineSearch {
-    /// Logical offset up to which output was looked at.
+    /// Logical offset up to which output was searched.
     seen: u64,
-    /// The end of the output when it was looked at, which may be some bytes of a character later.
+    /// The end of the output at the last search. It may be after `seen` by part of a character.
     pub(crate) known_end: u64,
-    /// The unfinished line at its end.
+    /// The unfinished line at the end.
     partial: Vec<u8>,
 }
 
 impl LineSearch {
-    /// Looks at what is new; returns the first line that fits, as it was printed or without its colours.
+    /// Searches new output. Returns the first line that matches, as it was printed or without its colours.
     pub(crate) fn go_on(&mut self, base: &Base, task: &Task, pattern: &Regex) -> Result<Option<String>> {
         loop {
             let request =

@@ -1,9 +1,9 @@
-//! Output as it may be shown: without secrets, and without control sequences but colours.
+//! Output as it may be shown: without secrets, and without control sequences except colours.
 //!
-//! Offsets stay those of the log, and pages stay those that were asked for. What is hidden is decided with the
-//! bytes on both sides of a page in sight, so a secret that a page cuts is hidden on both; where the log ends and
-//! may go on, what may be the beginning of a secret counts as one. Not hidden is the rest of a secret whose
-//! beginning the cap has dropped, or lies further back than [`CONTEXT`].
+//! Offsets and pages are the same as without redaction. Redaction considers the bytes on both sides of a page, so a
+//! secret that is split between two pages is hidden on both. At the end of a log that may still grow, a possible
+//! beginning of a secret counts as a secret. The rest of a secret is not hidden if its beginning was dropped because
+//! of the output cap, or is further back than [`CONTEXT`].
 
 use std::io;
 use std::ops::Range;
@@ -20,12 +20,12 @@ use crate::redact::{Redaction, Redactor, UNREADABLE_NOTE};
 use crate::settle::Settler;
 use crate::task::{Scope, Task};
 
-/// How far around a page is looked.
+/// How many bytes before and after a page are considered.
 pub(super) const CONTEXT: usize = 16 << 10;
 
 impl Reader<'_> {
-    /// Reads a task's output for showing it: as [`Reader::read`](crate::engine::Reader::read), with marks in the place of secrets and without
-    /// control sequences but colours.
+    /// Reads a task's output for display: as [`Reader::read`](crate::engine::Reader::read), with marks in place of
+    /// secrets and without control sequences except colours.
     ///
     /// # Errors
     /// As [`Reader::read`](crate::engine::Reader::read).
@@ -54,7 +54,7 @@ impl Reader<'_> {
     }
 }
 
-/// Says in the output itself that it may hold secrets, because every reader shows that.
+/// Adds a note to the output itself that it may contain secrets, because every reader shows the output.
 fn note_in_front(reply: &mut ReadReply) {
     let first = reply.pieces.iter_mut().find_map(|piece| match piece {
         Piece::Stdout(bytes) | Piece::Stderr(bytes) => Some(bytes),
@@ -65,7 +65,7 @@ fn note_in_front(reply: &mut ReadReply) {
     }
 }
 
-/// What is on both sides of a page.
+/// The bytes before and after a page.
 struct Around {
     before: Vec<u8>,
     after: Vec<u8>,
@@ -89,7 +89,7 @@ fn around(view: &LogView, stream: StreamChoice, page: Range<u64>, over: bool) ->
     Ok(Around { before, after, edge })
 }
 
-/// Returns what a stream printed before an offset, as far as it is looked at.
+/// Returns the last bytes of a stream before an offset, at most [`CONTEXT`].
 pub(super) fn before(view: &LogView, stream: StreamChoice, start: u64) -> io::Result<Vec<u8>> {
     let mut chunks = Vec::new();
     let mut left = CONTEXT as u64;
@@ -107,7 +107,7 @@ pub(super) fn before(view: &LogView, stream: StreamChoice, start: u64) -> io::Re
     Ok(chunks.concat())
 }
 
-/// Hides secrets in every run of pieces between two gaps.
+/// Hides secrets in each sequence of pieces without a gap.
 fn hide(reply: &mut ReadReply, redactor: &Redactor, around: Around) {
     let Around { mut before, after, edge } = around;
     let gaps = reply.pieces.iter().filter(|piece| matches!(piece, Piece::Dropped(_))).count();
@@ -124,7 +124,7 @@ fn hide(reply: &mut ReadReply, redactor: &Redactor, around: Around) {
         if is_last {
             text.extend_from_slice(&after);
         }
-        // What was dropped may be the rest of a secret.
+        // The dropped bytes may be the rest of a secret.
         let edge = if is_last { edge } else { Edge::Open };
         let shown = redactor.stretches(&text, edge, &ranges);
         for (piece, shown) in run.iter_mut().zip(shown) {

@@ -1,4 +1,4 @@
-//! Where the end of a stream begins.
+//! Finds where the last part of a stream begins.
 
 use std::io;
 
@@ -6,10 +6,10 @@ use mw_model::wire::{EntryKind, Segment};
 
 use crate::disk::task_dir::log_view::{LogView, StreamChoice};
 
-/// Bytes looked at in one go.
+/// Number of bytes read at once.
 const STEP: usize = 64 << 10;
 
-/// Finds where the last lines or bytes of a stream begin, looking backwards from the end only.
+/// Finds where the last lines or bytes of a stream begin, reading backwards from the end.
 pub(super) fn tail_start(view: &LogView, stream: StreamChoice, lines: u64, bytes: u64) -> io::Result<u64> {
     let mut lines_left = lines;
     let mut bytes_left = bytes;
@@ -28,7 +28,7 @@ pub(super) fn tail_start(view: &LogView, stream: StreamChoice, lines: u64, bytes
             let window = Segment { logical: part.logical, len: until, ..*part };
             let chunk = view.bytes(&window, part.logical + until - len, len as usize)?;
             for (at, byte) in chunk.iter().enumerate().rev() {
-                // The newline that ends the last line does not begin another.
+                // The newline at the very end does not start another line.
                 if *byte == b'\n' && !std::mem::take(&mut at_end) {
                     lines_left -= 1;
                     if lines_left == 0 {
@@ -45,8 +45,8 @@ pub(super) fn tail_start(view: &LogView, stream: StreamChoice, lines: u64, bytes
     Ok(start)
 }
 
-/// Finds where the last `bytes` of a stream begin, from a line's beginning on. A line that is longer than that has
-/// no beginning there; its end is shown then.
+/// Finds where the last `bytes` of a stream begin, rounded to the beginning of a line. If that part is within one
+/// longer line, it begins in the middle of that line.
 pub(super) fn window_start(view: &LogView, stream: StreamChoice, bytes: u64) -> io::Result<u64> {
     let start = tail_start(view, stream, u64::MAX, bytes)?;
     let mine = |part: &&Segment| stream.takes(part.kind) && !matches!(part.kind, EntryKind::Drop(_));
@@ -74,7 +74,7 @@ pub(super) fn window_start(view: &LogView, stream: StreamChoice, bytes: u64) -> 
     Ok(start)
 }
 
-/// Returns where the next whole character begins, where `start` lies within one.
+/// Returns where the next whole character begins if `start` is inside one.
 pub(super) fn next_character(view: &LogView, start: u64) -> io::Result<u64> {
     const LONGEST: u64 = 4;
     let holds = |part: &&Segment| part.logical < start && start < part.logical + part.len;

@@ -1,34 +1,35 @@
-//! Taking output out of a log, up to a limit and in whole characters.
+//! Takes output from a log, up to a limit and in whole characters.
 
 use mw_model::wire::EntryKind;
 
 use super::read::{Piece, ReadRequest};
 use crate::disk::task_dir::log_view::{LogView, StreamChoice};
 
-/// What was taken.
+/// The output that was taken.
 pub(super) struct Taken {
     pub(super) pieces: Vec<Piece>,
-    /// Where to go on.
+    /// The offset to continue from.
     pub(super) next_offset: u64,
-    /// Bytes behind it that are the beginning of a character whose rest has not come yet.
+    /// Bytes after that offset that are the beginning of an incomplete character.
     pub(super) held_back: u64,
 }
 
 /// Takes output from `start` on until a limit is reached.
 ///
-/// Part of a character is left for the next read, which has its rest; while the output may go on, also where the part
-/// is all there is. It is handed out where no rest can come: at the end of what is over, in front of a gap, or
-/// where the limit has no room for a character. Streams that are told apart are bytes to their reader and are not held back.
+/// An incomplete character at the end is left for the next read, which may have the rest of it. While the output may
+/// grow, this is so even if there is nothing else to return. The incomplete character is returned if the rest cannot
+/// come: at the end of a finished run, before a gap, or if the limit is smaller than one character. Streams that are
+/// read separately are treated as bytes, and nothing is held back.
 pub(super) fn take(view: &LogView, request: &ReadRequest, start: u64, over: bool) -> std::io::Result<Taken> {
     let mut bytes_left = request.most_bytes();
     let mut lines_left = if request.max_lines == 0 { u64::MAX } else { request.max_lines };
     let mut pieces = Vec::new();
-    // Where the bytes of the last piece lie: of one stream they need not be neighbours.
+    // The positions of the bytes of the last piece. The bytes of one stream need not be contiguous.
     let mut stretches: Vec<(u64, u64)> = Vec::new();
     let mut next = start;
     let mut cut = false;
     for part in view.parts().iter().filter(|part| part.logical + part.len > start) {
-        // What is not asked for is passed over even when the limit is reached: it is not left to be read.
+        // Other streams are skipped even when the limit is reached, because they do not count as unread.
         if !request.stream.takes(part.kind) {
             next = part.logical + part.len;
             continue;
@@ -62,7 +63,7 @@ pub(super) fn take(view: &LogView, request: &ReadRequest, start: u64, over: bool
     let mut taken = Taken { pieces, next_offset: next, held_back: 0 };
     if request.stream != StreamChoice::Apart && (cut || !over) {
         let part = taken.cut_character();
-        // A limit with no room for a character must not stop the reader for ever.
+        // A limit that is smaller than one character must not stop the reader for ever.
         let is_all = stretches.iter().map(|(_, len)| len).sum::<u64>() == part;
         if !(cut || bytes_left == 0) || !is_all {
             taken.leave(part, &stretches);
@@ -73,7 +74,7 @@ pub(super) fn take(view: &LogView, request: &ReadRequest, start: u64, over: bool
 }
 
 impl Taken {
-    /// Counts the bytes at the end that are the beginning of a character.
+    /// Counts the bytes of an incomplete character at the end.
     fn cut_character(&self) -> u64 {
         match self.pieces.last() {
             Some(Piece::Stdout(bytes) | Piece::Stderr(bytes)) => {
@@ -121,11 +122,11 @@ fn nth_line_end(bytes: &[u8], lines: u64) -> Option<usize> {
     memchr::memchr_iter(b'\n', bytes).nth(nth).map(|at| at + 1)
 }
 
-/// Returns the length without a trailing part of a character.
+/// Returns the length without an incomplete character at the end.
 fn whole_characters(bytes: &[u8]) -> usize {
     match std::str::from_utf8(bytes) {
         Ok(_) => bytes.len(),
-        // An error without a length is a character cut short at the end.
+        // An error without a length is an incomplete character at the end.
         Err(error) if error.error_len().is_none() => error.valid_up_to(),
         Err(_) => {
             let last = bytes.len().saturating_sub(3);

@@ -1,13 +1,13 @@
-//! Secrets that are known by what is before them: a name, a flag, a header, a user in an address.
+//! Secrets that are recognised by what precedes them: a name, a flag, a header, or a user in an address.
 
 use super::names;
 use super::names::{Name, is_ordinary, is_path};
 use super::{Edge, MARK, Secret, mark_len};
 
-/// A longer value is one without a second look, so that none is looked at again and again.
+/// A longer value counts as secret without further checks, so that no value is scanned repeatedly.
 const LONG: usize = 512;
 const LONGEST_NAME: usize = 64;
-/// Blanks between a name, its separator and its value.
+/// Maximum number of blanks between a name, its separator and its value.
 const BLANKS: usize = 8;
 const SCHEMES: [&str; 6] = ["bearer", "basic", "token", "digest", "apikey", "negotiate"];
 
@@ -20,7 +20,7 @@ enum Join {
     Loose,
 }
 
-/// A value and where it is.
+/// The position of a value.
 struct Value {
     start: usize,
     end: usize,
@@ -35,14 +35,14 @@ const fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
 
-/// Looks at what a `=` or a `:` joins.
+/// Checks the name and value around a `=` or a `:`.
 pub(super) fn at_separator(text: &[u8], here: usize, edge: Edge) -> Option<Secret> {
     if text[here..].starts_with(b"://") {
         return in_address(text, here + 3, edge);
     }
     let blanks = text[..here].iter().rev().take(BLANKS).take_while(|byte| is_blank(**byte)).count();
     let mut end = here - blanks;
-    // A name in quotes, those of JSON in a string included.
+    // The name may be in quotes, including escaped quotes of JSON inside a string.
     let quoted = end > 0 && matches!(text[end - 1], b'"' | b'\'');
     if quoted {
         end -= 1;
@@ -61,7 +61,8 @@ pub(super) fn at_separator(text: &[u8], here: usize, edge: Edge) -> Option<Secre
     let name_start = end - len;
     let is_variable = begins_line(name_start)
         || text[..name_start].ends_with(b"export ") && begins_line(name_start - b"export ".len());
-    // A variable as a shell prints it, or a file of them: whatever the value holds, only a blank ends it.
+    // A variable as printed by a shell or in an environment file: whatever the value contains, only white space ends
+    // it.
     if join != Join::Tight || !is_variable || found.start != after {
         return Some(found);
     }
@@ -71,13 +72,13 @@ pub(super) fn at_separator(text: &[u8], here: usize, edge: Edge) -> Option<Secre
     Some(if goes_on { Secret { end: found.end + rest.len(), ..found } } else { found })
 }
 
-/// Programs that are given a password behind a letter, and what is in front of it there.
+/// Flags with a password, the program they belong to, and the separator before the password.
 const LETTERS: [(&[u8], &[u8], &[u8]); 3] =
     [(b"-u", b"curl", b":"), (b"--user", b"curl", b":"), (b"-p", b"mysql", b"")];
-/// How far in front of it the program may stand.
+/// How many bytes before the flag the program is searched for.
 const REACH: usize = 200;
 
-/// Looks for the password behind a letter, such as in `curl -u user:password`.
+/// Checks for a password after a short flag, as in `curl -u user:password`.
 pub(super) fn after_letter(text: &[u8], here: usize) -> Option<Secret> {
     let (flag, program, mark) =
         LETTERS.iter().find(|(flag, _, _)| text[here..].starts_with(flag) && text[..here].ends_with(b" "))?;
@@ -97,7 +98,7 @@ pub(super) fn after_letter(text: &[u8], here: usize) -> Option<Secret> {
     Some(Secret { start: value.start + user, end: value.end, kind: "password" })
 }
 
-/// Looks at what follows a flag such as `--password`.
+/// Checks the value after a flag such as `--password`.
 pub(super) fn after_flag(text: &[u8], here: usize, edge: Edge) -> Option<Secret> {
     let name = text[here..].strip_prefix(b"--")?;
     if !name.first()?.is_ascii_alphabetic() {
@@ -111,12 +112,12 @@ pub(super) fn after_flag(text: &[u8], here: usize, edge: Edge) -> Option<Secret>
         return None;
     }
     let found = secret(text, after + blanks, name, Join::Tight, edge)?;
-    // `the --token option`, `--password to be asked`
+    // Prose, not a value: `the --token option`, `--password to be asked`.
     (found.end - found.start >= 3 || (edge == Edge::Open && found.end == text.len())).then_some(found)
 }
 
 fn secret(text: &[u8], from: usize, name: Name, join: Join, edge: Edge) -> Option<Secret> {
-    // Before the end of the value is looked for: it may be far.
+    // Check this before the end of the value is searched, because the value may be long.
     if begins_like_a_placeholder(&text[from..]) {
         return None;
     }
@@ -152,14 +153,14 @@ fn value_at(text: &[u8], from: usize) -> Option<Value> {
     Some(Value { start: from, end: from + len, is_quoted: false })
 }
 
-/// Finds the end of a value whose quotes are escaped themselves.
+/// Finds the end of a value in escaped quotes.
 fn escaped_end(body: &[u8], quote: u8) -> usize {
     let len = body.iter().take_while(|byte| **byte != quote && **byte != b'\n').count();
     len - usize::from(len > 0 && body[len - 1] == b'\\')
 }
 
-/// Finds the quote that ends a value, and not one that is escaped in it; a shell's single quotes know no escapes, so
-/// that there it counts only when the value plainly goes on.
+/// Finds the quote that ends a value, skipping escaped quotes. In a shell's single quotes a backslash has no meaning,
+/// so there it counts as an escape only if the value clearly continues.
 fn quoted_end(body: &[u8], quote: u8) -> usize {
     let mut at = 0;
     while at < body.len() && body[at] != quote && body[at] != b'\n' {
@@ -170,7 +171,7 @@ fn quoted_end(body: &[u8], quote: u8) -> usize {
     at.min(body.len())
 }
 
-/// Passes over the scheme of an authorization; nothing when there is none, as in prose.
+/// Skips the scheme of an authorization header; `None` if this is not one, as in prose.
 fn after_scheme(text: &[u8], value: Value) -> Option<Value> {
     let word = text[value.start..].iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
     let scheme = &text[value.start..value.start + word];
@@ -185,7 +186,7 @@ fn after_scheme(text: &[u8], value: Value) -> Option<Value> {
     value_at(text, after + blanks)
 }
 
-/// The same for nothing at all.
+/// Returns whether a value is empty or begins like a placeholder, such as `$TOKEN` or `<token>`.
 fn begins_like_a_placeholder(body: &[u8]) -> bool {
     matches!(body.first(), None | Some(b'$' | b'<' | b'{' | b'%' | b'(' | b'*')) || body.starts_with(MARK)
 }
@@ -210,21 +211,21 @@ fn is_secret(body: &[u8], is_quoted: bool, name: Name, join: Join) -> bool {
     is_quoted || join == Join::Tight || name == Name::Authorization || looks_random(body)
 }
 
-/// `self.token`, `next_token(`, `Vec::new`
+/// Recognises code such as `self.token`, `next_token(` or `Vec::new`.
 fn is_code(body: &[u8]) -> bool {
     let is_path =
         body.contains(&b'.') && body.iter().all(|b| b.is_ascii_alphabetic() || matches!(b, b'.' | b'_'));
     is_path || body.contains(&b'(') || body.windows(2).any(|pair| pair == b"::")
 }
 
-/// Letters and something else: no word of prose.
+/// Returns whether a value has both letters and digits or symbols, unlike a word of prose.
 fn looks_random(body: &[u8]) -> bool {
     let letters = body.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
     let digits = body.iter().filter(|byte| byte.is_ascii_digit()).count();
     letters > 0 && (digits > 0 || body.iter().any(|byte| b"!@#$%^*+/=?".contains(byte)))
 }
 
-/// Looks for `user:password@` in the address that begins here.
+/// Checks for `user:password@` in the address that begins here.
 fn in_address(text: &[u8], from: usize, edge: Edge) -> Option<Secret> {
     let ends = |byte: &u8| {
         byte.is_ascii_whitespace()
@@ -233,7 +234,7 @@ fn in_address(text: &[u8], from: usize, edge: Edge) -> Option<Secret> {
     };
     let len = text[from..].iter().take_while(|byte| !ends(byte)).count();
     let place = &text[from..from + len];
-    // The user may have been hidden before.
+    // The user may already be redacted.
     let user = mark_len(place).unwrap_or(0);
     let colon = user + place[user..].iter().position(|byte| *byte == b':')?;
     if place[..=colon].ends_with(MARK) {
@@ -242,7 +243,7 @@ fn in_address(text: &[u8], from: usize, edge: Edge) -> Option<Secret> {
     let start = from + colon + 1;
     let end = match place.iter().rposition(|byte| *byte == b'@') {
         Some(at) => from + at,
-        // A number is a port.
+        // A number is a port, not a password.
         None if edge == Edge::Open && from + len == text.len() => {
             let is_port = text[start..].iter().all(u8::is_ascii_digit);
             (!is_port).then_some(text.len())?

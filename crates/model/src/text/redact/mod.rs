@@ -1,14 +1,13 @@
-//! Finding what must not be shown: tokens, keys and passwords in a text.
+//! Finds tokens, keys and passwords in a text that must not be shown.
 //!
 //! ```text
-//! text ▸ by its own look    tokens    (ghp_…, AKIA…, eyJ….….…, private key blocks)
-//!      ▸ by what is before  assigned  (password=…, --token …, Authorization: …, user:…@host)
-//!      ▸ names              which names say that a value is secret
+//! text ▸ by their form          tokens    (ghp_…, AKIA…, eyJ….….…, private key blocks)
+//!      ▸ by what precedes them  assigned  (password=…, --token …, Authorization: …, user:…@host)
+//!      ▸ names                  which names stand for secret values
 //! ```
 //!
-//! The scanners are written by hand: a command that lists tasks lives for a few milliseconds, and compiling the
-//! same rules as regular expressions would take as long. Each byte is looked at a bounded number of times,
-//! whatever the text.
+//! The scanners are written by hand: a command that lists tasks runs for a few milliseconds, and compiling the same
+//! rules as regular expressions would take as long. Each byte is scanned a bounded number of times, whatever the text.
 
 mod assigned;
 mod names;
@@ -18,32 +17,32 @@ mod tokens;
 
 pub use names::{is_secret_name, is_secret_value};
 
-/// A stretch of a text that must not be shown.
+/// A part of a text that must not be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Secret {
     /// Where it begins.
     pub start: usize,
     /// The first byte after it.
     pub end: usize,
-    /// What sort of secret it is; a word of lower-case letters and hyphens.
+    /// The kind of secret, in lowercase letters and hyphens.
     pub kind: &'static str,
 }
 
-/// What comes after a text.
+/// Whether a text may continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Edge {
     /// The text ends here.
     Closed,
-    /// Perhaps more: what may be the beginning of a secret counts as one.
+    /// The text may continue: a possible beginning of a secret counts as a secret.
     Open,
 }
 
-/// What a mark begins with.
+/// Prefix of a mark.
 const MARK: &[u8] = b"[redacted:";
-/// A kind is never longer.
+/// Maximum length of a kind.
 const LONGEST_KIND: usize = 32;
 
-/// Returns what is shown instead of a secret. It tells the sort, never the length.
+/// Returns the mark that replaces a secret. It shows the kind, never the length.
 #[must_use]
 pub fn redaction_mark(kind: &str) -> String {
     format!("[redacted:{kind}]")
@@ -57,7 +56,7 @@ pub fn mark_len(text: &[u8]) -> Option<usize> {
     (len > 0 && kind.get(len) == Some(&b']')).then_some(MARK.len() + len + 1)
 }
 
-/// Finds secrets in a text, in order and apart from each other.
+/// Finds the secrets in a text, in order and without overlaps.
 #[must_use]
 pub fn find_secrets(text: &[u8], edge: Edge) -> Vec<Secret> {
     let mut found = Vec::new();
@@ -71,7 +70,7 @@ pub fn find_secrets(text: &[u8], edge: Edge) -> Vec<Secret> {
                 None
             }
             b'=' | b':' => {
-                // What is hidden already is no part of a name.
+                // A redacted part does not belong to a name.
                 let from = found.last().map_or(0, |last: &Secret| last.end).min(here);
                 let secret = assigned::at_separator(&text[from..], here - from, edge);
                 secret.map(|secret| Secret { start: secret.start + from, end: secret.end + from, ..secret })
@@ -82,7 +81,7 @@ pub fn find_secrets(text: &[u8], edge: Edge) -> Vec<Secret> {
             _ => tokens::at(text, here, edge),
         };
         if let Some(mut secret) = secret {
-            // Its own look says more than its name.
+            // The form of a value is more specific than its name.
             let own = tokens::at(text, secret.start, edge).filter(|own| own.end == secret.end);
             secret.kind = own.map_or(secret.kind, |own| own.kind);
             // The user in an address may be a token.
@@ -97,7 +96,7 @@ pub fn find_secrets(text: &[u8], edge: Edge) -> Vec<Secret> {
     found
 }
 
-/// Adds a secret; a private key that lost its beginning may reach back over others.
+/// Adds a secret. A private key without its beginning may extend back over earlier secrets.
 fn push(found: &mut Vec<Secret>, secret: Secret) {
     while found.last().is_some_and(|last| last.start >= secret.start) {
         found.pop();
@@ -108,7 +107,7 @@ fn push(found: &mut Vec<Secret>, secret: Secret) {
     }
 }
 
-/// The bytes at which a rule begins.
+/// The first bytes of all rules.
 static TRIGGERS: [bool; 256] = {
     let mut table = [false; 256];
     let bytes = b"[=:-";

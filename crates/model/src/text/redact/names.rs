@@ -1,14 +1,14 @@
-//! Which names say that their value is secret.
+//! Recognises names of secret values.
 
-/// The least length of a value that is looked for wherever it occurs.
+/// Minimum length of a secret value that is redacted wherever it occurs.
 const LEAST: usize = 6;
 
-/// How much a name says about its value.
+/// What a name implies about its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Name {
-    /// It is a password, whatever it looks like.
+    /// It is a password, regardless of its form.
     Password,
-    /// It is a key or a token, if it looks like one.
+    /// It is a key or a token, if its form fits.
     Token,
     /// A header that begins with a scheme, such as `Bearer`.
     Authorization,
@@ -60,14 +60,14 @@ impl Words {
     }
 }
 
-/// Most names are none: their last letter shows it.
+/// A quick check by the last letter, which excludes most names.
 fn may_be_secret(name: &[u8]) -> bool {
     name.len() <= 64 && name.last().is_some_and(|last| b"denstyl".contains(&last.to_ascii_lowercase()))
 }
 
-/// Tells what a name says about its value; nothing for ordinary names.
+/// Returns what a name implies about its value; `None` for ordinary names.
 pub(super) fn look(name: &[u8]) -> Option<Name> {
-    // `SECRET_KEY_BASE`: what keys are made of.
+    // `SECRET_KEY_BASE` is the secret that keys are derived from.
     let name = name.strip_suffix(b"_BASE").or_else(|| name.strip_suffix(b"_base")).unwrap_or(name);
     if !may_be_secret(name) {
         return None;
@@ -98,10 +98,10 @@ pub(super) fn look(name: &[u8]) -> Option<Name> {
     (word == b"authorization").then_some(Name::Authorization)
 }
 
-/// Tokens that say where to go on, or that are no secrets.
+/// Words before `token` that make it a position, or otherwise not a secret.
 const PLACES: [&[u8]; 9] =
     [b"next", b"page", b"continuation", b"cancellation", b"sync", b"max", b"pad", b"eos", b"bos"];
-/// Keys that open something; a cache's or a table's does not.
+/// Words before `key` that make it a secret, unlike the key of a cache or a table.
 const SECRET_KEYS: [&[u8]; 13] = [
     b"api",
     b"secret",
@@ -129,7 +129,7 @@ pub fn is_secret_name(name: &[u8]) -> bool {
     word == b"key" || (word == b"pass" && !before.is_empty()) || look(name).is_some()
 }
 
-/// Returns whether a variable's value is worth hiding wherever it occurs: long enough, and no path.
+/// Returns whether a variable's value is redacted wherever it occurs: it is long enough and not a path.
 #[must_use]
 pub fn is_secret_value(value: &[u8]) -> bool {
     value.len() >= LEAST && !is_path(value) && !is_ordinary(value) && !super::MARK.starts_with(value)
@@ -142,7 +142,7 @@ pub(super) fn is_path(text: &[u8]) -> bool {
     text[0] == b'~' || (first >= 2 && rest.get(first) == Some(&b'/'))
 }
 
-/// Words that stand where a secret could, and are none.
+/// Words that appear in place of a secret and are not secret.
 const ORDINARY: [&str; 54] = [
     "true",
     "false",
@@ -200,7 +200,7 @@ const ORDINARY: [&str; 54] = [
     "are",
 ];
 
-/// Returns whether a text is a word that stands where a secret could, and is none.
+/// Returns whether a text is a word that appears in place of a secret and is not secret.
 pub(super) fn is_ordinary(text: &[u8]) -> bool {
     let text = text.strip_suffix(b".").unwrap_or(text);
     ORDINARY.iter().any(|word| text.eq_ignore_ascii_case(word.as_bytes()))

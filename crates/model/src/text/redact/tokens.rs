@@ -1,8 +1,8 @@
-//! Secrets that show by themselves what they are.
+//! Secrets that are recognised by their form.
 
 use super::{Edge, Secret};
 
-/// What a token may consist of after its prefix.
+/// The characters of a token after its prefix.
 #[derive(Clone, Copy)]
 pub(super) enum Body {
     /// Capital letters and digits.
@@ -11,16 +11,16 @@ pub(super) enum Body {
     Plain,
     /// Letters, digits, `_` and `-`.
     Url,
-    /// Three or more parts of the above with dots between them.
+    /// Three or more such parts, separated by dots.
     Dotted,
 }
 
-/// A token that is known by how it begins.
+/// A token that is recognised by its prefix.
 pub(super) struct Token {
     pub(super) prefix: &'static str,
     kind: &'static str,
     body: Body,
-    /// Fewer bytes than this after the prefix are none.
+    /// Minimum number of bytes after the prefix.
     least: usize,
 }
 
@@ -28,7 +28,7 @@ const fn token(prefix: &'static str, kind: &'static str, body: Body, least: usiz
     Token { prefix, kind, body, least }
 }
 
-/// Longer prefixes come before those they begin with.
+/// A prefix comes before any shorter prefix that it starts with.
 pub(super) static TOKENS: [Token; 36] = [
     token("AKIA", "aws-key", Body::Capitals, 16),
     token("ASIA", "aws-key", Body::Capitals, 16),
@@ -68,11 +68,11 @@ pub(super) static TOKENS: [Token; 36] = [
     token("eyJ", "jwt", Body::Dotted, 8),
 ];
 
-/// A longer run is a token without a second look, so that no run is looked at again and again.
+/// A longer run counts as a token without further checks, so that no run is scanned repeatedly.
 const LONG: usize = 512;
-/// Nothing else is that long after such a prefix.
+/// With a minimum length from here on, a match needs no digit: nothing else is that long after such a prefix.
 const RARE: usize = 30;
-/// The fewest bytes of a private key that say so without its first line.
+/// Minimum number of bytes that identify a private key without its first line.
 const LEAST_OF_KEY: usize = 16;
 const BEGIN: &[u8] = b"-----BEGIN ";
 const END: &[u8] = b"-----END ";
@@ -82,15 +82,16 @@ const fn is_url(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
 }
 
-/// Returns how many bytes from `from` on are of a sort.
+/// Returns how many bytes from `from` on satisfy a condition.
 fn run(text: &[u8], from: usize, of: impl Fn(u8) -> bool) -> usize {
     text.get(from..).map_or(0, |rest| rest.iter().take_while(|byte| of(**byte)).count())
 }
 
-/// Looks for a token that begins here.
+/// Checks for a token that begins here.
 pub(super) fn at(text: &[u8], here: usize, edge: Edge) -> Option<Secret> {
     let before = here.checked_sub(1).map_or(b' ', |before| text[before]);
-    // A backslash makes the letter after it another one: "\nghp_…" in JSON.
+    // The letter belongs to an escape sequence: "
+    // ghp_…" in JSON.
     let escaped = here >= 2 && text[here - 2] == b'\\' && matches!(before, b'n' | b't' | b'r');
     if (before.is_ascii_alphanumeric() && !escaped) || before == b'_' {
         return None;
@@ -102,13 +103,13 @@ pub(super) fn at(text: &[u8], here: usize, edge: Edge) -> Option<Secret> {
         Body::Capitals => run(text, body, |byte| byte.is_ascii_uppercase() || byte.is_ascii_digit()),
         Body::Plain => run(text, body, |byte| byte.is_ascii_alphanumeric()),
         Body::Url => run(text, body, is_url),
-        // In a run of its own bytes no second one begins.
+        // A token does not start after one of its own characters.
         Body::Dotted if before == b'-' => return None,
         Body::Dotted => return dotted(text, here, edge, rule),
     };
     let end = body + len;
     let is_open = edge == Edge::Open && end == text.len() && len > 0;
-    // Short ones without a digit are words: `sk-fading-circle`.
+    // Short texts without a digit are words: `sk-fading-circle`.
     let has_digit = || text[body..end].iter().any(u8::is_ascii_digit);
     let is_rare = matches!(rule.body, Body::Capitals) || rule.least >= RARE;
     let is_whole = len >= rule.least && (len > LONG || is_rare || has_digit());
@@ -140,7 +141,7 @@ fn dotted(text: &[u8], here: usize, edge: Edge, rule: &Token) -> Option<Secret> 
     (parts >= 3).then_some(Secret { start: here, end, kind: rule.kind })
 }
 
-/// Looks for a private key whose first or last line begins here.
+/// Checks for a private key whose first or last line begins here.
 pub(super) fn private_key(text: &[u8], here: usize, edge: Edge) -> Option<Secret> {
     const KIND: &str = "private-key";
     let rest = &text[here..];
@@ -148,7 +149,7 @@ pub(super) fn private_key(text: &[u8], here: usize, edge: Edge) -> Option<Secret
         return None;
     }
     if let Some(line) = key_line(rest, END) {
-        // Its beginning is not in the text.
+        // The beginning of the key is not in the text.
         let start = here - text[..here].iter().rev().take_while(|byte| is_key_body(**byte)).count();
         return (here - start >= LEAST_OF_KEY).then_some(Secret { start, end: here + line, kind: KIND });
     }
@@ -158,7 +159,7 @@ pub(super) fn private_key(text: &[u8], here: usize, edge: Edge) -> Option<Secret
     if let Some((last, line)) = last.and_then(|last| Some((last, key_line(&text[last..], END)?))) {
         return Some(Secret { start: here, end: last + line, kind: KIND });
     }
-    // Its end is not in the text, or has not come yet.
+    // The end of the key is not in the text, or has not been printed yet.
     let end = body + key_lines(&text[body..last.unwrap_or(text.len())]);
     let end = if edge == Edge::Open && last.is_none() { text.len() } else { end };
     Some(Secret { start: here, end, kind: KIND })
