@@ -84,7 +84,7 @@ impl Home {
         &self.root
     }
 
-    /// Tells whether tasks are queued.
+    /// Returns the flag for queued tasks.
     pub(crate) fn waiting_flag(&self) -> WaitingFlag {
         WaitingFlag::at(self.root.join(WAITING_FILE))
     }
@@ -148,7 +148,7 @@ impl Home {
         Ok(ids)
     }
 
-    /// Creates and locks the directory of a new task; nothing when the id is taken.
+    /// Creates and locks the directory of a new task. Returns `None` if the id is taken.
     ///
     /// An unlocked directory without a journal shows that its starter was killed.
     pub(crate) fn make_task(&self, id: &TaskId) -> io::Result<Option<StartHold>> {
@@ -163,7 +163,7 @@ impl Home {
         })
     }
 
-    /// Writes that a task belongs to another session, or is now in the background.
+    /// Stores that a task belongs to another session, or is now in the background.
     pub(crate) fn rename_task(&self, task: &Task, grace_ms: u64, now: Timestamp) -> Result<()> {
         let mut spec = self.task(&task.id).spec()?;
         if spec.session != task.session {

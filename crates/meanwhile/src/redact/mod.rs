@@ -54,7 +54,7 @@ impl SecretPattern {
     pub fn new(pattern: &str) -> Result<Self, String> {
         let found = Regex::new(pattern).map_err(|error| error.to_string())?;
         if found.is_match(b"") {
-            return Err(format!("{pattern:?} fits on the empty text"));
+            return Err(format!("{pattern:?} matches the empty text"));
         }
         Ok(Self(found))
     }
