@@ -78,7 +78,7 @@ impl Home {
         Error::Home(HomeProblem::Unusable { path: self.root.clone(), why: why.to_owned() })
     }
 
-    /// Returns the directory itself.
+    /// Returns the path of the home.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
@@ -104,7 +104,7 @@ impl Home {
         self.root.join(SESSIONS_DIR)
     }
 
-    /// Returns the directory of a session.
+    /// Returns the files of a session.
     pub(crate) fn session(&self, session: &str) -> SessionDir {
         SessionDir::of(&self.sessions(), session)
     }
@@ -114,13 +114,13 @@ impl Home {
         self.root.join("slots")
     }
 
-    /// Returns the database.
+    /// Returns the path of the database.
     #[must_use]
     pub fn database(&self) -> PathBuf {
         self.root.join("meanwhile.db")
     }
 
-    /// Returns the parent of all task directories.
+    /// Returns the directory of all task directories.
     #[must_use]
     pub fn tasks(&self) -> PathBuf {
         self.root.join(TASKS_DIR)
