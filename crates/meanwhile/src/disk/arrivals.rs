@@ -125,7 +125,7 @@ mod tests {
         (0..count).map(|number| TaskId::from_random(TaskKind::Shell, number)).collect()
     }
 
-    /// Takes all in but some; returns what was handed over.
+    /// Imports all ids except some, and returns the ids that were passed.
     fn taken(arrivals: &Arrivals, keep: &[TaskId]) -> Vec<TaskId> {
         let mut taken = Vec::new();
         let take = |ids: Vec<TaskId>| {

@@ -40,7 +40,7 @@ impl Settler<'_> {
             // The task may have been queued for long, and its spec is a file that can change.
             Ok(spec) if differs_from_approval(&spec) => Err(Error::Denied(Denial::ChangedSince)),
             Ok(spec) => {
-                // A task that was cancelled before it ran has no second name for its log any more.
+                // A task that was cancelled before it ran no longer has a second name for its log.
                 log_names::link_name(&self.base.home, &task);
                 Launcher::on(self.base).launch_spec(task.clone(), &spec, None, slots)
             }

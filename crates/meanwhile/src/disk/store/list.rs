@@ -214,7 +214,7 @@ mod tests {
     use crate::disk::store::by_state::queue_sql;
     use crate::disk::store::read::{ANY_WAITING, QUEUE_POSITION, task_sql, unsettled_sql};
 
-    /// Returns what the database is going to do, a line a step.
+    /// Returns the query plan, one line per step.
     fn plan(store: &Store, sql: &str) -> Vec<String> {
         let mut query = store.connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
         let rows = query.raw_query().mapped(|row| row.get("detail"));
@@ -256,7 +256,7 @@ mod tests {
             }
             queries.extend(ways.iter().map(|way| walk_sql(&filter, way, FIRST)));
             queries.push(queue_sql(&filter, 0, 50));
-            // This one follows the table itself, which is in the order asked for, and stops early.
+            // This query follows the table itself, which is in the requested order, and stops early.
             let newest = plan(&store, &walk_sql(&filter, &Walk::Newest, FIRST));
             assert_eq!(newest, ["SCAN tasks"], "nothing is sorted");
         }
