@@ -11,8 +11,8 @@ use sha2::{Digest as _, Sha256};
 use crate::request::TaskRequest;
 use crate::variables::is_reserved;
 
-/// Returns whether an approval binds a variable. All variables are bound except the name of the caller's span, which
-/// differs from call to call and has only digits.
+/// Returns whether an approval binds a variable. All variables are bound except reserved ones, which every start sets
+/// anew, and a valid name of the caller's span, which differs from call to call only in its digits.
 fn is_bound(var: &EnvVar) -> bool {
     let is_parent = || var.name.as_bytes() == TRACEPARENT_VARIABLE.as_bytes();
     let is_span = || is_parent() && var.value.to_lossy().parse::<TraceParent>().is_ok();
@@ -36,7 +36,7 @@ struct Bound<'a> {
 impl Bound<'_> {
     fn digest(mut self) -> Digest {
         self.env.retain(|var| is_bound(var));
-        // An approval does not depend on whether the task ends with its session or its client.
+        // An approval only distinguishes detached tasks from all others.
         if self.lifetime != Lifetime::Detached {
             self.lifetime = Lifetime::Session;
         }

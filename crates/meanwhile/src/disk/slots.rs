@@ -158,8 +158,8 @@ fn held_beyond(directory: &Path, limit: u32, pool: Pool) -> io::Result<u32> {
     Ok(held)
 }
 
-/// The flag for queued tasks. It is set inside the transaction that queues a task, before slots are tried, and removed inside
-/// one that finds the queue empty. A process that frees a slot and finds the flag must settle.
+/// The flag for queued tasks. It is set inside the transaction that queues a task, before slots are tried, and
+/// removed inside one that finds the queue empty. A process that frees a slot and finds the flag must settle.
 pub(crate) struct WaitingFlag {
     path: PathBuf,
 }
