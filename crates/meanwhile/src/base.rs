@@ -1,7 +1,7 @@
-//! What every part of the engine stands on: a home, its database, the settings and a clock.
+//! The state that every part of the engine shares: a home, its database, the settings and a clock.
 //!
-//! A part is a view on this base, named after the room that it lives in. It owns no state: what is true is on disk. A part
-//! uses another by name, so the imports of a file show on what it depends.
+//! A part is a view of this base, named after its module. It owns no state, because all state is on disk. Parts use
+//! each other by name, so a file's imports show what it depends on.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -30,17 +30,17 @@ pub struct Base {
     pub(crate) home: Home,
     pub(crate) database: Database,
     pub(crate) clock: Arc<dyn Clock>,
-    /// A supervisor for the next start, if one was summoned early.
+    /// A supervisor for the next start, if one was started early.
     pub(crate) ready: Cell<Option<Supervisor>>,
-    /// Tasks that live and could not be adopted, and why.
+    /// Running tasks that could not be adopted, and why.
     pub(crate) untended: RefCell<HashMap<TaskId, String>>,
     /// Supervisors that did not answer.
     pub(crate) silent: Silent,
-    /// Whether this process is the one that settles: it runs hooks and removes what is old.
+    /// Whether this process settles: it runs hooks and removes old tasks.
     pub(crate) settles_itself: Cell<bool>,
 }
 
-/// Defines a part: a view on the base.
+/// Defines a part: a view of the base.
 macro_rules! part {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
@@ -59,10 +59,10 @@ macro_rules! part {
 pub(crate) use part;
 
 impl Base {
-    /// Begins to listen for writers; what happens after this call is heard.
+    /// Starts listening for changes. Every change after this call wakes the listener.
     ///
     /// # Errors
-    /// When no bell can be hung.
+    /// When the wake-up socket cannot be created.
     pub fn listen(&self) -> Result<Ear> {
         Bell::hang(&self.home).map(Ear).map_err(Error::io("cannot listen for wake-ups"))
     }
@@ -72,12 +72,12 @@ impl Base {
         bell::ring(&self.home);
         let to_deliver = self.take_spans_wait() && self.settings.traces.export;
         if (self.settings.hooks.any() || to_deliver) && !self.settles_itself.get() {
-            // Best effort, as hooks are: the next end handles what was missed.
+            // Best effort, like hooks: the next end catches up.
             let _ = self.spawn_runner();
         }
     }
 
-    /// Starts `mw settle` as a detached process that nobody has to wait for.
+    /// Starts `mw settle` as a detached process. The caller need not wait for it.
     pub(crate) fn spawn_runner(&self) -> io::Result<()> {
         let words = self.settings.programs.settle.iter().map(|word| OsStr::from_bytes(word.as_bytes()));
         let mut shell = Command::new("/bin/sh")
@@ -91,11 +91,11 @@ impl Base {
     }
 }
 
-/// Hears when somebody has written to a home.
+/// Wakes up when another process has written to a home.
 pub struct Ear(Bell);
 
 impl Ear {
-    /// Sleeps until some writer has rung since the last call, or for a while.
+    /// Sleeps until a process has written since the last call, or until the time is up.
     pub fn wait(&self, longest: Duration) {
         platform::is_readable_within(&self.0, longest);
         self.0.clear();

@@ -1,16 +1,16 @@
-//! Time, passed in so that tests need not wait for it.
+//! The clock, passed in so that tests need not wait.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use mw_model::Timestamp;
 
-/// Tells the time of day.
+/// A source of the current time.
 pub trait Clock: Send + Sync {
-    /// Returns the present moment.
+    /// Returns the current time.
     fn now(&self) -> Timestamp;
 }
 
-/// The system's clock.
+/// The system clock.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 

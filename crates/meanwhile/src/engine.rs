@@ -1,6 +1,7 @@
-//! Every operation of the engine, for the front ends of this workspace. It changes with them.
+//! Every operation of the engine, for the front ends of this workspace. This interface changes with them.
 //!
-//! A [`Runtime`] is an open home. Its methods return the parts of the engine, which are named after the rooms of the library.
+//! A [`Runtime`] is an open home. Its methods return the parts of the engine, which are named after the library's
+//! modules.
 
 pub use crate::agent::Agents;
 pub use crate::agent::record::AgentMessage;

@@ -1,4 +1,4 @@
-//! Errors as an agent or a person meets them: a stable code, one sentence, and what to do next.
+//! Errors as an agent or a person sees them: a stable code, one sentence, and what to do next.
 
 use std::io;
 use std::path::PathBuf;
@@ -19,11 +19,11 @@ pub use reason::{Denial, ForeignEntry, HomeProblem, Invalid, NoConsent};
 /// The result of an operation.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why an operation was not done. Nothing was changed unless the text says so.
+/// Why an operation failed. Nothing was changed unless the text says so.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The request itself is bad.
+    /// The request is invalid.
     #[error(transparent)]
     Invalid(Invalid),
     /// No task has this id or name.
@@ -32,15 +32,15 @@ pub enum Error {
     /// No approval request has this id.
     #[error("no approval request {0:?}")]
     NoProposal(String),
-    /// It is not allowed.
+    /// Policy denies it.
     #[error(transparent)]
     Denied(Denial),
-    /// A person was asked for approval, and did not give it.
+    /// A person was asked for approval and denied it.
     #[error("not allowed: {why}: {what}")]
     NoConsent {
         /// Why.
         why: NoConsent,
-        /// What was to be done.
+        /// What would have been done.
         what: String,
         /// The approval request.
         proposal: Box<Proposal>,
@@ -61,38 +61,38 @@ pub enum Error {
     /// The beginning of an id matches several tasks.
     #[error("{handle:?} matches {} tasks: {}", found.len(), found.join(", "))]
     Ambiguous {
-        /// What was asked for.
+        /// The given id or name.
         handle: String,
         /// The tasks that match.
         found: Vec<String>,
     },
-    /// The name belongs to a live task.
+    /// A live task already has this name.
     #[error("the name {name:?} is in use by {id} ({})", status.word())]
     NameLive {
         /// The name.
         name: String,
-        /// Who has it.
+        /// The task that has it.
         id: String,
         /// That task's state.
         status: Status,
     },
-    /// No slot is free and the request may not wait.
+    /// No slot is free, and the request does not allow queueing.
     #[error("max concurrent tasks ({limit}) reached")]
     AtCapacity {
         /// The limit.
         limit: u32,
     },
-    /// The task is not in a state for this.
+    /// The operation is not possible in the task's state.
     #[error("{id} {}: {message}", in_words(*status))]
     WrongState {
         /// The task.
         id: String,
         /// Its state.
         status: Status,
-        /// Why that does not fit.
+        /// Why the operation is not possible.
         message: String,
     },
-    /// The agent of a task can no longer be talked to.
+    /// The session of a task's agent has expired.
     #[error("{id}: session expired, start a new background_task")]
     Expired {
         /// The task.
@@ -103,21 +103,21 @@ pub enum Error {
     Spawn {
         /// Why.
         code: RefusalCode,
-        /// What happened.
+        /// The error, in words.
         message: String,
     },
-    /// The supervisor ended before it answered; the command was not executed.
+    /// The supervisor exited before it answered. The command was not executed.
     #[error("the supervisor exited before it started the command")]
     Unanswered,
-    /// The supervisor program itself cannot be run.
+    /// The supervisor program cannot be executed.
     #[error("cannot run the supervisor {}: {source}", path.display())]
     Supervisor {
-        /// Where it should be.
+        /// The path of the program.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// The home cannot be used.
+    /// The home is not usable.
     #[error(transparent)]
     Home(HomeProblem),
     /// The task's directory is damaged.
@@ -128,42 +128,42 @@ pub enum Error {
         /// What is wrong.
         message: String,
     },
-    /// Something that is not a task has the path of a task's directory.
+    /// The path of a task's directory exists but is not a task.
     #[error("{} is {what}, not a task", path.display())]
     Foreign {
         /// The task with that id.
         id: String,
         /// The path.
         path: PathBuf,
-        /// What it is.
+        /// The kind of entry.
         what: ForeignEntry,
     },
-    /// The task's supervisor refused, or cannot be reached.
+    /// The task's supervisor refused the request, or cannot be reached.
     #[error("{id}: {message}")]
     Refused {
         /// The task.
         id: String,
-        /// What it said.
+        /// The supervisor's message.
         message: String,
     },
-    /// The task was started without an input to write to.
+    /// The task was started without an open standard input.
     #[error("{id}: it was started without an open standard input")]
     NoInput {
         /// The task.
         id: String,
     },
-    /// Nobody waits for the task to become ready, because it was started without a readiness condition.
+    /// The task was started without a readiness condition, so it never becomes ready.
     #[error("{id}: it was started without a readiness condition")]
     NeverReady {
         /// The task.
         id: String,
     },
-    /// A task was ended for a restart, and could not be started again.
+    /// A task was ended for a restart but could not be started again.
     #[error("{id} was ended but could not be restarted: {source}")]
     EndedOnly {
         /// The task.
         id: String,
-        /// Why not.
+        /// Why it could not be started.
         source: Box<Error>,
     },
     /// The database failed.
@@ -172,27 +172,28 @@ pub enum Error {
     /// The file system failed.
     #[error("{what}: {source}")]
     Io {
-        /// What was being done, to what.
+        /// The operation and the file.
         what: String,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }
 
 impl Error {
-    /// Names a failed file operation.
+    /// Adds the failed operation to a system error.
     pub(crate) fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
         let what = what.into();
         move |source| Self::Io { what, source }
     }
 
-    /// Returns an error about a request, in the words of the caller.
+    /// Returns an error about a request, with the caller's text.
     #[must_use]
     pub fn invalid(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::Invalid(Invalid::Other { message: message.into(), hint: hint.into() })
     }
 
-    /// Tells whether this process has no descriptor, process or memory left: whatever it does next fails likewise.
+    /// Returns whether this process has run out of descriptors, processes or memory. Its next operations would fail
+    /// likewise.
     #[must_use]
     pub fn is_lack(&self) -> bool {
         match self {
@@ -223,7 +224,7 @@ impl Error {
         }
     }
 
-    /// Tells whether a task that could not be started for this may be later, with nothing changed about it.
+    /// Returns whether a task that failed to start with this error may start later, unchanged.
     pub(crate) fn is_for_now(&self) -> bool {
         match self {
             Self::Unanswered => true,
@@ -261,7 +262,7 @@ impl Error {
     }
 }
 
-/// Returns the verb phrase for a state.
+/// Returns the verb phrase for a status.
 fn in_words(status: Status) -> String {
     let word = status.word();
     match status {
@@ -272,7 +273,7 @@ fn in_words(status: Status) -> String {
     }
 }
 
-/// Tells whether the system had no descriptor, process or memory left, as opposed to a program that is not there.
+/// Returns whether the system is out of descriptors, processes or memory, as opposed to a missing program.
 pub(crate) fn is_lack(error: &io::Error) -> bool {
     use rustix::io::Errno;
     [Errno::MFILE, Errno::NFILE, Errno::AGAIN, Errno::NOMEM]
@@ -280,7 +281,7 @@ pub(crate) fn is_lack(error: &io::Error) -> bool {
         .any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
 }
 
-/// Tells whether the disk has no room for something.
+/// Returns whether the disk is full.
 pub(crate) fn is_lack_of_room(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use rustix::process::Signal;
 
-/// Every named step of the library, in the order in which a task's life meets them.
+/// Every named step of the library, in the order in which a task passes them.
 pub const FAIL_POINTS: [&str; 26] = [
     "start-directory-made",
     "start-spec-written",
@@ -37,8 +37,8 @@ pub const FAIL_POINTS: [&str; 26] = [
 /// The armed step, and the signal that this process sends itself there.
 static ARMED: OnceLock<(String, Signal)> = OnceLock::new();
 
-/// Arms a step: passing it kills the process, or stops it for the name `stop:STEP`, so that a test can do something
-/// else meanwhile. Only the first call counts.
+/// Arms a step: the process is killed there or, for the name `stop:STEP`, stopped, so that a test can act in between.
+/// Only the first call has an effect.
 pub fn arm(name: &str) {
     let armed = match name.strip_prefix("stop:") {
         Some(step) => (step.to_owned(), Signal::STOP),
@@ -47,7 +47,7 @@ pub fn arm(name: &str) {
     let _ = ARMED.set(armed);
 }
 
-/// Kills or stops this process if the step is armed; nothing in a release build.
+/// Kills or stops this process if the step is armed. Does nothing in a release build.
 #[doc(hidden)]
 pub fn fail_point(name: &str) {
     debug_assert!(FAIL_POINTS.contains(&name), "{name} is not listed");

@@ -1,4 +1,4 @@
-//! What a caller asks for, and what is refused before anything is changed.
+//! A caller's request for a task, and its validation before anything is changed.
 
 use std::fs;
 use std::path::PathBuf;
@@ -14,55 +14,55 @@ use crate::live::ready;
 use crate::notify::host::Teller;
 use crate::settings::AtCapacity;
 
-/// The last year that times in records can tell.
+/// The last year that a timestamp in a record can have.
 const LAST_YEAR: i64 = 9999;
 
-/// What to do when a task's name belongs to a live one.
+/// What to do when a live task already has the requested name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IfRunning {
-    /// Refuse.
+    /// Refuse the request.
     #[default]
     Refuse,
-    /// Return the live one.
+    /// Return the live task.
     Return,
-    /// End the live one and run it again.
+    /// End the live task and run it again.
     Restart,
 }
 
-/// A task as it is asked for.
+/// A request for a task.
 #[derive(Clone, Debug)]
 pub struct TaskRequest {
-    /// What sort of work it is.
+    /// The kind of work.
     pub kind: TaskKind,
     /// The owner.
     pub session: String,
     /// What to execute.
     pub command: CommandSpec,
-    /// In which place it runs.
+    /// The back-end to run it in.
     pub place: Place,
-    /// The directory to execute it in.
+    /// The working directory.
     pub cwd: PathBuf,
-    /// The whole environment. What meanwhile sets for every task takes the place of what is in it. A `TRACEPARENT` in it is the span of whoever asks, and
-    /// the command gets that of its run instead.
+    /// The whole environment. Variables that meanwhile sets for every task replace the caller's. A `TRACEPARENT` is
+    /// the caller's span; the command gets the span of its run instead.
     pub env: Vec<EnvVar>,
-    /// File mode creation mask.
+    /// The file mode creation mask.
     pub umask: u32,
-    /// The dialect through which it is asked for; notices and hooks speak of it so.
+    /// The dialect of the request, which notifications and hooks use.
     pub dialect: Dialect,
-    /// The context in which its short handle counts, if not its session.
+    /// The context that its short handle is numbered in, if not its session.
     pub context: Option<String>,
-    /// Whether whoever asks waits for it in the foreground. It has no short handle, and no hooks, unless it goes on
-    /// in the background.
+    /// Whether the caller waits for it in the foreground. A foreground task has no short handle and no hooks unless
+    /// it moves to the background.
     pub foreground: bool,
-    /// A name unique among the session's live tasks.
+    /// A name, unique among the session's live tasks.
     pub name: Option<String>,
-    /// What to do when it is not.
+    /// What to do when the name is not unique.
     pub if_running: IfRunning,
-    /// A line for people.
+    /// A description for people.
     pub description: Option<String>,
     /// How its streams are connected.
     pub io: Io,
-    /// Limits.
+    /// The limits of a run.
     pub limits: Limits,
     /// Whether it ends with its session.
     pub lifetime: Lifetime,
@@ -70,11 +70,11 @@ pub struct TaskRequest {
     pub batch: Option<String>,
     /// Tasks that must complete first.
     pub after: Vec<TaskId>,
-    /// Higher starts earlier.
+    /// The priority. Higher starts earlier.
     pub priority: i32,
-    /// What makes it ready, if anybody wants to know.
+    /// The readiness condition, if any.
     pub ready: Option<ReadyWhen>,
-    /// Whether it gets a descriptor to tell its progress on.
+    /// Whether it gets a descriptor to report progress on.
     pub progress_fd: bool,
     /// The session on whose behalf the owner works.
     pub parent_session: Option<String>,
@@ -82,23 +82,23 @@ pub struct TaskRequest {
     pub parent_message: Option<String>,
     /// What to do when no slot is free.
     pub at_capacity: AtCapacity,
-    /// Whether it takes no slot and waits for none, as a command does that somebody waits for.
+    /// Whether it needs no slot and is never queued, such as a foreground command.
     pub uncounted: bool,
-    /// Who will tell how it ends, because it waits for that. If this one dies first, the session is told as
-    /// it is of every end.
+    /// The process that reports the end itself, because it waits for the task. If this process dies first, the
+    /// session gets the usual notification.
     pub teller: Option<Teller>,
     /// The server that starts it; see [`Host::of_own_starts`](crate::engine::Host::of_own_starts).
     pub starter: Option<Teller>,
-    /// What an agent is asked; the command is then what drives that agent.
+    /// The agent and its prompt. The command is then the agent's driver.
     pub agent: Option<Box<AgentSpec>>,
-    /// Who let it pass.
+    /// Who approved it.
     pub approval: Approval,
-    /// How long or how much it will be, as whoever wants it expects; whoever is asked about it reads that.
+    /// The expected duration or size, in the caller's words; shown in the approval request.
     pub expected: Option<String>,
 }
 
 impl TaskRequest {
-    /// Asks for a command with usual limits; everything else can be changed before it is started.
+    /// Returns a request for a command with the default limits. All fields can be changed before the start.
     #[must_use]
     pub fn new(session: &str, command: CommandSpec, cwd: PathBuf, env: Vec<EnvVar>) -> Self {
         Self {
@@ -135,7 +135,7 @@ impl TaskRequest {
         }
     }
 
-    /// Refuses what could never run.
+    /// Refuses a request that could never run.
     pub(crate) fn check(&self) -> Result<()> {
         check_session_name(&self.session)?;
         let invalid = |message: &str, hint: &str| Err(Error::invalid(message, hint));
@@ -202,10 +202,10 @@ impl TaskRequest {
     }
 }
 
-/// Refuses a session name that cannot be used.
+/// Refuses an invalid session name.
 ///
 /// # Errors
-/// When it is empty, longer than 200 bytes, or holds control characters.
+/// When the name is empty, longer than 200 bytes, or has control characters.
 pub fn check_session_name(name: &str) -> Result<()> {
     const MOST_BYTES: usize = 200;
     if name.is_empty() || name.len() > MOST_BYTES || name.chars().any(char::is_control) {

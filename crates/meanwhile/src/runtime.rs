@@ -30,16 +30,16 @@ pub struct Runtime {
 }
 
 impl Runtime {
-    /// Opens a home, making it when it is absent. Its database is opened when it is first needed; one
-    /// that was removed is rebuilt then.
+    /// Opens a home, and creates it if it does not exist. The database is opened when it is first needed, and rebuilt
+    /// then if it was removed.
     ///
     /// # Errors
-    /// When the home cannot be used.
+    /// When the home is not usable.
     pub fn open(settings: Settings) -> Result<Self> {
         Self::open_with_clock(settings, Arc::new(SystemClock))
     }
 
-    /// The same with a clock of the caller's.
+    /// Like [`Runtime::open`], with the caller's clock.
     ///
     /// # Errors
     /// As [`Runtime::open`].
@@ -65,80 +65,80 @@ impl Runtime {
         &self.base.home
     }
 
-    /// Returns the settings it was opened with.
+    /// Returns the settings that the home was opened with.
     #[must_use]
     pub const fn settings(&self) -> &Settings {
         &self.base.settings
     }
 
-    /// Sets the database aside if it is damaged. Returns whether the next call uses another one.
+    /// Sets the database aside if it is damaged. Returns whether the next call uses a new one.
     pub fn set_aside_if_damaged(&self) -> bool {
         self.base.set_aside_if_damaged()
     }
 
-    /// Begins to listen for writers; what happens after this call is heard.
+    /// Starts listening for changes. Every change after this call wakes the listener.
     ///
     /// # Errors
-    /// When no bell can be hung.
+    /// When the wake-up socket cannot be created.
     pub fn listen(&self) -> Result<Ear> {
         self.base.listen()
     }
 
-    /// Returns the part for the tasks and events as they are now.
+    /// Returns the part that reads the current tasks and events.
     #[must_use]
     pub const fn tasks(&self) -> Tasks<'_> {
         Tasks::on(&self.base)
     }
 
-    /// Returns the part for which task a name means.
+    /// Returns the part that resolves a name or id to a task.
     #[must_use]
     pub const fn lookup(&self) -> Lookup<'_> {
         Lookup::on(&self.base)
     }
 
-    /// Returns the part for starting tasks.
+    /// Returns the part that starts tasks.
     #[must_use]
     pub const fn starts(&self) -> Starts<'_> {
         Starts::on(&self.base)
     }
 
-    /// Returns the part for what has to be approved.
+    /// Returns the part that handles approvals.
     #[must_use]
     pub const fn approvals(&self) -> Approvals<'_> {
         Approvals::on(&self.base)
     }
 
-    /// Returns the part for talking to running tasks.
+    /// Returns the part that controls running tasks.
     #[must_use]
     pub const fn live(&self) -> Live<'_> {
         Live::on(&self.base)
     }
 
-    /// Returns the part for tasks that are agents.
+    /// Returns the part for agent tasks.
     #[must_use]
     pub const fn agents(&self) -> Agents<'_> {
         Agents::on(&self.base)
     }
 
-    /// Returns the part for recording what happened.
+    /// Returns the part that records events.
     #[must_use]
     pub const fn settler(&self) -> Settler<'_> {
         Settler::on(&self.base)
     }
 
-    /// Returns the part for what is due after a task has ended.
+    /// Returns the part that does the work due after a task has ended.
     #[must_use]
     pub const fn runner(&self) -> Runner<'_> {
         Runner::on(&self.base)
     }
 
-    /// Returns the part for telling owners what happened.
+    /// Returns the part that notifies owners.
     #[must_use]
     pub const fn notifications(&self) -> Notifications<'_> {
         Notifications::on(&self.base)
     }
 
-    /// Returns the part for the user's hooks.
+    /// Returns the part that runs the user's hooks.
     #[must_use]
     pub const fn hooks(&self) -> Hooks<'_> {
         Hooks::on(&self.base)
@@ -150,13 +150,13 @@ impl Runtime {
         Reader::on(&self.base)
     }
 
-    /// Returns the part for hiding secrets.
+    /// Returns the part that hides secrets.
     #[must_use]
     pub const fn redaction(&self) -> Redaction<'_> {
         Redaction::on(&self.base)
     }
 
-    /// Returns the part for removing tasks.
+    /// Returns the part that removes tasks.
     #[must_use]
     pub const fn retention(&self) -> Retention<'_> {
         Retention::on(&self.base)
@@ -168,7 +168,7 @@ impl Runtime {
         Sessions::on(&self.base)
     }
 
-    /// Returns the part for spans and their delivery.
+    /// Returns the part for spans and their export.
     #[must_use]
     pub const fn traces(&self) -> Traces<'_> {
         Traces::on(&self.base)

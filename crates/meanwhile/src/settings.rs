@@ -1,5 +1,5 @@
-//! What a home and its tasks are configured with. Front ends fill this in; the library reads no file
-//! and no environment for it.
+//! The settings of a home and its tasks. Front ends fill them in; the library itself reads no configuration file or
+//! environment variable for them.
 
 use std::path::PathBuf;
 
@@ -7,13 +7,13 @@ use mw_model::{Limits, QueueLimits, RawText, Sampler, TaskTrace, TraceParent};
 
 use crate::redact::SecretPattern;
 
-/// What to do with a start when no slot is free.
+/// What a start does when no slot is free.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AtCapacity {
-    /// Keep it until one is.
+    /// Queue the task.
     #[default]
     Queue,
-    /// Refuse it.
+    /// Refuse the start.
     Reject,
 }
 
@@ -22,16 +22,16 @@ pub enum AtCapacity {
 pub struct QueueSettings {
     /// Per session.
     pub max_running: u32,
-    /// Agents per session; they do not count among the others.
+    /// Agents per session, which are counted separately.
     pub max_agents: u32,
-    /// On this home altogether; 0 = no limit.
+    /// In the whole home; 0 = no limit.
     pub max_running_total: u32,
-    /// What a start does beyond that.
+    /// What a start does when the limit is reached.
     pub at_capacity: AtCapacity,
 }
 
 impl QueueSettings {
-    /// Returns what a task keeps of them.
+    /// Returns the limits that are stored with a task.
     pub(crate) const fn limits(&self) -> QueueLimits {
         QueueLimits {
             max_running: self.max_running,
@@ -47,28 +47,28 @@ impl Default for QueueSettings {
     }
 }
 
-/// The executables that do the work.
+/// The executables that meanwhile runs.
 #[derive(Clone, Debug)]
 pub struct Programs {
     /// `mw-supervisor`.
     pub supervisor: PathBuf,
-    /// What a supervisor becomes at the end, such as `mw settle --home DIR`; the task's id is added.
+    /// The command that a supervisor executes at the end, such as `mw settle --home DIR`; the task's id is appended.
     pub settle: Vec<RawText>,
-    /// Whether this process ends as soon as it has started a task. A supervisor need not leave the
-    /// family of such a starter by a fork of its own: the starter's end makes it an orphan.
+    /// Whether this process exits as soon as it has started a task. The supervisor can then skip its second fork,
+    /// because the starter's exit makes it an orphan.
     pub starter_exits: bool,
 }
 
 /// How long finished tasks are kept; 0 = no limit.
 #[derive(Clone, Copy, Debug)]
 pub struct RetentionSettings {
-    /// Since they ended.
+    /// Since their end.
     pub max_age_ms: u64,
     /// How many.
     pub max_tasks: u64,
     /// How many bytes they may take together.
     pub max_disk: u64,
-    /// Whether they are looked through now and then without being asked to.
+    /// Whether old tasks are removed automatically from time to time.
     pub automatic: bool,
 }
 
@@ -78,24 +78,24 @@ impl Default for RetentionSettings {
     }
 }
 
-/// Commands that are run when something happens; see `hooks`.
+/// Commands that run on events; see `hooks`.
 #[derive(Clone, Debug)]
 pub struct HookSettings {
     /// When a task has started.
     pub start: Option<String>,
     /// When a run has ended.
     pub exit: Option<String>,
-    /// When a task is silent behind a prompt.
+    /// When a task waits silently at a prompt.
     pub stall: Option<String>,
     /// When a task is ready.
     pub ready: Option<String>,
     /// When a task passes to another session.
     pub reassign: Option<String>,
-    /// Whether ends, stalls and readiness are shown on the desktop.
+    /// Whether ends, stalls and readiness are shown as desktop notifications.
     pub desktop: bool,
-    /// Where everything is posted to.
+    /// The URL that all events are posted to.
     pub webhook: Option<String>,
-    /// How long one hook may take.
+    /// The longest time that one hook may take.
     pub timeout_ms: u64,
 }
 
@@ -115,7 +115,7 @@ impl Default for HookSettings {
 }
 
 impl HookSettings {
-    /// Tells whether there is anything to run.
+    /// Returns whether any hook is set.
     #[must_use]
     pub const fn any(&self) -> bool {
         self.start.is_some()
@@ -128,29 +128,29 @@ impl HookSettings {
     }
 }
 
-/// What becomes of spans beyond this home.
+/// How spans are recorded and exported.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TraceSettings {
     /// Which traces are recorded.
     pub sampler: Sampler,
-    /// Whether the spans of tasks that are started are kept for an exporter; see
+    /// Whether spans of new tasks are kept for an exporter; see
     /// [`Traces::deliver_spans`](crate::engine::Traces::deliver_spans).
     pub export: bool,
 }
 
 impl TraceSettings {
-    /// Chooses a place in the trace of whoever asks, or in one of its own.
+    /// Returns a place in the caller's trace, or in a new one.
     pub(crate) fn place(self, random: [u8; 32], host: Option<TraceParent>) -> TaskTrace {
         TaskTrace { export: self.export, ..TaskTrace::new(random, host, self.sampler) }
     }
 }
 
-/// What is hidden wherever texts of tasks are shown; see `redact`.
+/// What is hidden where texts of tasks are shown; see `redact`.
 #[derive(Clone, Debug)]
 pub struct RedactSettings {
-    /// Whether anything is.
+    /// Whether secrets are hidden at all.
     pub enabled: bool,
-    /// What is hidden beside that which is known to be secret.
+    /// Patterns to hide in addition to the built-in rules.
     pub patterns: Vec<SecretPattern>,
 }
 
@@ -160,39 +160,39 @@ impl Default for RedactSettings {
     }
 }
 
-/// Everything a [`Runtime`](crate::engine::Runtime) is opened with.
+/// The settings that a [`Runtime`](crate::engine::Runtime) is opened with.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Directory of the database and of all tasks.
+    /// The directory of the database and of all tasks.
     pub home: PathBuf,
     /// The executables.
     pub programs: Programs,
     /// Concurrency.
     pub queue: QueueSettings,
-    /// Limits of tasks that ask for none of their own.
+    /// Limits of tasks that set none themselves.
     pub limits: Limits,
     /// How long finished tasks are kept.
     pub retention: RetentionSettings,
-    /// What is run when something happens.
+    /// Commands that run on events.
     pub hooks: HookSettings,
-    /// What becomes of spans.
+    /// How spans are recorded and exported.
     pub traces: TraceSettings,
-    /// What is hidden where it is shown.
+    /// What is hidden from shown texts.
     pub redact: RedactSettings,
     /// Whether logs begin with co-cli's four header lines.
     pub log_header: bool,
-    /// How long after the death of a session's last host another may take its place, before tasks end.
+    /// How long tasks wait for a new host after the session's last host has died, before they end.
     pub session_grace_ms: u64,
-    /// Most milliseconds between two looks of a waiter that heard nothing.
+    /// The longest pause between two checks of a waiter, in milliseconds, in case a wake-up was lost.
     pub fallback_ms: u64,
-    /// Whether the end of a batch is told, beside the ends of its tasks.
+    /// Whether the end of a batch is notified in addition to the ends of its tasks.
     pub batch_notices: bool,
-    /// Called with a sentence for the person at the terminal: what is waited for, or was repaired.
+    /// Called with a sentence for the person at the terminal: what the process waits for, or what was repaired.
     pub tell: fn(&str),
 }
 
 impl Settings {
-    /// Settings with the defaults of the neutral profile.
+    /// Returns settings with the defaults of the neutral profile.
     #[must_use]
     pub fn new(home: PathBuf, programs: Programs) -> Self {
         Self {

@@ -1,10 +1,10 @@
-//! The spans of a task, as a function of its records: whoever reads the same records gets the same spans.
+//! The spans of a task, computed from its records. The same records always give the same spans.
 //!
 //! ```text
 //! asked for ──── background_task_start ────▶ first process ──── background_task_execute ────▶ ended
 //! ```
 //!
-//! A task that ends without having run has the first alone; every further run has a second one of its own.
+//! A task that ends without having run has only the first span. Every further run has its own second span.
 
 use std::collections::BTreeMap;
 
@@ -19,14 +19,14 @@ pub const START_SPAN: &str = "background_task_start";
 /// The name of the span of a run.
 pub const EXECUTE_SPAN: &str = "background_task_execute";
 
-/// A run that begins later than this after the request is no child of it: whoever asked is long done. It is
-/// linked to it all the same.
+/// A run that begins later than this after the request is not a child of the request's span, because the caller has
+/// long finished. It is still linked to it.
 pub(crate) const LONG_WAIT_MS: u64 = 60_000;
 
-/// Most bytes of a text in a span, as it is shown.
+/// Most bytes of a shown text in a span.
 const MOST_BYTES: usize = 4096;
 
-/// Attributes whose texts this program makes up itself.
+/// Attributes whose texts this program generates.
 pub(crate) const FACTS: [&str; 6] =
     ["task.id", "task.kind", "task.session", "task.status", "task.approved_by", "task.approved_at"];
 
@@ -37,13 +37,13 @@ pub struct Span {
     pub trace_id: TraceId,
     /// The span.
     pub span_id: SpanId,
-    /// The span it is a part of.
+    /// The parent span.
     pub parent_span_id: Option<SpanId>,
-    /// [`START_SPAN`], [`EXECUTE_SPAN`], or what a front end calls work of its own.
+    /// [`START_SPAN`], [`EXECUTE_SPAN`], or a front end's own name for its work.
     pub name: String,
-    /// Whose it is; nothing where a session did it itself.
+    /// The task; `None` for a session's own work.
     pub task: Option<TaskId>,
-    /// Of which run; 0 for the start.
+    /// The run; 0 for the start.
     pub run: u32,
     /// When it began.
     pub started_at: Timestamp,
@@ -51,13 +51,13 @@ pub struct Span {
     pub ended_at: Option<Timestamp>,
     /// Spans of the same trace that led to it.
     pub links: Vec<SpanId>,
-    /// What went wrong.
+    /// The error, if there was one.
     pub error: Option<String>,
-    /// The rest: texts and whole numbers.
+    /// Further attributes: texts and whole numbers.
     pub attributes: BTreeMap<String, Value>,
 }
 
-/// One run as the records of a task have it.
+/// One run, from the records of a task.
 pub(crate) struct RunFacts<'record> {
     pub(crate) run: u32,
     pub(crate) pid: Option<u32>,
@@ -65,7 +65,7 @@ pub(crate) struct RunFacts<'record> {
     pub(crate) ended: Option<(Timestamp, &'record Cause)>,
 }
 
-/// Returns the span that an event has ended, given the task after it.
+/// Returns the span that an event ended, given the task after the event.
 pub(crate) fn ended_by(task: &Task, trace: &TaskTrace, event: &Event) -> Option<Span> {
     let run = task.state.run();
     match event {
@@ -88,7 +88,7 @@ pub(crate) fn ended_by(task: &Task, trace: &TaskTrace, event: &Event) -> Option<
     }
 }
 
-/// Returns the span that a live task is in.
+/// Returns the current span of a live task.
 pub(crate) fn open_span(task: &Task, trace: &TaskTrace) -> Option<Span> {
     match &task.state {
         TaskState::Ended { .. } => None,
@@ -99,7 +99,7 @@ pub(crate) fn open_span(task: &Task, trace: &TaskTrace) -> Option<Span> {
     }
 }
 
-/// Returns every span that an earlier run has ended.
+/// Returns all spans of an earlier run.
 pub(crate) fn of_earlier_run(task: &Task, trace: &TaskTrace, facts: &RunFacts<'_>) -> Vec<Span> {
     let start = (facts.run == 1 && facts.started_at.is_some()).then(|| start_span(task, trace, facts));
     start.into_iter().chain([last_span(task, trace, facts)]).collect()
@@ -110,8 +110,8 @@ fn present_run(task: &Task) -> RunFacts<'_> {
     RunFacts { run, pid: task.pid, started_at: task.state.started_at(), ended: None }
 }
 
-/// The span in which a run ends, or in which it is now. One that never began has that of the start, or, if it was
-/// not the first, one without length.
+/// Returns the last or current span of a run. For a run that never began this is the start span or, if it was not the
+/// first run, a span of zero length.
 fn last_span(task: &Task, trace: &TaskTrace, facts: &RunFacts<'_>) -> Span {
     if facts.run == 1 && facts.started_at.is_none() {
         start_span(task, trace, facts)
@@ -120,7 +120,7 @@ fn last_span(task: &Task, trace: &TaskTrace, facts: &RunFacts<'_>) -> Span {
     }
 }
 
-/// It ends with the first process, or with the task that never had one.
+/// Returns the start span, which ends with the first process, or with the task if it never had one.
 fn start_span(task: &Task, trace: &TaskTrace, facts: &RunFacts<'_>) -> Span {
     let without_process = facts.ended.filter(|_| facts.started_at.is_none());
     Span {
@@ -152,7 +152,7 @@ fn execute_span(task: &Task, trace: &TaskTrace, facts: &RunFacts<'_>) -> Span {
     }
 }
 
-/// What all spans of a task have in common; the rest is to be filled in.
+/// Returns a span with the fields that all spans of a task share. The caller fills in the rest.
 fn span(task: &Task, trace: &TaskTrace, facts: &RunFacts<'_>, cause: Option<&Cause>) -> Span {
     let status = match (cause, facts.started_at) {
         (Some(cause), _) => cause.status(),
@@ -188,7 +188,7 @@ fn span(task: &Task, trace: &TaskTrace, facts: &RunFacts<'_>, cause: Option<&Cau
     }
 }
 
-/// A script may be as long as a book; whoever needs all of it finds it with the task.
+/// Shortens a text for a span. The task has the whole text.
 pub(crate) fn cap(text: &mut String) {
     if let (kept, left_out @ 1..) = first_bytes(text, MOST_BYTES) {
         *text = format!("{kept}… ({left_out} bytes left out)");

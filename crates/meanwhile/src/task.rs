@@ -1,4 +1,4 @@
-//! A task as front ends see it: one stable record.
+//! A task as front ends see it, in one stable record.
 
 use mw_model::approval::ProposalId;
 use mw_model::wire::ExitRecord;
@@ -8,16 +8,16 @@ use mw_model::{
 };
 use serde::Serialize;
 
-/// Which tasks an operation may see.
+/// The tasks that an operation may see.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// All of this user's.
+    /// All tasks of this user.
     All,
     /// The tasks of one session; others are "not found".
     Session(String),
 }
 
-/// What a task shows of its agent.
+/// The agent of a task.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct AgentView {
@@ -31,13 +31,13 @@ pub struct AgentView {
     pub worktree: Option<String>,
     /// What it changed there, after its end.
     pub diff_path: Option<String>,
-    /// The current answer; nothing before the first.
+    /// The current answer; `None` before the first.
     pub answer: Option<String>,
-    /// Why its last turn gave no answer.
+    /// Why its last turn had no answer.
     pub error: Option<String>,
     /// How many messages it has received.
     pub turns: usize,
-    /// All messages with their answers.
+    /// The file with all messages and their answers.
     pub record_path: String,
     /// The file with everything it sent, as JSON lines.
     pub transcript_path: String,
@@ -95,34 +95,34 @@ pub struct Task {
     /// Why a running task has no supervisor; the next command tries again to start one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub untended: Option<String>,
-    /// The session on whose behalf its owner works; known where one task is asked for.
+    /// The session on whose behalf its owner works; only in the status of one task.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent_session: Option<String>,
-    /// The message that led to it; known where one task is asked for.
+    /// The message that led to it; only in the status of one task.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent_message: Option<String>,
-    /// Where it runs, if not as a process of this machine; known where one task is asked for.
+    /// Where it runs, if not as a local process; only in the status of one task.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
-    /// What its tree may use, if that is limited; known where one task is asked for.
+    /// The resource limits of its process tree; only in the status of one task.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limits: Option<TaskLimits>,
     /// Number of runs so far.
     pub runs: u32,
-    /// How many of them were follow-up messages.
+    /// How many of the runs were follow-up messages.
     pub resume_count: u32,
     /// Position in the queue, from 1.
     pub queue_position: Option<u32>,
     /// Tasks that must complete before it starts.
     pub after: Vec<TaskId>,
-    /// What it waits for, in words: while it is queued, which of those tasks; while it runs, the line behind which it
-    /// waits for input, or what its agent asks permission for.
+    /// What it waits for, in words: while it is queued, the tasks that must complete first; while it runs, the line
+    /// at which it waits for input, or the permission that its agent asks for.
     pub waiting_for: Option<String>,
-    /// Since when it waits for input, if it does.
+    /// Since when it has waited for input, if it does.
     pub stalled: Option<Timestamp>,
     /// Whether it ends with its session.
     pub lifetime: Lifetime,
-    /// When it ends at the latest.
+    /// The latest time at which it ends.
     pub deadline: Option<Timestamp>,
     /// When the current or last run became ready, if it did.
     pub ready: Option<Timestamp>,
@@ -130,7 +130,7 @@ pub struct Task {
     pub ports: Option<Vec<u16>>,
     /// Its progress.
     pub progress: Option<Progress>,
-    /// Which agent does it and how, where one does; known where one task is asked for, and of those that run.
+    /// Its agent, if it has one; in the status of one task, and in lists while it runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<Box<AgentView>>,
     /// Who approved it.
@@ -142,7 +142,7 @@ pub struct Task {
     pub proposal: Option<ProposalId>,
     /// The trace it belongs to.
     pub trace_id: Option<TraceId>,
-    /// The span of its present or last run; that of its start, while and if it has not run.
+    /// The span of its current or last run, or of its start if it has not run.
     pub span_id: Option<SpanId>,
 
     /// Its number within the session.
@@ -151,33 +151,33 @@ pub struct Task {
     /// The dialect it was started through.
     #[serde(skip)]
     pub dialect: Dialect,
-    /// The context in which its short handle counts, if not its session.
+    /// The context that its short handle is numbered in, if not its session.
     #[serde(skip)]
     pub context: Option<String>,
-    /// The number in its short handle; none while it runs in the foreground.
+    /// The number in its short handle; `None` while it runs in the foreground.
     #[serde(skip)]
     pub handle_number: Option<u64>,
     /// Whether it began in the foreground.
     #[serde(skip)]
     pub foreground: bool,
-    /// Higher starts earlier.
+    /// The priority. Higher starts earlier.
     #[serde(skip)]
     pub priority: i32,
-    /// The limits that it is held to while it waits; tasks of earlier builds have them in their specs.
+    /// The limits that apply while it is queued; tasks of earlier builds have them in their specs.
     #[serde(skip)]
     pub(crate) queue: Option<QueueLimits>,
-    /// Its state with all data.
+    /// The complete state.
     #[serde(skip)]
     pub state: TaskState,
-    /// Its place in a trace; tasks of earlier builds have none.
+    /// Its place in a trace; `None` for tasks of earlier builds.
     #[serde(skip)]
     pub trace: Option<TaskTrace>,
-    /// Lines of the journal that are in the database.
+    /// Number of journal lines that are in the database.
     #[serde(skip)]
     pub(crate) journal_seen: u64,
 }
 
-/// What a task's tree may use.
+/// The resource limits of a task's process tree.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct TaskLimits {
@@ -185,19 +185,19 @@ pub struct TaskLimits {
     pub memory: Option<u64>,
     /// Milliseconds of processor time.
     pub cpu_time_ms: Option<u64>,
-    /// Processors at a time.
+    /// Number of processors.
     pub cpus: Option<f64>,
-    /// Processes and threads at a time.
+    /// Number of processes and threads.
     pub pids: Option<u64>,
-    /// How the present or last run's are held; nothing before the first has begun.
+    /// How the limits of the current or last run are enforced; `None` before the first run.
     pub enforcement: Option<Enforcement>,
-    /// The same as they were asked for.
+    /// The limits as requested.
     #[serde(skip)]
     pub resources: Resources,
 }
 
 impl TaskLimits {
-    /// Nothing where there are none.
+    /// Returns the limits; `None` if there are none.
     pub(crate) fn of(resources: &Resources, enforcement: Option<Enforcement>) -> Option<Self> {
         (!resources.is_none()).then(|| Self {
             memory: resources.memory,
@@ -209,20 +209,20 @@ impl TaskLimits {
         })
     }
 
-    /// Says them to people: `memory 2 GiB (sampled), pids 200 (sampled)`.
+    /// Returns the limits as text: `memory 2 GiB (sampled), pids 200 (sampled)`.
     #[must_use]
     pub fn to_words(&self) -> String {
         self.resources.to_words(self.enforcement)
     }
 }
 
-/// Returns the event that an exit record tells of.
+/// Returns the event of an exit record.
 pub(crate) fn ended_by(record: &ExitRecord) -> Event {
     Event::Ended { cause: record.cause(), ended_at: record.completed_at, output_lost: record.output_lost }
 }
 
 impl Task {
-    /// Takes over a new state and what follows from it.
+    /// Sets a new state and updates the fields derived from it.
     pub(crate) fn set_state(&mut self, state: TaskState) {
         self.status = state.status();
         self.runs = state.run();
@@ -256,7 +256,7 @@ impl Task {
         self.state = state;
     }
 
-    /// Takes over what an exit record says.
+    /// Updates the fields from an exit record.
     pub(crate) fn show_record(&mut self, record: &ExitRecord) {
         let event = ended_by(record);
         if let Ok(state) = next_state(&self.state, &event) {
@@ -268,19 +268,20 @@ impl Task {
         }
     }
 
-    /// Returns what people call it: its name, else its id.
+    /// Returns its name, or its id if it has none.
     #[must_use]
     pub fn short_name(&self) -> String {
         self.name.clone().unwrap_or_else(|| self.id.to_string())
     }
 
-    /// Tells whether its present run ended without having been started: skipped, refused by the system, too late.
+    /// Returns whether its current run ended before it was started: it was skipped, refused by the system, or too
+    /// late.
     #[must_use]
     pub const fn never_ran(&self) -> bool {
         matches!(self.state, TaskState::Ended { started_at: None, .. })
     }
 
-    /// Returns what it is called in the dialect it was started through.
+    /// Returns its handle in the dialect it was started through.
     #[must_use]
     pub fn handle(&self) -> String {
         self.dialect.handle(self)

@@ -1,34 +1,34 @@
-//! The variables of a task's environment that belong to meanwhile.
+//! The environment variables that meanwhile sets for tasks.
 
 use mw_model::{EnvVar, PROGRESS_VARIABLE, TRACEPARENT_VARIABLE, TRACESTATE_VARIABLE};
 
 use crate::error::{Error, Result};
 use crate::notify::hook_run::HOOK_RUN_VARIABLE;
 
-/// Names the task to its command.
+/// Holds the id of the task.
 pub(crate) const TASK_VARIABLE: &str = "MEANWHILE_TASK_ID";
-/// Names the session of the task to its command.
+/// Holds the session of the task.
 pub(crate) const SESSION_VARIABLE: &str = "MEANWHILE_TASK_SESSION";
 
-/// Variables that every start sets anew or removes: a command never finds what its caller had in them.
+/// Variables that every start sets anew or removes. A command never sees the caller's values.
 const RESERVED: [&str; 4] = [TASK_VARIABLE, SESSION_VARIABLE, PROGRESS_VARIABLE, HOOK_RUN_VARIABLE];
-/// Variables that say which span a start belongs to. The command finds the span of its run there, or nothing.
+/// Variables that name the span of a start. The command gets the span of its run, or none.
 const SPAN: [&str; 2] = [TRACEPARENT_VARIABLE, TRACESTATE_VARIABLE];
 
 fn is_one_of(name: &[u8], names: &[&str]) -> bool {
     names.iter().any(|other| other.as_bytes() == name)
 }
 
-/// Tells whether a start sets a variable anew, whatever its caller has in it.
+/// Returns whether every start sets this variable anew, whatever its value.
 pub(crate) fn is_reserved(var: &EnvVar) -> bool {
     is_one_of(var.name.as_bytes(), &RESERVED)
 }
 
-/// Refuses variables that a call sets for a command and that the command would not find: a question about the call
-/// would show a value that is not used. What a caller merely inherits is replaced without a word.
+/// Refuses variables that a call sets but its command would not get: an approval request would show values that are
+/// not used. Inherited variables are replaced silently.
 ///
 /// # Errors
-/// When one of the names belongs to meanwhile.
+/// When a name is reserved by meanwhile.
 pub fn check_set_variables<'a>(names: impl IntoIterator<Item = &'a [u8]>) -> Result<()> {
     for name in names {
         check_not_reserved(name)?;

@@ -1,13 +1,13 @@
-//! What an agent's task keeps beside its log.
+//! Files that an agent's task has besides its log.
 //!
-//! `record` is what the agent was asked and has answered, what it is doing, and the socket at which one that is kept alive
-//! is found.
+//! `record` handles the agent's messages and answers, its current activity, and the socket of an agent that is kept
+//! alive.
 
 pub(crate) mod record;
 
 use crate::base::part;
 
 part! {
-    /// Tasks that are agents: their messages, records and results.
+    /// Agent tasks: their messages, records and results.
     Agents
 }

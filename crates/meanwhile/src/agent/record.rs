@@ -1,4 +1,4 @@
-//! Agent tasks: their record in the task's directory, and what passes on when one ends.
+//! Agent tasks: the record in the task's directory, and the socket of an agent that is kept alive.
 
 use std::fs;
 use std::io;
@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::redact::Redaction;
 use crate::task::{AgentView, Task};
 
-/// What an agent is to be asked in a run.
+/// The message to an agent in a run.
 #[derive(Clone, Debug)]
 pub struct AgentMessage {
     /// The task.
@@ -22,15 +22,15 @@ pub struct AgentMessage {
     pub run: u32,
     /// The message: the prompt of the first run, a follow-up in later ones.
     pub text: String,
-    /// Whether it follows an answer.
+    /// Whether it follows an earlier answer.
     pub follows: bool,
 }
 
 impl Agents<'_> {
-    /// Returns what an agent is to be asked in a task's present run. For whoever drives the agent.
+    /// Returns the message to the agent in a task's current run, for the agent's driver.
     ///
     /// # Errors
-    /// When the task is none of an agent's, or its files are damaged.
+    /// When the task is not an agent's, or its files are damaged.
     pub fn agent_message(&self, id: &TaskId) -> Result<AgentMessage> {
         let spec = self.base.home.task(id).spec()?;
         let run = self.base.home.task(id).journal()?.iter().map(|line| line.run).max().unwrap_or(1);
@@ -44,14 +44,14 @@ impl Agents<'_> {
         Ok(AgentMessage { run, text, follows, spec })
     }
 
-    /// Returns what an agent was asked and has answered, as it is stored; empty before it has begun.
+    /// Returns an agent's messages and answers, as stored; empty before it has begun.
     #[must_use]
     pub fn agent_record(&self, id: &TaskId) -> AgentRecord {
         let text = fs::read(self.base.home.task(id).join(AGENT_FILE)).unwrap_or_default();
         serde_json::from_slice(&text).unwrap_or_default()
     }
 
-    /// Stores that.
+    /// Stores an agent's messages and answers.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -61,7 +61,7 @@ impl Agents<'_> {
         self.base.home.task(id).replace(AGENT_FILE, &text).map_err(failed())
     }
 
-    /// Stores what an agent is doing. Best effort: the next word of it says the same and more.
+    /// Stores what an agent is doing. Best effort: the next update replaces it.
     pub fn write_activity(&self, id: &TaskId, activity: &Activity) {
         if let Ok(text) = serde_json::to_vec(activity) {
             let _ = self.base.home.task(id).replace(ACTIVITY_FILE, &text);
@@ -72,7 +72,7 @@ impl Agents<'_> {
         serde_json::from_slice(&fs::read(self.base.home.task(id).join(ACTIVITY_FILE)).ok()?).ok()
     }
 
-    /// Returns what a task shows of its agent; nothing for other tasks.
+    /// Returns the view of a task's agent; `None` for other tasks.
     pub(crate) fn agent_view(&self, id: &TaskId) -> Option<Box<AgentView>> {
         let agent = self.base.home.task(id).spec().ok()?.agent?;
         let record = self.agent_record(id);
@@ -93,15 +93,15 @@ impl Agents<'_> {
         }))
     }
 
-    /// Adds to a task what its agent does.
+    /// Adds the agent's view, follow-ups and progress to a task.
     pub(crate) fn add_agent(&self, task: &mut Task) {
         if task.kind != TaskKind::Agent {
             return;
         }
         task.agent = self.agent_view(&task.id);
         if task.resume_count > 0 {
-            // Only what its session took counts, and a follow-up that is under way: should that not be taken, it no longer
-            // counts when it has ended.
+            // Only accepted follow-ups count, and one that is running. If that one is not accepted, it no longer
+            // counts after its end.
             let record = self.agent_record(&task.id);
             let is_follow_up = task.state.origin() == RunOrigin::Resume && !task.status.is_terminal();
             let is_counted = record.turn(task.state.run()).is_some_and(|turn| turn.accepted);
@@ -115,15 +115,15 @@ impl Agents<'_> {
     /// Connects to an agent that is kept alive for the next message.
     ///
     /// # Errors
-    /// When there is none, or no longer.
+    /// When there is none, or it has exited.
     pub fn lingering_agent(&self, id: &TaskId) -> io::Result<UnixStream> {
         short(&self.base.home.task(id).join(AGENT_SOCKET), |path| UnixStream::connect(path))
     }
 
-    /// Makes the socket at which an agent that is kept alive is found. For whoever keeps it.
+    /// Creates the socket of an agent that is kept alive, for the process that keeps it.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// When the socket cannot be created.
     pub fn keep_agent(&self, id: &TaskId) -> io::Result<UnixListener> {
         short(&self.base.home.task(id).join(AGENT_SOCKET), |path| {
             match fs::remove_file(path) {
@@ -134,7 +134,7 @@ impl Agents<'_> {
         })
     }
 
-    /// Returns what a run of an agent answered, as it may be shown; nothing for tasks that keep no record.
+    /// Returns an agent's answer of a run, without secrets; `None` for tasks without a record.
     #[must_use]
     pub fn agent_result(&self, id: &TaskId, run: u32) -> Option<String> {
         let result = self.agent_record(id).result_of(run)?;

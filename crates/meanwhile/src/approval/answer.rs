@@ -1,4 +1,4 @@
-//! Answering questions, and using up answers.
+//! Answers to approval requests, and their use.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::redact::Redactor;
 use crate::request::TaskRequest;
 
 impl Approvals<'_> {
-    /// Returns the questions that stand open, oldest first.
+    /// Returns the open approval requests, oldest first.
     ///
     /// # Errors
     /// When the database fails.
@@ -23,8 +23,8 @@ impl Approvals<'_> {
         Ok(self.base.store()?.open_approvals()?)
     }
 
-    /// Returns the newest questions, newest first, whatever became of them. Secrets are hidden: this is the record,
-    /// not what is being approved.
+    /// Returns the newest approval requests, newest first, in any state. Secrets are hidden, because this is the
+    /// record and not the request that is being approved.
     ///
     /// # Errors
     /// When the database fails.
@@ -58,7 +58,7 @@ impl Approvals<'_> {
         Ok(entries)
     }
 
-    /// Finds the one proposal that an id or its beginning means.
+    /// Finds the approval request with this id or id prefix.
     ///
     /// # Errors
     /// When there is none, or more than one.
@@ -76,10 +76,10 @@ impl Approvals<'_> {
         }
     }
 
-    /// Answers a question, as a person who chose to. They may change their mind until it is done.
+    /// Answers a request on a person's explicit command. The answer can be changed until it is used.
     ///
     /// # Errors
-    /// When it is done, has lapsed, or was denied by policy; or it is unknown.
+    /// When the request is unknown, used, expired, or was denied by policy.
     pub fn answer(&self, id: &ProposalId, answer: Answer, by: &str) -> Result<ApprovalEntry> {
         let event = ApprovalEvent::Answered { answer, by: by.to_owned(), at: self.base.clock.now() };
         let entry = self.advance(id, &event)?;
@@ -87,10 +87,10 @@ impl Approvals<'_> {
         Ok(entry)
     }
 
-    /// Passes on what somebody said who was asked. Where another was faster, that answer stands.
+    /// Records the answer of a person who was asked. If there is an answer already, the first one stands.
     ///
     /// # Errors
-    /// When the question is unknown, or the database fails.
+    /// When the request is unknown, or the database fails.
     pub fn answer_first(&self, id: &ProposalId, answer: Answer, by: &str) -> Result<()> {
         let event = ApprovalEvent::Answered { answer, by: by.to_owned(), at: self.base.clock.now() };
         self.advance_if(id, &event, |state| matches!(state, ApprovalState::Open))?;
@@ -98,7 +98,7 @@ impl Approvals<'_> {
         Ok(())
     }
 
-    /// Records that somebody tried to answer who may not.
+    /// Records an answer by a process that may not answer.
     ///
     /// # Errors
     /// When the database fails.
@@ -107,7 +107,7 @@ impl Approvals<'_> {
         self.base.transact(|transaction| Ok(transaction.note_attempt(id, &attempt)?))
     }
 
-    /// Uses an approval for a start. It must be for exactly this, and still hold.
+    /// Uses an approval for a start. The approval must be for exactly this request, and still valid.
     pub(crate) fn use_for(&self, granted: &Consent, request: &TaskRequest, task: &TaskId) -> Result<()> {
         if digest_of_request(request) != granted.digest {
             return Err(Error::Denied(Denial::NotAsApproved));
@@ -119,7 +119,7 @@ impl Approvals<'_> {
         self.advance(&granted.proposal, &ApprovalEvent::Used { task, at: self.base.clock.now() }).map(drop)
     }
 
-    /// Closes questions that nobody answered and approvals that nobody used.
+    /// Closes requests that were not answered in time and approvals that were not used in time.
     pub(crate) fn lapse_approvals(&self, keep: Duration) -> Result<()> {
         let now = self.base.clock.now();
         let keep = u64::try_from(keep.as_millis()).unwrap_or(u64::MAX);
@@ -133,7 +133,7 @@ impl Approvals<'_> {
                 }
             };
             if old {
-                // Whoever was faster is right.
+                // If another process was faster, its change stands.
                 let _ = self.advance(&entry.proposal.id, &ApprovalEvent::Lapsed { at: now });
             }
         }
@@ -144,7 +144,7 @@ impl Approvals<'_> {
         self.advance_if(id, event, |_| true)
     }
 
-    /// Applies an event where the present state allows it to be tried; else nothing changes.
+    /// Applies an event if it is allowed in the current state. Otherwise nothing changes.
     fn advance_if(
         &self,
         id: &ProposalId,

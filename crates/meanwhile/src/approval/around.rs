@@ -1,4 +1,4 @@
-//! The task and the session that a process belongs to, by the process tree: it cannot be left by changing the environment.
+//! The task and the session that a process belongs to, from the process tree instead of the environment.
 
 use mw_model::{DEFAULT_SESSION, TaskId};
 
@@ -8,8 +8,8 @@ use crate::disk::session_dir::agent_sessions::{child_session, kept_agent};
 use crate::disk::session_dir::lease;
 
 impl Approvals<'_> {
-    /// Returns the task of this home that this process belongs to, if it does. A supervisor adopts whatever a task
-    /// leaves behind, so it is above all of it; and it holds its journal open.
+    /// Returns the task of this home that this process belongs to, if any. A supervisor is an ancestor of all
+    /// processes of its task, because it adopts orphans, and it holds its journal open.
     #[must_use]
     pub fn task_around(&self) -> Option<TaskId> {
         self.task_above(std::process::id())
@@ -23,8 +23,9 @@ impl Approvals<'_> {
         })
     }
 
-    /// Tells whether this process may act for a session. Outside of tasks it may for any; inside a task only for the task's
-    /// own, for one that is kept inside the task, for one that tasks of its session began, and for one that is new.
+    /// Returns whether this process may act for a session. Outside of tasks it may act for any. Inside a task it may
+    /// act for the task's session, for a session that a process of the task holds, for one that tasks of its session
+    /// began, and for a new one.
     #[must_use]
     pub fn may_act_for(&self, session: &str) -> bool {
         self.session_around(Some(session)).as_deref() == Some(session)
@@ -37,13 +38,14 @@ impl Approvals<'_> {
         begun_in.is_some() && begun_in == self.session_around(None)
     }
 
-    /// Returns the session that this process acts for: the one that it names, unless it belongs to a task of another. Inside
-    /// a task that is its session, or one that is kept by a process inside the same task, such as an agent's own.
+    /// Returns the session that this process acts for. Outside of tasks this is the named one. Inside a task it is
+    /// the task's session, unless the named one is held by a process of the same task, such as the agent's own
+    /// session.
     #[must_use]
     pub fn session_around(&self, named: Option<&str>) -> Option<String> {
         let of_task = self.task_around().and_then(|task| {
             let session = self.base.home.task(&task).spec().ok()?.session;
-            // What keeps an agent alive is no session of its own.
+            // A keeper's session stands for the session of its agent.
             let session = kept_agent(&session).map_or(session, |agent| child_session(&agent));
             (session != DEFAULT_SESSION).then_some((task, session))
         });

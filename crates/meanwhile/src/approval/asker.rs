@@ -1,38 +1,39 @@
-//! Putting a question to a person.
+//! Asking a person for approval.
 
 use mw_model::approval::{Answer, Proposal};
 
-/// What came of putting a question.
+/// The result of asking a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Asked {
     /// The person answered.
     Answered {
-        /// What.
+        /// The answer.
         answer: Answer,
-        /// By which way, for the record.
+        /// How the answer was given, for the record.
         by: &'static str,
     },
-    /// The question was closed without an answer. It stays open for others, and for the next call.
+    /// The person closed the request without an answer. It stays open for other ways and for the next call.
     Dismissed,
-    /// Nobody could be asked here, or the answer came another way. Whoever can may still answer for a while.
+    /// Nobody could be asked here, or the answer came another way. The request can still be answered elsewhere for a
+    /// while.
     Elsewhere,
-    /// The caller does not wait, but comes back with the answer or for it.
+    /// The caller does not wait. It will come back with the answer or to fetch it.
     Later,
 }
 
-/// A way to put a question to a person.
+/// A way to ask a person.
 pub trait Asker {
-    /// Puts a proposal to a person. It looks at `answered` now and then: once that says so, the answer came
-    /// another way, and it returns.
+    /// Asks a person about a proposal. An implementation calls `answered` from time to time and returns once it is
+    /// true: the answer came another way.
     fn ask(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> Asked;
 
-    /// Tells whether the caller still waits for what it asked for.
+    /// Returns whether the caller still waits for the result.
     fn still_waits(&self) -> bool {
         true
     }
 }
 
-/// No way at all: the question waits for `mw approve`.
+/// Asks nobody. The request waits for `mw approve`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Nobody;
 

@@ -1,20 +1,20 @@
-//! Who let a start pass.
+//! Who approved a start.
 
 use mw_model::Timestamp;
 use mw_model::approval::{ApprovalRecord, Digest, ProposalId};
 
-/// Who let a start pass. A person's approval of a proposal comes only from the gate.
+/// Who approved a start. Only the gate creates a person's approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Approval {
-    /// It is the user's own hand.
+    /// The user started it.
     User,
-    /// Nobody had to be asked.
+    /// Policy allowed it.
     Auto,
-    /// A person was asked, and said yes.
+    /// A person was asked and approved it.
     Granted(Consent),
 }
 
-/// A person's yes to exactly one thing.
+/// A person's approval of exactly one request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Consent {
     pub(crate) proposal: ProposalId,
@@ -23,14 +23,14 @@ pub struct Consent {
 }
 
 impl Consent {
-    /// Returns what a task keeps of it.
+    /// Returns the record that is stored with a task.
     pub(crate) fn on_record(&self) -> ApprovalRecord {
         ApprovalRecord { proposal: self.proposal.clone(), digest: self.digest.clone() }
     }
 }
 
 impl Approval {
-    /// Returns the word for the record: `user`, or `auto` when nobody had to be asked.
+    /// Returns the word for the record: `user`, or `auto` if policy allowed it.
     #[must_use]
     pub const fn by(&self) -> &'static str {
         match self {

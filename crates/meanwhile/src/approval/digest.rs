@@ -1,5 +1,5 @@
-//! What an approval binds: command, directory, environment and limits, so that none of them can change between
-//! the question and the start.
+//! The digest that binds an approval to command, directory, environment and limits. None of them can change between
+//! the request and the start.
 
 use mw_model::approval::Digest;
 use mw_model::{
@@ -11,15 +11,16 @@ use sha2::{Digest as _, Sha256};
 use crate::request::TaskRequest;
 use crate::variables::is_reserved;
 
-/// Tells whether an approval binds a variable. Everything that a command finds is bound, but the name of the span that it
-/// works for: that differs from call to call, and in nothing but digits.
+/// Returns whether an approval binds a variable. All variables are bound except reserved ones, which every start sets
+/// anew, and a valid name of the caller's span, which differs from call to call only in its digits.
 fn is_bound(var: &EnvVar) -> bool {
     let is_parent = || var.name.as_bytes() == TRACEPARENT_VARIABLE.as_bytes();
     let is_span = || is_parent() && var.value.to_lossy().parse::<TraceParent>().is_ok();
     !is_reserved(var) && !is_span()
 }
 
-/// Everything that is bound. The session is not: a task that waits may pass to another, and a proposal has its own.
+/// Everything that an approval binds. The session is not bound, because a queued task may be reassigned; a proposal
+/// has its own.
 #[derive(Serialize)]
 struct Bound<'a> {
     kind: TaskKind,
@@ -35,7 +36,7 @@ struct Bound<'a> {
 impl Bound<'_> {
     fn digest(mut self) -> Digest {
         self.env.retain(|var| is_bound(var));
-        // When it ends with its session is no matter of what was approved.
+        // An approval only distinguishes detached tasks from all others.
         if self.lifetime != Lifetime::Detached {
             self.lifetime = Lifetime::Session;
         }
@@ -44,14 +45,14 @@ impl Bound<'_> {
     }
 }
 
-/// Returns the digest of anything that has a written form.
+/// Returns the digest of a serialisable value.
 pub(super) fn digest_of(bound: &impl Serialize) -> Digest {
-    // Only maps with odd keys cannot be written, and there are none.
+    // Only maps with unusual keys cannot be serialised, and there are none.
     let written = serde_json::to_vec(bound).unwrap_or_default();
     Digest(Sha256::digest(&written).iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Returns what an approval of a start binds.
+/// Returns the digest of a request.
 pub(crate) fn digest_of_request(request: &TaskRequest) -> Digest {
     let cwd = RawText::from(std::os::unix::ffi::OsStrExt::as_bytes(request.cwd.as_os_str()));
     let bound = Bound {
@@ -67,7 +68,7 @@ pub(crate) fn digest_of_request(request: &TaskRequest) -> Digest {
     bound.digest()
 }
 
-/// The same of what was written down.
+/// Returns the digest of a stored spec.
 pub(crate) fn digest_of_spec(spec: &TaskSpec) -> Digest {
     let bound = Bound {
         kind: spec.kind,

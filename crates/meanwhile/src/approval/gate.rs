@@ -129,7 +129,8 @@ impl Approvals<'_> {
         self.pass_judged(session, text, &verdict, passage)
     }
 
-    /// Like the above, for a call that was judged elsewhere, such as a request of a subagent.
+    /// Like [`Approvals::pass_deed`](crate::engine::Approvals::pass_deed), for a call that was judged elsewhere, such
+    /// as a request of a subagent.
     ///
     /// # Errors
     /// As [`Approvals::pass_start`](crate::engine::Approvals::pass_start).
@@ -236,7 +237,7 @@ impl Approvals<'_> {
 }
 
 impl ApprovalEntry {
-    /// Tells whether the approval is valid for every further start of exactly this command in its session.
+    /// Returns whether the approval is valid for every further start of exactly this command in its session.
     #[must_use]
     pub const fn is_remembered(&self) -> bool {
         matches!(self.state, ApprovalState::Approved { remember: Remember::Session, .. })

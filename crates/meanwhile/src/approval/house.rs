@@ -1,4 +1,4 @@
-//! What a session's host laid down: nothing that runs in the session can loosen it by way of its environment.
+//! The policy that a session's host stored for the session.
 
 use std::path::PathBuf;
 
@@ -8,34 +8,34 @@ use serde::{Deserialize, Serialize};
 use crate::approval::Approvals;
 use crate::error::{Error, HomeProblem, Result};
 
-/// Format of what is written.
+/// Version of the file format.
 const VERSION: u32 = 1;
 
-/// What everything in a session is decided by.
+/// The policy of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HouseRules {
-    /// How much is asked about.
+    /// The approval mode.
     pub mode: String,
-    /// Whether a person chose that for this very session: settings around a call do not change it then, neither way.
+    /// Whether a person chose the mode for this session. Settings around a call then change it in neither direction.
     #[serde(default)]
     pub is_chosen: bool,
-    /// Whose conventions hold.
+    /// The profile whose conventions apply.
     pub profile: String,
     /// Whether tools that only read are allowed in mode ci.
     pub ci_reads: bool,
-    /// Directories besides the project that may be written to.
+    /// Writable directories besides the project.
     pub writable: Vec<PathBuf>,
-    /// Where the host was started.
+    /// The directory that the host was started in.
     pub directory: PathBuf,
-    /// Rules of the user and the project, as they were written.
+    /// Rules of the user and the project, as written.
     pub rules: Vec<RuleText>,
-    /// The session whose task began this one, if one did: its tasks may use it again.
+    /// The session whose task began this one, if any. Tasks of that session may use this one again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<String>,
 }
 
 impl HouseRules {
-    /// Returns by how much is asked about in a call that would ask by `present` itself.
+    /// Returns the mode of a call whose own settings say `present`.
     #[must_use]
     pub fn mode_beside(&self, present: Mode) -> Mode {
         let laid_down = Mode::named(&self.mode).unwrap_or_default();
@@ -43,14 +43,14 @@ impl HouseRules {
     }
 }
 
-/// A file of rules.
+/// A file with rules.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuleText {
-    /// Whether they are the user's own; a project's may only tighten.
+    /// Whether these are the user's rules. A project's rules can only tighten.
     pub by_user: bool,
-    /// Where they stood.
+    /// The path of the file.
     pub path: PathBuf,
-    /// What stood there.
+    /// The content of the file.
     pub text: String,
 }
 
@@ -62,20 +62,20 @@ struct Written {
 }
 
 impl Approvals<'_> {
-    /// Lays down what a session is decided by.
+    /// Stores the policy of a session.
     ///
     /// # Errors
-    /// When that cannot be written.
+    /// When it cannot be written.
     pub fn set_house_rules(&self, session: &str, rules: &HouseRules) -> Result<()> {
         let written = Written { version: VERSION, rules: rules.clone() };
         let text = serde_json::to_vec(&written).map_err(|error| Error::io("house rules")(error.into()))?;
         self.base.home.session(session).set_house_rules(&text)
     }
 
-    /// Returns what a session's host laid down, if it did.
+    /// Returns the stored policy of a session, if there is one.
     ///
     /// # Errors
-    /// When it did, and that cannot be read: then nothing may pass.
+    /// When it exists but cannot be read. Then nothing is allowed.
     pub fn house_rules(&self, session: &str) -> Result<Option<HouseRules>> {
         let Some(text) = self.base.home.session(session).house_rules()? else { return Ok(None) };
         let unreadable =

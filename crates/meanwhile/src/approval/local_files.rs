@@ -1,4 +1,4 @@
-//! What this machine's file system knows, for decisions about commands.
+//! The local file system, for decisions about commands.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
@@ -6,10 +6,10 @@ use std::path::{Component, Path, PathBuf};
 
 use mw_policy::Files;
 
-/// Most bytes of a script that is judged by its content.
+/// Most bytes of a script whose content is judged.
 const MOST_BYTES: u64 = 64 << 10;
 
-/// What marks the top of a project.
+/// Entries that mark the root of a project.
 const MARKS: [&str; 4] = [".git", ".meanwhile.toml", ".hg", ".jj"];
 
 /// The files of this machine.
@@ -37,12 +37,12 @@ impl Files for LocalFiles {
     }
 }
 
-/// Tells whether an error means that there is no such file.
+/// Returns whether an error means that there is no such file.
 fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
-/// Follows a path as far as it exists and takes the rest as it is written; none at a link that leads nowhere.
+/// Resolves a path as far as it exists and keeps the rest as written. Returns `None` at a dangling link.
 fn follow(path: &Path) -> Option<PathBuf> {
     let mut real = PathBuf::from("/");
     for part in path.components() {
@@ -65,21 +65,21 @@ fn follow(path: &Path) -> Option<PathBuf> {
     Some(real)
 }
 
-/// Directories in which nothing is a project.
+/// Directories that never contain a project.
 const SYSTEM: [&str; 10] =
     ["/etc", "/boot", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/proc", "/sys", "/private/etc"];
-/// Directories in which only what says so is one.
+/// Directories that contain a project only if it has a mark.
 const OFTEN_SYSTEM: [&str; 3] = ["/usr", "/var/lib", "/var/log"];
 
 fn is_below(path: &Path, directories: &[&str]) -> bool {
     directories.iter().any(|directory| path.starts_with(directory))
 }
 
-/// Finds the project that a directory belongs to: the nearest one above it that has a repository or settings of its
-/// own, else the directory itself.
+/// Finds the project of a directory: its nearest ancestor with a repository or settings, or else the directory
+/// itself.
 ///
-/// None where that would be the user's own directory or one above it, or the system's: nothing there is a project's
-/// alone.
+/// Returns `None` for the user's home directory, its ancestors and system directories, because they belong to no
+/// single project.
 #[must_use]
 pub fn project_of(directory: &Path, home: Option<&Path>) -> Option<PathBuf> {
     let directory = fs::canonicalize(directory).ok()?;

@@ -1,4 +1,4 @@
-//! The gate: what a model can reach passes here, and a person is asked where policy says so.
+//! The gate: every call of a model passes it, and a person is asked where policy requires it.
 //!
 //! ```text
 //! call ─▶ policy ─ allow ──────────────────────────────▶ approval (auto)
@@ -8,9 +8,9 @@
 //!                                  └── mw approve · mw deny, from anywhere ───────┘   or refused
 //! ```
 //!
-//! Every answer goes through the store, whoever gave it: the first one counts. An approval binds a digest of
-//! everything that would run; a start that is different in anything finds no approval. One that comes after the
-//! asker has left is kept for a while, for the next call that asks for exactly the same.
+//! Every answer goes through the store, and the first one counts. An approval binds a digest of everything that would
+//! run, so a start that differs in any way has no approval. An approval that arrives after the caller has left is
+//! kept for a while, for the next call with exactly the same request.
 
 mod answer;
 mod around;
@@ -36,6 +36,6 @@ pub(crate) use digest::{digest_of_request, digest_of_spec};
 use crate::base::part;
 
 part! {
-    /// What may run, who is asked, and what was answered.
+    /// Decides what may run, asks for approval, and records the answers.
     Approvals
 }

@@ -1,4 +1,4 @@
-//! What is decided by, and how long a question stays open.
+//! Inputs of a decision, and how long an approval request stays open.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -11,12 +11,12 @@ use mw_policy::{CommandText, Dialect, Mode, Request, Rules, Tool, Verdict, decid
 
 use super::local_files::{LocalFiles, project_of};
 
-/// How long a question stays open.
+/// How long an approval request stays open.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
-    /// How long a call waits for an answer where nobody is known to be there.
+    /// How long a call waits for an answer if it is unknown whether a person is there.
     pub wait: Duration,
-    /// How long a question may still be answered, and an approval be used, after the call has gone.
+    /// How long a request can still be answered, and an approval be used, after the call has returned.
     pub keep: Duration,
 }
 
@@ -26,40 +26,41 @@ impl Default for Patience {
     }
 }
 
-/// What is decided by.
+/// Inputs of a decision.
 #[derive(Clone, Debug, Default)]
 pub struct Policy {
-    /// How much is asked about.
+    /// The approval mode.
     pub mode: Mode,
-    /// The dialect whose conventions hold.
+    /// The dialect whose conventions apply.
     pub dialect: Dialect,
     /// Whether tools that only read are allowed in mode ci.
     pub ci_reads: bool,
-    /// Directories besides the project that may be written to.
+    /// Writable directories besides the project.
     pub writable: Vec<PathBuf>,
     /// Rules of the user and the project.
     pub rules: Arc<Rules>,
-    /// The project, without links; none: that of the directory a call names.
+    /// The project, without links. If `None`, the project of the directory that a call names.
     pub project: Option<PathBuf>,
-    /// The user's directory.
+    /// The user's home directory.
     pub user_home: Option<PathBuf>,
-    /// How long a question stays open.
+    /// How long an approval request stays open.
     pub patience: Patience,
 }
 
 impl Policy {
-    /// One that lets everything pass: for hosts that gate calls themselves.
+    /// Returns a policy that allows everything, for hosts that gate calls themselves.
     #[must_use]
     pub fn open() -> Self {
         Self { mode: Mode::Dangerous, ..Self::default() }
     }
 
-    /// Holds to the project of this directory, wherever a call goes; where that is none, nothing is inside it.
+    /// Uses the project of this directory, wherever a call goes. If it has no project, nothing counts as inside the
+    /// project.
     pub fn stay_in_project_of(&mut self, directory: &Path) {
         self.project = Some(project_of(directory, self.user_home.as_deref()).unwrap_or_default());
     }
 
-    /// Decides about a call in a directory; `added` is what it adds to the environment.
+    /// Decides about a call in a directory. `added` lists the variables that the call adds to the environment.
     #[must_use]
     pub fn verdict(
         &self,
@@ -70,7 +71,7 @@ impl Policy {
     ) -> Verdict {
         let words: Vec<String>;
         let (shell, script);
-        // What is no text is never allowed: the marks in its place stand for something unknown.
+        // A command that is not text is never allowed, because the replacement characters stand for unknown bytes.
         let command = match command {
             None => None,
             Some(CommandSpec::Shell { program, script: text }) => {

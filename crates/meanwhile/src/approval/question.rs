@@ -1,4 +1,4 @@
-//! An approval request: recorded once, answered by anybody.
+//! An approval request: recorded once, answered by any person.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use super::policy::Policy;
 use crate::approval::Approvals;
 use crate::error::{Error, NoConsent, Result};
 
-/// How often a waiting call looks at the database, in case a wake-up was lost.
+/// How often a waiting call checks the database, in case a wake-up was lost.
 pub(super) const LOOK_EVERY: Duration = Duration::from_secs(2);
 
 /// How an open approval request was decided.

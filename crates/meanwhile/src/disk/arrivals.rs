@@ -1,8 +1,8 @@
-//! Tasks that are written down but not in the database yet, one id a line.
+//! Tasks that have a directory but are not in the database yet, one id per line.
 //!
-//! A start that need not wait for anybody adds a line here instead of opening the database; whoever opens
-//! it next takes the lines in. Starters hold the file shared while they add a line and make the task's
-//! directory, so whoever holds it alone finds a directory for every line, or knows that there will be none.
+//! A start that is not queued adds a line here instead of opening the database. The next process that opens the
+//! database imports the lines. Starters hold a shared lock while they add a line and create the task's directory. A
+//! process with the exclusive lock therefore finds a directory for every line, or knows that there will be none.
 
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -16,7 +16,7 @@ use mw_model::TaskId;
 use super::look;
 use crate::error::{Error, Result};
 
-/// How long starters may hold the list before the lines that were taken in are left to the next one.
+/// How long to wait for starters to release the list before the imported lines are left to the next process.
 const PATIENCE: Duration = Duration::from_millis(20);
 
 /// The list.
@@ -29,26 +29,26 @@ impl Arrivals {
         Self { path }
     }
 
-    /// Adds a task and makes what it needs, so that nobody sees the one without the other.
+    /// Adds a task and calls `make` under the same lock, so that no other process sees one without the other.
     pub(crate) fn announce<T>(&self, id: &TaskId, make: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
         let mut file = OpenOptions::new().append(true).create(true).mode(0o600).open(&self.path)?;
         file.lock_shared()?;
-        // A line that a full disk cut short stays by itself.
+        // The leading newline separates the id from a line that a full disk cut short.
         file.write_all(format!("\n{id}\n").as_bytes())?;
         make()
     }
 
-    /// Tells whether there are any.
+    /// Returns whether there are any lines.
     pub(crate) fn any(&self) -> Result<bool> {
         look::has_text(&self.path)
     }
 
-    /// Tells whether the list is there: it is made once and never removed by us.
+    /// Returns whether the list exists. It is created once and never removed by us.
     pub(crate) fn exists(&self) -> bool {
         self.path.exists()
     }
 
-    /// Makes an empty list where there is none.
+    /// Creates an empty list if there is none.
     pub(crate) fn make(&self) -> io::Result<()> {
         OpenOptions::new().append(true).create(true).mode(0o600).open(&self.path).map(drop)
     }
@@ -59,12 +59,11 @@ impl Arrivals {
         read.map_err(Error::io(format!("cannot read {}", self.path.display())))
     }
 
-    /// Hands over all ids, in order, and strikes those that come back. An id that was not handed back stays
-    /// for the next time, unless `gone` says that nothing is left of it.
+    /// Passes all ids to `take`, in order, and removes those that it returns. The other ids stay for the next time,
+    /// unless `gone` says that nothing is left of them.
     ///
-    /// Starters wait for the striking only. Killed before it, or kept from it by a starter that was stopped,
-    /// the same ids are handed over again; two that do this at a time take the same ids in, which changes
-    /// nothing.
+    /// Starters wait only for the removal. If this process is killed before it, or a stopped starter blocks it, the
+    /// same ids are passed again. Two processes may import the same ids at once, which changes nothing.
     pub(crate) fn take_in(
         &self,
         take: impl FnOnce(Vec<TaskId>) -> Result<HashSet<TaskId>>,
@@ -82,7 +81,7 @@ impl Arrivals {
         }
         let left = read(&mut file).map_err(failed)?.into_iter().filter(|id| !done.contains(id) && !gone(id));
         let left: String = left.map(|id| format!("{id}\n")).collect();
-        // Those first: killed before the cut, what follows them is old news.
+        // The remaining ids first: if this process is killed before the file is cut, the rest is imported already.
         let rewritten = file
             .rewind()
             .and_then(|()| file.write_all(left.as_bytes()))
@@ -91,7 +90,7 @@ impl Arrivals {
     }
 }
 
-/// Reads the ids, each once. A line that is just being written does not count.
+/// Reads the ids, each once. An incomplete line does not count.
 fn read(file: &mut File) -> io::Result<Vec<TaskId>> {
     let mut text = Vec::new();
     file.rewind()?;
@@ -102,7 +101,7 @@ fn read(file: &mut File) -> io::Result<Vec<TaskId>> {
     Ok(ids.filter(|id| seen.insert(id.clone())).collect())
 }
 
-/// Takes the list for itself; false when others do not let go of it.
+/// Takes the exclusive lock. Returns false if other processes do not release theirs.
 fn lock_patiently(file: &File) -> io::Result<bool> {
     let deadline = Instant::now() + PATIENCE;
     loop {
@@ -126,7 +125,7 @@ mod tests {
         (0..count).map(|number| TaskId::from_random(TaskKind::Shell, number)).collect()
     }
 
-    /// Takes all in but some; returns what was handed over.
+    /// Imports all ids except some, and returns the ids that were passed.
     fn taken(arrivals: &Arrivals, keep: &[TaskId]) -> Vec<TaskId> {
         let mut taken = Vec::new();
         let take = |ids: Vec<TaskId>| {

@@ -1,8 +1,8 @@
-//! Wakes waiters: every writer rings, every waiter hears.
+//! Wake-up sockets: every writer wakes every waiting process.
 //!
-//! A waiter binds a datagram socket in the home's `bells` directory; ringing sends a byte to each. A
-//! ring may be lost (the waiter's buffer is full, the ringer was killed), so waiters look for
-//! themselves now and then.
+//! A waiter binds a datagram socket in the home's `bells` directory, and a writer sends a byte to each socket. A
+//! wake-up may be lost if the waiter's buffer is full or the writer is killed, so waiters also check from time to
+//! time.
 
 use std::fs;
 use std::io;
@@ -16,7 +16,7 @@ use super::platform;
 
 static COUNT: AtomicU32 = AtomicU32::new(0);
 
-/// A waiter's ear. Removed when dropped; one left by a killed process is removed by the next ringer.
+/// A waiter's socket. It is removed when dropped. The next writer removes the socket of a killed process.
 pub(crate) struct Bell {
     socket: UnixDatagram,
     path: PathBuf,
@@ -32,7 +32,7 @@ impl Bell {
         Ok(Self { socket, path })
     }
 
-    /// Forgets the rings heard so far.
+    /// Discards the wake-ups received so far.
     pub(crate) fn clear(&self) {
         let mut byte = [0; 8];
         while self.socket.recv(&mut byte).is_ok() {}
@@ -51,7 +51,7 @@ impl Drop for Bell {
     }
 }
 
-/// Rings all bells.
+/// Wakes all waiters.
 pub(crate) fn ring(home: &Home) {
     let Ok(entries) = fs::read_dir(home.bells()) else {
         return;
@@ -70,7 +70,8 @@ pub(crate) fn ring(home: &Home) {
     }
 }
 
-/// Socket addresses hold 108 bytes; a long path is reached through a descriptor of its directory.
+/// Calls `act` with a path short enough for a socket address, which holds 108 bytes. A long path is reached through a
+/// descriptor of its directory.
 pub(crate) fn short<T>(path: &Path, act: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
     const LONGEST: usize = 100;
     if path.as_os_str().len() <= LONGEST {

@@ -1,10 +1,10 @@
-//! A damaged database is set aside and made anew from the task directories, as one that was removed is.
+//! Sets a damaged database aside. Like a removed one, it is rebuilt from the task directories.
 //!
-//! SQLite reports damage when it reads a page that makes no sense. The process that meets it takes the home's lock alone,
-//! checks a copy of the file, and renames the file only if the copy is damaged too. Every other process holds that lock
-//! shared while it opens the database and during each of its transactions, and looks inside the lock whether the file
-//! still has its name. So nobody writes to a file that was set aside, and nobody opens the log of one database with the
-//! file of another.
+//! SQLite reports damage when it reads an invalid page. The process that gets this error takes the home's exclusive
+//! lock, checks a copy of the file, and renames the file only if the copy is damaged too. Every other process holds a
+//! shared lock while it opens the database and during each transaction, and checks under the lock that the file still
+//! has its name. So no process writes to a file that was set aside, or opens the log of one database with the file of
+//! another.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -15,12 +15,12 @@ use std::time::{Duration, Instant};
 use super::inspect::{TRIES, copy_database};
 use super::store::{StoreError, inspect_copy};
 
-/// How long anybody waits for the home's lock.
+/// How long a process waits for the home's lock.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// What the names of databases that were set aside begin with.
+/// Prefix of the names of databases that were set aside.
 const SET_ASIDE: &str = "meanwhile.db.damaged-";
 
-/// A file, by what stays the same when it is renamed.
+/// The identity of a file, which a rename does not change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Identity {
     device: u64,
@@ -28,7 +28,7 @@ struct Identity {
 }
 
 impl Identity {
-    /// Returns nothing when there is no such file.
+    /// Returns `None` if there is no such file.
     fn of(path: &Path) -> io::Result<Option<Self>> {
         match fs::metadata(path) {
             Ok(found) => Ok(Some(Self { device: found.dev(), inode: found.ino() })),
@@ -38,19 +38,19 @@ impl Identity {
     }
 }
 
-/// The lock on the database as a file: held shared by its users, alone by the process that replaces it. It is a lock on
-/// the home directory, which needs no room on the disk.
+/// The lock on the database as a file: shared by its users, exclusive for the process that replaces it. It is a lock
+/// on the home directory, so it needs no disk space.
 pub(crate) struct FileLock {
     home: Option<File>,
 }
 
 impl FileLock {
-    /// Opens the lock. Where directories cannot be locked nobody holds it, and nothing is set aside.
+    /// Opens the lock. If directories cannot be locked, no process holds it and nothing is set aside.
     pub(crate) fn of(database: &Path) -> Self {
         Self { home: database.parent().and_then(|home| File::open(home).ok()) }
     }
 
-    /// Takes the lock together with others.
+    /// Takes the shared lock.
     pub(crate) fn share(&self) -> Result<Shared<'_>, StoreError> {
         let Some(home) = &self.home else { return Ok(Shared(None)) };
         match within_patience(|| home.try_lock_shared()) {
@@ -60,13 +60,13 @@ impl FileLock {
         }
     }
 
-    /// Takes the lock alone; false when others do not let go of it, or it cannot be locked.
+    /// Takes the exclusive lock. Returns false if other processes do not release theirs, or locking is not possible.
     pub(crate) fn take(&self) -> bool {
         self.home.as_ref().is_some_and(|home| within_patience(|| home.try_lock()).is_ok())
     }
 }
 
-/// The lock, held with others.
+/// The shared lock.
 pub(crate) struct Shared<'lock>(Option<&'lock File>);
 
 impl Drop for Shared<'_> {
@@ -87,7 +87,7 @@ fn within_patience(lock: impl Fn() -> Result<(), TryLockError>) -> Result<(), Tr
     }
 }
 
-/// The file that a connection was opened to.
+/// The file of an open connection.
 pub(crate) struct OpenFile {
     path: PathBuf,
     identity: Option<Identity>,
@@ -95,34 +95,34 @@ pub(crate) struct OpenFile {
 }
 
 impl OpenFile {
-    /// Notes which file a database is, just after it was opened and while the lock is held.
+    /// Records the identity of a database, just after it was opened and under the lock.
     pub(crate) fn at(path: &Path) -> Self {
         Self { path: path.to_owned(), identity: Identity::of(path).ok().flatten(), lock: FileLock::of(path) }
     }
 
-    /// Tells whether another file, or none, has its name by now.
+    /// Returns whether the name now belongs to another file, or to none.
     pub(crate) fn is_replaced(&self) -> bool {
-        // What cannot be looked at is taken to be the same.
+        // If the file cannot be checked, it counts as unchanged.
         Identity::of(&self.path).is_ok_and(|found| found != self.identity)
     }
 
-    /// Keeps it from being replaced; an error if it was.
+    /// Keeps the file from being replaced. Returns an error if it was.
     pub(crate) fn hold(&self) -> Result<Shared<'_>, StoreError> {
         let held = self.lock.share()?;
         if self.is_replaced() { Err(StoreError::BeingReplaced) } else { Ok(held) }
     }
 }
 
-/// Checks a copy, since SQLite shares what it knows of a file among the connections of a process. False when that is not
-/// possible.
+/// Returns whether a database is damaged. This checks a copy, because SQLite shares what it knows about a file among
+/// all connections of a process. Returns false if the check is not possible.
 pub(crate) fn is_damaged(database: &Path, scratch: &Path) -> bool {
-    // While it is made, others share the lock.
+    // A process that creates the database holds the shared lock, so an empty file is not just being created.
     if fs::metadata(database).is_ok_and(|found| found.len() == 0) {
         return true;
     }
     let _ = fs::remove_dir_all(scratch);
     let copy = scratch.join("meanwhile.db");
-    // A stranger may write to it meanwhile.
+    // A program without the lock may write to the database meanwhile, so try several copies.
     fs::create_dir(scratch).is_ok()
         && (0..TRIES).all(|_| {
             matches!(copy_database(database, &copy), Ok(true))
@@ -133,8 +133,8 @@ pub(crate) fn is_damaged(database: &Path, scratch: &Path) -> bool {
         })
 }
 
-/// Renames a database and the files beside it, itself last: killed before that, its log is missing, and the next process
-/// meets the damage again.
+/// Renames a database and the files beside it, the database last. If the process is killed before that, the next
+/// process finds the damage again.
 pub(crate) fn rename_aside(database: &Path, at: &str) -> io::Result<PathBuf> {
     let beside = |path: &Path, end: &str| PathBuf::from(format!("{}{end}", path.display()));
     let name = |number: u32| {

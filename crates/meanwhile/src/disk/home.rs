@@ -78,13 +78,13 @@ impl Home {
         Error::Home(HomeProblem::Unusable { path: self.root.clone(), why: why.to_owned() })
     }
 
-    /// Returns the directory itself.
+    /// Returns the path of the home.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Tells whether tasks are queued.
+    /// Returns the flag for queued tasks.
     pub(crate) fn waiting_flag(&self) -> WaitingFlag {
         WaitingFlag::at(self.root.join(WAITING_FILE))
     }
@@ -104,7 +104,7 @@ impl Home {
         self.root.join(SESSIONS_DIR)
     }
 
-    /// Returns the directory of a session.
+    /// Returns the files of a session.
     pub(crate) fn session(&self, session: &str) -> SessionDir {
         SessionDir::of(&self.sessions(), session)
     }
@@ -114,13 +114,13 @@ impl Home {
         self.root.join("slots")
     }
 
-    /// Returns the database.
+    /// Returns the path of the database.
     #[must_use]
     pub fn database(&self) -> PathBuf {
         self.root.join("meanwhile.db")
     }
 
-    /// Returns the parent of all task directories.
+    /// Returns the directory of all task directories.
     #[must_use]
     pub fn tasks(&self) -> PathBuf {
         self.root.join(TASKS_DIR)
@@ -148,7 +148,7 @@ impl Home {
         Ok(ids)
     }
 
-    /// Creates and locks the directory of a new task; nothing when the id is taken.
+    /// Creates and locks the directory of a new task. Returns `None` if the id is taken.
     ///
     /// An unlocked directory without a journal shows that its starter was killed.
     pub(crate) fn make_task(&self, id: &TaskId) -> io::Result<Option<StartHold>> {
@@ -163,7 +163,7 @@ impl Home {
         })
     }
 
-    /// Writes that a task belongs to another session, or is now in the background.
+    /// Stores that a task belongs to another session, or is now in the background.
     pub(crate) fn rename_task(&self, task: &Task, grace_ms: u64, now: Timestamp) -> Result<()> {
         let mut spec = self.task(&task.id).spec()?;
         if spec.session != task.session {

@@ -1,4 +1,4 @@
-//! A look at a home from outside, which changes nothing in it.
+//! Inspects a home without changing it.
 
 use std::collections::HashSet;
 use std::fs;
@@ -14,34 +14,35 @@ use super::look;
 use super::store::{DatabaseReport, inspect_copy};
 use crate::error::{Error, Result};
 
-/// How often a database that is written to meanwhile is copied anew before it is called damaged.
+/// How often a database that is being written to is copied again before it is reported as damaged.
 pub(super) const TRIES: u32 = 3;
 
-/// What was found in a home.
+/// The state of a home.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Inspection {
-    /// The database's schema; nothing when there is no database.
+    /// The database's schema; `None` if there is no database.
     pub schema: Option<u32>,
-    /// The schema that this build knows.
+    /// The schema of this build.
     pub known_schema: u32,
-    /// What is wrong with the database.
+    /// Problems of the database.
     pub problems: Vec<String>,
     /// Tasks in the database.
     pub tasks: u64,
-    /// Those among them whose ending nobody saw.
+    /// Tasks whose end no supervisor recorded.
     pub lost: u64,
     /// Names of the databases in the home that were damaged and set aside.
     pub set_aside: Vec<String>,
-    /// Tasks that run, or ran when their supervisors were killed, and that nobody looks after now.
+    /// Tasks that run, or ran when their supervisors were killed, and have no supervisor now.
     pub untended: Vec<String>,
-    /// How many tasks have a directory and are not in the database, nor about to be.
+    /// Number of tasks that have a directory but are not in the database or about to be added.
     pub unindexed: u64,
 }
 
-/// Looks at a home. The database is read in a copy below `scratch`, because SQLite writes beside what it reads.
+/// Inspects a home. The database is copied to `scratch` first, because SQLite writes files beside the database it
+/// reads.
 ///
 /// # Errors
-/// When the home cannot be read, or `scratch` not be written.
+/// When the home cannot be read, or `scratch` cannot be written.
 pub fn inspect(home: &Path, scratch: &Path) -> Result<Inspection> {
     let home = Home::unchecked(home);
     let found = Inspection {
@@ -72,7 +73,7 @@ pub fn inspect(home: &Path, scratch: &Path) -> Result<Inspection> {
     })
 }
 
-/// Counts the tasks that the database should know.
+/// Counts the tasks that the database should contain.
 fn directories(home: &Home) -> Result<u64> {
     let arriving: HashSet<_> = home.arrivals().ids()?.into_iter().collect();
     let mut count = 0;
@@ -84,7 +85,7 @@ fn directories(home: &Home) -> Result<u64> {
     Ok(count)
 }
 
-/// Copies the database and its log; nothing when there is none.
+/// Copies the database and its log. Returns false if there is no database.
 pub(super) fn copy_database(from: &Path, to: &Path) -> io::Result<bool> {
     let beside = |path: &Path, end: &str| PathBuf::from(format!("{}{end}", path.display()));
     for end in ["-wal", "-shm"] {
@@ -104,7 +105,7 @@ pub(super) fn copy_database(from: &Path, to: &Path) -> io::Result<bool> {
 fn untended(home: &Home) -> Result<Vec<String>> {
     let is_untended = |id: &TaskId| {
         let has = |name: &str| look::has_text(&home.task(id).join(name));
-        // Looked at in this order: a supervisor that ends in between has written its record.
+        // In this order: a supervisor that exits in between has written its record.
         Ok::<_, Error>(
             has(JOURNAL_FILE)?
                 && !home.task(id).is_supervised()?

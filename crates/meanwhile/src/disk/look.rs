@@ -1,7 +1,7 @@
-//! Looking at files: what is absent, what is there, and what cannot be known.
+//! Access to files that may be absent.
 //!
-//! Only a fact is a fact: absent is what the system says is not there. What cannot be looked at, because there is no
-//! descriptor or memory left, no permission, or a disk that fails, is an error, and nothing may be concluded from it.
+//! A file is absent only if the system says so. Any other failure (no descriptor or memory left, no permission, a
+//! failing disk) is an error from which nothing may be concluded.
 
 use std::path::Path;
 use std::{fs, io};
@@ -10,23 +10,23 @@ use rustix::io::Errno;
 
 use crate::error::{Error, Result};
 
-/// Names a look that failed.
+/// Returns the error for a file that cannot be inspected.
 pub(crate) fn unseen(path: &Path) -> impl FnOnce(io::Error) -> Error + use<> {
     Error::io(format!("cannot inspect {}", path.display()))
 }
 
-/// Tells whether an error says that there is nothing under this name.
+/// Returns whether an error means that the file does not exist.
 pub(crate) fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// The same, or that there is something that can never be read as a file.
+/// Returns whether an error means that the file does not exist, or can never be read as a file.
 pub(crate) fn is_no_file(error: &io::Error) -> bool {
     let never = [Errno::ISDIR, Errno::LOOP];
     is_absent(error) || never.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
 }
 
-/// Tells what is there from what is not.
+/// Turns the result of a file operation into `None` if the file is absent.
 pub(crate) fn look<T>(path: &Path, looked: io::Result<T>) -> Result<Option<T>> {
     match looked {
         Ok(found) => Ok(Some(found)),
@@ -35,7 +35,7 @@ pub(crate) fn look<T>(path: &Path, looked: io::Result<T>) -> Result<Option<T>> {
     }
 }
 
-/// Reads a file; nothing when there is none.
+/// Reads a file; `None` if it is absent or not a file.
 pub(crate) fn read(path: &Path) -> Result<Option<Vec<u8>>> {
     match fs::read(path) {
         Err(error) if is_no_file(&error) => Ok(None),
@@ -43,7 +43,7 @@ pub(crate) fn read(path: &Path) -> Result<Option<Vec<u8>>> {
     }
 }
 
-/// Tells whether there is anything in a file.
+/// Returns whether a file exists and is not empty.
 pub(crate) fn has_text(path: &Path) -> Result<bool> {
     Ok(look(path, fs::metadata(path))?.is_some_and(|found| found.len() > 0))
 }

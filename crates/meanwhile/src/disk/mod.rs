@@ -1,9 +1,9 @@
-//! Files and the database below everything else.
+//! Files and the database, the lowest layer.
 //!
-//! `home` is the layout of the home, `task_dir` one task's files, `session_dir` one session's. `slots` are the locks of
-//! running tasks, `arrivals` lists tasks that are not in the database yet, `bell` wakes other processes, and `damage` guards
-//! the database file against being replaced while it is used. `store` is the only module with SQL, and `platform` holds what
-//! differs between systems. Nothing here knows any other room.
+//! `home` is the layout of the home, `task_dir` one task's files, `session_dir` one session's files. `slots` are the
+//! locks of running tasks, `arrivals` lists tasks that are not in the database yet, `bell` wakes other processes, and
+//! `damage` replaces a damaged database safely. `store` is the only module with SQL, and `platform` contains what
+//! differs between systems. Nothing here depends on another module of the library.
 
 pub(crate) mod arrivals;
 pub(crate) mod bell;

@@ -1,9 +1,9 @@
-//! Slots: the right to run, as locked files.
+//! Slots: permission to run, as locked files.
 //!
-//! Each session has files `slot-0`, `slot-1`, … in its directory; the home has its own for the limit over
-//! all sessions. A starter locks a free one and passes the descriptor on to the task's supervisor, which
-//! releases it when the task is over. The kernel releases the locks of killed processes, so no count can be wrong
-//! and no two starters can have the same slot.
+//! Each session has files `slot-0`, `slot-1`, … in its directory; the home has its own for the limit over all
+//! sessions. A starter locks a free one and passes the descriptor to the task's supervisor, which releases it when
+//! the task is over. The kernel releases the locks of killed processes, so the count is always right, and no two
+//! starters can have the same slot.
 //!
 //! A task whose supervisors were killed may still run. So a slot records whether its last holder gave it back:
 //! a slot that was not given back is used only after a check of the tasks that hold slots.
@@ -20,7 +20,7 @@ use mw_model::{QueueLimits, TaskKind};
 
 use super::session_dir::dir::open_below;
 
-/// The kind of slots: agents have their own, because they mostly wait for others.
+/// The kind of slots. Agents have their own, because they mostly wait for other tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pool {
     Commands,
@@ -53,17 +53,17 @@ impl Pool {
     }
 }
 
-/// The slots one task holds: its session's, and the home's where that has a limit.
+/// The slots of one task: its session's, and the home's if the home has a limit.
 #[derive(Debug)]
 pub(crate) struct Slots {
     files: Vec<File>,
-    /// Whether a supervisor shares them and will release them.
+    /// Whether a supervisor has them too and will release them.
     passed_on: Cell<bool>,
 }
 
 impl Drop for Slots {
     fn drop(&mut self) {
-        // Closing them is not enough: a process that another thread has just forked also has them open.
+        // Closing the files is not enough: a process that another thread has just forked also has them open.
         if !self.passed_on.get() {
             self.files.iter().for_each(|file| _ = file.unlock());
         }
@@ -71,7 +71,7 @@ impl Drop for Slots {
 }
 
 impl Slots {
-    /// Takes the slots that a task needs; nothing when a limit is reached.
+    /// Takes the slots that a task needs; `None` if a limit is reached.
     pub(crate) fn take(
         session: &Path,
         home: &Path,
@@ -94,8 +94,8 @@ impl Slots {
         Self { files: Vec::new(), passed_on: Cell::new(false) }
     }
 
-    /// Returns the descriptors to pass on, and marks the slots as held. On a full disk the mark is missing, and only the lock
-    /// shows it.
+    /// Returns the descriptors to pass on, and marks the slots as held. On a full disk the mark is missing, and only
+    /// the lock shows it.
     pub(crate) fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
         self.passed_on.set(true);
         for file in &self.files {
@@ -104,7 +104,7 @@ impl Slots {
         self.files.iter().map(AsFd::as_fd).collect()
     }
 
-    /// Tells whether their last holders gave all of them back.
+    /// Returns whether the last holders gave all of them back.
     pub(crate) fn were_given_back(&self) -> bool {
         self.files.iter().all(|file| {
             let mut mark = [0];
@@ -158,8 +158,8 @@ fn held_beyond(directory: &Path, limit: u32, pool: Pool) -> io::Result<u32> {
     Ok(held)
 }
 
-/// The flag for queued tasks. It is set inside the transaction that queues a task, before slots are tried, and removed inside
-/// one that finds the queue empty. A process that frees a slot and finds the flag must settle.
+/// The flag for queued tasks. It is set inside the transaction that queues a task, before slots are tried, and
+/// removed inside one that finds the queue empty. A process that frees a slot and finds the flag must settle.
 pub(crate) struct WaitingFlag {
     path: PathBuf,
 }
@@ -180,7 +180,7 @@ impl WaitingFlag {
         OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&self.path).map(drop)
     }
 
-    /// Removes the flag. A flag that stays only costs time.
+    /// Removes the flag. If it stays, the only cost is time.
     pub(crate) fn clear(&self) {
         if self.is_set() {
             let _ = fs::remove_file(&self.path);

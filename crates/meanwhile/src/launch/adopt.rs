@@ -1,4 +1,4 @@
-//! Tasks whose supervisors were both killed, and that may go on running.
+//! Tasks whose supervisors were both killed, and that may still be running.
 
 use std::time::Duration;
 
@@ -17,14 +17,14 @@ use crate::record::findings::Findings;
 use crate::task::Task;
 
 impl Launcher<'_> {
-    /// The task runs, or ran, or has left children behind, and nobody looks after it: starts an adopter. One that has
-    /// none and of which nothing lives is lost; what lives is tried again by whoever looks next.
+    /// Starts an adopter for a task without a supervisor that runs, ran, or has left children behind. If no adopter
+    /// can be started, the task is lost if no process of it lives. Otherwise the next reconciliation tries again.
     pub(crate) fn adopt(&self, task: &Task, process: &Process, started_at: Timestamp) -> Result<bool> {
         let run = task.state.run();
         let alone = self.base.home.task(&task.id).hold_adoption()?;
         let findings = Records::on(self.base).look_at(task)?;
         if findings.supervised || (findings.record.is_some() && !findings.left) {
-            // Somebody else was faster.
+            // Another process was faster.
             return Records::on(self.base).record_findings(&task.id, &findings);
         }
         let findings = findings.with_supervisor();
@@ -35,14 +35,14 @@ impl Launcher<'_> {
         match adopted {
             Ok(()) => {
                 self.base.untended.borrow_mut().remove(&task.id);
-                // When its process is gone, the adopter says so at once.
+                // If the task's process is gone, the adopter reports it at once.
                 if self.base.home.task(&task.id).await_record(run, Duration::from_millis(50))? {
                     let record = self.base.home.task(&task.id).result(run)?;
                     Records::on(self.base).record_findings(&task.id, &findings.with_record(record))?;
                 }
                 Ok(true)
             }
-            // Two reconcilers at once: the other's adopter has it.
+            // Two reconcilers ran at once, and the other's adopter has the task.
             Err(Error::Spawn { code: RefusalCode::Busy, .. }) => Ok(false),
             Err(error) => {
                 let reason = format!("its supervisors were killed, and no new one can be started: {error}");
@@ -68,8 +68,8 @@ impl Launcher<'_> {
         let spec = self.base.home.task(&task.id).spec()?;
         let launch = Launch::Adopt { process: process.clone(), started_at };
         let message = hand_over::adopt_message(&self.base.settings, &spec, run, launch);
-        // Its slot went with its supervisors; it runs, whether or not there is one for it. Children that were left
-        // behind need none.
+        // The slot was released when the supervisors died. The task runs whether or not it gets another. Children
+        // that were left behind need none.
         let slots = match findings.record {
             Some(_) => None,
             None => Queue::on(self.base).take_slots_patiently(&spec)?,

@@ -1,7 +1,7 @@
-//! The fork server, which makes supervisors for a process that starts many tasks.
+//! The fork server, which creates supervisors for a process that starts many tasks.
 //!
-//! The first supervisor is executed. From the second on, `mw-supervisor fork-server` is executed once and forks one for each
-//! request. The fork server is not a child of this process, and ends with it.
+//! The first supervisor is executed. From the second on, `mw-supervisor fork-server` is executed once and forks a
+//! supervisor for each request. The fork server is not a child of this process, but ends with it.
 
 use std::io::IoSlice;
 use std::mem::MaybeUninit;
@@ -23,13 +23,13 @@ enum ForkServer {
     Unused,
     /// The next start opens it.
     Due,
-    /// It takes requests.
+    /// It accepts requests.
     Open { program: PathBuf, requests: OwnedFd },
-    /// It could not be opened; supervisors are executed.
+    /// It could not be opened. Supervisors are executed instead.
     Impossible,
 }
 
-/// Forks a supervisor and returns the connection to it; nothing when one has to be executed.
+/// Forks a supervisor and returns the connection to it; `None` if the supervisor has to be executed.
 pub(crate) fn fork_supervisor(program: &Path, run: u32) -> Option<UnixStream> {
     let mut server = FORK_SERVER.lock().unwrap_or_else(PoisonError::into_inner);
     match &*server {

@@ -34,7 +34,7 @@ use crate::settings::{Programs, RedactSettings, Settings};
 pub(crate) enum Purpose {
     /// To execute a command.
     Spawn,
-    /// To adopt a running one.
+    /// To adopt a running task.
     Adopt,
 }
 
@@ -47,7 +47,7 @@ impl Purpose {
     }
 }
 
-/// A supervisor process that waits for its start message. If this is dropped before, the process exits.
+/// A supervisor process that waits for its start message. If this value is dropped first, the process exits.
 pub struct Supervisor {
     /// The connection to it: a socket, because descriptors are passed through it.
     line: UnixStream,
@@ -181,7 +181,8 @@ fn message(settings: &Settings, spec: &TaskSpec, run: u32, launch: Launch) -> St
     }
 }
 
-/// Tasks of the default session do not end with a session. A process that keeps an agent alive ends with the agent's session.
+/// Returns the session that a task ends with, if any. Tasks of the default session end with none. The keeper of an
+/// agent ends with the agent's session.
 pub(crate) fn session_watch(settings: &Settings, spec: &TaskSpec) -> Option<SessionWatch> {
     let home = std::path::absolute(&settings.home).unwrap_or_else(|_| settings.home.clone());
     let agent = kept_agent(&spec.session).and_then(|agent| Home::unchecked(&home).task(&agent).spec().ok());
@@ -214,9 +215,9 @@ fn log_header(spec: &TaskSpec) -> String {
     )
 }
 
-/// Returns the metadata file that co-cli's tools read; nothing for a task of another dialect. It has the names of variables
-/// but not their values, and no secrets of the command. What was hidden while the task was queued stays hidden, whichever
-/// process launches it.
+/// Returns the metadata file that co-cli's tools read; `None` for a task of another dialect. It has the names of
+/// variables but not their values, and no secrets of the command. Text that was hidden while the task was queued
+/// stays hidden, whichever process launches it.
 pub(crate) fn metadata(
     spec: &TaskSpec,
     run: u32,

@@ -1,4 +1,4 @@
-//! Launching a task that was given a slot.
+//! Launches a task that was given a slot.
 
 use mw_model::wire::RefusalCode;
 use mw_model::{Event, Process, TaskSpec, Timestamp, next_state};
@@ -11,10 +11,10 @@ use crate::fail_point::fail_point;
 use crate::task::Task;
 
 impl Launcher<'_> {
-    /// Launches a task that has its slots, perhaps with a supervisor that waits for its message already.
+    /// Launches a task that has its slots, with a waiting supervisor if there is one.
     ///
-    /// A success is not written to the database: the supervisor's journal has it, and whoever looks
-    /// next takes it from there.
+    /// A success is not written to the database. It is in the supervisor's journal, from which the next
+    /// reconciliation records it.
     pub(crate) fn launch_spec(
         &self,
         mut task: Task,
@@ -32,7 +32,7 @@ impl Launcher<'_> {
                 }
                 Ok(task)
             }
-            // Another supervisor has it: whoever looks next finds its journal.
+            // Another supervisor has the task. The next reconciliation finds its journal.
             Err(Error::Spawn { code: RefusalCode::Busy, .. }) => Ok(task),
             Err(error) => Err(error),
         }

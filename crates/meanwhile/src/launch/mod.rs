@@ -1,8 +1,8 @@
-//! From a written task to a running process.
+//! From a recorded task to a running process.
 //!
-//! `launcher` starts a task that was given a slot. `backend` says what is executed and where, `hand_over` passes that to a
-//! supervisor and takes its answer, and `fork_server` keeps supervisors ready for a process that starts many tasks. `adopt`
-//! gives a task whose supervisor was killed a new one.
+//! `launcher` starts a task that was given a slot. `backend` decides what is executed and where, `hand_over` passes
+//! that to a supervisor and reads its answer, and `fork_server` creates supervisors for a process that starts many
+//! tasks. `adopt` gives a task whose supervisor was killed a new one.
 
 pub(crate) mod adopt;
 pub(crate) mod backend;
@@ -14,6 +14,6 @@ pub(crate) mod program;
 use crate::base::part;
 
 part! {
-    /// Turns a task that is written down into a running process.
+    /// Turns a recorded task into a running process.
     Launcher
 }

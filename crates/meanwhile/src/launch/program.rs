@@ -1,4 +1,4 @@
-//! Finding the file that a program's name means.
+//! Finds the executable of a program name.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -11,10 +11,10 @@ use rustix::fs::{Access, access};
 
 use crate::error::{Error, Result};
 
-/// Where programs are looked for when an environment has no `PATH`.
+/// The `PATH` that applies when an environment has none.
 const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// Why a name means no program.
+/// Why no program was found for a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoProgram {
     /// There is no such file.

@@ -1,10 +1,10 @@
-//! `cargo build`, `check`, `clippy` and the compiling half of everything else that cargo does.
+//! `cargo build`, `check`, `clippy`, and the compilation in all other cargo commands.
 
 use super::finding::{Finding, Kind};
 use super::lines::{begins, counted, last_that};
 use super::report::Report;
 
-/// Lines that begin like an error of the compiler and are cargo's word on it.
+/// Lines that look like compiler errors but are cargo's own messages.
 const NOT_DIAGNOSTICS: [&str; 6] = [
     "could not compile ",
     "aborting due to ",
@@ -27,7 +27,7 @@ pub(super) fn failed(lines: &[&str]) -> Option<Finding> {
             }
         }
     }
-    // The errors themselves may have scrolled away.
+    // The errors themselves may not be in the tail.
     let blamed = lines.iter().filter_map(|line| blamed_on(line)).max().unwrap_or(0);
     let mut report = Report::new("cargo");
     report.count_things(blamed.max(errors.len() as u64), "error");
@@ -39,7 +39,7 @@ pub(super) fn failed(lines: &[&str]) -> Option<Finding> {
     Some(Finding::new(verdict + own, Kind::Failed, &report))
 }
 
-/// Reads time and warnings of a good build.
+/// Reads the time and the warnings of a successful build.
 pub(super) fn finished(lines: &[&str]) -> Option<Finding> {
     let (last, (profile, time)) = last_that(lines, |line| {
         let (what, time) = line.trim_start().strip_prefix("Finished ")?.split_once(" target(s) in ")?;
@@ -52,7 +52,7 @@ pub(super) fn finished(lines: &[&str]) -> Option<Finding> {
     Some(Finding::new(last, Kind::Finished, &report))
 }
 
-/// Returns how many errors cargo gives as the reason why a crate could not be built.
+/// Returns the number of errors in cargo's message that a crate could not be compiled.
 fn blamed_on(line: &str) -> Option<u64> {
     let message = line.strip_prefix("error: ")?;
     if message.starts_with("failed to run custom build command") {
@@ -62,7 +62,7 @@ fn blamed_on(line: &str) -> Option<u64> {
     Some(counted(reason).map_or(1, |(number, _)| number))
 }
 
-/// Splits an error of the compiler into its place, where the line has one, and what it says.
+/// Splits a compiler error into its position, if the line has one, and its message.
 fn diagnostic(line: &str) -> Option<(Option<&str>, &str)> {
     let (place, rest) = match line.strip_prefix("error") {
         Some(rest) => (None, rest),
@@ -77,7 +77,7 @@ fn diagnostic(line: &str) -> Option<(Option<&str>, &str)> {
     (is_code && !is_own).then_some((place, message))
 }
 
-/// Reads ``warning: `cart` (lib test) generated 3 warnings (2 duplicates)``, less the duplicates.
+/// Reads ``warning: `cart` (lib test) generated 3 warnings (2 duplicates)``, without the duplicates.
 fn warnings(line: &str) -> Option<u64> {
     let (_, rest) = line.strip_prefix("warning: `")?.split_once(" generated ")?;
     let (all, rest) = counted(rest)?;

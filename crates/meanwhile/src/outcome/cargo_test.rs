@@ -1,4 +1,4 @@
-//! `cargo test`: one result for each test binary, added up.
+//! `cargo test`: the sum of the results of all test binaries.
 
 use super::finding::Finding;
 use super::lines::{begins, counts, number_of};
@@ -7,7 +7,7 @@ use super::report::Report;
 const AROUND_RESULTS: [&str; 5] =
     ["error: test failed", "error: doctest failed", "all doctests ran in", "Caused by:", "    `-p "];
 
-/// All binaries of the tail together.
+/// The results of all binaries in the tail.
 #[derive(Default)]
 struct Run<'a> {
     passed: u64,
@@ -15,19 +15,19 @@ struct Run<'a> {
     ignored: u64,
     measured: u64,
     filtered: u64,
-    /// Binaries that gave a result.
+    /// Number of binaries with a result.
     results: usize,
     /// Names of failed tests.
     failures: Vec<&'a str>,
-    /// Binaries that ended without a result, and how.
+    /// Binaries that ended without a result, and how they ended.
     dead: Vec<String>,
     /// The binary that ran last.
     binary: &'a str,
-    /// Whether it began and has not given its result.
+    /// Whether it has begun but not printed a result.
     owes: bool,
 }
 
-/// Adds up all results, and notices binaries that gave none.
+/// Adds up all results, and finds binaries without one.
 pub(super) fn recognise(lines: &[&str]) -> Option<Finding> {
     let mut run = Run::default();
     let last = (0..lines.len()).filter(|index| run.take(lines, *index)).last()?;
@@ -39,7 +39,7 @@ pub(super) fn recognise(lines: &[&str]) -> Option<Finding> {
 }
 
 impl<'a> Run<'a> {
-    /// Takes a line; says whether it is one of the runner's own.
+    /// Processes a line. Returns whether it is one of the runner's own.
     fn take(&mut self, lines: &[&'a str], index: usize) -> bool {
         let line = lines[index];
         if let Some(counts) = result(line) {
@@ -119,19 +119,19 @@ fn running(line: &str) -> Option<&str> {
     binary.or_else(|| line.starts_with("Doc-tests ").then_some(line))
 }
 
-/// Reads how a binary ended that cargo did not expect to end so.
+/// Returns how a binary ended unexpectedly.
 fn death(line: &str) -> Option<&str> {
     let rest = line.strip_prefix("  process didn't exit successfully: ")?;
     rest.rsplit_once(" (").map(|(_, how)| how.trim_end_matches(')'))
 }
 
-/// Reads which arguments run the failed binary again.
+/// Reads the arguments that run the failed binary again.
 fn rerun(line: &str) -> Option<&str> {
     let rest = line.strip_prefix("error: test failed, to rerun pass `")?;
     rest.strip_suffix('`')
 }
 
-/// Says whether a line is one that cargo or the test harness prints around results.
+/// Returns whether cargo or the test harness prints this line around results.
 fn is_own(line: &str) -> bool {
     let is_test = line.starts_with("test ") && line.contains(" ... ");
     let is_total = line.starts_with("error: ")

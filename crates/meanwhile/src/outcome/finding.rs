@@ -1,27 +1,27 @@
-//! What a recogniser hands back.
+//! The result of a recogniser.
 
 use super::report::Report;
 
-/// A tool's ending.
+/// How a tool ended.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Finding {
-    /// Index of the last line that belongs to it.
+    /// Index of the last line that belongs to the tool.
     pub(super) last: usize,
-    /// How to weigh it against others in the same output.
+    /// Its weight among other findings in the same output.
     pub(super) kind: Kind,
-    /// What to say.
+    /// The text of the summary.
     pub(super) text: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// It said that something went wrong.
+    /// The tool reported a failure.
     Failed,
-    /// It ran tests and all went well.
+    /// The tool ran tests, and all passed.
     Passed,
-    /// It did a step of the work, which is worth telling only when nothing came after it.
+    /// The tool did a step of the work, which is worth reporting only if nothing follows.
     Finished,
-    /// It only ran other commands and says that one of them failed; what that one said itself is better.
+    /// The tool only runs other commands and reports that one failed. That command's own report is better.
     RunnerOfOthers,
 }
 
@@ -30,7 +30,7 @@ impl Finding {
         Self { last, kind, text: report.line() }
     }
 
-    /// Makes the finding of a test runner.
+    /// Returns the finding of a test runner.
     pub(super) fn of_tests(last: usize, failed: bool, report: &Report) -> Self {
         Self::new(last, if failed { Kind::Failed } else { Kind::Passed }, report)
     }

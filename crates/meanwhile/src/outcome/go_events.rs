@@ -1,4 +1,4 @@
-//! What `go test` prints, plain, with `-v` or with `-json`, as the same events.
+//! The output of `go test`, plain, with `-v` or with `-json`, as the same events.
 
 use serde::Deserialize;
 
@@ -8,24 +8,24 @@ pub(super) enum End {
     Passed,
     Failed,
     Skipped,
-    /// The package has no test that was asked for.
+    /// The package has no matching test.
     Empty,
     /// The package does not compile.
     Broken,
 }
 
-/// One thing that was said.
+/// One line of output.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Event {
-    /// A test ended; plain output tells its package only later.
+    /// A test ended. Plain output names its package only later.
     Test { package: Option<String>, name: String, end: End },
-    /// A package ended, and all tests before it that had none were in it.
+    /// A package ended. All earlier tests without a package belong to it.
     Package { name: String, end: End },
-    /// Why something failed: a compiler's error or a panic.
+    /// The reason of a failure: a compiler error or a panic.
     Reason(String),
-    /// All tests of a binary ended.
+    /// All tests of a binary have ended.
     Closing,
-    /// A line without news.
+    /// A line of the tool without further meaning.
     Own,
 }
 
@@ -42,7 +42,7 @@ struct JsonLine {
     output: Option<String>,
 }
 
-/// Reads a line of any form.
+/// Reads a line in any of the formats.
 pub(super) fn read(line: &str) -> Option<Event> {
     if line.starts_with('{') { json(line) } else { plain(line) }
 }
@@ -65,7 +65,7 @@ fn json(line: &str) -> Option<Event> {
     })
 }
 
-/// Reads what a test printed: of the package's own words, only those that the events do not repeat.
+/// Reads what a test printed. Of the package's lines, only those that the events do not repeat count.
 fn output(found: JsonLine) -> Event {
     let text = found.output.unwrap_or_default();
     match plain(text.trim_end()) {
@@ -108,7 +108,7 @@ fn plain(line: &str) -> Option<Event> {
     reason(line).map(|reason| Event::Reason(reason.to_owned()))
 }
 
-/// Reads `--- FAIL: TestRounds/cents (0.00s)`, indented as deep as the test is nested.
+/// Reads `--- FAIL: TestRounds/cents (0.00s)`, indented by the nesting depth of the test.
 fn test(line: &str, word: &str) -> Option<String> {
     let rest = line.trim_start().strip_prefix("--- ")?.strip_prefix(word)?.strip_prefix(": ")?;
     Some(rest.rsplit_once(" (").map_or(rest, |(name, _)| name).to_owned())

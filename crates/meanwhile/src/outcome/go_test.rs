@@ -8,7 +8,7 @@ use super::report::{Report, plural};
 
 #[derive(Default)]
 struct Run {
-    /// Package, name and ending of each test; no package while it is not known.
+    /// Package, name and end of each test; the package is `None` while it is not known.
     tests: Vec<(Option<String>, String, End)>,
     packages: BTreeMap<String, End>,
     reasons: Vec<String>,
@@ -16,7 +16,7 @@ struct Run {
     owes: bool,
 }
 
-/// Adds up tests where they are named, packages where they are not.
+/// Adds up tests if they are named, or else packages.
 pub(super) fn recognise(lines: &[&str]) -> Option<Finding> {
     let mut run = Run::default();
     let mut last = None;
@@ -44,7 +44,7 @@ impl Run {
                 for (package, ..) in self.tests.iter_mut().filter(|(package, ..)| package.is_none()) {
                     *package = Some(name.clone());
                 }
-                // With -json a package ends twice: in words that say more, and in an event.
+                // With -json a package ends twice: in a line of text with more detail, and in an event.
                 self.packages.entry(name).or_insert(end);
             }
             Event::Reason(reason) => self.reasons.push(reason),
@@ -57,7 +57,7 @@ impl Run {
         self.packages.values().filter(|end| ends.contains(end)).count() as u64
     }
 
-    /// Returns the tests that ended so and have no tests inside, under short names.
+    /// Returns the short names of the tests with this end and without subtests.
     fn leaves(&self, end: End) -> impl Iterator<Item = String> {
         let parents: BTreeSet<(Option<&str>, &str)> = self
             .tests

@@ -4,12 +4,12 @@ use super::finding::{Finding, Kind};
 use super::lines::{begins, counts, last_that, number_of};
 use super::report::Report;
 
-/// What the last lines count, worst first.
+/// The words that the last lines count, worst first.
 const WORDS: [&str; 4] = ["failed", "passed", "skipped", "todo"];
 /// Lines of the closing block.
 const CLOSING: [&str; 5] = ["Test Suites: ", "Tests: ", "Snapshots: ", "Time: ", "Ran all test suites"];
 
-/// Reads the counts at the end and the marked failures above.
+/// Reads the counts at the end and the failures marked above.
 pub(super) fn recognise(lines: &[&str]) -> Option<Finding> {
     let Some((at, tests)) = last_that(lines, |line| totals(line, "Tests:")) else {
         return none_found(lines);

@@ -1,13 +1,13 @@
-//! From the bytes of a tail to plain lines, and what all recognisers ask of a line.
+//! Converts the bytes of a tail to plain lines, with helpers that all recognisers use.
 
 use std::borrow::Cow;
 
 use crate::read::output::clean_text;
 
-/// More of the tail than this is not looked at: recognisers need the end, and a task may print one endless line.
+/// Most bytes of the tail that are read. Recognisers need the end, and a task may print one endless line.
 const MOST_BYTES: usize = 256 << 10;
 
-/// Returns the tail's text without control sequences and overwritten parts.
+/// Returns the tail as text, without control sequences and overwritten parts.
 pub(super) fn clean(tail: &[u8]) -> String {
     let end = &tail[tail.len().saturating_sub(MOST_BYTES)..];
     let text: Cow<'_, str> = String::from_utf8_lossy(end);
@@ -20,8 +20,7 @@ pub(super) fn counted(text: &str) -> Option<(u64, &str)> {
     Some((number.parse().ok()?, word.trim()))
 }
 
-/// Returns the numbers in front of the words of a list such as `2 failed, 5 passed`, or nothing when any
-/// part of it is something else.
+/// Returns the numbers and words of a list such as `2 failed, 5 passed`; `None` if any part has another form.
 pub(super) fn counts<'a>(list: &'a str, separator: &str) -> Option<Vec<(u64, &'a str)>> {
     list.split(separator).map(counted).collect()
 }
@@ -31,12 +30,12 @@ pub(super) fn number_of(counts: &[(u64, &str)], word: &str) -> u64 {
     counts.iter().find(|(_, found)| *found == word).map_or(0, |(number, _)| *number)
 }
 
-/// Says whether a line begins with one of these.
+/// Returns whether a line begins with one of these texts.
 pub(super) fn begins(line: &str, starts: &[&str]) -> bool {
     starts.iter().any(|start| line.starts_with(start))
 }
 
-/// Finds the last line that an interpretation takes, with its index.
+/// Finds the last line that `take` accepts, with its index.
 pub(super) fn last_that<'a, T>(lines: &[&'a str], take: impl Fn(&'a str) -> Option<T>) -> Option<(usize, T)> {
     lines.iter().enumerate().rev().find_map(|(index, line)| Some((index, take(line)?)))
 }

@@ -1,9 +1,9 @@
-//! `make`: which target failed, and the first error or the last words of what it ran.
+//! `make`: the target that failed, and the first error or the last line of its commands.
 
 use super::finding::{Finding, Kind};
 use super::report::Report;
 
-/// Reads the errors of make itself. What it ran tells more, where another recogniser knows it.
+/// Reads make's own errors. If another recogniser knows the command that make ran, its report has more detail.
 pub(super) fn recognise(lines: &[&str]) -> Option<Finding> {
     let complaints: Vec<(usize, Complaint<'_>)> =
         lines.iter().enumerate().filter_map(|(index, line)| Some((index, complaint(line)?))).collect();
@@ -36,7 +36,7 @@ pub(super) fn recognise(lines: &[&str]) -> Option<Finding> {
 /// A line with three stars.
 #[derive(Clone, Copy)]
 struct Complaint<'a> {
-    /// How deep the make that says it is nested.
+    /// The nesting depth of the make that printed the line.
     level: u32,
     said: &'a str,
 }
@@ -54,7 +54,7 @@ impl Failure<'_> {
     }
 }
 
-/// Returns the failures that are not merely those of a nested make told again by the one around it.
+/// Returns the failures, except those that only repeat the failure of a nested make.
 fn failures<'a>(complaints: &[(usize, Complaint<'a>)]) -> Vec<(usize, Failure<'a>)> {
     let mut found = Vec::new();
     let mut before = 0;
@@ -76,7 +76,7 @@ fn program(line: &str) -> Option<(u32, &str)> {
     Some((level, rest.strip_prefix(": ")?))
 }
 
-/// Returns what follows the three stars; an error in a makefile is told with its place.
+/// Returns the text after the three stars. For an error in a makefile this includes the position.
 fn complaint(line: &str) -> Option<Complaint<'_>> {
     if let Some((level, said)) = program(line) {
         return Some(Complaint { level, said: said.strip_prefix("*** ")? });
@@ -94,7 +94,7 @@ fn failure(said: &str) -> Option<Failure<'_>> {
     Some(Failure { place, target, ending })
 }
 
-/// Says whether a line is an error of a compiler or linker.
+/// Returns whether a line is a compiler or linker error.
 fn is_error(line: &str) -> bool {
     [": error: ", ": fatal error: ", ": undefined reference to "].iter().any(|mark| line.contains(mark))
 }

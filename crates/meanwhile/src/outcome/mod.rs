@@ -1,13 +1,13 @@
-//! One line that says how a task ended, read from the end of what it printed.
+//! A one-line summary of how a task ended, read from the end of its output.
 //!
 //! ```text
 //! tail ▸ lines (clean, bounded) ▸ each recogniser ▸ finding ─┐
 //!                               ▸ last non-blank line ───────┴▸ summarize ▸ at most 200 characters
 //! ```
 //!
-//! A recogniser knows one tool and nothing of the others. It is told no exit code and never says more than the
-//! output does: a success that is followed by other lines is not taken for the ending of the whole task.
-//! Counts are those of the tail; what scrolled out of it is not in them.
+//! A recogniser knows one tool and nothing of the others. It does not get the exit code and never claims more than
+//! the output does: a success that is followed by other lines does not count as the end of the whole task. Counts
+//! include only the tail.
 
 mod cargo_build;
 mod cargo_test;

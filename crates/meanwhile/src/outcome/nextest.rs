@@ -4,7 +4,7 @@ use super::finding::Finding;
 use super::lines::{begins, counted, last_that};
 use super::report::Report;
 
-/// How the lines below the list of failures begin.
+/// Prefixes of the lines below the list of failures.
 const OWN: [&str; 3] = ["error: ", "warning: ", "(hint: "];
 
 /// Reads the last `Summary` line and the failures listed below it.
@@ -28,7 +28,7 @@ pub(super) fn recognise(lines: &[&str]) -> Option<Finding> {
     Some(Finding::of_tests(last, failed, &report))
 }
 
-/// Splits `Summary [ 4.030s] 4/5 tests run: 3 passed (1 flaky), 1 timed out` into what ran and how it went.
+/// Splits `Summary [ 4.030s] 4/5 tests run: 3 passed (1 flaky), 1 timed out` into what ran and the results.
 fn summary(line: &str) -> Option<(&str, &str)> {
     let (_, rest) = line.trim_start().strip_prefix("Summary [")?.split_once("] ")?;
     rest.split_once(" run: ").filter(|(ran, _)| ran.ends_with(" tests") || ran.ends_with(" test"))
@@ -38,7 +38,7 @@ fn is_fine(word: &str) -> bool {
     begins(word, &["passed", "skipped"])
 }
 
-/// Returns how many tests were left out when a failure stopped the run: `4/5 tests`.
+/// Returns how many tests did not run because a failure stopped the run: `4/5 tests`.
 fn not_run(ran: &str) -> u64 {
     let numbers = ran.split(' ').next().and_then(|numbers| numbers.split_once('/'));
     let Some((Ok(done), Ok(all))) = numbers.map(|(done, all)| (done.parse::<u64>(), all.parse::<u64>()))
@@ -58,11 +58,11 @@ fn status(line: &str) -> Option<(&str, &str)> {
         || (!word.is_empty() && word.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'-'));
     let (_, name) = rest.split_once("] ").filter(|_| is_status)?;
     let name = name.trim();
-    // Versions differ in whether they number the tests.
+    // Some versions number the tests, others do not.
     Some((word, name.strip_prefix('(').and_then(|rest| rest.split_once(") ")).map_or(name, |(_, name)| name)))
 }
 
-/// Returns the name of a test that went wrong, not of one that was merely slow or flaky.
+/// Returns the name of a failed test, but not of one that was only slow or flaky.
 fn failure(line: &str) -> Option<&str> {
     let (word, name) = status(line)?;
     let went_well = word.starts_with("FLAKY ") || ["LEAK", "PASS", "SKIP", "SLOW"].contains(&word);

@@ -1,4 +1,4 @@
-//! `npm`: its errors, what an install did, and what an audit found.
+//! `npm`: its errors, and the results of installs and audits.
 
 use super::finding::{Finding, Kind};
 use super::lines::{begins, counted, last_that};
@@ -39,7 +39,7 @@ pub(super) fn failed(lines: &[&str]) -> Option<Finding> {
     Some(Finding::new(last, Kind::RunnerOfOthers, &report))
 }
 
-/// Returns what npm says in an error line.
+/// Returns the text of an npm error line.
 fn error(line: &str) -> Option<&str> {
     let rest = line.strip_prefix("npm ")?;
     let said = rest.strip_prefix("ERR!").or_else(|| rest.strip_prefix("error"))?;
@@ -50,7 +50,7 @@ fn is_reason(line: &str) -> bool {
     !line.trim().is_empty() && !begins(line, &DETAILS)
 }
 
-/// Takes off the label that repeats the code: `404 ` for `E404`, `notarget ` for `ETARGET`.
+/// Removes the label that repeats the code: `404 ` for `E404`, `notarget ` for `ETARGET`.
 fn without_label<'a>(line: &'a str, code: Option<&str>) -> &'a str {
     let Some((label, rest)) = line.split_once(' ') else {
         return line;
@@ -61,7 +61,7 @@ fn without_label<'a>(line: &'a str, code: Option<&str>) -> &'a str {
     if is_label { rest.trim_start() } else { line }
 }
 
-/// Reads what an install or audit did.
+/// Reads the result of an install or audit.
 pub(super) fn installed(lines: &[&str]) -> Option<Finding> {
     let install = last_that(lines, |line| is_install(line).then_some(line));
     let audit = last_that(lines, |line| is_audit(line).then_some(line));
@@ -89,7 +89,7 @@ fn is_audit(line: &str) -> bool {
     count.is_some_and(|(_, what)| what.contains("vulnerabilit"))
 }
 
-/// Says whether a line is advice that npm prints after an install or audit.
+/// Returns whether a line is advice that npm prints after an install or audit.
 fn is_advice(line: &str) -> bool {
     begins(
         line,

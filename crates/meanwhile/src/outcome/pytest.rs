@@ -4,7 +4,7 @@ use super::finding::{Finding, Kind};
 use super::lines::{counts, last_that, number_of};
 use super::report::Report;
 
-/// What the last line may count, worst first.
+/// The words that the last line may count, worst first.
 const WORDS: [&str; 12] = [
     "failed",
     "subtests failed",
@@ -19,10 +19,10 @@ const WORDS: [&str; 12] = [
     "warning",
     "warnings",
 ];
-/// How many of them are bad.
+/// How many of the words mean a failure.
 const BAD: usize = 4;
 
-/// Reads the last line's counts and the names in the short summary above it.
+/// Reads the counts of the last line and the names in the short summary above it.
 pub(super) fn recognise(lines: &[&str]) -> Option<Finding> {
     let Some((at, counts)) = last_that(lines, closing) else {
         return refused(lines);
@@ -68,13 +68,13 @@ fn closing(line: &str) -> Option<Vec<(u64, &str)>> {
         .filter(|counts| counts.iter().all(|(_, word)| WORDS.contains(word) || *word == "rerun"))
 }
 
-/// Takes the frame off a line such as `!!!! KeyboardInterrupt !!!!`.
+/// Removes the frame of a line such as `!!!! KeyboardInterrupt !!!!`.
 fn banner(line: &str, frame: char) -> Option<&str> {
     let inside = line.trim_matches(frame);
     (inside.len() < line.len()).then(|| inside.trim())
 }
 
-/// Reads why pytest would not even begin: `python -m pytest: error: unrecognized arguments: --nothing`.
+/// Reads why pytest did not begin: `python -m pytest: error: unrecognized arguments: --nothing`.
 fn refused(lines: &[&str]) -> Option<Finding> {
     let (last, reason) = last_that(lines, |line| {
         let (program, reason) = line.split_once(": error: ")?;

@@ -1,13 +1,13 @@
-//! The shape all summaries share: `3 failed, 120 passed: first name, second name +1 more (runner)`.
+//! The form of all summaries: `3 failed, 120 passed: first name, second name +1 more (runner)`.
 
 use mw_model::{first_chars, is_hidden};
 
 /// Most characters of a summary.
 pub(super) const MOST_CHARS: usize = 200;
-/// Most names that are spelled out.
+/// Most names that are listed.
 const MOST_NAMES: usize = 3;
 
-/// Counts, then names, then who says so.
+/// Counts, then names, then the runner.
 #[derive(Debug)]
 pub(super) struct Report {
     runner: &'static str,
@@ -20,24 +20,24 @@ impl Report {
         Self { runner, counts: Vec::new(), names: Vec::new() }
     }
 
-    /// Adds `12 passed`, unless there are none.
+    /// Adds a count such as `12 passed`, unless it is zero.
     pub(super) fn count(&mut self, number: u64, word: &str) {
         if number > 0 {
             self.counts.push(format!("{number} {word}"));
         }
     }
 
-    /// Adds `1 error` or `2 errors`, unless there are none.
+    /// Adds a count such as `1 error` or `2 errors`, unless it is zero.
     pub(super) fn count_things(&mut self, number: u64, thing: &str) {
         self.count(number, &plural(number, thing));
     }
 
-    /// Adds words that are no count.
+    /// Adds text that is not a count.
     pub(super) fn say(&mut self, words: impl Into<String>) {
         self.counts.push(words.into());
     }
 
-    /// Adds a name of what went wrong, once.
+    /// Adds the name of a failure, once.
     pub(super) fn name(&mut self, name: impl Into<String>) {
         let name = name.into();
         if !name.is_empty() && !self.names.contains(&name) {
@@ -45,7 +45,7 @@ impl Report {
         }
     }
 
-    /// Writes it out. Names are cut before counts and runner are.
+    /// Returns the summary line. Names are cut before counts and runner are.
     pub(super) fn line(&self) -> String {
         let counts = self.counts.join(", ");
         let runner = format!(" ({})", self.runner);
@@ -59,12 +59,12 @@ impl Report {
     }
 }
 
-/// Returns a word for one thing or for many.
+/// Returns the singular or plural of a word.
 pub(super) fn plural(number: u64, thing: &str) -> String {
     if number == 1 { thing.to_owned() } else { format!("{thing}s") }
 }
 
-/// Cuts a text to a number of characters; the last one shows that it was cut.
+/// Cuts a text to a number of characters. The last one shows that it was cut.
 pub(super) fn shorten(text: &str, most: usize) -> String {
     if first_chars(text, most) == text {
         return text.to_owned();
@@ -72,7 +72,7 @@ pub(super) fn shorten(text: &str, most: usize) -> String {
     format!("{}…", first_chars(text, most.saturating_sub(1)).trim_end())
 }
 
-/// Makes one line of a text: no control or invisible formatting characters, single spaces.
+/// Returns a text as one line: without control and invisible formatting characters, with single spaces.
 pub(super) fn one_line(text: &str) -> String {
     let visible: String =
         text.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).filter(|c| !is_hidden(*c)).collect();

@@ -1,11 +1,11 @@
-//! Chooses among what the recognisers found.
+//! Chooses among the findings of the recognisers.
 
 use super::finding::{Finding, Kind};
 use super::lines::clean;
 use super::report::{MOST_CHARS, one_line, shorten};
 use super::{cargo_build, cargo_test, go_test, jest, make, nextest, npm, pytest, tsc, vitest};
 
-/// Reads the ending of one tool out of clean lines.
+/// Recognises the end of one tool's output in clean lines.
 type Recogniser = fn(&[&str]) -> Option<Finding>;
 
 const RECOGNISERS: [Recogniser; 12] = [
@@ -23,22 +23,22 @@ const RECOGNISERS: [Recogniser; 12] = [
     npm::installed,
 ];
 
-/// So many lines after a tool's ending are taken for small talk, such as `exit code: 0` or `done`.
+/// At most this many lines after a tool's end are ignored as small talk, such as `exit code: 0` or `done`.
 const SMALL_TALK: usize = 3;
-/// Words that no small talk has.
+/// Words that never occur in small talk.
 const TROUBLE: [&str; 8] =
     ["error", "fail", "fatal", "panic", "traceback", "exception", "not found", "permission denied"];
 
-/// Says in one line how a task ended, from the end of its output.
+/// Summarises in one line how a task ended, from the end of its output.
 ///
-/// Known tools give counts and the first names of what failed, with the tool in parentheses at the end:
-/// `3 failed, 120 passed: tests/test_x.py::test_y (pytest)`. Several tools in one output are told one after the
-/// other, failures first. Lines that come after them and look like more than small talk are told by the last of
-/// them: `120 passed (pytest); then: cp: no space left on device`. Any other output is told by its last
-/// non-blank line; there is no summary only where there is no such line.
+/// For known tools the summary has counts and the first names of failures, with the tool in parentheses at the end:
+/// `3 failed, 120 passed: tests/test_x.py::test_y (pytest)`. Several tools in one output are summarised one after the
+/// other, failures first. If more than small talk follows, its last line is added: `120 passed (pytest); then: cp: no
+/// space left on device`. For any other output the summary is its last non-blank line. There is no summary only if
+/// there is no such line.
 ///
-/// The result has at most 200 characters, no control characters and no line breaks, and ends in `…` where it was
-/// cut. Bytes that are no UTF-8 show as U+FFFD. It takes any bytes and never panics.
+/// The result has at most 200 characters, no control characters and no line breaks, and ends in `…` if it was cut.
+/// Invalid UTF-8 is shown as U+FFFD. The function accepts any bytes and never panics.
 #[must_use]
 pub fn summarize(tail: &[u8]) -> Option<String> {
     let text = clean(tail);
@@ -60,7 +60,7 @@ fn told_by_tools(lines: &[&str]) -> Option<String> {
     Some(told.join("; "))
 }
 
-/// Returns the last line of what came after the tools, when it is more than small talk.
+/// Returns the last line after the tools' output, if it is more than small talk.
 fn what_followed(rest: &[&str]) -> Option<String> {
     let is_trouble = |line: &str| {
         let line = line.to_lowercase();

@@ -1,4 +1,4 @@
-//! Summaries of what tools really print. The files are described in `fixtures/README.md`.
+//! Summaries of real output of tools. The files are described in `fixtures/README.md`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use super::summarize;
 
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/outcome/fixtures");
 
-/// Every fixture with its summary, one in a line.
+/// Every fixture with its summary, one per line.
 const EXPECTED: &str = include_str!("fixtures/summaries.tsv");
 
 fn expected() -> impl Iterator<Item = (&'static str, &'static str)> {
@@ -139,7 +139,7 @@ fn a_run_that_was_cut_short_is_not_called_passed() {
     assert_eq!(told(&verbose[..cut]).as_deref(), Some("1 passed, 1 skipped, unfinished (go test)"));
 }
 
-/// What holds for every summary.
+/// Checks the properties of every summary.
 fn check(bytes: &[u8]) {
     let Some(line) = summarize(bytes) else {
         return;

@@ -1,10 +1,10 @@
-//! `tsc`, plain and pretty.
+//! `tsc`, with plain and pretty output.
 
 use super::finding::{Finding, Kind};
 use super::lines::{counted, last_that};
 use super::report::Report;
 
-/// Reads the compiler's errors. It says nothing at all when there are none.
+/// Reads the compiler's errors. Without errors it prints nothing.
 pub(super) fn recognise(lines: &[&str]) -> Option<Finding> {
     let found = last_that(lines, |line| {
         counted(line.strip_prefix("Found ")?).filter(|(_, word)| word.starts_with("error"))
@@ -23,7 +23,7 @@ pub(super) fn recognise(lines: &[&str]) -> Option<Finding> {
     Some(Finding::new(last + table, Kind::Failed, &report))
 }
 
-/// Reads `src/a.ts(1,14): error TS2322: …` and `src/a.ts:1:14 - error TS2322: …` into one form.
+/// Converts `src/a.ts(1,14): error TS2322: …` and `src/a.ts:1:14 - error TS2322: …` to one form.
 fn error(line: &str) -> Option<String> {
     let (place, rest) = line.split_once(": error TS").or_else(|| line.split_once(" - error TS"))?;
     let (code, message) = rest.split_once(": ")?;
@@ -32,7 +32,7 @@ fn error(line: &str) -> Option<String> {
     (is_code && !place.contains(' ')).then(|| format!("{place}: TS{code} {}", message.trim_end_matches('.')))
 }
 
-/// Says whether a line belongs to the table of files at the end.
+/// Returns whether a line belongs to the table of files at the end.
 fn is_table(line: &str) -> bool {
     line.is_empty() || line.starts_with("Errors  Files") || counted(line).is_some()
 }

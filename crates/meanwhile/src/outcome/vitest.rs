@@ -4,7 +4,7 @@ use super::finding::{Finding, Kind};
 use super::lines::{begins, counts, last_that, number_of};
 use super::report::Report;
 
-/// What is told when no file was found.
+/// Lines that are printed when no file was found.
 const SETTINGS: [&str; 3] = ["filter: ", "include: ", "exclude: "];
 
 /// Reads the counts at the end and the failures named above.
@@ -24,7 +24,7 @@ pub(super) fn recognise(lines: &[&str]) -> Option<Finding> {
     let mut report = Report::new("vitest");
     let mut broken = 0;
     for name in lines[..at].iter().filter_map(|line| line.strip_prefix(" FAIL  ")) {
-        // A file that could not even be loaded stands there twice: `a.spec.ts [ a.spec.ts ]`.
+        // A file that could not be loaded is listed with its name twice: `a.spec.ts [ a.spec.ts ]`.
         if let Some((file, _)) = name.split_once(" [ ") {
             broken += 1;
             report.name(format!("{file} did not run"));

@@ -1,14 +1,14 @@
-//! Hiding secrets from everybody but the owner's own files.
+//! Hides secrets in everything that is shown. Only the owner's own files have them.
 //!
 //! ```text
-//! log, spec, database: as they are, owner-only
-//!   └▸ Redactor (built-in rules · the user's patterns · secret variables of the task) ▸ whatever is shown
+//! log, spec, database: unchanged, owner-only
+//!   └▸ Redactor (built-in rules · the user's patterns · secret variables of the task) ▸ everything that is shown
 //! ```
 //!
-//! Nothing on disk is changed for it: a rule that comes tomorrow hides what was printed yesterday.
+//! Nothing on disk is changed, so a rule that is added later also hides earlier output.
 //!
-//! Where the environment of a task cannot be read, its secret values are unknown. Then commands and other texts of
-//! its record are hidden as a whole; its output is hidden by the other rules and says so.
+//! If the environment of a task cannot be read, its secret values are unknown. Then commands and other texts of its
+//! record are hidden as a whole. Its output is hidden by the other rules, with a note that says so.
 
 mod sequences;
 mod surfaces;
@@ -29,37 +29,37 @@ use crate::base::part;
 use crate::settings::RedactSettings;
 
 part! {
-    /// Hides secrets in whatever is shown.
+    /// Hides secrets in everything that is shown.
     Redaction
 }
 
-/// The fewest bytes of a variable's value that count at the end of what may go on.
+/// The fewest bytes of a variable's value that are recognised at the end of a text that may continue.
 const LEAST_BEGINNING: usize = 4;
 
-/// The mark in the place of a text that may hold values of variables that cannot be read.
+/// The mark that replaces a text that may contain values of unreadable variables.
 const UNREADABLE: &str = "unreadable-environment";
-/// What output says that may hold such values.
+/// The note in output that may contain such values.
 pub(crate) const UNREADABLE_NOTE: &str =
     "[spec.json of this task cannot be read: the values of its secret variables are not hidden here]\n";
 
-/// A regular expression for what must not be shown.
+/// A regular expression for text to hide.
 #[derive(Clone, Debug)]
 pub struct SecretPattern(Regex);
 
 impl SecretPattern {
-    /// Reads one.
+    /// Parses a pattern.
     ///
     /// # Errors
-    /// Says why it is none: it is no regular expression, or it fits on nothing at all.
+    /// When the pattern is not a regular expression, or matches the empty text. The error says why.
     pub fn new(pattern: &str) -> Result<Self, String> {
         let found = Regex::new(pattern).map_err(|error| error.to_string())?;
         if found.is_match(b"") {
-            return Err(format!("{pattern:?} fits on the empty text"));
+            return Err(format!("{pattern:?} matches the empty text"));
         }
         Ok(Self(found))
     }
 
-    /// Returns it as it was written.
+    /// Returns the pattern as written.
     #[must_use]
     pub fn as_str(&self) -> &str {
         self.0.as_str()
@@ -78,7 +78,7 @@ pub struct Redactor {
 }
 
 impl Redactor {
-    /// Makes one for a task with this environment.
+    /// Returns a redactor for a task with this environment.
     #[must_use]
     pub fn new(settings: &RedactSettings, environment: &[EnvVar]) -> Self {
         let is_on = settings.enabled;
@@ -88,23 +88,23 @@ impl Redactor {
         Self { is_on, patterns, is_blind: false, values }
     }
 
-    /// Makes one for a task whose environment cannot be read.
+    /// Returns a redactor for a task whose environment cannot be read.
     pub(crate) fn blind(settings: &RedactSettings) -> Self {
         Self { is_blind: settings.enabled, ..Self::new(settings, &[]) }
     }
 
-    /// Tells whether the task's secret variables are unknown.
+    /// Returns whether the task's secret variables are unknown.
     pub(crate) const fn is_blind(&self) -> bool {
         self.is_blind
     }
 
-    /// Makes one for these texts alone: a start has no time to look at every variable by its name.
+    /// Returns a redactor for these texts only, because a start has no time to check the name of every variable.
     pub(crate) fn for_texts(settings: &RedactSettings, environment: &[EnvVar], texts: &[&str]) -> Self {
         Self::new(settings, &occurring(environment, texts))
     }
 
-    /// Returns a text with a mark in the place of every secret, or in the place of all of it when the task's secret
-    /// variables are unknown.
+    /// Returns a text with every secret replaced by a mark, or a mark alone if the task's secret variables are
+    /// unknown.
     #[must_use]
     pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
         if self.is_blind && !text.is_empty() {
@@ -119,7 +119,7 @@ impl Redactor {
         Cow::Owned(String::from_utf8_lossy(&shown).into_owned())
     }
 
-    /// The same for the words of a command, where a flag and its value are two.
+    /// Returns the words of a command with secrets replaced. A flag and its value are two words.
     #[must_use]
     pub fn words(&self, words: &[String]) -> Vec<String> {
         let mut shown: Vec<String> = words.iter().map(|word| self.text(word).into_owned()).collect();
@@ -127,7 +127,7 @@ impl Redactor {
             let pair = format!("{} {}", words[at - 1], words[at]);
             let start = words[at - 1].len() + 1;
             let found = self.find(pair.as_bytes(), Edge::Closed);
-            // One word is one value, whatever blanks it holds.
+            // A word is one value, even with blanks in it.
             if let Some(secret) =
                 found.iter().find(|secret| secret.start == start && words[at - 1].starts_with('-'))
             {
@@ -137,10 +137,10 @@ impl Redactor {
         shown
     }
 
-    /// Returns what may be shown of a stretch in the middle of a text: secrets hidden, and of control sequences
-    /// only colours left.
+    /// Returns parts of a text as they may be shown: secrets are hidden, and of control sequences only colours
+    /// remain.
     ///
-    /// Secrets are found in the whole text, so one that the stretch holds only a part of is hidden too.
+    /// Secrets are searched in the whole text, so a secret that a part has only a piece of is hidden too.
     pub(crate) fn stretches(&self, text: &[u8], edge: Edge, wanted: &[Range<usize>]) -> Vec<Vec<u8>> {
         let sequences = Sequences::of(text);
         let found = if sequences.is_empty() {
@@ -156,7 +156,7 @@ impl Redactor {
         wanted.iter().map(|range| emit(text, &found, &sequences, range.clone())).collect()
     }
 
-    /// Tells whether a text breaks off in a private key.
+    /// Returns whether a text ends inside a private key.
     pub(crate) fn goes_on_in_key(&self, text: &[u8]) -> bool {
         let last = self.is_on.then(|| find_secrets(text, Edge::Open).pop()).flatten();
         last.is_some_and(|secret| {
@@ -165,7 +165,7 @@ impl Redactor {
         })
     }
 
-    /// Finds all secrets, in order and apart from each other.
+    /// Finds all secrets, in order and without overlaps.
     fn find(&self, text: &[u8], edge: Edge) -> Vec<Secret> {
         if !self.is_on {
             return Vec::new();
@@ -217,19 +217,19 @@ fn is_secret(var: &EnvVar) -> bool {
     is_secret_name(var.name.as_bytes()) && is_secret_value(var.value.as_bytes())
 }
 
-/// Returns where a value begins that the text breaks off in.
+/// Returns where a value begins that the end of the text cuts off.
 fn beginning(text: &[u8], value: &[u8]) -> Option<usize> {
     let most = value.len().saturating_sub(1).min(text.len());
     (LEAST_BEGINNING..=most).rev().find(|len| text.ends_with(&value[..*len])).map(|len| text.len() - len)
 }
 
-/// Returns where something is hidden already.
+/// Returns the ranges that are already hidden.
 fn marks(text: &[u8]) -> Vec<Range<usize>> {
     let starts = memmem::find_iter(text, "[redacted:");
     starts.filter_map(|start| Some(start..start + mark_len(&text[start..])?)).collect()
 }
 
-/// Joins what overlaps; the sort is that of the first.
+/// Merges overlapping secrets. The kind is that of the first.
 fn merged(mut found: Vec<Secret>) -> Vec<Secret> {
     found.sort_by_key(|secret| (secret.start, std::cmp::Reverse(secret.end)));
     let mut apart: Vec<Secret> = Vec::with_capacity(found.len());
@@ -242,7 +242,7 @@ fn merged(mut found: Vec<Secret>) -> Vec<Secret> {
     apart
 }
 
-/// Writes a stretch of a text with marks in the place of secrets and without control sequences but colours.
+/// Writes a part of a text with marks instead of secrets and without control sequences other than colours.
 fn emit(text: &[u8], found: &[Secret], sequences: &Sequences, range: Range<usize>) -> Vec<u8> {
     let mut out = Vec::with_capacity(range.len());
     let mut at = range.start;
@@ -250,7 +250,7 @@ fn emit(text: &[u8], found: &[Secret], sequences: &Sequences, range: Range<usize
     for secret in found[first..].iter().take_while(|secret| secret.start < range.end) {
         sequences.copy(text, at..secret.start.max(at), &mut out);
         out.extend_from_slice(redaction_mark(secret.kind).as_bytes());
-        // A colour that ends inside of it must end.
+        // A colour change inside the secret still takes effect.
         let end = secret.end.min(range.end);
         sequences.copy_colours(text, at.max(secret.start)..end, &mut out);
         at = end;

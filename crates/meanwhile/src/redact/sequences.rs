@@ -1,9 +1,9 @@
-//! Control sequences in a text: where they are, and which may be shown.
+//! Control sequences in a text: where they are, and which are shown.
 
 use std::ops::Range;
 
 const ESC: u8 = 0x1b;
-/// A text in a sequence, such as a title, is not longer; what follows is text again.
+/// The longest text in a sequence, such as a title. After this many bytes, ordinary text begins again.
 const LONGEST: usize = 4096;
 
 /// The control sequences of a text, in order.
@@ -13,14 +13,14 @@ pub(super) struct Sequences(Vec<Sequence>);
 #[derive(Debug)]
 struct Sequence {
     range: Range<usize>,
-    /// How many bytes of the text are no text up to its end.
+    /// How many bytes before the end of this sequence belong to sequences.
     hidden: usize,
-    /// Whether it changes nothing but colours.
+    /// Whether it only changes colours.
     is_colour: bool,
 }
 
 impl Sequences {
-    /// Finds them. One that is cut off by the end of the text counts.
+    /// Finds the sequences of a text, including one that the end of the text cuts off.
     pub(super) fn of(text: &[u8]) -> Self {
         let mut found = Vec::new();
         let mut at = 0;
@@ -42,7 +42,7 @@ impl Sequences {
         self.0.is_empty()
     }
 
-    /// Returns the text without them.
+    /// Returns the text without sequences.
     pub(super) fn visible(&self, text: &[u8]) -> Vec<u8> {
         let mut visible = Vec::with_capacity(text.len());
         let mut at = 0;
@@ -54,14 +54,14 @@ impl Sequences {
         visible
     }
 
-    /// Returns where a byte of the text without them is in the text.
+    /// Converts a position in the text without sequences to a position in the text.
     pub(super) fn place(&self, visible: usize) -> usize {
         let is_before = |sequence: &Sequence| sequence.range.end - sequence.hidden <= visible;
         let before = self.0[..self.0.partition_point(is_before)].last();
         visible + before.map_or(0, |sequence| sequence.hidden)
     }
 
-    /// Copies a stretch of the text; of the sequences only colours.
+    /// Copies a part of the text. Of the sequences only colours are copied.
     pub(super) fn copy(&self, text: &[u8], range: Range<usize>, out: &mut Vec<u8>) {
         let mut at = range.start;
         for sequence in self.within(&range) {
@@ -72,7 +72,7 @@ impl Sequences {
         out.extend_from_slice(&text[at..range.end]);
     }
 
-    /// Copies nothing of a stretch but its colours.
+    /// Copies only the colours of a part of the text.
     pub(super) fn copy_colours(&self, text: &[u8], range: Range<usize>, out: &mut Vec<u8>) {
         for sequence in self.within(&range) {
             copy_colour(text, sequence, &range, out);
@@ -86,20 +86,20 @@ impl Sequences {
     }
 }
 
-/// A colour that a stretch cuts belongs to the one in which it ends.
+/// Copies a colour if it ends in this part of the text.
 fn copy_colour(text: &[u8], sequence: &Sequence, range: &Range<usize>, out: &mut Vec<u8>) {
     if sequence.is_colour && sequence.range.end <= range.end {
         out.extend_from_slice(&text[sequence.range.clone()]);
     }
 }
 
-/// Bytes that begin a sequence, or are one: all controls but tab, newline and carriage return, and the first byte
-/// of the second set of controls in UTF-8.
+/// Returns whether a byte begins a sequence, or is one: all control characters except tab, newline and carriage
+/// return, and the first byte of the C1 controls in UTF-8.
 const fn is_control(byte: u8) -> bool {
     (byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r')) || byte == 0x7f || byte == 0xc2
 }
 
-/// Returns the length of the sequence that a text begins with; 0 when it is none.
+/// Returns the length of the sequence at the beginning of a text; 0 if there is none.
 fn length(text: &[u8]) -> usize {
     match text {
         [0xc2, 0x80..=0x9f, ..] => 2,
@@ -119,7 +119,7 @@ fn length(text: &[u8]) -> usize {
     }
 }
 
-/// Returns how long the text in a sequence is, with what ends it.
+/// Returns the length of the text in a sequence, including its terminator.
 fn text_length(text: &[u8]) -> usize {
     let end = text.iter().take(LONGEST).position(|byte| matches!(*byte, 0x07 | ESC | b'\n'));
     match end.map(|end| (end, &text[end..])) {

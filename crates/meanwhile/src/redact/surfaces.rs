@@ -1,4 +1,4 @@
-//! The records that front ends show, without secrets.
+//! The records that front ends show, with secrets hidden.
 
 use std::collections::HashMap;
 
@@ -64,7 +64,7 @@ impl Redactor {
     }
 }
 
-/// Returns the words in an event that come from a task.
+/// Returns the text in an event that comes from a task.
 fn words_of(event: &mut Event) -> Option<&mut String> {
     match event {
         Event::Ended { cause, .. } => words_of_cause(cause),
@@ -95,7 +95,7 @@ fn words_of_cause(cause: &mut Cause) -> Option<&mut String> {
 }
 
 impl Redaction<'_> {
-    /// Returns what hides the secrets of a task. When its spec cannot be read, whole texts are hidden.
+    /// Returns the redactor of a task. If the task's spec cannot be read, whole texts are hidden.
     #[must_use]
     pub fn redactor(&self, id: &TaskId) -> Redactor {
         let settings = &self.base.settings.redact;
@@ -124,7 +124,7 @@ impl Redaction<'_> {
                     && !is_fact
                 {
                     redactor.hide(text);
-                    // After hiding: half a secret looks like none.
+                    // After hiding, because part of a secret is not recognised.
                     span::cap(text);
                 }
             }

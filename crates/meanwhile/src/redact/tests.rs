@@ -108,7 +108,7 @@ proptest! {
         prop_assert_eq!(pages.len(), 2);
         let all = 0..bytes.len();
         let whole = redactor.stretches(&bytes, Edge::Open, std::slice::from_ref(&all)).concat();
-        // A mark may stand on both pages; all else is as in the whole.
+        // A mark may be on both pages. Everything else equals the whole text.
         prop_assert!(pages.concat().len() >= whole.len());
     }
 }

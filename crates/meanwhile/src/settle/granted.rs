@@ -1,4 +1,4 @@
-//! Launching tasks that were given their slots.
+//! Launches tasks that were given their slots.
 
 use mw_model::{Cause, TaskId, TaskSpec, TaskState};
 
@@ -12,19 +12,19 @@ use crate::settle::Settler;
 use crate::task::Task;
 
 impl Settler<'_> {
-    /// Launches all; tells whether slots are free again, because a launch failed or was not needed. Failures are
-    /// recorded with their tasks.
+    /// Launches all tasks. Returns whether slots are free again, because a launch failed or was not needed. Failures
+    /// are recorded with their tasks.
     pub(crate) fn launch_all(&self, to_launch: Vec<Granted>) -> bool {
         let mut freed = false;
         for granted in to_launch {
             match self.launch(granted) {
-                // Another supervisor has it, and its own slots.
+                // Another supervisor has the task, with its own slots.
                 Ok(task) if matches!(task.state, TaskState::Starting { .. }) => {
                     let _ = self.reconcile_task(&task.id);
                     freed = true;
                 }
                 Ok(_) => {}
-                // What was killed on the way waits for the next command; trying at once might never end.
+                // A start that was cut short waits for the next command. Retrying at once could loop forever.
                 Err(error) if error.is_for_now() => {}
                 Err(_) => freed = true,
             }
@@ -32,15 +32,15 @@ impl Settler<'_> {
         freed
     }
 
-    /// Launches a task that was given its slots. Its failure is recorded, and frees them.
+    /// Launches a task that was given its slots. A failure is recorded and frees them.
     pub(crate) fn launch(&self, granted: Granted) -> Result<Task> {
         let Granted { task, slots, hold: _hold } = granted;
         let id = task.id.clone();
         let launched = match self.base.home.task(&id).spec() {
-            // It may have waited for long, and its spec is a file.
+            // The task may have been queued for long, and its spec is a file that can change.
             Ok(spec) if differs_from_approval(&spec) => Err(Error::Denied(Denial::ChangedSince)),
             Ok(spec) => {
-                // A task that was cancelled before it ran has lost the name of its log.
+                // A task that was cancelled before it ran no longer has a second name for its log.
                 log_names::link_name(&self.base.home, &task);
                 Launcher::on(self.base).launch_spec(task.clone(), &spec, None, slots)
             }
@@ -48,8 +48,7 @@ impl Settler<'_> {
         };
         match launched {
             Ok(task) => Ok(task),
-            // A disk that is full, or a starter that may not start processes, is no fault of the task's: it goes on
-            // waiting.
+            // A full disk, or a starter that may not start processes, is not the task's fault. The task stays queued.
             Err(error) if error.is_for_now() => self.after_silence(&id, error),
             Err(error) => {
                 self.record_failure(&task, &error)?;
@@ -76,8 +75,8 @@ impl Settler<'_> {
         }
     }
 
-    /// The supervisor was killed before it answered, or could not begin. What its directory shows decides; a command
-    /// that was not executed waits for the next command, which starts it.
+    /// Handles a supervisor that was killed before it answered, or could not begin. The task's directory decides; a
+    /// command that was not executed stays queued, and the next command starts it.
     pub(crate) fn after_silence(&self, id: &TaskId, error: Error) -> Result<Task> {
         self.reconcile_started(id)?;
         let task = Lookup::on(self.base).stored(id)?;

@@ -1,18 +1,19 @@
-//! Starting whatever may start.
+//! Starts queued tasks that may start.
 
 use super::Settler;
 use crate::queue::Queue;
 
 impl Settler<'_> {
-    /// Starts whatever may start. Failures are recorded with their tasks.
+    /// Starts queued tasks that may start. Failures are recorded with their tasks.
     pub(crate) fn pump_queue(&self) {
-        // Whoever lives on without supervisors comes before those who wait, once: what cannot be adopted now is left.
+        // Adopt unsupervised tasks before queued ones start. Try once.
         if self.pump_once() && self.reconcile_unsettled().is_ok() {
             let _ = self.pump_once();
         }
     }
 
-    /// Does it once; tells whether tasks went on waiting because one may live on in a slot that looks free.
+    /// Does one pass. Returns whether tasks stayed queued because an unsupervised task may still hold a slot that
+    /// looks free.
     fn pump_once(&self) -> bool {
         let queue = Queue::on(self.base);
         let picked = queue.change(|transaction| {
@@ -26,7 +27,7 @@ impl Settler<'_> {
         if changed {
             self.base.ring();
         }
-        // A skipped task may free those that come after it.
+        // A skipped task may release the tasks after it.
         if freed || again { self.pump_once() } else { untended }
     }
 }

@@ -1,18 +1,18 @@
-//! Makes the database true to the task directories. Every front end does this before it believes the
-//! database; doing it twice changes nothing.
+//! Brings the database up to date with the task directories. Every front end does this before it relies on the
+//! database. Doing it twice changes nothing.
 //!
-//! For a task that holds a slot, what its directory shows decides:
+//! For a task that holds a slot, its directory decides:
 //!
 //! | exit record | supervisor's lock | journal | the task … |
 //! |---|---|---|---|
-//! | there | – | – | has ended so |
+//! | exists | – | – | has ended |
 //! | – | held | – | runs (or is being started) |
 //! | – | free | started | runs unsupervised: it is adopted; if its process is gone, it is lost |
-//! | – | free | nothing | was never started: it waits again, unless its starter is still at it |
-//! | – | – | gone, though it ran | runs as long as its process lives, and is lost then |
+//! | – | free | empty | was never started: it is queued again, unless its starter is still running |
+//! | – | – | removed after the start | runs as long as its process lives, and is lost then |
 //!
-//! One that has ended may have left children behind, whom its supervisor looks after; if that is gone, they are adopted
-//! too. What cannot be looked at says nothing: the task stays as it was, and is looked at again.
+//! An ended task may have left children behind, which its supervisor looks after. If the supervisor is gone, the
+//! children are adopted too. If a file cannot be read, the task stays as it was, and is checked again.
 
 use std::time::{Duration, Instant};
 
@@ -26,10 +26,10 @@ use crate::settle::Settler;
 use crate::task::Task;
 
 impl Settler<'_> {
-    /// Looks at every task that is not settled, records what happened, and starts what may start.
+    /// Checks every unsettled task, records what happened, and starts queued tasks that may start.
     ///
     /// # Errors
-    /// When the database fails, or nothing can be looked at now. Damage to single tasks is recorded, not raised.
+    /// When the database fails, or no task can be checked now. Damage to single tasks is recorded, not returned.
     pub fn reconcile(&self) -> Result<()> {
         self.reconcile_unsettled()?;
         if self.base.healing(|| Ok(self.base.store()?.any_waiting()?))? {
@@ -38,13 +38,13 @@ impl Settler<'_> {
         Ok(())
     }
 
-    /// Looks at every task that is not settled. Before slots are given away: one that runs unsupervised has
-    /// lost its own and gets another.
+    /// Checks every unsettled task. This happens before slots are given away, because a task that runs unsupervised
+    /// has lost its slot and gets another.
     pub(crate) fn reconcile_unsettled(&self) -> Result<()> {
         self.base.healing(|| {
             for task in self.base.store()?.unsettled()? {
                 match self.reconcile_known(&task) {
-                    // One that cannot be looked at stays as it was, and hides no other.
+                    // A task that cannot be checked stays as it was, and does not hide the others.
                     Err(error @ Error::Io { .. }) if !error.is_lack() => {}
                     other => _ = other?,
                 }
@@ -53,7 +53,7 @@ impl Settler<'_> {
         })
     }
 
-    /// Does the same for one task; returns whether anything changed.
+    /// Checks one task. Returns whether anything changed.
     pub(crate) fn reconcile_task(&self, id: &TaskId) -> Result<bool> {
         self.base.healing(|| match self.base.store()?.task(id)? {
             Some(task) => self.reconcile_known(&task),
@@ -61,7 +61,7 @@ impl Settler<'_> {
         })
     }
 
-    /// Does the same for a task whose start this process has given up.
+    /// Checks a task whose start this process has given up.
     pub(crate) fn reconcile_started(&self, id: &TaskId) -> Result<bool> {
         let Some(task) = self.base.store()?.task(id)? else {
             return Ok(false);
@@ -70,7 +70,7 @@ impl Settler<'_> {
         self.act_on(&task, &findings)
     }
 
-    /// A disk that is full keeps the news out of the database, not from those who ask.
+    /// Checks a task that was already read. On a full disk the change is not recorded, but callers still see it.
     fn reconcile_known(&self, task: &Task) -> Result<bool> {
         match self.try_reconcile(task) {
             Err(Error::Store(error)) if error.is_lack_of_room() => Ok(false),
@@ -116,8 +116,8 @@ impl Settler<'_> {
         records.record_unsupervised(&task.id, run, cause)
     }
 
-    /// Both supervisors were killed while the starter is still at it, which knows more than anybody else and sends an
-    /// adopter. Until then the task has no slot, and somebody else could be given it.
+    /// Waits for the starter: both supervisors were killed during the start, but the starter is still running and
+    /// sends an adopter. Until then the task has no slot, and another task could take it.
     fn await_starter(&self, task: &Task) -> Result<bool> {
         const PATIENCE: Duration = Duration::from_millis(500);
         let deadline = Instant::now() + PATIENCE;
@@ -133,7 +133,7 @@ impl Settler<'_> {
         }
     }
 
-    /// Returns a task as it is, also where the database could not be written.
+    /// Returns a task as it is now, even if the database could not be written.
     pub(crate) fn current(&self, id: &TaskId) -> Result<Task> {
         self.reconcile_task(id)?;
         let mut task = Lookup::on(self.base).stored(id)?;

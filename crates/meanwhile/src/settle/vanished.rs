@@ -1,5 +1,5 @@
-//! Tasks that nobody looks after: those whose files somebody removed while they ran, and those that could not be adopted
-//! after their supervisors were killed.
+//! Tasks without a supervisor: their files were removed while they ran, or they could not be adopted after their
+//! supervisors were killed.
 
 use mw_model::{Cause, Process, TaskState};
 
@@ -12,7 +12,7 @@ use crate::settle::Settler;
 use crate::task::Task;
 
 impl Settler<'_> {
-    /// Returns the first process of a task that runs and of which its directory says nothing any more.
+    /// Returns the first process of a running task whose directory no longer describes it.
     pub(crate) fn vanished<'task>(
         &self,
         task: &'task Task,
@@ -29,7 +29,7 @@ impl Settler<'_> {
             || findings.being_started
             || findings.record.is_some()
             || findings.journal.iter().any(|line| line.run == run);
-        // Without a journal there is no lock, but its supervisor may still answer. It writes its record first.
+        // Without a journal there is no lock, but the supervisor may still answer. It writes its record first.
         let answers = || {
             Ok::<_, Error>(
                 Line::answers(&self.base.home, &task.id)?
@@ -39,8 +39,8 @@ impl Settler<'_> {
         Ok((!told && !answers()?).then_some(process))
     }
 
-    /// Returns the first process of a task that may live and that nobody can be asked to end. To be asked after it was
-    /// reconciled, which would have sent an adopter.
+    /// Returns the first process of a task that may be running but has no supervisor that could end it. Call this
+    /// after the task was reconciled, which would have sent an adopter.
     pub(crate) fn out_of_reach(&self, task: &Task) -> Result<Option<Process>> {
         let findings = Records::on(self.base).look_at(task)?;
         if let Some(process) = self.vanished(task, &findings)? {
@@ -55,7 +55,7 @@ impl Settler<'_> {
             .flatten())
     }
 
-    /// Records such a task as lost once its process is gone. As long as that lives, it runs.
+    /// Records such a task as lost once its process is gone. Until then the task is running.
     pub(crate) fn lose(&self, task: &Task, process: &Process) -> Result<bool> {
         if platform::runs(process).map_err(Error::io(format!("cannot inspect process {}", process.pid)))? {
             return Ok(false);

@@ -1,7 +1,7 @@
-//! Spans made from records.
+//! Spans computed from records.
 //!
-//! The spans of a task follow from its records. `own_spans` keeps what a front end measured itself, `traces` reads both, and
-//! `outbox` delivers them.
+//! The spans of a task are computed from its records. `own_spans` stores spans that a front end measured itself,
+//! `traces` reads both, and `outbox` exports them.
 
 pub(crate) mod outbox;
 pub(crate) mod own_spans;
@@ -10,6 +10,6 @@ pub(crate) mod traces;
 use crate::base::part;
 
 part! {
-    /// Makes spans from records, and delivers them.
+    /// Computes spans from records, and exports them.
     Traces
 }

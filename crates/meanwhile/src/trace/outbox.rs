@@ -1,8 +1,9 @@
-//! Delivers spans to whoever takes them. The database is the outbox: what could not be delivered stays, is counted,
-//! and is tried again by the next process that would deliver anyway.
+//! Exports spans. The database is the outbox: spans that could not be exported stay there and are counted, and the
+//! next process that exports tries them again.
 //!
-//! One process delivers at a time; the kernel takes the lock back from the dead. A span is delivered at least once: a
-//! deliverer that is killed between the receiver's answer and the note of it leaves it to the next.
+//! One process exports at a time; the kernel releases the lock of a process that dies. A span is exported at least
+//! once: if the exporter is killed between the receiver's reply and the record of it, the next exporter sends the
+//! span again.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::os::unix::fs::OpenOptionsExt;
@@ -16,38 +17,38 @@ use crate::redact::Redaction;
 use crate::span::Span;
 use crate::trace::Traces;
 
-/// How many spans are delivered at once.
+/// How many spans are sent at once.
 const BATCH: u32 = 256;
-/// How long after a failure the next try is due; doubles with each further one.
+/// How long after a failure the next try is due. The pause doubles with each further failure.
 const FIRST_PAUSE_MS: u64 = 2_000;
 const LONGEST_PAUSE_MS: u64 = 5 * 60_000;
-/// How long spans are kept whose tasks were removed, when nobody takes them.
+/// How long spans of removed tasks are kept if no receiver takes them.
 const PATIENCE_MS: i64 = 7 * 24 * 3600 * 1000;
 
-/// When spans are to be delivered.
+/// When to export spans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Urgency {
-    /// Unless the last try failed just now.
+    /// Unless the last try failed recently.
     WhenDue,
-    /// Now, because somebody asks, who also waits for whoever is at it.
+    /// Now, on request. The caller waits for a process that is already exporting.
     Now,
 }
 
-/// What a receiver took.
+/// A receiver's reply.
 #[derive(Clone, Debug, Default)]
 pub struct Taken {
-    /// How many spans it threw away, and will not take again.
+    /// How many spans it rejected. They are not sent again.
     pub rejected: u64,
-    /// What it said to that.
+    /// The receiver's message about them.
     pub message: Option<String>,
 }
 
 impl Traces<'_> {
-    /// Delivers all spans that wait, in batches, with `send`; returns how far that came. What `send` says when it fails
-    /// is kept and shown.
+    /// Exports all waiting spans in batches with `send`, and returns the state of the export. An error of `send` is
+    /// stored and shown.
     ///
     /// # Errors
-    /// When the database fails. A delivery that fails is no error here: it is in what is returned.
+    /// When the database fails. A failed export is not an error here; it is part of the returned state.
     pub fn deliver_spans(
         &self,
         endpoint: &str,
@@ -66,16 +67,16 @@ impl Traces<'_> {
                 self.note_delivery(endpoint, &spans, sent)?;
             }
             drop(alone);
-            // Somebody may have entered a span and left it to us just before the lock was given back.
+            // Another process may have stored a span and left it to us just before the lock was released.
             if !goes_on || !self.is_delivery_due(endpoint, urgency)? {
                 return self.export_state();
             }
         }
     }
 
-    /// Tells whether spans wait that are due, and nobody else is delivering them.
+    /// Returns whether spans are due and no other process is exporting.
     ///
-    /// Whoever is told so must deliver: for a moment it looked to others as if it did.
+    /// A caller that gets `true` must export, because it briefly held the lock.
     ///
     /// # Errors
     /// When the database fails.
@@ -84,7 +85,7 @@ impl Traces<'_> {
         Ok(self.is_delivery_due(endpoint, urgency)? && self.deliver_alone(urgency)?.is_some())
     }
 
-    /// Returns how far the export of spans has come.
+    /// Returns the state of the export.
     ///
     /// # Errors
     /// When the database fails.
@@ -92,7 +93,7 @@ impl Traces<'_> {
         Ok(self.base.store()?.export_state()?)
     }
 
-    /// Takes the lock of the one who delivers; nothing when somebody else is at it and nobody asks how that goes.
+    /// Takes the exporter's lock. Returns `None` if another process exports and the caller need not wait.
     fn deliver_alone(&self, urgency: Urgency) -> Result<Option<File>> {
         let failed = || Error::io("cannot lock the file \"exporting\"");
         let mut options = OpenOptions::new();
@@ -114,7 +115,7 @@ impl Traces<'_> {
         let state = self.export_state()?;
         let paused = match urgency {
             Urgency::Now => false,
-            // Another receiver has not failed yet.
+            // The pause applies only to the receiver that failed.
             Urgency::WhenDue => {
                 let until = state.next_try_at.filter(|_| state.endpoint.as_deref() == Some(endpoint));
                 until.is_some_and(|until| self.base.clock.now() < until)

@@ -1,5 +1,5 @@
-//! Spans of what a front end does itself: a turn of a chat, a tool that was used in it. What it starts meanwhile
-//! stands below them.
+//! Spans of a front end's own work: a turn of a chat, or a tool used in it. Tasks that it starts meanwhile become
+//! children of these spans.
 
 use std::collections::BTreeMap;
 
@@ -12,27 +12,27 @@ use crate::redact::Redactor;
 use crate::span::Span;
 use crate::trace::Traces;
 
-/// Most characters of what went wrong.
+/// Most characters of an error.
 const MOST_CHARS: usize = 200;
 
-/// A span under way.
+/// A span that has not ended.
 #[derive(Clone, Debug)]
 pub struct OwnSpan {
     name: String,
-    /// Its ids are those of a start.
+    /// Ids as for the start of a task.
     trace: TaskTrace,
     started_at: Timestamp,
 }
 
 impl OwnSpan {
-    /// Returns what those are told who work for it.
+    /// Returns the trace context to pass on to work below this span.
     #[must_use]
     pub const fn as_parent(&self) -> TraceParent {
         let TaskTrace { trace_id, start_span, sampled, .. } = self.trace;
         TraceParent { trace_id, span_id: start_span, sampled }
     }
 
-    /// Puts it below another span of its trace.
+    /// Sets the parent, another span of its trace.
     #[must_use]
     pub fn below(mut self, parent: TraceParent) -> Self {
         if parent.trace_id == self.trace.trace_id {
@@ -42,17 +42,17 @@ impl OwnSpan {
     }
 }
 
-/// How it went.
+/// The result of the work.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
-    /// What went wrong.
+    /// The error, if there was one.
     pub error: Option<String>,
-    /// What else is to be known: texts and whole numbers.
+    /// Further attributes: texts and whole numbers.
     pub attributes: BTreeMap<String, Value>,
 }
 
 impl Traces<'_> {
-    /// Begins a span, below whoever it is done for.
+    /// Begins a span below the caller's span.
     ///
     /// # Errors
     /// When the system has no random numbers.
@@ -62,8 +62,8 @@ impl Traces<'_> {
         Ok(OwnSpan { name: name.to_owned(), trace, started_at: self.base.clock.now() })
     }
 
-    /// Ends a span of a session's work. It is sent on with the spans of tasks. The values of secret variables in the
-    /// session's environment are hidden at once: nobody knows them later.
+    /// Ends a span of a session's work. It is exported with the spans of tasks. The values of secret variables in the
+    /// session's environment are hidden at once, because they are not known later.
     ///
     /// # Errors
     /// When the database fails.
@@ -99,7 +99,7 @@ impl Traces<'_> {
         self.base.transact(|transaction| Ok(transaction.enter_own_span(&span, &trace, session)?))
     }
 
-    /// Has spans that wait sent on, where somebody wants them; the next ending does what is missed here.
+    /// Starts the export of waiting spans, if it is set up. Best effort: the next end catches up.
     pub fn send_spans_on(&self) {
         if self.base.settings.traces.export {
             let _ = self.base.spawn_runner();
@@ -107,7 +107,7 @@ impl Traces<'_> {
     }
 }
 
-/// Returns the beginning of the first line. It is cut after hiding: half a secret looks like none.
+/// Returns the beginning of the first line. It is cut after hiding, because part of a secret is not recognised.
 fn shortened(error: &str) -> String {
     first_chars(error.lines().next().unwrap_or_default(), MOST_CHARS).to_owned()
 }

@@ -1,4 +1,4 @@
-//! Traces as front ends see them: the spans that have ended, and those that live tasks are in.
+//! Traces as front ends see them: ended spans, and the current spans of live tasks.
 
 use mw_model::{SpanId, TaskId, TraceId};
 use serde::Serialize;
@@ -12,22 +12,22 @@ use crate::span::Span;
 use crate::task::Scope;
 use crate::trace::Traces;
 
-/// The spans of one trace that are known here.
+/// The known spans of one trace.
 #[derive(Clone, Debug, Serialize)]
 pub struct Trace {
     /// The trace.
     pub trace_id: TraceId,
-    /// The span that was asked for, where one was.
+    /// The span that was asked for, if any.
     pub asked: Option<SpanId>,
-    /// All spans, in the order in which they began.
+    /// All spans, by start time.
     pub spans: Vec<Span>,
 }
 
 impl Traces<'_> {
-    /// Returns the trace that a span id, a trace id or any handle of a task means.
+    /// Returns the trace for a span id, a trace id or any handle of a task.
     ///
     /// # Errors
-    /// When nothing is known by that name.
+    /// When nothing has that id or name.
     pub fn trace(&self, name: &str, scope: &Scope) -> Result<Trace> {
         Settler::on(self.base).reconcile()?;
         let live = self.open_spans(scope)?;
@@ -61,10 +61,10 @@ impl Traces<'_> {
         ids.into_iter().take(most as usize).map(|id| self.whole_trace(id, scope, &live)).collect()
     }
 
-    /// Returns what a task's command finds in its environment under names that begin so.
+    /// Returns the variables of a task's command whose names begin with `prefix`.
     ///
     /// # Errors
-    /// When its spec is gone or damaged.
+    /// When the task's spec is missing or damaged.
     pub fn variables_of(&self, id: &TaskId, prefix: &str) -> Result<Vec<(String, String)>> {
         let spec = self.base.home.task(id).spec()?;
         let named = spec.env.iter().filter(|var| var.name.as_bytes().starts_with(prefix.as_bytes()));

@@ -1,4 +1,4 @@
-//! What only Linux has: `/proc`, pidfds, namespaces. A port to another system replaces these files.
+//! Linux only: `/proc`, pidfds, namespaces. A port to another system replaces these files.
 
 mod poll;
 mod ports;

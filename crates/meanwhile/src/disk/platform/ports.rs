@@ -1,12 +1,12 @@
-//! Which TCP ports processes listen on, and who listens on a port.
+//! The TCP ports that processes listen on, and the processes that listen on a port.
 //!
 //! The kernel has no call for this. It lists the listeners of a network namespace with the inode of each socket
-//! (`/proc/<pid>/net/tcp` and `tcp6`), and the descriptors of a process as links that name inodes
-//! (`/proc/<pid>/fd`). The lists are read once for each namespace among the processes, up to the first
-//! connection; descriptors only where there is a listener at all, and only until every listener has its holder.
+//! (`/proc/<pid>/net/tcp` and `tcp6`), and the descriptors of a process as links that name inodes (`/proc/<pid>/fd`).
+//! The lists are read once for each namespace of the processes, up to the first connection. Descriptors are read only
+//! if there is a listener, and only until every listener has its holder.
 //!
-//! Whatever cannot be read is left out: a process that ended meanwhile, one of another user, a socket that only
-//! a thread with descriptors of its own holds.
+//! Anything that cannot be read is skipped: a process that has ended, a process of another user, a socket that only a
+//! thread with its own descriptor table holds.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -15,19 +15,19 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use rustix::fs::{Dir, Mode, OFlags, open, readlinkat};
 
-/// A listening socket, as the kernel's list has it.
+/// The state of a listening socket in the kernel's list.
 const LISTEN: &str = "0A";
-/// One that stopped listening while the list was read; it may still stand among the others.
+/// The state of a socket that stopped listening while the list was read. It may still be among the listeners.
 const CLOSE: &str = "07";
 
 /// Returns the addresses that these processes listen on, sorted, each once.
 ///
-/// Each process is seen in its own network namespace. A socket that several processes hold is told once.
+/// Each process is inspected in its own network namespace. A socket that several processes hold is listed once.
 pub(crate) fn listening_ports(pids: &[u32]) -> Vec<SocketAddr> {
     let mut listeners = BTreeMap::new();
     let mut namespaces = BTreeSet::new();
     for pid in pids {
-        // What cannot be told apart by its link cannot be read either.
+        // If the link cannot be read, neither can the rest of the process.
         let Ok(namespace) = fs::read_link(format!("/proc/{pid}/ns/net")) else {
             continue;
         };
@@ -45,9 +45,9 @@ pub(crate) fn listening_ports(pids: &[u32]) -> Vec<SocketAddr> {
     found.into_iter().collect()
 }
 
-/// Returns the processes that hold a listener on a port in our own network namespace, in the order of their ids.
+/// Returns the processes that hold a listener on a port in our network namespace, by process id.
 ///
-/// There are several where a server handed its socket on to workers.
+/// There are several if a server passed its socket to workers.
 pub(crate) fn holders_of_port(port: u16) -> Vec<u32> {
     let mut listeners = BTreeMap::new();
     collect_listeners("self", &mut listeners);
@@ -69,11 +69,11 @@ pub(crate) fn holders_of_port(port: u16) -> Vec<u32> {
     found
 }
 
-/// Adds the listeners of a process's network namespace by inode; says whether they could be read.
+/// Adds the listeners of a process's network namespace, by inode. Returns whether they could be read.
 fn collect_listeners(process: &str, listeners: &mut BTreeMap<u64, SocketAddr>) -> bool {
     let mut complete = false;
     for name in ["tcp", "tcp6"] {
-        // A system without IPv6 has only one of the two.
+        // A system without IPv6 has only one of the two files.
         let Ok(file) = File::open(format!("/proc/{process}/net/{name}")) else {
             continue;
         };
@@ -82,7 +82,7 @@ fn collect_listeners(process: &str, listeners: &mut BTreeMap<u64, SocketAddr>) -
             match row(&line) {
                 Some(Row::Listener(inode, address)) => _ = listeners.insert(inode, address),
                 Some(Row::Closed) | None => {}
-                // Listeners come first: there may be many thousands of connections after them.
+                // Listeners come first; many thousands of connections may follow.
                 Some(Row::Connection) => break,
             }
         }
@@ -126,14 +126,14 @@ fn address(text: &str) -> Option<SocketAddr> {
     }
     let host: IpAddr = match host.len() {
         8 => Ipv4Addr::new(bytes[0], bytes[1], bytes[2], bytes[3]).into(),
-        // An IPv4 address inside an IPv6 one is shown as what it is.
+        // An IPv4-mapped IPv6 address is shown as IPv4.
         32 => Ipv6Addr::from(bytes).to_canonical(),
         _ => return None,
     };
     Some(SocketAddr::new(host, port))
 }
 
-/// Hands over the inode of each socket that a process holds.
+/// Calls `take` with the inode of each socket that a process holds.
 fn each_socket(pid: u32, mut take: impl FnMut(u64)) {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let Ok(mut directory) = open(format!("/proc/{pid}/fd"), flags, Mode::empty()).and_then(Dir::new) else {

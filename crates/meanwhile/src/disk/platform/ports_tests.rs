@@ -10,7 +10,7 @@ use mw_testkit::{Need, need_program, skip};
 
 use super::*;
 
-/// A child that ends with the test.
+/// A child that is killed at the end of the test.
 struct Ends(Child);
 
 impl Drop for Ends {
@@ -35,8 +35,8 @@ fn holder(socket: impl Into<OwnedFd>) -> Ends {
     Ends(Command::new("sleep").arg("600").stdin(Stdio::from(socket.into())).spawn().unwrap())
 }
 
-/// Waits until these processes and no others hold a port: a child that another test starts has all our
-/// descriptors for a moment.
+/// Waits until exactly these processes hold a port. A child that another test starts has all our descriptors for a
+/// moment.
 fn assert_holders(port: u16, expected: &[u32]) {
     let deadline = Instant::now() + Duration::from_secs(10);
     while holders_of_port(port) != expected {
@@ -95,7 +95,7 @@ fn processes_that_are_gone_are_passed_over() {
     let (listener, address) = listener("127.0.0.1:0");
     let held = holder(listener);
     let mut ended = Ends(Command::new("true").stdout(Stdio::piped()).spawn().unwrap());
-    // Its end of the pipe closes when it ends; until it is waited for it is a zombie.
+    // The pipe closes when the process exits. It is a zombie until it is waited for.
     let mut out = BufReader::new(ended.0.stdout.take().unwrap());
     assert_eq!(out.read_line(&mut String::new()).unwrap(), 0);
     assert_eq!(listening_ports(&[u32::MAX, ended.0.id(), held.0.id()]), [address]);

@@ -1,4 +1,4 @@
-//! What the system tells of processes and of itself.
+//! Processes and the system, as the kernel describes them.
 
 use std::fs::{self, File};
 use std::io;
@@ -8,15 +8,15 @@ use std::path::PathBuf;
 use mw_model::wire::SUPERVISOR_NAME;
 use mw_model::{ProcStat, Process};
 
-/// Returns how long the machine has been up, in microseconds, sleep included.
+/// Returns how long the machine has been up, in microseconds, including sleep.
 pub(crate) fn uptime_us() -> i64 {
     let up = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
     up.tv_sec * 1_000_000 + up.tv_nsec / 1000
 }
 
-/// Returns how long a process has run, by a clock that nobody sets; nothing when its start is not known.
+/// Returns how long a process has run, by a clock that cannot be set; `None` if its start is not known.
 pub(crate) fn running_ms(process: &Process) -> Option<u64> {
-    // The kernel counts in hundredths of a second for everybody outside of it.
+    // The kernel reports hundredths of a second to user space.
     let begun_us = i64::try_from(process.start_ticks).ok().filter(|ticks| *ticks > 0)?.checked_mul(10_000)?;
     u64::try_from((uptime_us() - begun_us) / 1000).ok()
 }
@@ -26,17 +26,17 @@ pub(crate) fn short_path(directory: &File) -> Option<PathBuf> {
     Some(PathBuf::from(format!("/proc/self/fd/{}", directory.as_raw_fd())))
 }
 
-/// Returns bytes that nobody can guess.
+/// Returns random bytes, fit for secrets.
 pub(crate) fn random_bytes<const N: usize>() -> io::Result<[u8; N]> {
     let mut bytes = [0; N];
     rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
     Ok(bytes)
 }
 
-/// Shells that a program may be started through without being the one who started it.
+/// Shells that may stand between a program and the process that started it.
 const SHELLS: [&str; 7] = ["sh", "bash", "dash", "zsh", "ksh", "fish", "busybox"];
 
-/// Returns the process that started another, past the shells in between; nothing when it is gone.
+/// Returns the process that started another, skipping shells in between; `None` if it is gone.
 pub(crate) fn starter_of(pid: u32) -> Option<u32> {
     let parent = |pid: u32| stat(pid).map(|stat| stat.parent).filter(|parent| *parent > 1);
     let is_shell = |pid: &u32| {
@@ -50,7 +50,7 @@ pub(crate) fn starter_of(pid: u32) -> Option<u32> {
     Some(starter)
 }
 
-/// Returns a process's command line for people, shortened; nothing of one that is gone.
+/// Returns a process's command line for people, shortened; empty if the process is gone.
 pub(crate) fn command_of(pid: u32) -> String {
     let raw = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let line = String::from_utf8_lossy(&raw).replace('\0', " ");
@@ -58,7 +58,7 @@ pub(crate) fn command_of(pid: u32) -> String {
 }
 
 /// Returns the processor time of a process and of the children it has waited for, in microseconds, and its memory in
-/// bytes; nothing of one that is gone.
+/// bytes; `None` if it is gone.
 pub(crate) fn use_of(pid: u32) -> Option<(u64, u64)> {
     let stat = stat(pid)?;
     let tick_us = 1_000_000 / rustix::param::clock_ticks_per_second().max(1);
@@ -66,12 +66,12 @@ pub(crate) fn use_of(pid: u32) -> Option<(u64, u64)> {
     Some((stat.cpu_ticks.saturating_mul(tick_us), stat.resident_pages.saturating_mul(page)))
 }
 
-/// Returns the files that the supervisors above a process hold open, those of the nearest first. Every supervisor has the
-/// same name, so the files of other processes, which may be many, are not read.
+/// Returns the files that the supervisors above a process hold open, the nearest supervisor first. Every supervisor
+/// has the same name, so the files of other processes, of which there may be many, are not read.
 pub(crate) fn files_of_supervisors_above(pid: u32) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut next = stat(pid).map(|stat| stat.parent);
-    // Each is older than the one before; the limit is for a table that changes while it is read.
+    // Each ancestor is older than the one before. The limit guards against a process table that changes meanwhile.
     for _ in 0..1000 {
         let Some(pid) = next.filter(|pid| *pid > 0) else { break };
         let line = stat_line(pid).unwrap_or_default();
@@ -89,7 +89,7 @@ fn stat(pid: u32) -> Option<ProcStat> {
 }
 
 fn stat_line(pid: u32) -> Option<String> {
-    // A name may be anything but text.
+    // A process name need not be valid UTF-8.
     Some(String::from_utf8_lossy(&fs::read(format!("/proc/{pid}/stat")).ok()?).into_owned())
 }
 

@@ -1,4 +1,4 @@
-//! The processes of a task whose supervisors cannot be asked, from /proc.
+//! The processes of a task whose supervisors do not answer, from /proc.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -11,13 +11,13 @@ use mw_model::{ProcStat, Process};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-/// Reads a living process; nothing of one that has ended, also while nobody has taken note of that.
+/// Reads a live process; `None` if it has ended, even if it is still a zombie.
 fn stat(pid: u32) -> io::Result<Option<ProcStat>> {
     let stat = read(pid, "stat")?.and_then(|text| ProcStat::parse(&String::from_utf8_lossy(&text)));
     Ok(stat.filter(|stat| !stat.has_ended()))
 }
 
-/// Reads what the system says about a process; nothing when it is gone.
+/// Reads a file of a process in /proc; `None` if the process is gone.
 fn read(pid: u32, what: &str) -> io::Result<Option<Vec<u8>>> {
     match fs::read(format!("/proc/{pid}/{what}")) {
         Ok(text) => Ok(Some(text)),
@@ -30,15 +30,16 @@ fn is_gone(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::NotFound || error.raw_os_error() == Some(Errno::SRCH.raw_os_error())
 }
 
-/// Tells whether a process of this boot lives, and no other under its number.
+/// Returns whether this very process is alive, and not another one with the same id.
 pub(crate) fn runs(process: &Process) -> io::Result<bool> {
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id")?;
     Ok(process.boot_id == boot.trim()
         && stat(process.pid)?.is_some_and(|stat| stat.start_ticks == process.start_ticks))
 }
 
-/// Returns the living processes of a task with their start times: the first, those that carry its mark in their
-/// environment and are not older, and all below them. Supervisors, and what is below those, are of no task or of another.
+/// Returns the live processes of a task with their start times: the first, those that have its mark in their
+/// environment and are not older, and all their descendants. Supervisors and their descendants belong to no task or
+/// to another.
 pub(crate) fn tree_of(task: &str, first: &Process) -> io::Result<BTreeMap<u32, u64>> {
     let me = std::process::id();
     let mut all = BTreeMap::new();
@@ -53,7 +54,7 @@ pub(crate) fn tree_of(task: &str, first: &Process) -> io::Result<BTreeMap<u32, u
     let mark = format!("MEANWHILE_TASK_ID={task}");
     let has_mark = |pid: u32| {
         let environ = match read(pid, "environ") {
-            // Another user's, and so of no task.
+            // The process belongs to another user, so it belongs to no task.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => None,
             other => other?,
         };
@@ -75,7 +76,7 @@ pub(crate) fn tree_of(task: &str, first: &Process) -> io::Result<BTreeMap<u32, u
     Ok(found.into_iter().filter_map(|pid| Some((pid, all.get(&pid)?.start_ticks))).collect())
 }
 
-/// Tells whether a process is a supervisor, or the `mw settle` that one has started or become.
+/// Returns whether a process is a supervisor, or the `mw settle` that a supervisor has started or become.
 fn is_ours(pid: u32) -> io::Result<bool> {
     let path = match fs::read_link(format!("/proc/{pid}/exe")) {
         Ok(path) => path,
@@ -83,7 +84,7 @@ fn is_ours(pid: u32) -> io::Result<bool> {
         Err(error) => return Err(error),
     };
     let name = path.file_name().map(OsStr::as_encoded_bytes).unwrap_or_default();
-    // An upgrade takes the old file away while it is executed.
+    // An upgrade may have deleted the executable of a running process.
     Ok(match name.strip_suffix(b" (deleted)").unwrap_or(name) {
         b"mw-supervisor" => true,
         b"mw" | b"mw-surfaces" => {
@@ -94,7 +95,8 @@ fn is_ours(pid: u32) -> io::Result<bool> {
     })
 }
 
-/// Kills all processes with an entry in their environment, and those that they start meanwhile. Supervisors are of a task.
+/// Kills all processes with an entry in their environment, and those that they start meanwhile. Supervisors are
+/// spared.
 pub(crate) fn kill_marked(entry: &str) {
     const MOST_ROUNDS: u32 = 50;
     for _ in 0..MOST_ROUNDS {
@@ -116,13 +118,13 @@ pub(crate) fn kill_marked(entry: &str) {
     }
 }
 
-/// Returns the process at the other end of a socket; of a listening one, the one that listens.
+/// Returns the process at the other end of a socket; for a listening socket, the listener.
 pub(crate) fn peer_of(socket: BorrowedFd<'_>) -> Option<u32> {
     let pid = rustix::net::sockopt::socket_peercred(socket).ok()?.pid;
     u32::try_from(pid.as_raw_nonzero().get()).ok()
 }
 
-/// Lets one of our supervisors run again that a signal has stopped, and the guardian above it.
+/// Continues a supervisor, and the guardian above it, if a signal has stopped them.
 pub(crate) fn continue_if_stopped(pid: u32) {
     let guardian = stat(pid).ok().flatten().map(|stat| stat.parent);
     for pid in guardian.into_iter().chain([pid]) {
@@ -135,7 +137,7 @@ pub(crate) fn continue_if_stopped(pid: u32) {
     }
 }
 
-/// Signals a process if it still is the one that began then; tells whether it did.
+/// Signals a process if its start time matches. Returns whether it did.
 pub(crate) fn signal(pid: u32, start_ticks: u64, number: i32) -> bool {
     let held = i32::try_from(pid)
         .ok()

@@ -1,4 +1,4 @@
-//! A session's directory: its slots, and the count of its tasks.
+//! A session's directory: its slots, and the numbers of its tasks.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
@@ -11,18 +11,18 @@ use mw_model::QueueLimits;
 use crate::disk::slots::{Pool, Slots};
 use crate::error::{Error, Result};
 
-/// What the counts of contexts begin their files' names with.
+/// Prefix of the counter files of contexts.
 const CONTEXT_PREFIX: &str = "handles-";
-/// How long the count of a context is kept that nobody uses.
+/// How long the counter of an unused context is kept.
 const CONTEXTS_KEPT: Duration = Duration::from_secs(30 * 86_400);
 
-/// Where a session keeps what is not in the database.
+/// The files of a session.
 pub(crate) struct SessionDir {
     path: PathBuf,
 }
 
 impl SessionDir {
-    /// The directory of a session among those of all.
+    /// Returns the directory of a session below the directory of all sessions.
     pub(crate) fn of(sessions: &Path, session: &str) -> Self {
         Self { path: sessions.join(directory_name(session)) }
     }
@@ -32,19 +32,19 @@ impl SessionDir {
         &self.path
     }
 
-    /// Takes the slots a task needs, with `common` holding those over all sessions; nothing when a limit is
-    /// reached.
+    /// Takes the slots that a task needs; `None` if a limit is reached. `common` is the directory of the slots over
+    /// all sessions.
     pub(crate) fn take_slots(&self, common: &Path, limits: QueueLimits, pool: Pool) -> Result<Option<Slots>> {
         Slots::take(&self.path, common, limits, pool).map_err(Error::io("cannot take a slot"))
     }
 
-    /// Takes the next number of the session's tasks; none is given twice. `last` tells the last one given
-    /// when nothing here does.
+    /// Takes the next number of the session's tasks. No number is given twice. `last` returns the last number if
+    /// there is no counter file.
     pub(crate) fn take_number(&self, last: impl FnOnce() -> Result<u64>) -> Result<u64> {
         self.count_on("number", last)
     }
 
-    /// Takes the next number for a short handle of a context, or else of the session itself.
+    /// Takes the next number for a short handle of a context, or of the session if there is no context.
     pub(crate) fn take_handle_number(
         &self,
         context: Option<&str>,
@@ -62,7 +62,8 @@ impl SessionDir {
         }
     }
 
-    /// Removes the counts of contexts that were last used long ago. One that lives on is counted again from its tasks.
+    /// Removes the counters of contexts that were not used for long. A context that is used again continues from its
+    /// tasks.
     fn sweep_contexts(&self) {
         let is_old = |entry: &fs::DirEntry| {
             let used = entry.metadata().and_then(|found| found.modified());
@@ -80,7 +81,7 @@ impl SessionDir {
         let path = self.path.join(name);
         let file = open_below(&self.path, &path, OpenOptions::new().read(true)).map_err(failed)?;
         file.lock().map_err(failed)?;
-        // One byte more than the longest number has with its line end: what fills it is none.
+        // One byte more than the longest number with its line end. A text that fills the buffer is not a number.
         let mut text = [0; 22];
         let length = file.read_at(&mut text, 0).unwrap_or(0);
         let text = str::from_utf8(&text[..length]).ok().filter(|text| text.len() < 22);
@@ -94,7 +95,7 @@ impl SessionDir {
         Ok(number)
     }
 
-    /// Lays down what a session is decided by.
+    /// Stores the policy of a session.
     pub(crate) fn set_house_rules(&self, text: &[u8]) -> Result<()> {
         let write = || {
             let (new, path) = (self.path.join("house.new"), self.path.join("house.json"));
@@ -106,7 +107,7 @@ impl SessionDir {
         write().map_err(Error::io("cannot write the policy settings of the session"))
     }
 
-    /// Returns what a session is decided by, if its host said so.
+    /// Returns the policy of a session, if its host stored one.
     pub(crate) fn house_rules(&self) -> Result<Option<Vec<u8>>> {
         match fs::read(self.path.join("house.json")) {
             Ok(text) => Ok(Some(text)),
@@ -116,7 +117,7 @@ impl SessionDir {
     }
 }
 
-/// Opens a private file for writing, making it and its directory when they are absent.
+/// Opens a private file for writing, and creates it and its directory if they do not exist.
 pub(crate) fn open_below(directory: &Path, path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     let options = options.write(true).create(true).truncate(false).mode(0o600);
     if fs::symlink_metadata(directory).is_ok_and(|found| !found.is_dir()) {
@@ -132,11 +133,11 @@ pub(crate) fn open_below(directory: &Path, path: &Path, options: &mut OpenOption
     }
 }
 
-/// Returns the name of a session's directory: the session's own where that is a plain one.
+/// Returns the name of a session's directory: the session's name, with special characters escaped.
 fn directory_name(session: &str) -> String {
     use std::fmt::Write;
     const LONGEST: usize = 200;
-    // The directory of all sessions is nobody's own.
+    // An empty name must not map to the parent directory.
     let mut name = if session.is_empty() { "%".to_owned() } else { String::with_capacity(session.len()) };
     for (at, byte) in session.bytes().enumerate() {
         match byte {
@@ -150,7 +151,7 @@ fn directory_name(session: &str) -> String {
     if name.len() <= LONGEST {
         return name;
     }
-    // Too long for a file name: its beginning, and a number made from all of it (FNV-1a).
+    // Too long for a file name: use its beginning and a hash of the whole name (FNV-1a).
     let hash = session
         .bytes()
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));

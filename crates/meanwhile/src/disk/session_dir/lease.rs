@@ -1,5 +1,4 @@
-//! A hold on a session: a locked file in the session's directory, which the kernel takes back when the holder
-//! dies, however it dies.
+//! A lease on a session: a locked file in the session's directory. The kernel releases the lock when the holder dies.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -12,35 +11,35 @@ use super::dir::open_below;
 use super::vacancy;
 use crate::disk::platform;
 
-/// What those who are told, and do not host, begin their files' names with.
+/// Prefix of the lease files of processes that only receive notifications.
 const TELLER_PREFIX: &str = "teller-";
 
-/// What the names of all holds begin with.
+/// Prefixes of all lease files.
 const PREFIXES: [&str; 3] = [HOST_PREFIX, SERVER_PREFIX, TELLER_PREFIX];
 
-/// A hold. Given back when dropped.
+/// A lease, released when dropped.
 pub(crate) struct Lease {
-    /// The file's name, by which the ledger knows the holder.
+    /// The file's name, which identifies the holder in the ledger.
     token: String,
     path: PathBuf,
-    /// Whether nobody held the session before, and somebody did earlier.
+    /// Whether the session had lost its holders before.
     ended_vacancy: bool,
     file: File,
 }
 
 impl Lease {
-    /// Takes a host's hold on the session whose directory this is; its tasks end with the last of these.
+    /// Takes a host's lease on the session with this directory. Tasks of the session end with its last host.
     pub(crate) fn host(session: &Path) -> io::Result<Self> {
         Self::take(session, HOST_PREFIX, &[NO_HOST_FILE, NO_SERVER_FILE])
     }
 
-    /// Takes the hold of a server of the session's tools: tasks that end with their client end with the last of these and
-    /// of the hosts.
+    /// Takes the lease of a tool server of the session. Tasks that end with their client end with the last server and
+    /// host.
     pub(crate) fn server(session: &Path) -> io::Result<Self> {
         Self::take(session, SERVER_PREFIX, &[NO_SERVER_FILE])
     }
 
-    /// Takes the hold of somebody who only wants the news.
+    /// Takes the lease of a process that only receives notifications.
     pub(crate) fn teller(session: &Path) -> io::Result<Self> {
         Self::take(session, TELLER_PREFIX, &[])
     }
@@ -52,7 +51,7 @@ impl Lease {
             let path = session.join(&token);
             let mut file = open_below(session, &path, OpenOptions::new().read(true))?;
             file.lock()?;
-            // A sweeper may have taken it for a dead one's before it was locked.
+            // Another process may have removed the file as a dead holder's before it was locked.
             if fs::metadata(&path).is_ok() {
                 file.write_all(format!("{}\n", std::process::id()).as_bytes())?;
                 let ended_vacancy = vacancy::strike(session, vacancies);
@@ -71,7 +70,7 @@ impl Lease {
 }
 
 impl Lease {
-    /// Gives the hold back before it is dropped.
+    /// Releases the lease before it is dropped.
     pub(crate) fn give_back(&self) {
         let _ = fs::remove_file(&self.path);
         let _ = self.file.unlock();
@@ -84,12 +83,12 @@ impl Drop for Lease {
     }
 }
 
-/// Tells whether the holder with this token lives.
+/// Returns whether the holder with this token is alive.
 pub(crate) fn is_held(session: &Path, token: &str) -> bool {
     File::open(session.join(token)).is_ok_and(|file| file.try_lock_shared().is_err())
 }
 
-/// Returns those who hold the session in any way and live: their tokens and their processes.
+/// Returns the tokens and process ids of all live holders of a session.
 pub(crate) fn holders(session: &Path) -> Vec<(String, u32)> {
     let is_hold = |name: &String| PREFIXES.iter().any(|prefix| name.starts_with(prefix));
     let held = names(session).filter(|name| is_hold(name) && is_held(session, name));
@@ -100,7 +99,7 @@ pub(crate) fn holders(session: &Path) -> Vec<(String, u32)> {
     .collect()
 }
 
-/// Who holds a session, beside those who only want the news.
+/// The kinds of live holders of a session, not counting processes that only receive notifications.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Held {
     pub(crate) hosts: bool,
@@ -108,7 +107,7 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    /// Tells whether a task that lives so goes on because of them.
+    /// Returns whether these holders keep a task with this lifetime running.
     pub(crate) const fn keeps(self, lifetime: Lifetime) -> bool {
         match lifetime {
             Lifetime::Session => self.hosts,
@@ -118,7 +117,7 @@ impl Held {
     }
 }
 
-/// Looks who holds a session.
+/// Returns which kinds of holders a session has.
 pub(crate) fn held(session: &Path) -> Held {
     let mut found = Held::default();
     for name in names(session) {
@@ -134,7 +133,7 @@ pub(crate) fn held(session: &Path) -> Held {
     found
 }
 
-/// Counts the hosts that live.
+/// Counts the live hosts.
 pub(crate) fn count_hosts(session: &Path) -> usize {
     names(session).filter(|name| name.starts_with(HOST_PREFIX) && is_held(session, name)).count()
 }
@@ -144,7 +143,7 @@ fn names(session: &Path) -> impl Iterator<Item = String> {
     entries.filter_map(|entry| entry.file_name().into_string().ok())
 }
 
-/// Removes what killed holders left.
+/// Removes the lease files of dead holders.
 fn sweep(session: &Path) {
     if !fs::symlink_metadata(session).is_ok_and(|found| found.is_dir()) {
         return;
@@ -153,7 +152,7 @@ fn sweep(session: &Path) {
     for entry in entries.flatten() {
         let name = entry.file_name();
         let is_hold = PREFIXES.iter().any(|prefix| name.as_encoded_bytes().starts_with(prefix.as_bytes()));
-        // The lock is kept until the file is gone: a new holder who has not locked it yet then sees that.
+        // The lock is kept until the file is removed, so a new holder that has not locked it yet notices.
         if is_hold
             && let Ok(file) = File::open(entry.path())
             && file.try_lock().is_ok()

@@ -1,4 +1,4 @@
-//! Notes in a session's directory that it has lost its holders.
+//! Files in a session's directory that record that it has lost its holders.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -11,8 +11,7 @@ use super::dir::open_below;
 use super::lease;
 use crate::disk::home::Home;
 
-/// Returns the file that says since when a task's session has had nobody on whom such a task hangs; nothing where nobody's
-/// leaving ends it.
+/// Returns the file that records since when the session has had no holder; `None` for tasks that outlive it.
 pub(crate) const fn file_for(lifetime: Lifetime) -> Option<&'static str> {
     match lifetime {
         Lifetime::Session => Some(NO_HOST_FILE),
@@ -21,7 +20,7 @@ pub(crate) const fn file_for(lifetime: Lifetime) -> Option<&'static str> {
     }
 }
 
-/// Looks how a task hangs on its session.
+/// Returns the binding of a task to its session; `None` if the task does not end with it.
 pub(crate) fn bond(
     home: &Home,
     session: &str,
@@ -36,12 +35,12 @@ pub(crate) fn bond(
     Some(SessionBond { held, at, grace_ms })
 }
 
-/// Tells whether it was noted that a session lost its holders.
+/// Returns whether the session is recorded as having lost its holders.
 pub(crate) fn is_noted(session: &Path) -> bool {
     [NO_HOST_FILE, NO_SERVER_FILE].iter().any(|file| session.join(file).exists())
 }
 
-/// Strikes the notes that somebody's coming makes untrue; tells whether there were any.
+/// Deletes the vacancy files, because the session has a holder again. Returns whether there were any.
 pub(crate) fn strike(session: &Path, files: &[&str]) -> bool {
     files.iter().filter(|file| fs::remove_file(session.join(file)).is_ok()).count() > 0
 }
@@ -54,7 +53,7 @@ pub(crate) fn since(session: &Path, file: &str) -> Option<Timestamp> {
 pub(crate) fn note(session: &Path, file: &str, now: Timestamp) -> io::Result<()> {
     let new = session.join(format!("{file}.{}", std::process::id()));
     let _ = fs::remove_file(&new);
-    // This refuses a directory that is a link.
+    // This refuses a session directory that is a link.
     let mut written = open_below(session, &new, OpenOptions::new().create_new(true))?;
     written.write_all(format!("{}\n", now.as_micros()).as_bytes())?;
     fs::rename(new, session.join(file))

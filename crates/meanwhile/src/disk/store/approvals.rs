@@ -1,4 +1,4 @@
-//! Proposals, and what became of them. Kept for the record after they are answered.
+//! Proposals and their states. They stay on record after they are answered.
 
 use mw_model::Timestamp;
 use mw_model::approval::{ApprovalState, Digest, Proposal, ProposalId};
@@ -8,19 +8,19 @@ use super::connection::Store;
 use super::error::StoreError;
 use super::write::{Transaction, json};
 
-/// A proposal and what became of it.
+/// A proposal and its state.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// What was asked.
+    /// The proposal.
     pub proposal: Proposal,
-    /// What became of it.
+    /// The state.
     pub state: ApprovalState,
-    /// Tries to answer by somebody who may not, one a line.
+    /// Answers by processes that may not answer, one per line.
     pub(crate) attempts: Option<String>,
 }
 
 impl Entry {
-    /// Returns the tries to answer by somebody who may not: when, and who.
+    /// Returns the answers by processes that may not answer: when, and which process.
     #[must_use]
     pub fn refused_answers(&self) -> Vec<String> {
         self.attempts.iter().flat_map(|attempts| attempts.lines()).map(str::to_owned).collect()
@@ -56,19 +56,19 @@ impl Store {
         Ok(self.entries(&sql, [id.as_str()])?.pop())
     }
 
-    /// Returns the proposals whose ids begin like that.
+    /// Returns the proposals whose ids begin with `prefix`.
     pub(crate) fn approvals_like(&self, prefix: &str) -> Result<Vec<Entry>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM approvals WHERE substr(id, 1, length(?1)) = ?1 LIMIT 10");
         self.entries(&sql, [prefix])
     }
 
-    /// Returns what nobody has answered, oldest first.
+    /// Returns the proposals without an answer, oldest first.
     pub(crate) fn open_approvals(&self) -> Result<Vec<Entry>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM approvals WHERE word = 'open' ORDER BY seq");
         self.entries(&sql, [])
     }
 
-    /// Returns what may still come to something.
+    /// Returns the proposals that are open, or approved and not used yet.
     pub(crate) fn unfinished_approvals(&self) -> Result<Vec<Entry>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM approvals WHERE word IN ('open', 'approved') ORDER BY seq");
         self.entries(&sql, [])
@@ -82,7 +82,7 @@ impl Store {
 }
 
 impl Transaction<'_> {
-    /// Enters a proposal.
+    /// Stores a proposal.
     pub(crate) fn propose(&self, proposal: &Proposal, state: &ApprovalState) -> Result<(), StoreError> {
         self.inner.execute(
             "INSERT INTO approvals (id, session, digest, at, word, proposal, state) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
@@ -99,7 +99,7 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Returns the newest proposal of exactly this in a session.
+    /// Returns the newest proposal with this digest in a session.
     pub(crate) fn proposed(&self, session: &str, digest: &Digest) -> Result<Option<Entry>, StoreError> {
         let sql = format!(
             "SELECT {COLUMNS} FROM approvals WHERE session = ?1 AND digest = ?2 ORDER BY seq DESC LIMIT 1"
@@ -116,7 +116,7 @@ impl Transaction<'_> {
         found.transpose()
     }
 
-    /// Writes where a proposal stands.
+    /// Stores the state of a proposal.
     pub(crate) fn set_approval(&self, id: &ProposalId, state: &ApprovalState) -> Result<(), StoreError> {
         self.inner.execute(
             "UPDATE approvals SET word = ?2, state = ?3 WHERE id = ?1",
@@ -125,7 +125,7 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Records that somebody tried to answer who may not.
+    /// Records an answer by a process that may not answer.
     pub(crate) fn note_attempt(&self, id: &ProposalId, text: &str) -> Result<(), StoreError> {
         self.inner.execute(
             "UPDATE approvals SET attempts = coalesce(attempts || char(10), '') || ?2 WHERE id = ?1",
@@ -134,7 +134,7 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Forgets what is older and no longer open.
+    /// Deletes proposals that are older than this and no longer open.
     pub(crate) fn forget_approvals(&self, before: Timestamp) -> Result<(), StoreError> {
         self.inner.execute("DELETE FROM approvals WHERE at < ?1 AND word <> 'open'", [before.as_micros()])?;
         Ok(())

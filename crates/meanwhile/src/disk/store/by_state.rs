@@ -1,4 +1,4 @@
-//! The list as a person reads it: what runs, what is queued, what has failed lately, the rest.
+//! The list as a person reads it: running tasks, queued tasks, recent failures, the rest.
 
 use mw_model::{Status, Timestamp};
 use rusqlite::types::ToSql;
@@ -10,12 +10,12 @@ use super::list::{Rows, Stretch, Walk};
 use super::rows;
 use crate::task::Task;
 
-/// How many of the newest tasks of each failing state are looked at. The list must not cost more the more tasks have
-/// failed; of those beyond, nobody learns by their place that they failed lately.
+/// How many of the newest tasks of each failing state are checked, because the cost of the list must not grow with
+/// the number of failed tasks. Older failures are listed with the rest.
 const LOOKED_AT: u64 = 50;
 const FAILING: [Status; 3] = [Status::Failed, Status::TimedOut, Status::Lost];
 
-/// The waiting tasks that fit, in the order of the queue.
+/// Returns the query for the matching queued tasks, in queue order.
 pub(super) fn queue_sql(filter: &Filter, skip: u32, most: u32) -> String {
     format!(
         "SELECT {} FROM tasks INDEXED BY tasks_waiting WHERE phase = 0{} \
@@ -25,7 +25,7 @@ pub(super) fn queue_sql(filter: &Filter, skip: u32, most: u32) -> String {
     )
 }
 
-/// Returns the order as the database sorts by it; these have failed lately.
+/// Returns the sort order as SQL. `lately` lists the recent failures.
 pub(super) fn by_state_sql(lately: &[i64]) -> String {
     let lately = lately.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
     format!(
@@ -34,14 +34,14 @@ pub(super) fn by_state_sql(lately: &[i64]) -> String {
     )
 }
 
-/// Takes what one part of a list leaves to the next.
+/// The offset and limit that remain after the earlier parts of a list.
 struct Left {
     skip: u64,
     most: u32,
 }
 
 impl Left {
-    /// Returns what is wanted of a part of this many tasks, and takes it off.
+    /// Returns the offset and limit for a part with this many tasks, and subtracts them.
     fn take(&mut self, count: u64) -> (u32, u32) {
         let skip = self.skip.min(count);
         let most = u64::from(self.most).min(count - skip);
@@ -52,7 +52,7 @@ impl Left {
 }
 
 impl Store {
-    /// Lists the tasks that fit; of those that run and of those that wait there are this many.
+    /// Lists the matching tasks, given the numbers of matching running and queued tasks.
     pub(super) fn list_by_state(
         &self,
         filter: &Filter,
@@ -88,7 +88,7 @@ impl Store {
         Ok(tasks)
     }
 
-    /// Returns a stretch of the waiting tasks that fit, in the order of the queue.
+    /// Returns a part of the matching queued tasks, in queue order.
     fn queue(&self, filter: &Filter, (skip, most): (u32, u32)) -> Result<Vec<Task>, StoreError> {
         let (_, values) = conditions(filter);
         let values: Vec<&dyn ToSql> = values.iter().map(AsRef::as_ref).collect();
@@ -97,7 +97,7 @@ impl Store {
         Ok(found.collect::<Result<_, _>>()?)
     }
 
-    /// Returns which tasks that fit have failed lately, newest first, by their place in the table.
+    /// Returns the row numbers of the matching tasks that failed recently, newest first.
     pub(super) fn failed_lately(&self, filter: &Filter, since: Timestamp) -> Result<Vec<i64>, StoreError> {
         let is_wanted = |status: &Status| filter.statuses.is_empty() || filter.statuses.contains(status);
         let ways: Vec<_> = FAILING.into_iter().filter(is_wanted).map(Walk::InStatus).collect();

@@ -15,32 +15,32 @@ use super::events::MARK_LOG;
 use super::migrations;
 use crate::disk::damage::{FileLock, OpenFile, Shared};
 
-/// How often a writer looks again before it gives up on another: for ten seconds.
+/// How often a writer retries while another one holds the lock: for ten seconds.
 const MOST_TRIES: i32 = 10_000;
 
 /// An open database.
 pub(crate) struct Store {
     pub(super) connection: Connection,
-    /// Where the directories of the tasks are.
+    /// The directory of all task directories.
     pub(super) tasks_dir: PathBuf,
     /// The file on disk, if there is one.
     file: Option<OpenFile>,
-    /// Whether spans were entered that nobody will deliver unless called; taken by who calls.
+    /// Whether spans were stored that no supervisor will export. The caller that starts an exporter takes the flag.
     pub(crate) spans_wait: Cell<bool>,
-    /// Whether owners are told of the end of a batch, beside the ends of its tasks.
+    /// Whether owners are notified of the end of a batch, in addition to the ends of its tasks.
     pub(crate) tells_batches: Cell<bool>,
 }
 
-/// What opening found.
+/// The result of opening a database.
 pub(crate) enum Opened {
     /// A database of this build's schema.
     Ready(Store),
-    /// An empty or older one, to be brought up to date before use.
+    /// An empty or older database, which must be brought up to date before use.
     Behind(Store),
 }
 
 impl Store {
-    /// Opens the database, making it when it is absent or empty. Its file is not replaced meanwhile.
+    /// Opens the database, and creates it if it is absent or empty. Its file is not replaced meanwhile.
     pub(crate) fn open(path: &Path) -> Result<Opened, StoreError> {
         let lock = FileLock::of(path);
         let _held = lock.share()?;
@@ -54,8 +54,8 @@ impl Store {
         }
     }
 
-    /// Copies a database into memory where there is no room for what its users share. Nobody else can open it
-    /// meanwhile; others wait for that, as for a writer.
+    /// Copies a database into memory if the disk has no room for the shared-memory file. Other processes cannot open
+    /// the database meanwhile; they wait as for a writer.
     pub(crate) fn read_alone(path: &Path) -> Result<Self, StoreError> {
         let store = Self::connected(path)?;
         store.connection.execute_batch("PRAGMA locking_mode=EXCLUSIVE;")?;
@@ -66,7 +66,7 @@ impl Store {
         }
     }
 
-    /// Makes an empty one that needs no disk.
+    /// Creates an empty database in memory.
     pub(crate) fn in_memory(tasks_dir: PathBuf) -> Result<Self, StoreError> {
         Ok(Self::over(Connection::open_in_memory()?, tasks_dir))
     }
@@ -74,7 +74,7 @@ impl Store {
     fn connected(path: &Path) -> Result<Self, StoreError> {
         let mut connection = connect(path)?;
         connection.busy_handler(Some(wait_for_writer))?;
-        // The last connection to close would copy the whole log back and delete it; see `tidy`.
+        // Otherwise the last connection to close would copy the whole log back and delete it; see `tidy`.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
         Ok(Self::over(connection, path.with_file_name(TASKS_DIR)))
     }
@@ -89,22 +89,22 @@ impl Store {
         }
     }
 
-    /// Tells whether a change is under way.
+    /// Returns whether a transaction is open.
     pub(crate) fn is_in_transaction(&self) -> bool {
         !self.connection.is_autocommit()
     }
 
-    /// Tells whether another file has taken the place of this one.
+    /// Returns whether another file has replaced this one.
     pub(crate) fn is_replaced(&self) -> bool {
         self.file.as_ref().is_some_and(OpenFile::is_replaced)
     }
 
-    /// Keeps its file from being replaced; an error if it was.
+    /// Keeps its file from being replaced. Returns an error if it was.
     pub(super) fn hold(&self) -> Result<Option<Shared<'_>>, StoreError> {
         self.file.as_ref().map(OpenFile::hold).transpose()
     }
 
-    /// Copies everything into a database that needs no disk.
+    /// Copies everything into a database in memory.
     pub(crate) fn copy_to_memory(&self) -> Result<Self, StoreError> {
         let mut copy = Self::in_memory(self.tasks_dir.clone())?;
         copy.tells_batches.set(self.tells_batches.get());
@@ -116,8 +116,8 @@ impl Store {
         Ok(copy)
     }
 
-    /// Copies the write-ahead log back into the database when it has grown. The first to open a
-    /// database reads that log through, so it must stay short.
+    /// Copies the write-ahead log back into the database when it has grown. The first process to open a database
+    /// reads that log, so it must stay short.
     pub(crate) fn tidy(&mut self, path: &Path) {
         const WORTH_IT: u64 = 256 << 10;
         let wal = path.with_extension("db-wal");
@@ -126,7 +126,7 @@ impl Store {
             && let Ok(_held) = lock.share()
             && !self.is_replaced()
         {
-            // Not worth waiting for others: the next one who comes tries again.
+            // Not worth waiting for other processes: the next one tries again.
             let _ = self.connection.busy_handler(None::<fn(i32) -> bool>);
             self.empty_log();
             let _ = self.connection.busy_handler(Some(wait_for_writer));
@@ -135,8 +135,8 @@ impl Store {
 }
 
 impl Store {
-    /// Gives room back to the disk after much was removed. Best effort: without room to do it, or beside others who
-    /// write, the next removal tries again.
+    /// Returns free pages to the file system after a large removal. Best effort: if there is no room to do it, or
+    /// another process writes, the next removal tries again.
     pub(crate) fn shrink(&self) {
         const WORTH_IT: i64 = 4 << 20;
         let pragma = |name: &str| self.connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
@@ -154,14 +154,15 @@ impl Store {
         }
     }
 
-    /// Copies the log back and begins it anew. An empty log is one that somebody removed, so it does not stay empty.
+    /// Copies the log back and starts it anew. An empty log looks like one that was removed, so it does not stay
+    /// empty.
     fn empty_log(&self) {
         let _ = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         let _ = self.connection.execute(MARK_LOG, []);
     }
 }
 
-/// Opens a copy that nobody else uses.
+/// Opens a copy that no other process uses.
 pub(super) fn open_copy(path: &Path) -> Result<Connection, StoreError> {
     Ok(Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?)
 }
@@ -170,12 +171,12 @@ fn connect(path: &Path) -> Result<Connection, StoreError> {
     // No lock inside SQLite: a connection stays with one thread at a time.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     match Connection::open_with_flags(path, flags) {
-        // SQLite tries to read what it cannot write. Where another process made the file between the two tries,
-        // that succeeds, and nothing could be written by a connection to a file that is writable by now.
+        // SQLite falls back to read-only if it cannot open a file for writing. If another process created the file
+        // between the two attempts, the fallback succeeds, but the connection could never write.
         Ok(connection) if connection.is_readonly("main")? => Ok(Connection::open_with_flags(path, flags)?),
         Ok(connection) => Ok(connection),
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::CannotOpen) => {
-            // Made by us first, so that it is never readable by others.
+            // Create the file first, so that it is never readable by others.
             let mut options = std::fs::OpenOptions::new();
             let made = options.write(true).create(true).truncate(false).mode(0o600).open(path);
             made.map_err(StoreError::Unopened)?;
@@ -185,8 +186,8 @@ fn connect(path: &Path) -> Result<Connection, StoreError> {
     }
 }
 
-/// Waits for another writer. Transactions here take a fraction of a millisecond, so the first looks
-/// come quickly; SQLite's own handler would sleep for whole milliseconds from the start.
+/// Waits for another writer. Transactions here take a fraction of a millisecond, so the first retries come quickly.
+/// SQLite's own handler would sleep for whole milliseconds from the start.
 pub(super) fn wait_for_writer(tries: i32) -> bool {
     let pause = if tries < 40 { Duration::from_micros(50) } else { Duration::from_millis(1) };
     std::thread::sleep(pause);

@@ -7,7 +7,7 @@ use super::connection::Store;
 use super::error::StoreError;
 
 impl Store {
-    /// Returns where a reader stands in a stream of a run; 0 when it has read nothing.
+    /// Returns a reader's position in a stream of a run; 0 if it has read nothing.
     pub(crate) fn cursor(
         &self,
         reader: &str,
@@ -24,7 +24,7 @@ impl Store {
         Ok(found.filter(|(of, _)| *of == run).map_or(0, |(_, position)| position as u64))
     }
 
-    /// Moves a reader.
+    /// Sets a reader's position.
     pub(crate) fn set_cursor(
         &self,
         reader: &str,

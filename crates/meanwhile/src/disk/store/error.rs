@@ -1,46 +1,46 @@
-//! What can go wrong with the database.
+//! Errors of the database.
 
 use crate::error::{LACK_HINT, is_lack, is_lack_of_room};
 
 /// A failure of the database.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// SQLite said so.
+    /// An error from SQLite.
     #[error("{0}")]
     Sqlite(#[from] rusqlite::Error),
-    /// A newer build wrote it.
+    /// A newer build wrote the database.
     #[error("meanwhile.db has schema {found}, this version supports up to {known}")]
     Newer {
-        /// What it has.
+        /// The schema of the database.
         found: u32,
-        /// What we know.
+        /// The newest schema that this build supports.
         known: u32,
     },
-    /// The file cannot be opened or made.
+    /// The file cannot be opened or created.
     #[error("cannot open meanwhile.db: {0}")]
     Unopened(std::io::Error),
-    /// A row holds what no build of ours wrote.
+    /// A row has invalid content.
     #[error("a row of meanwhile.db is corrupt: {0}")]
     Corrupt(String),
-    /// The file was emptied while others used it.
+    /// The file was emptied while other processes used it.
     #[error("meanwhile.db is empty, and other processes still use its earlier content")]
     Emptied,
-    /// Another file has taken the place of this one, or is about to.
+    /// The file was replaced by another one, or is about to be.
     #[error("meanwhile.db is being replaced")]
     BeingReplaced,
-    /// An event that cannot follow the state it meets.
+    /// An event that cannot follow the current state.
     #[error(transparent)]
     Refused(#[from] mw_model::Refusal),
 }
 
 impl StoreError {
-    /// Tells whether a newer version wrote the database.
+    /// Returns whether a newer version wrote the database.
     #[must_use]
     pub const fn is_newer(&self) -> bool {
         matches!(self, Self::Newer { .. })
     }
 
-    /// Tells whether the disk is full or read-only.
+    /// Returns whether the disk is full or read-only.
     #[must_use]
     pub fn is_lack_of_room(&self) -> bool {
         use rusqlite::ErrorCode;
@@ -59,7 +59,7 @@ impl StoreError {
         )
     }
 
-    /// Tells whether the file is damaged.
+    /// Returns whether the file is damaged.
     #[must_use]
     pub fn is_damage(&self) -> bool {
         use rusqlite::ErrorCode;

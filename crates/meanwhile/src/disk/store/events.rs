@@ -1,4 +1,4 @@
-//! The stream of events.
+//! The event stream.
 
 use mw_model::{Event, TaskId, Timestamp};
 use rusqlite::{OptionalExtension, params};
@@ -10,30 +10,30 @@ use super::filter::IS_KEEPER;
 use super::write::Transaction;
 use crate::task::Scope;
 
-/// One event with its place in the stream.
+/// An event with its position in the stream.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct EventRow {
-    /// Place in the stream; rises, never reused.
+    /// The position in the stream. It rises and is never reused.
     pub seq: i64,
-    /// When.
+    /// When it happened.
     pub at: Timestamp,
-    /// Whose.
+    /// The task.
     pub task: TaskId,
-    /// In which run.
+    /// The run.
     pub run: u32,
-    /// What.
+    /// The event.
     #[serde(flatten)]
     pub event: Event,
 }
 
-/// A change that says nothing; see [`Transaction::mark_log`].
+/// A change without effect; see [`Transaction::mark_log`].
 pub(super) const MARK_LOG: &str =
     "INSERT INTO marks (name, seq) VALUES ('log', 1) ON CONFLICT DO UPDATE SET seq = seq + 1";
 
 impl Store {
-    /// Returns events after a place in the stream, oldest first. Those of tasks that keep agents alive are only for whoever
-    /// names the task or its session.
+    /// Returns events after a position in the stream, oldest first. Events of tasks that keep agents alive are
+    /// returned only if the task or its session is named.
     pub(crate) fn events_after(
         &self,
         seq: i64,
@@ -48,7 +48,7 @@ impl Store {
         self.events(seq, scope, task, most, &shown)
     }
 
-    /// Returns all events after a place in the stream, oldest first.
+    /// Returns all events after a position in the stream, oldest first.
     pub(crate) fn all_events_after(&self, seq: i64, most: u32) -> Result<Vec<EventRow>, StoreError> {
         self.events(seq, &Scope::All, None, most, "")
     }
@@ -89,20 +89,20 @@ impl Store {
         Ok(events)
     }
 
-    /// Returns how far a reader of the stream has come.
+    /// Returns a reader's position in the stream.
     pub(crate) fn mark(&self, name: &str) -> Result<i64, StoreError> {
         let sql = "SELECT seq FROM marks WHERE name = ?1";
         Ok(self.connection.query_row(sql, [name], |row| row.get(0)).optional()?.unwrap_or(0))
     }
 
-    /// Returns the place of the newest event.
+    /// Returns the position of the newest event.
     pub(crate) fn last_event(&self) -> Result<i64, StoreError> {
         Ok(self.connection.query_row("SELECT coalesce(max(seq), 0) FROM events", [], |row| row.get(0))?)
     }
 }
 
 impl Store {
-    /// Tells whether anything was kept for hooks of tasks that were removed.
+    /// Returns whether hook calls of removed tasks are stored.
     pub(crate) fn any_hook_calls(&self) -> Result<bool, StoreError> {
         let sql = "SELECT EXISTS (SELECT 1 FROM hook_calls)";
         Ok(self.connection.query_row(sql, [], |row| row.get(0))?)
@@ -110,14 +110,14 @@ impl Store {
 }
 
 impl Transaction<'_> {
-    /// Keeps what a hook is to be told of an event whose task is removed.
+    /// Stores the hook call of an event whose task is removed.
     pub(crate) fn keep_hook_call(&self, seq: i64, call: &str) -> Result<(), StoreError> {
         let sql = "INSERT INTO hook_calls (seq, call) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
         self.inner.execute(sql, params![seq, call])?;
         Ok(())
     }
 
-    /// Takes everything that was kept so, in the order of the events.
+    /// Removes and returns all stored hook calls, in the order of the events.
     pub(crate) fn take_hook_calls(&self) -> Result<Vec<(i64, String)>, StoreError> {
         let mut query = self.inner.prepare_cached("SELECT seq, call FROM hook_calls ORDER BY seq")?;
         let kept = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?;
@@ -125,7 +125,7 @@ impl Transaction<'_> {
         Ok(kept)
     }
 
-    /// Notes how far a reader of the stream has come.
+    /// Stores a reader's position in the stream.
     pub(crate) fn set_mark(&self, name: &str, seq: i64) -> Result<(), StoreError> {
         let sql =
             "INSERT INTO marks (name, seq) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET seq = max(seq, ?2)";
@@ -133,7 +133,7 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Writes something to the log, which must not be empty.
+    /// Writes something to the log, because it must not be empty.
     pub(crate) fn mark_log(&self) -> Result<(), StoreError> {
         self.inner.execute(MARK_LOG, [])?;
         Ok(())

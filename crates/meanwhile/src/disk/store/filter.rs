@@ -5,13 +5,14 @@ use rusqlite::types::ToSql;
 
 use crate::task::{Scope, Task};
 
-/// Whether a row is a task that keeps an agent alive: those of [`keeper_session`](crate::disk::session_dir::agent_sessions::keeper_session).
+/// Matches the rows of tasks that keep an agent alive, by the form of
+/// [`keeper_session`](crate::disk::session_dir::agent_sessions::keeper_session).
 pub(super) const IS_KEEPER: &str = "session GLOB 'agent-????????:keeper'";
 
 /// Which tasks to list.
 #[derive(Clone, Debug)]
 pub struct Filter {
-    /// Whose.
+    /// The tasks that the caller may see.
     pub scope: Scope,
     /// In these states; empty = any.
     pub statuses: Vec<Status>,
@@ -21,44 +22,45 @@ pub struct Filter {
     pub batch: Option<String>,
     /// With this name.
     pub name: Option<String>,
-    /// With this text in id, name, description, command, session or batch, whatever the case of its letters.
+    /// With this text in id, name, description, command, session or batch, ignoring case.
     pub text: Option<String>,
-    /// Also the tasks that keep agents alive between two messages. Without this only their own session lists them.
+    /// Also the tasks that keep agents alive between two messages. Without this, they are listed only in their own
+    /// session.
     pub internal: bool,
-    /// In which order.
+    /// The order of the list.
     pub order: Order,
-    /// How many to pass over.
+    /// How many tasks to skip.
     pub offset: u32,
-    /// How many at most.
+    /// How many tasks to return at most.
     pub limit: u32,
 }
 
 /// The order of a list. Live tasks always come before ended ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// Those asked for last come first.
+    /// Newest requests first.
     #[default]
     Newest,
-    /// Those asked for first come first.
+    /// Oldest requests first.
     Oldest,
-    /// Those that took longest come first.
+    /// Longest duration first.
     Longest,
-    /// Those that took least come first.
+    /// Shortest duration first.
     Shortest,
-    /// By name, else by description, else by command.
+    /// By name, or else description, or else command.
     Name,
-    /// The same from the end of the alphabet on.
+    /// Like `Name`, in reverse.
     NameDown,
-    /// What runs, newest first; then what is queued, in the order of the queue; then what has failed lately; then the
-    /// other ended tasks, newest first.
+    /// Running tasks, newest first; then queued tasks, in queue order; then recent failures; then the other ended
+    /// tasks, newest first.
     ByState {
-        /// A task that has failed at or after this moment has failed lately.
+        /// Failures at or after this time are recent.
         failed_since: Timestamp,
     },
 }
 
 impl Filter {
-    /// All tasks in scope, newest first.
+    /// Returns a filter for all tasks in scope, newest first.
     #[must_use]
     pub const fn new(scope: Scope) -> Self {
         Self {
@@ -75,7 +77,7 @@ impl Filter {
         }
     }
 
-    /// Tells whether the tasks that keep agents alive are left out.
+    /// Returns whether tasks that keep agents alive are left out.
     pub(super) fn hides_keepers(&self) -> bool {
         !self.internal && self.scope == Scope::All
     }
@@ -86,18 +88,18 @@ impl Filter {
 pub struct Page {
     /// Live tasks first, then the newest.
     pub tasks: Vec<Task>,
-    /// How many fit the filter in all.
+    /// How many tasks match the filter in all.
     pub total: u64,
     /// How many of those have not ended.
     pub live: u64,
 }
 
-/// Returns the order for the database; `by_age` is the column that its index follows.
+/// Returns the order as SQL. `by_age` is the column that the index follows.
 pub(super) fn order_sql(order: Order, by_age: &str) -> String {
     match order {
         Order::Newest | Order::ByState { .. } => format!("{by_age} DESC"),
         Order::Oldest => by_age.to_owned(),
-        // Of a task that runs only the beginning is known: the oldest has run longest.
+        // For a running task only the start is known: the oldest has run longest.
         Order::Longest => format!("duration_ms DESC, {by_age}"),
         Order::Shortest => format!("duration_ms, {by_age} DESC"),
         Order::Name => format!("lower(coalesce(name, description, command)), {by_age} DESC"),
@@ -105,13 +107,13 @@ pub(super) fn order_sql(order: Order, by_age: &str) -> String {
     }
 }
 
-/// What a task is called, as the database compares it.
+/// Returns a task's title, as the database compares it.
 pub(super) fn title(task: &Task) -> String {
     let title = task.name.as_ref().or(task.description.as_ref()).unwrap_or(&task.command);
     title.to_ascii_lowercase()
 }
 
-/// Returns what a filter asks of a row, and the values of it.
+/// Returns the conditions of a filter as SQL, and their values.
 pub(super) fn conditions(filter: &Filter) -> (String, Vec<Box<dyn ToSql>>) {
     let mut clause = String::new();
     let mut values: Vec<Box<dyn ToSql>> = Vec::new();
@@ -148,7 +150,7 @@ pub(super) fn conditions(filter: &Filter) -> (String, Vec<Box<dyn ToSql>>) {
     (clause, values)
 }
 
-/// A text in which nothing has a meaning to `LIKE`.
+/// Escapes a text for `LIKE`.
 fn escaped(text: &str) -> String {
     text.replace('\\', r"\\").replace('%', r"\%").replace('_', r"\_")
 }

@@ -1,4 +1,4 @@
-//! A look at a copy of a database: what it is and whether it is sound.
+//! Checks a copy of a database.
 
 use std::path::Path;
 
@@ -7,20 +7,20 @@ use super::error::StoreError;
 use super::filter::IS_KEEPER;
 use super::migrations;
 
-/// Most problems that are told.
+/// The most problems that are reported.
 const MOST: u32 = 5;
 
-/// What a database is like.
+/// The state of a database.
 pub(crate) struct DatabaseReport {
     pub(crate) schema: u32,
     pub(crate) known_schema: u32,
-    /// What SQLite finds wrong with it.
+    /// The problems that SQLite reports.
     pub(crate) problems: Vec<String>,
     pub(crate) tasks: u64,
     pub(crate) lost: u64,
 }
 
-/// Looks at a copy, which nobody else uses.
+/// Checks a copy that no other process uses.
 pub(crate) fn inspect_copy(path: &Path) -> Result<DatabaseReport, StoreError> {
     let connection = open_copy(path)?;
     let (schema, known_schema) = migrations::versions(&connection)?;
@@ -28,7 +28,7 @@ pub(crate) fn inspect_copy(path: &Path) -> Result<DatabaseReport, StoreError> {
     let problems = check.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?;
     let problems: Vec<_> = problems.into_iter().filter(|problem| problem != "ok").collect();
     let (mut tasks, mut lost) = (0, 0);
-    // An empty or a newer one may have no such table.
+    // An empty or newer database may not have this table.
     if (1..=known_schema).contains(&schema) && problems.is_empty() {
         let count = format!(
             "SELECT count(*), count(*) FILTER (WHERE status = 'lost') FROM tasks WHERE NOT {IS_KEEPER}"

@@ -1,4 +1,4 @@
-//! Ends that nobody has to be told of any more, and ends that somebody has promised to tell.
+//! Ends that need no notification, and ends that a process has reserved for its own reply.
 
 use mw_model::{TaskId, Timestamp};
 use rusqlite::params;
@@ -10,8 +10,8 @@ use crate::disk::task_dir::ToldNews;
 use crate::task::Task;
 
 impl Transaction<'_> {
-    /// Notes that the owner knows how a run ends, or will know from its own request. False when it has been
-    /// told already.
+    /// Records that the owner knows how a run ends, or will know from its own request. Returns false if the
+    /// notification was already delivered.
     pub(crate) fn latch(&self, task: &Task, at: Timestamp) -> Result<bool, StoreError> {
         let mut latch = self.inner.prepare_cached(
             "INSERT INTO notices (session, task, run, kind, ordinal, at, stage) VALUES (?1, ?2, ?3, 'ended', 0, ?4, ?5) \
@@ -23,7 +23,7 @@ impl Transaction<'_> {
         Ok(latched > 0)
     }
 
-    /// Enters that a holder will tell how a run ends: whatever comes is handed to it from the start.
+    /// Reserves the end of a run for a holder, which delivers it itself.
     pub(crate) fn promise_end(&self, task: &Task, holder: &str) -> Result<(), StoreError> {
         let sql = "INSERT INTO notices (session, task, run, kind, ordinal, at, stage, holder) \
                    VALUES (?1, ?2, ?3, 'ended', 0, ?4, ?5, ?6) ON CONFLICT DO NOTHING";
@@ -33,7 +33,7 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// The same for a run that may be over: what nobody has been handed is this holder's to tell.
+    /// Reserves the end of a run that may be over. This includes an end that was not delivered to any holder yet.
     pub(crate) fn claim_end(&self, task: &Task, holder: &str, at: Timestamp) -> Result<(), StoreError> {
         let mut claim = self.inner.prepare_cached(
             "INSERT INTO notices (session, task, run, kind, ordinal, at, stage, holder) \
@@ -45,7 +45,8 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Ends such a promise: kept, or left to whoever tells the session next. False when there is none.
+    /// Ends a reservation: the end was delivered, or it becomes an ordinary notification. Returns false if there was
+    /// none.
     pub(crate) fn end_promise(&self, task: &TaskId, holder: &str, kept: bool) -> Result<bool, StoreError> {
         let sql = "UPDATE notices SET stage = ?3, holder = NULL \
                    WHERE task = ?1 AND kind = 'ended' AND stage = ?4 AND holder = ?2";
@@ -53,7 +54,7 @@ impl Transaction<'_> {
         Ok(self.inner.execute(sql, params![task.as_str(), holder, next, Stage::Promised])? > 0)
     }
 
-    /// Notes what else the owner was told of, for a database that is rebuilt.
+    /// Records another delivered notification, for a rebuilt database.
     pub(crate) fn latch_news(&self, task: &Task, told: &ToldNews, at: Timestamp) -> Result<(), StoreError> {
         let mut latch = self.inner.prepare_cached(
             "INSERT INTO notices (session, task, run, kind, ordinal, at, stage) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) \
@@ -65,7 +66,7 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Closes the ends of a task's runs up to this one: the owner was told of them.
+    /// Closes the ends of a task's runs up to this one, because they were delivered to the owner.
     pub(crate) fn close_ends(&self, task: &TaskId, run: u32) -> Result<(), StoreError> {
         let sql = format!(
             "UPDATE notices SET stage = ?3, holder = NULL \
@@ -75,7 +76,7 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Closes something else that the owner was told of.
+    /// Closes another notification, because it was delivered to the owner.
     pub(crate) fn close_news(&self, task: &TaskId, told: &ToldNews) -> Result<(), StoreError> {
         let sql = format!(
             "UPDATE notices SET stage = ?5, holder = NULL \

@@ -1,4 +1,4 @@
-//! Listing tasks, page by page, by index only.
+//! Lists tasks page by page, using only indexes.
 
 use std::cmp::Reverse;
 
@@ -13,7 +13,7 @@ use super::filter::{Filter, IS_KEEPER, Order, Page, conditions, order_sql, title
 use super::rows;
 use crate::task::{Scope, Task};
 
-/// A way through the tasks that follows an index, so that its cost does not grow with their number.
+/// A walk over the tasks that follows an index, so that its cost does not grow with their number.
 pub(super) enum Walk {
     HoldingSlots,
     Waiting,
@@ -37,7 +37,7 @@ impl Walk {
     }
 }
 
-/// Returns the query of one way; the values of the filter are bound to it.
+/// Returns the query of one walk. The values of the filter are bound to it.
 fn walk_sql(filter: &Filter, way: &Walk, Rows { most, skip, except }: Rows<'_>) -> String {
     let (index, condition, by_age) = way.sql();
     let (mut clause, _) = conditions(filter);
@@ -56,16 +56,16 @@ fn count_sql(filter: &Filter, condition: &str) -> String {
     format!("SELECT count(*) FROM tasks WHERE {condition}{}", conditions(filter).0)
 }
 
-/// Which part of what a walk finds is wanted.
+/// The part of a walk's result to return.
 #[derive(Clone, Copy)]
 pub(super) struct Stretch<'a> {
     pub(super) skip: u32,
     pub(super) most: u32,
-    /// Those that stand elsewhere in the list, by their place in the table.
+    /// Row numbers of tasks that are listed elsewhere.
     pub(super) except: &'a [i64],
 }
 
-/// Which rows of each way are read.
+/// The rows to read in each walk.
 #[derive(Clone, Copy)]
 pub(super) struct Rows<'a> {
     pub(super) most: u64,
@@ -74,9 +74,9 @@ pub(super) struct Rows<'a> {
 }
 
 impl Store {
-    /// Lists live tasks first, then ended ones, each part in the order asked for.
+    /// Lists live tasks first, then ended ones, each in the requested order.
     pub(crate) fn list(&self, filter: &Filter) -> Result<Page, StoreError> {
-        // One view for all parts: tasks move from one to the next meanwhile.
+        // One read transaction for all parts, because tasks change state meanwhile.
         let _view = rusqlite::Transaction::new_unchecked(&self.connection, TransactionBehavior::Deferred)?;
         let (waiting, running) = (self.count(filter, "phase = 0")?, self.count(filter, "phase = 1")?);
         let live = waiting + running;
@@ -113,14 +113,14 @@ impl Store {
         }
     }
 
-    /// Follows each way, merges what they find, and keeps the stretch asked for.
+    /// Does each walk, merges the results, and keeps the requested part.
     pub(super) fn walk(
         &self,
         filter: &Filter,
         ways: &[Walk],
         stretch: Stretch<'_>,
     ) -> Result<Vec<Task>, StoreError> {
-        // Ways are merged, so each must be followed from its beginning; a single one need not be.
+        // Several walks are merged, so each must start at its beginning. A single one need not.
         let (skip_there, skip_here) = if ways.len() == 1 { (stretch.skip, 0) } else { (0, stretch.skip) };
         let most = u64::from(skip_here) + u64::from(stretch.most);
         let rows = Rows { most, skip: skip_there, except: stretch.except };
@@ -137,7 +137,7 @@ impl Store {
         Ok(kept.map(|(_, task)| task).collect())
     }
 
-    /// Follows each way from its beginning or past some of it, and returns what they find with its place in the table.
+    /// Does each walk and returns the results with their row numbers.
     pub(super) fn walk_numbered(
         &self,
         filter: &Filter,
@@ -160,7 +160,7 @@ impl Store {
 
     pub(super) fn count(&self, filter: &Filter, condition: &str) -> Result<u64, StoreError> {
         if filter.hides_keepers() {
-            // Keepers are few and counted by index; a look at the session of every task would take longer.
+            // Keepers are few and counted by index. Checking the session of every task would take longer.
             let all = Filter { internal: true, ..filter.clone() };
             let keepers = self.count(&all, &format!("{condition} AND {IS_KEEPER}"))?;
             return Ok(self.count(&all, condition)?.saturating_sub(keepers));
@@ -172,7 +172,7 @@ impl Store {
         Ok(count as u64)
     }
 
-    /// Returns how many come before a task in a list, if it is listed. Reads all that fit.
+    /// Returns how many tasks come before a task in a list; `None` if it is not listed. Reads all matching tasks.
     pub(crate) fn place(&self, filter: &Filter, id: &TaskId) -> Result<Option<u64>, StoreError> {
         let (clause, mut values) = conditions(filter);
         values.push(Box::new(id.as_str().to_owned()));
@@ -190,7 +190,7 @@ impl Store {
         Ok(place.optional()?.map(|place| place as u64))
     }
 
-    /// Returns ids of ended tasks that fit, oldest first.
+    /// Returns the matching ended tasks, oldest first.
     pub(crate) fn ended(
         &self,
         filter: &Filter,
@@ -214,7 +214,7 @@ mod tests {
     use crate::disk::store::by_state::queue_sql;
     use crate::disk::store::read::{ANY_WAITING, QUEUE_POSITION, task_sql, unsettled_sql};
 
-    /// Returns what the database is going to do, a line a step.
+    /// Returns the query plan, one line per step.
     fn plan(store: &Store, sql: &str) -> Vec<String> {
         let mut query = store.connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
         let rows = query.raw_query().mapped(|row| row.get("detail"));
@@ -256,7 +256,7 @@ mod tests {
             }
             queries.extend(ways.iter().map(|way| walk_sql(&filter, way, FIRST)));
             queries.push(queue_sql(&filter, 0, 50));
-            // This one follows the table itself, which is in the order asked for, and stops early.
+            // This query follows the table itself, which is in the requested order, and stops early.
             let newest = plan(&store, &walk_sql(&filter, &Walk::Newest, FIRST));
             assert_eq!(newest, ["SCAN tasks"], "nothing is sorted");
         }

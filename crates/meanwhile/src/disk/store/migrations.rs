@@ -1,4 +1,4 @@
-//! The schema, as a list of steps. A released step is never changed.
+//! The schema, as a list of steps. A released step never changes.
 
 use std::time::{Duration, Instant};
 
@@ -8,10 +8,10 @@ use super::connection::{Store, wait_for_writer};
 use super::error::StoreError;
 use super::write::Transaction;
 
-/// One step per released schema; `user_version` counts the steps a database has taken.
+/// One step per released schema. `user_version` counts the steps that a database has taken.
 const STEPS: [&str; 7] = [
-    // The newest event is never deleted, so that its number is not given twice. `phase`: 0 waits for a slot, 1 holds one, 2 has ended. Numbers of a session's tasks rise with
-    // `seq`, so the index on them lists a session in order too.
+    // The newest event is never deleted, so its number is not reused. `phase`: 0 is queued, 1 holds a slot, 2 has
+    // ended. Numbers of a session's tasks rise with `seq`, so the index on them also lists a session in order.
     "
     CREATE TABLE tasks (
         seq INTEGER PRIMARY KEY,
@@ -69,8 +69,8 @@ const STEPS: [&str; 7] = [
         PRIMARY KEY (reader, task, stream)
     ) WITHOUT ROWID;
     ",
-    // `stage`: 0 waits to be handed over, 1 need not be (the owner knows), 2 was handed to `holder`, 3 was
-    // acknowledged, 4 is promised to be told by `holder` (step 3). `ordinal` tells the stalls of one run apart.
+    // `stage`: 0 is to be delivered, 1 need not be (the owner knows), 2 was delivered to `holder`, 3 was
+    // acknowledged, 4 is reserved by `holder` (step 3). `ordinal` distinguishes the stalls of one run.
     "
     CREATE TABLE notices (
         number INTEGER PRIMARY KEY,
@@ -98,7 +98,7 @@ const STEPS: [&str; 7] = [
         seq INTEGER NOT NULL
     ) WITHOUT ROWID;
     ",
-    // `stage` of a span: 0 stays here, 1 waits to be delivered, 2 was delivered. `exports` has one row at most.
+    // `stage` of a span: 0 is not exported, 1 is to be exported, 2 was exported. `exports` has at most one row.
     "
     ALTER TABLE tasks ADD COLUMN trace TEXT;
     CREATE TABLE spans (
@@ -128,7 +128,7 @@ const STEPS: [&str; 7] = [
     DROP INDEX notices_open;
     CREATE INDEX notices_open ON notices (session, at) WHERE stage IN (0, 2, 4);
     ",
-    // `word` says in one word what `state` says whole.
+    // `word` is a one-word summary of `state`.
     "
     CREATE TABLE approvals (
         seq INTEGER PRIMARY KEY,
@@ -149,8 +149,8 @@ const STEPS: [&str; 7] = [
     ALTER TABLE spans ADD COLUMN session TEXT;
     CREATE INDEX spans_of_sessions ON spans (session) WHERE session IS NOT NULL;
     ",
-    // What a task is called: in whose dialect, and which background task of its context, or else of its session, it
-    // is. Earlier builds counted all tasks of a session alike. `hook_calls`: what hooks are to be told of removed tasks.
+    // The handle of a task: its dialect, and its number among the background tasks of its context or session. Earlier
+    // builds numbered all tasks of a session together. `hook_calls`: hook calls of removed tasks.
     "
     ALTER TABLE tasks ADD COLUMN dialect TEXT;
     ALTER TABLE tasks ADD COLUMN context TEXT;
@@ -163,39 +163,39 @@ const STEPS: [&str; 7] = [
         call TEXT NOT NULL
     );
     ",
-    // The limits that a waiting task is held to. Tasks of earlier builds have them in their specs, or none.
+    // The limits that apply to a queued task. Tasks of earlier builds have them in their specs, or have none.
     "
     ALTER TABLE tasks ADD COLUMN queue TEXT;
     ",
 ];
 
-/// How long a new database may be busy before it is taken for one that was emptied.
+/// How long a new database may be busy before it counts as emptied.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Returns the schema a database has and the one this build knows.
+/// Returns the schema of a database and the schema of this build.
 pub(super) fn versions(connection: &Connection) -> Result<(u32, u32), StoreError> {
     Ok((version(connection)?, STEPS.len() as u32))
 }
 
-/// Tells whether a database has taken every step; refuses one that has taken more.
+/// Returns whether a database has taken every step. Refuses one that has taken more.
 pub(super) fn is_current(connection: &Connection) -> Result<bool, StoreError> {
     let (found, known) = versions(connection)?;
     if found > known { Err(StoreError::Newer { found, known }) } else { Ok(found == known) }
 }
 
 impl Store {
-    /// Takes the steps that are missing; `fill` gives a database made from nothing its tasks. All of it
-    /// is one transaction: others see the old state or the whole new one.
+    /// Takes the missing steps. `fill` adds the tasks to a new database. All of it is one transaction, so other
+    /// processes see the old state or the complete new one.
     pub(crate) fn bring_up_to_date(
         &mut self,
         fill: impl FnOnce(&Transaction<'_>) -> crate::Result<()>,
     ) -> crate::Result<()> {
         let begun = Instant::now();
         self.connection.busy_handler(None::<fn(i32) -> bool>).map_err(StoreError::from)?;
-        // Set once, for good; somebody else may be doing the same.
+        // This is set once and stays set. Another process may be doing the same.
         while let Err(error) = self.connection.query_row("PRAGMA journal_mode=WAL", [], |_| Ok(())) {
             match error.sqlite_error_code() {
-                // A file that somebody emptied is still in use by those who knew its content.
+                // A file that was emptied is still in use by processes that opened it before.
                 Some(rusqlite::ErrorCode::DatabaseBusy) if begun.elapsed() > PATIENCE => {
                     return Err(StoreError::Emptied.into());
                 }

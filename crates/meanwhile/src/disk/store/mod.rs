@@ -1,8 +1,8 @@
-//! The database: tasks and events, one transaction per change. The only module that knows SQL.
+//! The database: tasks and events, one transaction per change. This is the only module with SQL.
 //!
-//! Events are the truth and the state column a cache of what they add up to; both are written in the
-//! same transaction. What a function's documentation calls durable survives the death of any process
-//! of ours; a power cut may take the last moments, which are then rebuilt from the task directories.
+//! Events are authoritative, and the state column is a cache of their result. Both are written in the same
+//! transaction. Data that a function's documentation calls durable survives the death of any process of ours. A power
+//! failure may lose the last moments, which are then rebuilt from the task directories.
 
 mod approvals;
 mod by_state;

@@ -1,5 +1,5 @@
-//! The ledger of notices. A row is made in the transaction that records the event, so there is exactly one for
-//! each; its stage moves on in one direction, but for a hand-over that came to nothing.
+//! The ledger of notifications. A row is created in the transaction that records the event, so there is exactly one
+//! for each event. Its stage only moves forward, except after a failed delivery.
 
 use mw_model::wire::ExitRecord;
 use mw_model::{DEFAULT_SESSION, News, RunOrigin, TaskId, TaskState, Timestamp, Turn};
@@ -12,18 +12,18 @@ use super::write::{Transaction, json};
 use crate::disk::session_dir::agent_sessions::kept_agent;
 use crate::task::Task;
 
-/// Where a notice stands. The numbers are in the database.
+/// The stage of a notification. The numbers are in the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
-    /// To be handed over.
+    /// To be delivered.
     Waiting = 0,
-    /// Never to be handed over: the owner knows.
+    /// Never to be delivered, because the owner knows.
     Known = 1,
-    /// Handed to its holder, who has not acknowledged it.
+    /// Delivered to its holder, but not acknowledged.
     HandedOver = 2,
     /// Acknowledged.
     Closed = 3,
-    /// Its holder has promised to tell it.
+    /// Reserved: its holder delivers it itself.
     Promised = 4,
 }
 
@@ -44,8 +44,8 @@ impl FromSql for Stage {
     }
 }
 
-/// The condition for what the owner does not know for certain: waiting, handed over, or promised. An index has exactly
-/// these words.
+/// The condition for notifications that the owner may not know yet: waiting, handed over, or promised. An index has
+/// exactly this text.
 pub(super) const IS_OPEN: &str = "stage IN (0, 2, 4)";
 
 /// A row of the ledger.
@@ -58,7 +58,7 @@ pub(crate) struct NoticeRow {
     pub(crate) duration_ms: Option<u64>,
 }
 
-/// Tells news of one kind apart in a run: it may stall often, and ends once.
+/// Returns a number that distinguishes notifications of one kind in a run: it may stall several times, but ends once.
 pub(crate) fn ordinal(news: &News, at: Timestamp) -> u64 {
     match news {
         News::Stalled { .. } => at.as_micros().unsigned_abs(),
@@ -66,14 +66,14 @@ pub(crate) fn ordinal(news: &News, at: Timestamp) -> u64 {
     }
 }
 
-/// Tells whether a session's tasks have somebody who is to be told of them. Tasks outside any session belong to a
-/// person, who looks; those that keep an agent alive belong to nobody.
+/// Returns whether the tasks of a session have an owner to notify. Tasks outside any session belong to a person, who
+/// checks them. Tasks that keep an agent alive have no owner.
 pub(super) fn has_owner_to_tell(session: &str) -> bool {
     session != DEFAULT_SESSION && kept_agent(session).is_none()
 }
 
 impl Transaction<'_> {
-    /// Enters news for a task's owner. What the owner knows already, or was entered before, changes nothing.
+    /// Adds a notification for a task's owner. Does nothing if the owner knows already, or it was added before.
     pub(super) fn enter_notice(&self, task: &Task, news: &News, at: Timestamp) -> Result<(), StoreError> {
         let mut insert = self.inner.prepare_cached(
             "INSERT INTO notices (session, task, run, kind, ordinal, at, news, duration_ms, stage) \
@@ -96,7 +96,7 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Enters the end of a run that others came after, for a database that is rebuilt.
+    /// Adds the end of an earlier run, for a rebuilt database.
     pub(crate) fn tell_earlier_end(&self, task: &Task, record: &ExitRecord) -> Result<(), StoreError> {
         if !has_owner_to_tell(&task.session) {
             return Ok(());
@@ -115,7 +115,7 @@ impl Transaction<'_> {
         self.enter_notice(&earlier, &News::Ended { cause: record.cause() }, record.completed_at)
     }
 
-    /// Returns who holds notices of a session that nobody has acknowledged.
+    /// Returns the holders of a session's unacknowledged notifications.
     pub(crate) fn notice_holders(&self, session: &str) -> Result<Vec<String>, StoreError> {
         let sql = format!(
             "SELECT DISTINCT holder FROM notices \
@@ -126,8 +126,8 @@ impl Transaction<'_> {
         Ok(found.collect::<Result<_, _>>()?)
     }
 
-    /// Returns a session's notices that nobody has acknowledged, none of these holds and that are wanted, in the order
-    /// in which things happened.
+    /// Returns a session's unacknowledged notifications that are wanted and that none of these holders has, in order
+    /// of occurrence.
     pub(crate) fn open_notices(
         &self,
         session: &str,
@@ -162,7 +162,7 @@ impl Transaction<'_> {
         Ok(found)
     }
 
-    /// Notes to whom notices were handed.
+    /// Records the holder that notifications were delivered to.
     pub(crate) fn hand_over(&self, numbers: &[i64], holder: &str) -> Result<(), StoreError> {
         let sql = format!("UPDATE notices SET stage = ?2, holder = ?3 WHERE number = ?1 AND {IS_OPEN}");
         let mut update = self.inner.prepare_cached(&sql)?;
@@ -172,17 +172,17 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Closes notices that this holder was handed.
+    /// Closes notifications that were delivered to this holder.
     pub(crate) fn acknowledge(&self, numbers: &[i64], holder: &str) -> Result<(), StoreError> {
         self.let_go(numbers, holder, Stage::Closed)
     }
 
-    /// Takes back a hand-over that came to nothing.
+    /// Undoes a failed delivery.
     pub(crate) fn take_back(&self, numbers: &[i64], holder: &str) -> Result<(), StoreError> {
         self.let_go(numbers, holder, Stage::Waiting)
     }
 
-    /// Ends a hand-over to this holder.
+    /// Ends a delivery to this holder.
     fn let_go(&self, numbers: &[i64], holder: &str, next: Stage) -> Result<(), StoreError> {
         let sql =
             "UPDATE notices SET stage = ?3, holder = NULL WHERE number = ?1 AND stage = ?4 AND holder = ?2";
@@ -193,7 +193,7 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Tells whether there is something of which a task's owner is still to be told.
+    /// Returns whether a task has notifications that its owner may not know yet.
     pub(crate) fn has_open_notices(&self, task: &TaskId) -> Result<bool, StoreError> {
         let sql = format!("SELECT EXISTS (SELECT 1 FROM notices WHERE task = ?1 AND {IS_OPEN})");
         Ok(self.inner.prepare_cached(&sql)?.query_row([task.as_str()], |row| row.get(0))?)
@@ -208,7 +208,7 @@ impl Transaction<'_> {
 }
 
 impl Store {
-    /// Tells whether a session has notices that nobody has acknowledged.
+    /// Returns whether a session has unacknowledged notifications.
     pub(crate) fn any_notices(&self, session: &str) -> Result<bool, StoreError> {
         let sql = format!(
             "SELECT EXISTS (SELECT 1 FROM notices WHERE session = ?1 AND {IS_OPEN} AND news IS NOT NULL)"
@@ -230,7 +230,7 @@ impl Store {
 }
 
 impl Store {
-    /// Returns the tasks of a session whose end somebody has promised to tell and that are not over, and who has.
+    /// Returns the live tasks of a session whose end a holder has reserved, with the holder.
     pub(crate) fn promised(&self, session: &str) -> Result<Vec<(TaskId, String)>, StoreError> {
         let sql = "SELECT task, holder FROM notices \
                    WHERE session = ?1 AND stage = ?2 AND news IS NULL AND holder IS NOT NULL ORDER BY number";
@@ -241,7 +241,7 @@ impl Store {
         Ok(found.into_iter().filter_map(|(id, holder)| Some((id.parse().ok()?, holder))).collect())
     }
 
-    /// Returns run, kind and stage of a task's news, oldest first.
+    /// Returns run, kind and stage of a task's notifications, oldest first.
     pub(crate) fn notices_of(&self, task: &TaskId) -> Result<Vec<(u32, String, Stage)>, StoreError> {
         let sql =
             "SELECT run, kind, stage FROM notices WHERE task = ?1 AND news IS NOT NULL ORDER BY run, at";

@@ -1,4 +1,4 @@
-//! What the queue asks of the database, always inside the transaction that decides.
+//! Queries of the queue, always inside the transaction that decides.
 
 use mw_model::{QueueLimits, TaskId};
 
@@ -8,13 +8,13 @@ use super::write::{Transaction, json};
 use crate::disk::slots::Pool;
 use crate::task::Task;
 
-/// A session that has tasks waiting.
+/// A session that has queued tasks.
 pub(crate) struct Waiting {
     pub(crate) session: String,
 }
 
 impl Transaction<'_> {
-    /// Returns a session's waiting tasks, first to start first, from an offset on; without those that have certain limits.
+    /// Returns a session's queued tasks in queue order, from an offset, except those with certain limits.
     pub(crate) fn waiting_in(
         &self,
         (session, pool): (&str, Pool),
@@ -35,7 +35,7 @@ impl Transaction<'_> {
         Ok(found.collect::<Result<_, _>>()?)
     }
 
-    /// Returns the waiting tasks that follow another.
+    /// Returns the queued tasks that wait for another.
     pub(crate) fn waiting_after(&self, id: &TaskId) -> Result<Vec<Task>, StoreError> {
         let sql = format!("SELECT {} FROM tasks WHERE phase = 0 AND instr(after, ?1)", rows::COLUMNS);
         let mut query = self.inner.prepare_cached(&sql)?;
@@ -43,7 +43,7 @@ impl Transaction<'_> {
         Ok(found.collect::<Result<_, _>>()?)
     }
 
-    /// Changes which tasks a task follows.
+    /// Changes which tasks a task waits for.
     pub(crate) fn set_after(&self, id: &TaskId, after: &[TaskId]) -> Result<(), StoreError> {
         let after = if after.is_empty() { None } else { Some(json(&after)?) };
         self.inner
@@ -51,18 +51,18 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Returns every task that holds a slot, or whose children have outlived it.
+    /// Returns every task that holds a slot, or has surviving children.
     pub(crate) fn unsettled(&self) -> Result<Vec<Task>, StoreError> {
         super::read::unsettled(&self.inner, self.tasks_dir)
     }
 
-    /// Tells whether any task waits.
+    /// Returns whether any task is queued.
     pub(crate) fn any_waiting(&self) -> Result<bool, StoreError> {
         let sql = "SELECT EXISTS (SELECT 1 FROM tasks WHERE phase = 0)";
         Ok(self.inner.prepare_cached(sql)?.query_row([], |row| row.get(0))?)
     }
 
-    /// Tells whether a session has tasks that wait for slots of this pool.
+    /// Returns whether a session has queued tasks for slots of this pool.
     pub(crate) fn any_waiting_in(&self, session: &str, pool: Pool) -> Result<bool, StoreError> {
         let sql =
             "SELECT EXISTS (SELECT 1 FROM tasks WHERE phase = 0 AND session = ?1 AND (kind = 'agent') = ?2)";
@@ -70,14 +70,14 @@ impl Transaction<'_> {
         Ok(self.inner.prepare_cached(sql)?.query_row(parameters, |row| row.get(0))?)
     }
 
-    /// Returns the sessions that have tasks waiting.
+    /// Returns the sessions that have queued tasks.
     pub(crate) fn sessions_waiting(&self) -> Result<Vec<Waiting>, StoreError> {
         let mut query = self.inner.prepare_cached("SELECT DISTINCT session FROM tasks WHERE phase = 0")?;
         let found = query.query_map([], |row| Ok(Waiting { session: row.get(0)? }))?;
         Ok(found.collect::<Result<_, _>>()?)
     }
 
-    /// Returns the live task of a session that has this name.
+    /// Returns the live task of a session with this name.
     pub(crate) fn live_named(&self, session: &str, name: &str) -> Result<Option<TaskId>, StoreError> {
         let mut query = self.inner.prepare_cached(
             "SELECT id FROM tasks WHERE name = ?2 AND session = ?1 AND phase < 2 ORDER BY seq DESC LIMIT 1",

@@ -1,4 +1,4 @@
-//! Reading tasks, by index only.
+//! Reads tasks, using only indexes.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use super::rows;
 use super::write::Transaction;
 use crate::task::Task;
 
-/// What finished tasks take together.
+/// The total size of the finished tasks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Totals {
     pub(crate) count: u64,
@@ -42,14 +42,14 @@ pub(super) const ANY_WAITING: &str = "SELECT EXISTS (SELECT 1 FROM tasks WHERE p
 pub(super) const QUEUE_POSITION: &str = "SELECT 1 + count(*) FROM tasks WHERE phase = 0 AND session = ?1 AND \
                               (priority > ?2 OR (priority = ?2 AND seq < (SELECT seq FROM tasks WHERE id = ?3)))";
 
-/// Reads it on a connection, in a transaction or not.
+/// Reads the highest task number on a connection, with or without a transaction.
 pub(super) fn last_number(connection: &Connection, session: &str) -> Result<u64, StoreError> {
     let sql = "SELECT last_number FROM sessions WHERE id = ?1";
     let last: Option<i64> = connection.query_row(sql, [session], |row| row.get(0)).optional()?;
     Ok(last.unwrap_or(0) as u64)
 }
 
-/// Reads it on a connection, in a transaction or not.
+/// Reads the highest handle number on a connection, with or without a transaction.
 pub(super) fn last_handle_number(
     connection: &Connection,
     session: &str,
@@ -61,22 +61,22 @@ pub(super) fn last_handle_number(
     Ok(last.unwrap_or(0) as u64)
 }
 
-/// Reads them on a connection, in a transaction or not.
+/// Reads the unsettled tasks on a connection, with or without a transaction.
 pub(super) fn unsettled(connection: &Connection, tasks_dir: &Path) -> Result<Vec<Task>, StoreError> {
     let mut query = connection.prepare_cached(&unsettled_sql())?;
     let found = query.query_map([], |row| rows::task(row, tasks_dir))?;
     Ok(found.collect::<Result<_, _>>()?)
 }
 
-/// What a row says of a task, in short.
+/// The most important columns of a task.
 pub(crate) struct Outline {
     pub(crate) run: u32,
-    /// Whether it is not over, or its owner is still to be told something.
+    /// Whether it is live, or has pending notifications.
     pub(crate) is_open: bool,
 }
 
 impl Transaction<'_> {
-    /// Returns every task in short.
+    /// Returns the outline of every task.
     pub(crate) fn outlines(&self) -> Result<Vec<(TaskId, Outline)>, StoreError> {
         let sql = format!(
             "SELECT id, json_extract(state, '$.run'), phase < 2 OR EXISTS \
@@ -98,13 +98,13 @@ impl Store {
         Ok(query.query_row([id.as_str()], |row| rows::task(row, &self.tasks_dir)).optional()?)
     }
 
-    /// Returns every task that holds a slot, or whose children have outlived it.
+    /// Returns every task that holds a slot, or has surviving children.
     pub(crate) fn unsettled(&self) -> Result<Vec<Task>, StoreError> {
         unsettled(&self.connection, &self.tasks_dir)
     }
 
-    /// Returns the finished tasks that were asked for first, without those of which the owner is still to be told, and
-    /// without those that kept an agent: they go with its task.
+    /// Returns the oldest finished tasks, except those with pending notifications and those that kept an agent, which
+    /// are removed with the agent's task.
     pub(crate) fn oldest_ended(&self, most: u32) -> Result<Vec<Ended>, StoreError> {
         let sql = format!(
             "SELECT {} FROM tasks NOT INDEXED WHERE phase = 2 AND survivors = 0 AND NOT {IS_KEEPER} AND NOT EXISTS \
@@ -125,7 +125,7 @@ impl Store {
         Ok(ended)
     }
 
-    /// Returns what finished tasks take together. Those that kept an agent take room, and are not counted.
+    /// Returns the total size of the finished tasks. Tasks that kept an agent add to the size, but not to the count.
     pub(crate) fn totals(&self) -> Result<Totals, StoreError> {
         let sql = format!(
             "SELECT count(*) FILTER (WHERE NOT {IS_KEEPER}), coalesce(sum(output_bytes - dropped_bytes), 0) \
@@ -136,7 +136,7 @@ impl Store {
         })?)
     }
 
-    /// Returns how long a command took there when it last came to its own end.
+    /// Returns how long a command last took in a directory when it ended by itself.
     pub(crate) fn last_duration(&self, command: &str, cwd: &str) -> Result<Option<u64>, StoreError> {
         let sql = "SELECT duration_ms FROM tasks WHERE command = ?1 AND cwd = ?2 \
                    AND status IN ('completed', 'failed') AND duration_ms IS NOT NULL ORDER BY seq DESC LIMIT 1";
@@ -150,17 +150,17 @@ impl Store {
         last_number(&self.connection, session)
     }
 
-    /// Returns the highest number in the short handles of a context, or else of a session.
+    /// Returns the highest number in the short handles of a context, or of a session if there is no context.
     pub(crate) fn last_handle_number(&self, session: &str, context: Option<&str>) -> Result<u64, StoreError> {
         last_handle_number(&self.connection, session, context)
     }
 
-    /// Tells whether any task waits for a slot.
+    /// Returns whether any task is queued.
     pub(crate) fn any_waiting(&self) -> Result<bool, StoreError> {
         Ok(self.connection.query_row(ANY_WAITING, [], |row| row.get(0))?)
     }
 
-    /// Returns how many of a session's waiting tasks come before this one, plus one.
+    /// Returns a task's position in its session's queue, from 1.
     pub(crate) fn queue_position(&self, task: &Task) -> Result<u32, StoreError> {
         let mut query = self.connection.prepare_cached(QUEUE_POSITION)?;
         Ok(query

@@ -1,4 +1,4 @@
-//! From what somebody typed to the task that is meant.
+//! Resolves a handle to a task.
 
 use mw_model::{TaskId, TaskKind, Timestamp, long_handle, parse_short_handle};
 use rusqlite::{OptionalExtension, params};
@@ -8,24 +8,24 @@ use super::error::StoreError;
 use super::filter::IS_KEEPER;
 use crate::task::Scope;
 
-/// How many ids an ambiguous handle names at most.
+/// The most ids that an error about an ambiguous handle lists.
 const NAMED: u32 = 6;
-/// How many of the random characters of an id must be given before something is done to the task.
+/// How many of the random characters of an id must be given to act on the task.
 const ENOUGH: usize = 4;
 
-/// How much of a task's id must be given to mean the task.
+/// How much of a task's id must be given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Naming {
-    /// All of it, for models: an id, its eight characters, a handle, a name.
+    /// All of it, for models: an id, its eight characters, a handle, or a name.
     Exact,
-    /// Also a beginning with at least [`ENOUGH`] of its random characters, where a person does something to a task.
+    /// Also a prefix with at least [`ENOUGH`] of the random characters, for a person's command that acts on a task.
     Deed,
-    /// Also any other beginning, where a person only looks.
+    /// Also any other prefix, for a person's command that only reads.
     Look,
 }
 
 impl Naming {
-    /// Tells whether a beginning is long enough.
+    /// Returns whether a prefix is long enough.
     fn takes(self, beginning: &str, id: &TaskId) -> bool {
         let random = beginning.rsplit_once('-').map_or(beginning, |(_, random)| random);
         match self {
@@ -37,11 +37,11 @@ impl Naming {
 }
 
 impl Store {
-    /// Returns the tasks that a handle may mean; one, unless it is unknown or ambiguous.
+    /// Returns the tasks that match a handle: one, unless it is unknown or ambiguous.
     ///
-    /// The first way of reading that finds anything wins: the whole id, a handle, a name (of the
-    /// newest task that bears it, a live one first), the beginning of an id. A task that keeps an agent alive is meant
-    /// only by its whole id, or within its session.
+    /// The first interpretation that finds a task wins: the whole id, a handle, a name (of the newest task with it, a
+    /// live one first), an id prefix. A task that keeps an agent alive is found only by its whole id, or within its
+    /// session.
     pub(crate) fn resolve(
         &self,
         handle: &str,
@@ -60,7 +60,7 @@ impl Store {
         Ok(ways.into_iter().find(|found| !found.is_empty()).unwrap_or_default())
     }
 
-    /// Returns the task that a context of a session calls by this short handle.
+    /// Returns the task with this short handle in a context of a session.
     pub(crate) fn in_context(
         &self,
         handle: &str,
@@ -77,13 +77,13 @@ impl Store {
         id.map(|id| id.parse().map_err(|_| StoreError::Corrupt(id))).transpose()
     }
 
-    /// Returns the live task of a session that has this name.
+    /// Returns the live task of a session with this name.
     pub(crate) fn resolve_live_name(&self, session: &str, name: &str) -> Result<Option<TaskId>, StoreError> {
         let scope = Scope::Session(session.to_owned());
         Ok(self.ids("name = ?2 AND phase < 2", name, &scope)?.into_iter().next())
     }
 
-    /// Returns the task, of any session, whose eight characters, or the beginning of whose id, a name would hide.
+    /// Returns the task, of any session, whose eight characters or id prefix a name would hide.
     pub(crate) fn hidden_by(&self, name: &str) -> Result<Option<TaskId>, StoreError> {
         let found = self.by_beginning(name, &Scope::All)?;
         let begins = |id: &TaskId| name.contains('-') && id.as_str().starts_with(name);
@@ -109,7 +109,7 @@ impl Store {
         Ok(ids)
     }
 
-    /// `bash_3`
+    /// Finds tasks by a short handle: `bash_3`.
     fn by_number(&self, handle: &str, scope: &Scope) -> Result<Vec<TaskId>, StoreError> {
         match parse_short_handle(handle) {
             Some((kind, number)) => self.ids(
@@ -124,12 +124,12 @@ impl Store {
         }
     }
 
-    /// `task_20260209_143022_pytest_k3f9`, the last part of which may be left out.
+    /// Finds tasks by a long handle: `task_20260209_143022_pytest_k3f9`. The last part is optional.
     fn by_time(&self, handle: &str, scope: &Scope) -> Result<Vec<TaskId>, StoreError> {
         let Some((from, until)) = second_of(handle) else {
             return Ok(Vec::new());
         };
-        // Any number of tasks may have been asked for in one second.
+        // Any number of tasks may have been requested in one second.
         let sql = format!(
             "SELECT id, created_at, command FROM tasks WHERE created_at >= ?1 AND created_at < ?2 \
              AND iif(?3 IS NULL, NOT {IS_KEEPER}, session = ?3) ORDER BY seq DESC"
@@ -172,7 +172,7 @@ impl Store {
         for kind in TaskKind::ALL {
             if found.len() < NAMED as usize && !handle.contains('-') {
                 let more = self.ids(range, &format!("{}-{handle}", kind.prefix()), scope)?;
-                // `b` begins both `bash-b…` and its random part.
+                // `b` is a prefix of both `bash-b…` and its random part.
                 found.extend(more.into_iter().filter(|id| !id.as_str().starts_with(handle)));
             }
         }
@@ -187,7 +187,7 @@ const fn session_of(scope: &Scope) -> Option<&String> {
     }
 }
 
-/// The second that a long handle tells.
+/// Returns the second that a long handle names.
 fn second_of(handle: &str) -> Option<(Timestamp, Timestamp)> {
     let rest = handle.strip_prefix("task_")?;
     let (date, clock) = (rest.get(..8)?, rest.get(9..15)?);

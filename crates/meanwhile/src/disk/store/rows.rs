@@ -1,4 +1,4 @@
-//! Between rows and [`Task`].
+//! Conversion between rows and [`Task`].
 
 use std::path::Path;
 
@@ -93,7 +93,7 @@ fn parsed<T>(row: &Row<'_>, column: usize, parse: impl FnOnce(String) -> Option<
     parse(text.clone()).ok_or_else(problem)
 }
 
-/// A task that was just asked for, before it has a row.
+/// Returns a task that was just requested, before it has a row.
 pub(crate) fn new_task(spec: &TaskSpec, state: TaskState, output_path: &Path) -> Task {
     let mut task = Task {
         id: spec.id.clone(),
@@ -142,7 +142,7 @@ pub(crate) fn new_task(spec: &TaskSpec, state: TaskState, output_path: &Path) ->
         number: spec.number,
         dialect: spec.dialect,
         context: spec.context.clone(),
-        // Earlier builds counted all tasks of a session alike.
+        // Earlier builds numbered all tasks of a session together.
         handle_number: spec.handle_number.or((!spec.foreground).then_some(spec.number)),
         foreground: spec.foreground,
         queue: spec.queue,

@@ -1,4 +1,4 @@
-//! What the database knows of sessions.
+//! Sessions in the database.
 
 use mw_model::TaskId;
 use rusqlite::params;
@@ -17,18 +17,18 @@ use crate::task::Task;
 pub struct SessionInfo {
     /// Its name.
     pub id: String,
-    /// Tasks that run or wait.
+    /// Tasks that run or are queued.
     pub live: u64,
     /// All its tasks.
     pub tasks: u64,
-    /// Notices that nobody has acknowledged.
+    /// Unacknowledged notifications.
     pub notices: u64,
-    /// Hosts that live.
+    /// Number of live hosts.
     pub hosts: usize,
 }
 
 impl Store {
-    /// Lists the sessions that have tasks, without those of tasks that keep agents alive.
+    /// Lists the sessions that have tasks, except those of tasks that keep agents alive.
     pub(crate) fn sessions(&self) -> Result<Vec<SessionInfo>, StoreError> {
         let sql = format!(
             "SELECT session, count(*), sum(phase < 2), \
@@ -48,7 +48,7 @@ impl Store {
         Ok(found.collect::<Result<_, _>>()?)
     }
 
-    /// Returns the agents' tasks that are gone, and of which tasks that kept the agent are left.
+    /// Returns the removed agent tasks whose keepers' tasks are still there.
     pub(crate) fn gone_with_keepers(&self) -> Result<Vec<TaskId>, StoreError> {
         let sql = format!("SELECT DISTINCT session FROM tasks WHERE {IS_KEEPER}");
         let mut query = self.connection.prepare(&sql)?;
@@ -65,7 +65,7 @@ impl Store {
         Ok(gone)
     }
 
-    /// Returns a session's tasks that wait, run, or are survived by children.
+    /// Returns a session's tasks that are queued, run, or have surviving children.
     pub(crate) fn tasks_of(&self, session: &str) -> Result<Vec<Task>, StoreError> {
         let sql = format!(
             "SELECT {0} FROM tasks WHERE session = ?1 AND phase = 0 UNION ALL \
@@ -89,7 +89,7 @@ impl Transaction<'_> {
         super::read::last_handle_number(&self.inner, session, context)
     }
 
-    /// Returns a session's tasks that are not over, or of which its owner is still to be told.
+    /// Returns a session's tasks that are live or have pending notifications.
     pub(crate) fn unfinished_of(&self, session: &str) -> Result<Vec<Task>, StoreError> {
         let sql = format!(
             "SELECT {} FROM tasks WHERE session = ?1 AND (phase < 2 OR survivors > 0 OR EXISTS \
@@ -101,7 +101,7 @@ impl Transaction<'_> {
         Ok(found.collect::<Result<_, _>>()?)
     }
 
-    /// Removes what is left of a session without tasks.
+    /// Removes the rest of a session without tasks.
     pub(crate) fn forget_session(&self, session: &str) -> Result<(), StoreError> {
         for sql in [
             "DELETE FROM notices WHERE session = ?1",

@@ -1,7 +1,7 @@
-//! Spans that have ended, and how far their export has come.
+//! Ended spans, and the state of their export.
 //!
-//! A span is entered once, in the transaction that records what ended it, and never changed. Those that are to be
-//! exported wait here until somebody has delivered them: this is the exporter's outbox.
+//! A span is stored once, in the transaction that records the event that ended it, and never changed. Spans to be
+//! exported wait here until they are delivered: this is the exporter's outbox.
 
 use mw_model::{SpanId, TaskId, TaskTrace, Timestamp, TraceId};
 use rusqlite::{OptionalExtension, Params, Row, params};
@@ -14,24 +14,24 @@ use super::write::{Transaction, json};
 use crate::span::Span;
 use crate::task::{Scope, Task};
 
-/// How far the export of spans has come.
+/// The state of the export of spans.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ExportState {
-    /// How many spans wait to be delivered.
+    /// How many spans wait to be exported.
     pub waiting: u64,
-    /// How many were delivered so far.
+    /// How many were exported so far.
     pub delivered: u64,
-    /// How many the receiver took and threw away.
+    /// How many the receiver rejected.
     pub rejected: u64,
-    /// How many were given up, because nobody took them for too long and their tasks are gone.
+    /// How many were dropped, because no receiver took them for too long and their tasks were removed.
     pub given_up: u64,
-    /// Where the last try went.
+    /// The endpoint of the last try.
     pub endpoint: Option<String>,
-    /// When that was.
+    /// When the last try was.
     pub tried_at: Option<Timestamp>,
-    /// What went wrong then.
+    /// The error of the last try.
     pub error: Option<String>,
-    /// How often in a row.
+    /// The number of failures in a row.
     pub failures: u32,
     /// When the next try is due.
     pub next_try_at: Option<Timestamp>,
@@ -53,14 +53,14 @@ impl Store {
         Ok(spans)
     }
 
-    /// Returns the ended spans of a trace that may be seen.
+    /// Returns the visible ended spans of a trace.
     pub(crate) fn spans_of_trace(&self, trace: TraceId, scope: &Scope) -> Result<Vec<Span>, StoreError> {
         let sql = "SELECT span FROM spans WHERE trace = ?1 AND (?2 IS NULL OR session = ?2 OR task IN \
                    (SELECT id FROM tasks WHERE session = ?2)) ORDER BY seq";
         self.spans(sql, params![trace.to_string(), session(scope)])
     }
 
-    /// Returns the trace of an ended span, also of one that only its children here know.
+    /// Returns the trace of an ended span, or of a span that is known only as a parent.
     pub(crate) fn trace_of_span(&self, span: SpanId) -> Result<Option<TraceId>, StoreError> {
         let look = |sql: &str| {
             self.connection.query_row(sql, [span.to_string()], |row| row.get::<_, String>(0)).optional()
@@ -72,7 +72,7 @@ impl Store {
         Ok(found.and_then(|text| text.parse().ok()))
     }
 
-    /// Returns the traces in which something ended last, newest first.
+    /// Returns the traces with the most recent ends, newest first.
     pub(crate) fn recent_traces(&self, scope: &Scope, most: u32) -> Result<Vec<TraceId>, StoreError> {
         let sql = "SELECT trace FROM spans WHERE ?1 IS NULL OR session = ?1 OR task IN \
                    (SELECT id FROM tasks WHERE session = ?1) GROUP BY trace ORDER BY max(seq) DESC LIMIT ?2";
@@ -81,7 +81,7 @@ impl Store {
         Ok(found.collect::<Result<Vec<_>, _>>()?.iter().filter_map(|text| text.parse().ok()).collect())
     }
 
-    /// Returns the tasks that have not ended and may be seen, newest first.
+    /// Returns the visible live tasks, newest first.
     pub(crate) fn live(&self, scope: &Scope) -> Result<Vec<Task>, StoreError> {
         let sql = format!(
             "SELECT {} FROM tasks WHERE phase IN (0, 1) AND (?1 IS NULL OR session = ?1) ORDER BY seq DESC",
@@ -92,12 +92,12 @@ impl Store {
         Ok(found.collect::<Result<_, _>>()?)
     }
 
-    /// Returns spans that wait to be delivered, oldest first.
+    /// Returns spans that wait to be exported, oldest first.
     pub(crate) fn spans_waiting(&self, most: u32) -> Result<Vec<Span>, StoreError> {
         self.spans("SELECT span FROM spans WHERE stage = 1 ORDER BY seq LIMIT ?1", [most])
     }
 
-    /// Returns how far the export has come.
+    /// Returns the state of the export.
     pub(crate) fn export_state(&self) -> Result<ExportState, StoreError> {
         let sql = "SELECT delivered, rejected, given_up, endpoint, tried_at, error, failures, next_try_at FROM exports";
         let known = self.connection.query_row(sql, [], |row| {
@@ -128,7 +128,7 @@ fn session(scope: &Scope) -> Option<&str> {
 }
 
 impl Transaction<'_> {
-    /// Enters a span that has ended. One that is there already stays as it is.
+    /// Stores an ended span. A span that is stored already stays as it is.
     pub(crate) fn enter_span(&self, span: &Span, trace: &TaskTrace) -> Result<(), StoreError> {
         let mut insert = self.inner.prepare_cached(
             "INSERT INTO spans (id, trace, parent, task, ended_at, span, stage) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) \
@@ -146,7 +146,7 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Enters a span of a session's own work.
+    /// Stores a span of a session's own work.
     pub(crate) fn enter_own_span(
         &self,
         span: &Span,
@@ -159,31 +159,31 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Removes spans of sessions' own work that ended before a moment, but for those that are still to be delivered.
+    /// Removes spans of sessions' own work that ended before a time, except those still to be exported.
     pub(crate) fn forget_own_spans(&self, before: Timestamp) -> Result<(), StoreError> {
         let sql = "DELETE FROM spans WHERE session IS NOT NULL AND stage <> 1 AND ended_at < ?1";
         self.inner.execute(sql, [before.as_micros()])?;
         Ok(())
     }
 
-    /// Notes that spans wait here that no supervisor will deliver as its last act.
+    /// Records that spans are waiting that no supervisor will export at its end.
     pub(crate) fn call_deliverer(&self) {
         self.spans_wait.set(true);
     }
 
-    /// Removes the spans of a task, but for those that are still to be delivered.
+    /// Removes the spans of a task, except those still to be exported.
     pub(super) fn delete_delivered_spans(&self, task: &TaskId) -> Result<(), StoreError> {
         self.inner.execute("DELETE FROM spans WHERE task = ?1 AND stage <> 1", [task.as_str()])?;
         Ok(())
     }
 
-    /// Removes the spans of a task that has never been.
+    /// Removes all spans of a task that never existed.
     pub(crate) fn delete_spans(&self, task: &TaskId) -> Result<(), StoreError> {
         self.inner.execute("DELETE FROM spans WHERE task = ?1", [task.as_str()])?;
         Ok(())
     }
 
-    /// Notes that spans were delivered. Those of tasks that are gone go too.
+    /// Records that spans were exported. Spans of removed tasks are deleted.
     pub(crate) fn spans_delivered(&self, spans: &[Span]) -> Result<(), StoreError> {
         let mut done = self.inner.prepare_cached("UPDATE spans SET stage = 2 WHERE id = ?1")?;
         let mut gone = self.inner.prepare_cached(
@@ -198,14 +198,14 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Gives up spans that ended before a moment and whose tasks are gone; returns how many.
+    /// Drops spans that ended before a time and whose tasks were removed. Returns how many.
     pub(crate) fn give_up_spans(&self, before: Timestamp) -> Result<u64, StoreError> {
         let sql = "DELETE FROM spans WHERE stage = 1 AND ended_at < ?1 AND \
                    NOT EXISTS (SELECT 1 FROM tasks WHERE id = spans.task)";
         Ok(self.inner.execute(sql, [before.as_micros()])? as u64)
     }
 
-    /// Writes how far the export has come. What waits is counted, not written.
+    /// Stores the state of the export. The number of waiting spans is counted, not stored.
     pub(crate) fn set_export_state(&self, state: &ExportState) -> Result<(), StoreError> {
         let sql = "INSERT INTO exports (one, delivered, rejected, given_up, endpoint, tried_at, error, failures, \
                    next_try_at) VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO UPDATE SET delivered = ?1, \

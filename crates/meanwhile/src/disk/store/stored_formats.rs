@@ -1,4 +1,4 @@
-//! Homes as earlier and later builds left them: each released schema is a fixture, and is never changed again.
+//! Homes of earlier and later builds. Each released schema is a fixture that never changes.
 
 use std::fs::{self, DirBuilder};
 use std::os::unix::fs::DirBuilderExt;
@@ -22,7 +22,7 @@ const TASK: [(&str, &str); 4] = [
     ("output.log", include_str!("../../../../testkit/fixtures/v1/output.log")),
 ];
 
-/// Makes a home with this database and the directories of its two tasks.
+/// Creates a home with this database and the directories of its two tasks.
 fn stored(database: &str) -> TempDir {
     let home = tempfile::tempdir().unwrap();
     let private = |path: PathBuf| DirBuilder::new().recursive(true).mode(0o700).create(path).unwrap();
@@ -36,7 +36,7 @@ fn stored(database: &str) -> TempDir {
             fs::write(directory.join(name), own).unwrap();
         }
     }
-    // No line in it: the database knows all tasks.
+    // An empty list: the database has all tasks.
     fs::write(home.path().join("arrivals"), "").unwrap();
     let Ok(Opened::Behind(store)) = Store::open(&home.path().join("meanwhile.db")) else {
         panic!("a new database is behind");
@@ -114,7 +114,7 @@ fn a_home_from_before_the_ledger_is_brought_up_to_date() {
     let read = runtime.reader().read("second", &Scope::All, &crate::engine::ReadRequest::default()).unwrap();
     assert_eq!(read.bytes(), b"one\ntwo\n");
     assert_eq!(replayed(home.path()), [], "there were no conversations");
-    // What ended before there was a ledger is no news; what was running then is.
+    // A task that ended before the ledger existed gets no notification. A task that was running then does.
     let host = runtime.notifications().host("old", DeliveryPolicy::NextRun).unwrap();
     let delivery = host.drain(Moment::RunStart).unwrap();
     assert_eq!(delivery.notices().len(), 1);

@@ -1,4 +1,4 @@
-//! Changes: every one is an event and the state it leads to, in one transaction.
+//! Changes: each is an event and the resulting state, in one transaction.
 
 use std::cell::Cell;
 use std::path::Path;
@@ -14,18 +14,18 @@ use crate::disk::damage::Shared;
 use crate::span;
 use crate::task::Task;
 
-/// A write transaction. Dropped without [`Transaction::commit`], nothing has happened.
+/// A write transaction. If it is dropped without [`Transaction::commit`], nothing is changed.
 pub(crate) struct Transaction<'store> {
     pub(super) inner: rusqlite::Transaction<'store>,
     pub(super) tasks_dir: &'store Path,
     pub(super) spans_wait: &'store Cell<bool>,
-    /// Whether the end of a batch is told.
+    /// Whether the end of a batch is notified.
     tells_batches: bool,
-    /// Keeps the file from being replaced until the change is over.
+    /// Keeps the file from being replaced until the transaction ends.
     _held: Option<Shared<'store>>,
 }
 
-/// Facts about a run that change along with its state.
+/// Facts about a run that change together with its state.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Change {
     pub(crate) duration_ms: Option<u64>,
@@ -36,7 +36,7 @@ pub(crate) struct Change {
 }
 
 impl Store {
-    /// Begins a change, waiting for other writers. Refused if the database was replaced.
+    /// Begins a transaction, waiting for other writers. Refused if the database was replaced.
     pub(crate) fn begin(&self) -> Result<Transaction<'_>, StoreError> {
         let held = self.hold()?;
         let inner = rusqlite::Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
@@ -63,12 +63,12 @@ pub(super) fn json(value: &impl serde::Serialize) -> Result<String, StoreError> 
 }
 
 impl Transaction<'_> {
-    /// Makes everything done so far durable and visible.
+    /// Commits the transaction.
     pub(crate) fn commit(self) -> Result<(), StoreError> {
         Ok(self.inner.commit()?)
     }
 
-    /// Gives a task the number it was promised, or the next one if somebody has that.
+    /// Assigns the number that a task was promised, or the next one if it is taken.
     pub(crate) fn take_number(&self, session: &str, promised: u64) -> Result<u64, StoreError> {
         let taken: bool = self
             .inner
@@ -83,7 +83,7 @@ impl Transaction<'_> {
         Ok(if taken { last as u64 } else { promised })
     }
 
-    /// Adds a task in the state it has.
+    /// Adds a task in its current state.
     pub(crate) fn insert(&self, task: &Task) -> Result<(), StoreError> {
         let mut insert = self.inner.prepare_cached(
             "INSERT INTO tasks (id, kind, session, number, name, description, command, cwd, batch, lifetime, priority, after, \
@@ -123,7 +123,7 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Adds a task that gets its slot at once: one write instead of two.
+    /// Adds a task that gets its slot at once, with one write instead of two.
     pub(crate) fn insert_reserved(&self, task: &mut Task, at: Timestamp) -> Result<(), StoreError> {
         let event = Event::Reserved { since: at };
         let state = next_state(&task.state, &event)?;
@@ -139,9 +139,9 @@ impl Transaction<'_> {
         Ok(query.query_row([id.as_str()], |row| rows::task(row, self.tasks_dir)).optional()?)
     }
 
-    /// Appends an event and updates the task to the state it leads to.
+    /// Appends an event and updates the task to the resulting state.
     ///
-    /// Refuses an event that cannot follow; the caller decides whether that is an error or old news.
+    /// Refuses an event that cannot follow. The caller decides whether that is an error or the event is outdated.
     pub(crate) fn apply(
         &self,
         task: &mut Task,
@@ -172,7 +172,7 @@ impl Transaction<'_> {
         self.tell_owner(task, event, at)
     }
 
-    /// Enters what the owner should know of an event.
+    /// Adds the notification of an event for the task's owner.
     fn tell_owner(&self, task: &Task, event: &Event, at: Timestamp) -> Result<(), StoreError> {
         let news = match event {
             Event::Ended { cause, .. } => News::Ended { cause: cause.clone() },
@@ -198,7 +198,7 @@ impl Transaction<'_> {
         }
     }
 
-    /// Enters that a batch is done, if this task was its last.
+    /// Adds the notification that a batch is done, if this task was its last.
     fn tell_batch(&self, task: &Task, batch: &str, at: Timestamp) -> Result<(), StoreError> {
         let sql = "SELECT count(*) FILTER (WHERE phase < 2), count(*) FILTER (WHERE status = 'completed'), count(*) \
                    FROM tasks WHERE session = ?1 AND batch = ?2";
@@ -206,7 +206,7 @@ impl Transaction<'_> {
             Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
         });
         let (live, completed, all) = counted?;
-        // One alone is told as it is.
+        // A batch of one task has no notification of its own.
         if live > 0 || all < 2 {
             return Ok(());
         }
@@ -214,8 +214,8 @@ impl Transaction<'_> {
         self.enter_notice(task, &News::Batch { batch: batch.to_owned(), completed, others }, at)
     }
 
-    /// Gives a task to another session, with its latch and what its owner is still to be told. Whoever promised to tell
-    /// its end told the old owner; the new one is told as of any other task.
+    /// Moves a task to another session, with its latch and its pending notifications. A reservation ends, because its
+    /// holder replied to the old owner. The new owner gets the usual notification.
     pub(crate) fn set_owner(&self, task: &Task) -> Result<(), StoreError> {
         let id = task.id.as_str();
         let number = task.number as i64;
@@ -229,7 +229,7 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Gives a task that was asked for in the foreground the number of its short handle.
+    /// Sets the short handle's number of a task that was started in the foreground.
     pub(crate) fn set_handle_number(&self, task: &Task) -> Result<(), StoreError> {
         let number = task.handle_number.map(|number| number as i64);
         let sql = "UPDATE tasks SET handle_number = ?2, foreground = ?3 WHERE id = ?1";
@@ -266,7 +266,7 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Removes tasks, their events, cursors, notices and spans. What is still to be delivered elsewhere stays.
+    /// Removes tasks, their events, cursors, notifications and spans. Spans that are still to be exported stay.
     pub(crate) fn delete_all(&self, ids: &[TaskId]) -> Result<(), StoreError> {
         let all = json(&ids)?;
         for sql in [
@@ -283,7 +283,7 @@ impl Transaction<'_> {
 }
 
 impl Transaction<'_> {
-    /// Notes how much of a task's journal is in the database.
+    /// Records how many lines of a task's journal are in the database.
     pub(crate) fn set_journal_seen(&self, id: &TaskId, lines: u64) -> Result<(), StoreError> {
         let mut update = self.inner.prepare_cached("UPDATE tasks SET journal_seen = ?2 WHERE id = ?1")?;
         update.execute(params![id.as_str(), lines as i64])?;

@@ -1,4 +1,4 @@
-//! What a task's directory shows of its runs.
+//! What a task's directory records about its runs.
 
 use std::fs;
 use std::path::Path;
@@ -11,13 +11,13 @@ use crate::disk::look::{has_text, look, read};
 use crate::error::Result;
 
 impl TaskDir<'_> {
-    /// Tells whether there is a directory for a task.
+    /// Returns whether the task has a directory.
     pub(crate) fn is_present(&self) -> Result<bool> {
         let path = &self.path;
         Ok(look(path, fs::metadata(path))?.is_some_and(|found| found.is_dir()))
     }
 
-    /// Tells whether there are traces of a run, whatever became of the spec.
+    /// Returns whether there are traces of a run, with or without a spec.
     pub(crate) fn was_begun(&self) -> Result<bool> {
         for name in [JOURNAL_FILE, LOG_FILE, RESULT_FILE, RUNS_DIR] {
             if has_text(&self.path.join(name))? {
@@ -44,13 +44,12 @@ impl TaskDir<'_> {
         Ok(true)
     }
 
-    /// Reads the exit record of a run that others came after.
+    /// Reads the exit record of an earlier run.
     pub(crate) fn earlier_result(&self, run: u32) -> Result<Option<ExitRecord>> {
         read_result(&self.earlier_run(run), run)
     }
 
-    /// Reads the journal. A line that makes no sense, because its writer was killed or had no room for it, hides no
-    /// other.
+    /// Reads the journal. A line that is invalid, because its writer was killed or the disk was full, is skipped.
     pub(crate) fn journal(&self) -> Result<Vec<JournalLine>> {
         let text = read(&self.path.join(JOURNAL_FILE))?.unwrap_or_default();
         Ok(text.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect())

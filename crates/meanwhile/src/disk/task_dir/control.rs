@@ -16,21 +16,21 @@ use crate::disk::look::is_absent;
 use crate::disk::platform;
 use crate::error::{Error, Result};
 
-/// How long a supervisor may take to answer a question that can do without an answer.
+/// How long a supervisor may take to answer a request whose answer is optional.
 pub(crate) const SILENCE: Duration = Duration::from_millis(800);
-/// How long others may take as soon as one has not answered: they share the time of one.
+/// How long the others may take once one has not answered: together they take as long as one.
 const REST: Duration = Duration::from_millis(30);
-/// How long one that did not answer is not asked again.
+/// How long a supervisor that did not answer is not asked again.
 const PAUSE: Duration = Duration::from_secs(5);
 
-/// Supervisors that did not answer lately.
+/// Supervisors that did not answer recently.
 #[derive(Default)]
 pub(crate) struct Silent {
     since: RefCell<HashMap<TaskId, Instant>>,
 }
 
 impl Silent {
-    /// Tells whether a task's supervisor did not answer lately.
+    /// Returns whether a task's supervisor did not answer recently.
     pub(crate) fn has(&self, id: &TaskId) -> bool {
         self.since.borrow().get(id).is_some_and(|since| since.elapsed() < PAUSE)
     }
@@ -52,29 +52,29 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// Connects; fails when no supervisor lives.
+    /// Connects to a task's supervisor. Fails if there is none.
     pub(crate) fn connect(home: &Home, id: &TaskId) -> io::Result<Self> {
         let stream = short(&home.task(id).join(CONTROL_SOCKET), |path| UnixStream::connect(path))?;
         Ok(Self { reader: BufReader::new(stream) })
     }
 
-    /// Tells whether a supervisor takes connections.
+    /// Returns whether a supervisor accepts connections.
     pub(crate) fn answers(home: &Home, id: &TaskId) -> Result<bool> {
         match Self::connect(home, id) {
             Ok(_) => Ok(true),
             Err(error) if is_absent(&error) || error.kind() == io::ErrorKind::ConnectionRefused => Ok(false),
-            // Its queue is full.
+            // Its backlog is full, so it is alive.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(true),
             Err(error) => Err(Error::io(format!("cannot reach the supervisor of {id}"))(error)),
         }
     }
 
-    /// Connects to a supervisor that may have been started only just now.
+    /// Connects to a supervisor that may have been started just now.
     pub(crate) fn connect_patiently(home: &Home, id: &TaskId) -> io::Result<Self> {
         Self::connect_within(home, id, Duration::from_secs(2))
     }
 
-    /// The same for as long as the caller may wait.
+    /// Connects to a supervisor, and retries for up to the given time.
     pub(crate) fn connect_within(home: &Home, id: &TaskId, longest: Duration) -> io::Result<Self> {
         let until = Instant::now() + longest;
         loop {
@@ -93,7 +93,7 @@ impl Line {
         self.reader.get_mut().write_all(&text)
     }
 
-    /// Waits for the reply to the last request; fails when the supervisor ends first.
+    /// Waits for the reply to the last request. Fails if the supervisor exits first.
     pub(crate) fn reply(&mut self) -> io::Result<ControlReply> {
         let mut text = String::new();
         if self.reader.read_line(&mut text)? == 0 {
@@ -102,7 +102,7 @@ impl Line {
         serde_json::from_str(&text).map_err(io::Error::from)
     }
 
-    /// Returns the process that listens, where the system tells.
+    /// Returns the process that listens, if the system reports it.
     pub(crate) fn peer(&self) -> Option<u32> {
         platform::peer_of(self.reader.get_ref().as_fd())
     }

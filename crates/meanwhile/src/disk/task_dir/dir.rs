@@ -1,4 +1,4 @@
-//! The directory itself: its paths, and writing into it without following links.
+//! The directory itself: its paths, and writing to it without following links.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -12,7 +12,7 @@ use rustix::fs::{CWD, Mode, OFlags, openat, renameat};
 
 use crate::error::{Error, Result};
 
-/// A task's directory, whether or not there is one.
+/// A task's directory, which need not exist.
 #[derive(Clone, Debug)]
 pub struct TaskDir<'id> {
     pub(super) id: &'id TaskId,
@@ -44,18 +44,18 @@ impl<'id> TaskDir<'id> {
         self.path.join(RUNS_DIR).join(run.to_string())
     }
 
-    /// Opens a task's directory itself, never what a link leads to.
+    /// Opens a task's directory. A link is refused.
     pub(crate) fn open(&self) -> io::Result<OwnedFd> {
         let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::RDONLY | OFlags::CLOEXEC;
         Ok(openat(CWD, &self.path, flags, Mode::empty())?)
     }
 
-    /// Opens a file in a task's directory for writing, making it where it is absent.
+    /// Opens a file in a task's directory for writing, and creates it if it does not exist.
     pub(crate) fn open_file(&self, name: &str, how: OFlags) -> io::Result<File> {
         open_file(&self.open()?, name, how)
     }
 
-    /// Replaces a file in a task's directory whole.
+    /// Replaces a file in a task's directory atomically.
     pub(crate) fn replace(&self, name: &str, text: &[u8]) -> io::Result<()> {
         let beside = format!(".{name}.{}", std::process::id());
         let task = self.open()?;
@@ -69,7 +69,7 @@ impl<'id> TaskDir<'id> {
     }
 }
 
-/// Opens a file below a directory for writing, making it where it is absent. A link is refused.
+/// Opens a file below a directory for writing, and creates it if it does not exist. A link is refused.
 pub(super) fn open_file(directory: &OwnedFd, name: &str, how: OFlags) -> io::Result<File> {
     let flags = how | OFlags::CREATE | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     Ok(openat(directory, name, flags, Mode::RUSR | Mode::WUSR)?.into())

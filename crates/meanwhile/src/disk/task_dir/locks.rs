@@ -1,4 +1,4 @@
-//! Who is at work on a task: its starter locks the directory, its supervisors lock the journal, and whoever sends a new
+//! Locks on a task: its starter locks the directory, its supervisors lock the journal, and a process that sends a new
 //! supervisor locks the spec.
 
 use std::fs::{File, TryLockError};
@@ -31,15 +31,15 @@ impl TaskDir<'_> {
         Ok(StartHold { directory })
     }
 
-    /// Holds a task that waits while it is being started; nothing when somebody does already.
+    /// Locks a queued task while it is being started; `None` if another process starts it already.
     pub(crate) fn try_hold_start(&self) -> Result<Option<StartHold>> {
         let path = &self.path;
         let Some(directory) = open(path)? else { return Ok(None) };
         Ok(try_lock(path, &directory)?.then_some(StartHold { directory }))
     }
 
-    /// Holds a task that nobody supervises while it gets a new supervisor; waits for another who does the same,
-    /// but not for ever.
+    /// Locks an unsupervised task while it gets a new supervisor. Waits for another process that does the same, up to
+    /// a limit.
     pub(crate) fn hold_adoption(&self) -> Result<Option<File>> {
         const PATIENCE: Duration = Duration::from_secs(2);
         let path = self.path.join(SPEC_FILE);
@@ -54,17 +54,17 @@ impl TaskDir<'_> {
         Ok(Some(spec))
     }
 
-    /// Tells whether somebody is just starting this task.
+    /// Returns whether a process is starting this task.
     pub(crate) fn is_being_started(&self) -> Result<bool> {
         is_locked(&self.path)
     }
 
-    /// Tells whether a supervisor of this task lives: it holds a lock.
+    /// Returns whether this task has a supervisor, which holds a lock.
     pub(crate) fn is_supervised(&self) -> Result<bool> {
         is_locked(&self.path.join(JOURNAL_FILE))
     }
 
-    /// Waits until the supervisors of an ended task are gone; says so where that takes long.
+    /// Waits until the supervisors of an ended task have exited. Calls `tell` if that takes long.
     pub(crate) fn await_unsupervised(&self, tell: fn(&str)) -> Result<()> {
         const LONGEST: Duration = Duration::from_secs(10);
         let begun = Instant::now();
@@ -82,7 +82,7 @@ impl TaskDir<'_> {
             if begun.elapsed() > SILENCE && !is_told {
                 is_told = true;
                 tell(&format!(
-                    "waiting up to {} s for the supervisor of {} to go away",
+                    "waiting up to {} s for the supervisor of {} to exit",
                     LONGEST.as_secs(),
                     self.id
                 ));
@@ -105,7 +105,7 @@ fn try_lock(path: &Path, file: &File) -> Result<bool> {
     }
 }
 
-/// Tells whether somebody holds a lock on a file; nobody holds one that is not there.
+/// Returns whether a process holds a lock on a file; false if the file does not exist.
 fn is_locked(path: &Path) -> Result<bool> {
     let Some(file) = open(path)? else { return Ok(false) };
     match file.try_lock_shared() {

@@ -1,4 +1,4 @@
-//! The name that some dialects give a task, or its log, beside its directory.
+//! The second name that some dialects give a task, or its log, outside its directory.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -12,11 +12,11 @@ use crate::disk::home::Home;
 use crate::error::{Error, Result};
 use crate::task::Task;
 
-/// The directory of a session that has the second names of its logs.
+/// The subdirectory of a session with the second names of its logs.
 const LOGS: &str = "tasks";
 
-/// Takes away the name that a task has beside its directory where it leads to nothing: what never ran has no log. A further
-/// run gets it again.
+/// Removes a task's second name if it is dangling, because a task that never ran has no log. A further run creates it
+/// again.
 pub(crate) fn drop_empty_name(home: &Home, task: &Task) {
     let link = name_beside(task).map(|(name, _)| home.tasks().join(name));
     if let Some(link) = link.filter(|link| link.is_symlink() && !link.exists()) {
@@ -24,15 +24,14 @@ pub(crate) fn drop_empty_name(home: &Home, task: &Task) {
     }
 }
 
-/// Returns the name that a task has beside its directory where its dialect has one, and for which of its files; none is
-/// the directory itself.
+/// Returns a task's second name, if its dialect has one, and the file that it names; no file means the directory.
 pub(crate) fn name_beside(task: &Task) -> Option<Link> {
     task.dialect.link(task)
 }
 
-/// Gives the log of a task a second name, where its dialect has one: beside its directory, or, of a task that is
-/// counted in a context, in its session's directory: its short handle and when the context began. No two tasks
-/// share one. Where that cannot be, the log keeps the name it has.
+/// Gives the log of a task a second name, if its dialect has one. It is beside the task's directory or, for a task
+/// with a context, in the session's directory, where it consists of the short handle and the context's start. No two
+/// tasks share a name. If the link cannot be created, the log has only its first name.
 pub(crate) fn link_log(home: &Home, task: &Task) {
     link_name(home, task);
     let Some((handle, context)) = task.handle_number.zip(task.context.as_deref()) else { return };
@@ -51,19 +50,18 @@ pub(crate) fn link_log(home: &Home, task: &Task) {
     }
 }
 
-/// Gives a task the name that it has beside its directory in its dialect, if any.
+/// Creates a task's second name, if its dialect has one.
 pub(crate) fn link_name(home: &Home, task: &Task) {
-    // What somebody waits for in the foreground is gone before anybody needs a name of it.
+    // A foreground task is gone before its name would be needed.
     if let Some((name, file)) = name_beside(task).filter(|_| task.handle_number.is_some()) {
         let _ = link_beside(home, task, &name, file);
     }
 }
 
-/// Gives a task, or one of its files, a second name beside its directory: where a source of ours has it. Returns that
-/// name.
+/// Gives a task, or one of its files, a second name beside its directory. Returns that path.
 ///
 /// # Errors
-/// When something else has the name, or the link cannot be made.
+/// When the name is taken, or the link cannot be created.
 pub(crate) fn link_beside(home: &Home, task: &Task, name: &str, file: Option<&str>) -> Result<PathBuf> {
     let failed = |error| Error::io(format!("cannot give {} the name {name}", task.id))(error);
     let target = file.map_or_else(|| task.id.to_string(), |file| format!("{}/{file}", task.id));
@@ -78,8 +76,8 @@ pub(crate) fn link_beside(home: &Home, task: &Task, name: &str, file: Option<&st
     }
 }
 
-/// Returns where the output of a task's present run is, by the name that it has or will have in the background: what
-/// somebody waits for in the foreground gets that name here.
+/// Returns the path of a task's current output, by the name that it has or will have in the background. A foreground
+/// task gets that name here.
 #[must_use]
 pub(crate) fn name_log(home: &Home, task: &Task) -> PathBuf {
     if let Some((name, file)) = name_beside(task).filter(|_| task.started_at.is_some()) {
@@ -88,7 +86,7 @@ pub(crate) fn name_log(home: &Home, task: &Task) -> PathBuf {
     log_of(home, task)
 }
 
-/// Returns where the output of a task's present run is, by the name under which its start told it.
+/// Returns the path of a task's current output, by the name that its start reported.
 #[must_use]
 pub(crate) fn log_of(home: &Home, task: &Task) -> PathBuf {
     let log = home.task(&task.id).log();
@@ -109,7 +107,7 @@ pub(crate) fn log_of(home: &Home, task: &Task) -> PathBuf {
         links.find(|(linked, _)| *linked == log).map(|(_, link)| link)
     };
     let own = linked_in(home.session(&task.session).path().to_owned());
-    // One that was passed on has its name where it was started.
+    // A reassigned task has its name in the session where it was started.
     let elsewhere = || {
         let sessions = fs::read_dir(home.sessions()).into_iter().flatten().flatten();
         sessions.map(|session| session.path()).find_map(linked_in)
@@ -117,16 +115,16 @@ pub(crate) fn log_of(home: &Home, task: &Task) -> PathBuf {
     own.or_else(elsewhere).unwrap_or(log)
 }
 
-/// Takes away the second names of logs whose tasks were removed, wherever the tasks belonged when they got
-/// them. What cannot be taken away is a link to nothing, and is tried again with the next removal.
+/// Removes the second names of logs whose tasks were removed, in all sessions. If a name cannot be removed, it is a
+/// dangling link, and the next removal tries again.
 pub(crate) fn sweep_log_names(home: &Home) {
-    // A link in place of a directory leads to what is not ours.
+    // A link instead of a directory leads to files that are not ours.
     let entries = |directory: &Path| {
         let is_ours = fs::symlink_metadata(directory).is_ok_and(|found| found.is_dir());
         let entries = is_ours.then(|| fs::read_dir(directory).ok()).flatten();
         entries.into_iter().flatten().flatten()
     };
-    // A task that waits has a directory and no log yet.
+    // A queued task has a directory but no log yet.
     let is_gone = |task: &Path| {
         let is_task = || fs::canonicalize(task.parent()?).ok().zip(fs::canonicalize(home.tasks()).ok());
         fs::symlink_metadata(task).is_err() && is_task().is_some_and(|(one, other)| one == other)
@@ -141,7 +139,7 @@ pub(crate) fn sweep_log_names(home: &Home) {
         }
     }
     let tasks = home.tasks();
-    // The directory itself tells what is a link; most of what is there is none.
+    // The directory listing shows which entries are links; most are not.
     for name in entries(&tasks).filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink())) {
         let target = fs::read_link(name.path()).ok();
         let task = target.as_deref().and_then(|target| target.components().next()?.as_os_str().to_str());

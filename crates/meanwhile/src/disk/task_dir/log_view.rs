@@ -1,4 +1,4 @@
-//! An open log with its index: logical offsets to bytes.
+//! An open log with its index, which maps logical offsets to bytes.
 
 use std::fs::{self, File};
 use std::io;
@@ -12,10 +12,10 @@ use crate::disk::look::is_absent;
 /// Which streams to read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StreamChoice {
-    /// Interleaved, as printed.
+    /// Both, interleaved as printed.
     #[default]
     Both,
-    /// Both, in the order in which they were printed, and told apart.
+    /// Both, in the order in which they were printed, but labelled.
     Apart,
     /// Standard output only.
     Stdout,
@@ -24,7 +24,7 @@ pub enum StreamChoice {
 }
 
 impl StreamChoice {
-    /// Returns the word used for it.
+    /// Returns the name of the choice.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -44,18 +44,18 @@ impl StreamChoice {
     }
 }
 
-/// A consistent pair of log and index. It may grow while it is read; what was there stays.
+/// A log with its matching index. It may grow while it is read; existing content stays.
 pub(crate) struct LogView {
     file: File,
     parts: Vec<Segment>,
 }
 
 impl LogView {
-    /// Opens the pair in a directory.
+    /// Opens the log and index in a directory.
     ///
-    /// The two are replaced one after the other when the cap strikes, so a pair that does not belong
-    /// together is opened again; one that a killed supervisor left so is put right by its successor,
-    /// and until then the new log is found under its other name.
+    /// When the log reaches its cap, the two are replaced one after the other, so a pair that does not match is
+    /// opened again. If a killed supervisor left such a pair, its successor repairs it; until then the new log is
+    /// found under its other name.
     pub(crate) fn open(directory: &Path, choice: StreamChoice) -> io::Result<Self> {
         const TRIES: usize = 50;
         for _ in 0..TRIES {
@@ -78,7 +78,7 @@ impl LogView {
                 }
             }
         }
-        // There is no index, or it describes another log: somebody replaced or removed one of the two.
+        // There is no index, or it describes another log: one of the two was replaced or removed.
         let file = File::open(directory.join(LOG_FILE))?;
         let size = file.metadata()?.len();
         Ok(Self { file, parts: whole(0, size) })
@@ -91,7 +91,7 @@ impl LogView {
         Ok(Self { file, parts })
     }
 
-    /// Returns logical end and dropped bytes.
+    /// Returns the logical end and the number of dropped bytes.
     pub(crate) fn size(&self) -> (u64, u64) {
         let end = self.parts.last().map_or(0, |last| last.logical + last.len);
         let dropped = self
@@ -125,7 +125,7 @@ impl LogView {
     }
 }
 
-/// The whole log as one stretch, for when nobody asks which stream a byte came from.
+/// Returns the whole log as one segment, for readers that do not distinguish streams.
 fn whole(prefix: u64, size: u64) -> Vec<Segment> {
     vec![Segment {
         logical: 0,

@@ -1,4 +1,5 @@
-//! The view that co-cli's tools read, where no supervisor writes it: before a run, and after endings that none saw.
+//! The metadata file that co-cli's tools read, where no supervisor writes it: before a run, and after an end that no
+//! supervisor recorded.
 
 use std::{fs, io};
 
@@ -8,7 +9,7 @@ use mw_model::{Cause, Status, Timestamp};
 use super::TaskDir;
 
 impl TaskDir<'_> {
-    /// Writes the view. Best effort: nothing is decided by it.
+    /// Writes the metadata file. Best effort: nothing depends on it.
     pub(crate) fn write_metadata(&self, metadata: &Metadata) {
         let text = serde_json::to_vec_pretty(metadata).map_err(io::Error::from);
         let _ = text.and_then(|text| self.replace(METADATA_FILE, &text));
@@ -17,7 +18,7 @@ impl TaskDir<'_> {
         }
     }
 
-    /// Returns the view of a task that waits.
+    /// Returns the metadata of a queued task.
     pub(crate) fn waiting_metadata(&self) -> Option<Metadata> {
         self.metadata().filter(|metadata| metadata.status == Status::Pending)
     }
@@ -26,7 +27,7 @@ impl TaskDir<'_> {
         serde_json::from_slice(&fs::read(self.path.join(METADATA_FILE)).ok()?).ok()
     }
 
-    /// Enters an ending that no supervisor saw.
+    /// Records an end that no supervisor recorded.
     pub(crate) fn end_metadata(&self, cause: &Cause, at: Timestamp) {
         if let Some(mut metadata) = self.metadata() {
             metadata.set_status(cause.status());

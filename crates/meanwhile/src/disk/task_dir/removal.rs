@@ -1,5 +1,5 @@
-//! Which directories are tasks of ours. A link, or somebody else's directory under a task's name, is named and left
-//! alone: nothing is changed or removed through it.
+//! Recognises and removes task directories. A link, or a foreign directory with a task's name, is reported and left
+//! alone. Nothing is changed or removed through it.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -16,11 +16,11 @@ use super::TaskDir;
 use crate::disk::look::look;
 use crate::error::{Error, ForeignEntry, Result};
 
-/// The spec of a task that is being cleared.
+/// The spec of a task that is being removed.
 pub(crate) const CLEARED_FILE: &str = "spec.cleared";
 
 impl TaskDir<'_> {
-    /// Refuses something that has the path of a task's directory and is not a task. Nothing there is not refused.
+    /// Refuses an entry that has the path of a task's directory but is not a task. An absent entry is accepted.
     pub(crate) fn refuse_foreign(&self) -> Result<()> {
         let path = &self.path;
         let Some(found) = look(path, fs::symlink_metadata(path))? else { return Ok(()) };
@@ -30,7 +30,7 @@ impl TaskDir<'_> {
             ForeignEntry::NotADirectory
         } else if found.uid() != rustix::process::geteuid().as_raw() {
             ForeignEntry::OtherUser
-        // Emptiness first: a starter may write its first file, which is a mark, between the two looks.
+        // Check for emptiness first: a starter may write its first file, which is a mark, between the two checks.
         } else if is_empty(path)? || self.is_marked()? {
             return Ok(());
         } else {
@@ -39,7 +39,7 @@ impl TaskDir<'_> {
         Err(Error::Foreign { id: self.id.to_string(), path: path.clone(), what })
     }
 
-    /// Tells whether a directory has a file that only a task's has, whatever became of its content.
+    /// Returns whether a directory has a file that only task directories have, whatever its content.
     fn is_marked(&self) -> Result<bool> {
         for name in [SPEC_FILE, CLEARED_FILE, JOURNAL_FILE, LOG_FILE, RESULT_FILE, RUNS_DIR] {
             let path = self.path.join(name);
@@ -53,7 +53,7 @@ impl TaskDir<'_> {
     /// Removes a task's directory.
     ///
     /// # Errors
-    /// When something is left of it, or when it is not a task's.
+    /// When something is left of it, or it is not a task's directory.
     pub(crate) fn try_remove(&self) -> Result<()> {
         self.refuse_foreign()?;
         match fs::remove_dir_all(&self.path) {
@@ -64,12 +64,12 @@ impl TaskDir<'_> {
         }
     }
 
-    /// The same, for what is swept again if it stays.
+    /// Removes a task's directory, best effort. A later sweep tries again.
     pub(crate) fn remove(&self) {
         let _ = self.try_remove();
     }
 
-    /// Removes all of a task but what says how it ended, and who knows.
+    /// Removes everything except the files that record how the task ended and which notifications were delivered.
     pub(crate) fn remove_output(&self) -> io::Result<()> {
         const KEPT: [&str; 6] =
             [SPEC_FILE, CLEARED_FILE, RESULT_FILE, JOURNAL_FILE, TOLD_FILE, TOLD_NEWS_FILE];
@@ -86,7 +86,7 @@ impl TaskDir<'_> {
             }
             match unlinkat(&directory, name, AtFlags::empty()) {
                 Ok(()) | Err(Errno::NOENT) => {}
-                // What this says of a directory differs from system to system.
+                // The error for a directory differs between systems.
                 Err(Errno::ISDIR | Errno::PERM) => {
                     fs::remove_dir_all(self.path.join(OsStr::from_bytes(name.to_bytes())))?;
                 }
@@ -96,19 +96,19 @@ impl TaskDir<'_> {
         Ok(())
     }
 
-    /// Tells whether somebody was killed while clearing a task.
+    /// Returns whether a process was killed while it removed this task.
     pub(crate) fn was_being_cleared(&self) -> Result<bool> {
         let path = self.path.join(CLEARED_FILE);
         Ok(look(&path, fs::symlink_metadata(&path))?.is_some())
     }
 
-    /// Notes that a task is being cleared, which needs no room: what is left of it is no task any more once the
-    /// database has forgotten it.
+    /// Marks a task as being removed. A rename needs no disk space. The rest of the directory is no longer a task
+    /// once the database has deleted it.
     pub(crate) fn begin_clearing(&self) {
         let _ = self.open().map(|task| renameat(&task, SPEC_FILE, &task, CLEARED_FILE));
     }
 
-    /// It was not forgotten after all.
+    /// Takes the mark back, because the database did not delete the task.
     pub(crate) fn leave_clearing(&self) {
         let _ = self.open().map(|task| renameat(&task, CLEARED_FILE, &task, SPEC_FILE));
     }

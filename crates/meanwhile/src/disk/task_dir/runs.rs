@@ -1,17 +1,17 @@
-//! Where the files of earlier runs go: `runs/<run>/`, out of the way of the next run.
+//! The files of earlier runs, in `runs/<run>/`, where the next run does not overwrite them.
 //!
 //! ```text
-//! before the commit   runs/.1/moving          room is made; this means nothing by itself
-//! commit              the database: run 2 waits
-//! after the commit    runs/.1 → runs/1        the directory says it too: run 1 is over, run 2 is wanted
+//! before the commit   runs/.1/moving          space is reserved; no meaning by itself
+//! commit              the database: run 2 is queued
+//! after the commit    runs/.1 → runs/1        the directory says so too: run 1 is over, run 2 is wanted
 //!                     output.log, output.idx, result.json → runs/1/
 //!                     runs/1/moving is removed: all of them have moved
 //! ```
 //!
-//! Each step after the commit can be repeated, so whoever comes next finishes what was cut short: the process that asked
-//! for the run, a reader of the earlier one, or the process that launches the next, at the latest. All of them do it
-//! inside a transaction in which the next run waits; nobody can launch it meanwhile, so what lies in the task's
-//! directory is still the earlier run's.
+//! Each step after the commit can be repeated, so a later process finishes an interrupted move: the process that
+//! requested the run, a reader of the earlier run, or at the latest the process that launches the next run. All of
+//! them do it inside a transaction in which the next run is queued. No process can launch it meanwhile, so the files
+//! in the task's directory still belong to the earlier run.
 
 use std::fs;
 use std::io::{self, Write};
@@ -29,11 +29,11 @@ use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::task::Task;
 
-/// Lies on a shelf for as long as files are to be moved there.
+/// Exists in a run's directory while files are still to be moved there.
 const MOVING: &str = "moving";
 
 impl TaskDir<'_> {
-    /// Makes what shelving a run needs, while the change that makes it necessary can still be refused for lack of room.
+    /// Creates the directory that archiving a run needs, while the change can still be refused on a full disk.
     pub(crate) fn prepare_shelf(&self, run: u32) -> Result<()> {
         let prepared = self.open().and_then(|task| prepare(&directory_in(&task, RUNS_DIR)?, run));
         prepared.map_err(Error::io(format!(
@@ -42,8 +42,8 @@ impl TaskDir<'_> {
         )))
     }
 
-    /// Moves the files of the run before the one that waits out of its way; nothing is left to do for any other task.
-    /// To be called inside a transaction. Doing it again changes nothing.
+    /// Archives the files of the run before a queued one. Does nothing for any other task. Must be called inside a
+    /// transaction. Doing it again changes nothing.
     pub(crate) fn shelve_before(&self, task: &Task) -> io::Result<()> {
         match &task.state {
             TaskState::Pending { run, .. } if *run > 1 => self.shelve(run - 1),
@@ -78,8 +78,8 @@ impl TaskDir<'_> {
         Ok(unlinkat(&shelf, MOVING, AtFlags::empty())?)
     }
 
-    /// Returns the last run whose files were shelved, or were to be: the one after it is the present one. Zero when
-    /// there is none.
+    /// Returns the last run whose files were archived, or were about to be. The next run is the current one. Returns
+    /// 0 if there is none.
     pub(crate) fn last_shelved(&self) -> Result<u32> {
         let path = self.path.join(RUNS_DIR);
         let Some(runs) = look(&path, fs::read_dir(&path))? else { return Ok(0) };
@@ -91,7 +91,7 @@ impl TaskDir<'_> {
         Ok(last)
     }
 
-    /// Writes the message that makes a run, or takes one away that came to nothing.
+    /// Writes the follow-up message of a run, or removes it if the run did not come about.
     pub(crate) fn set_follow_up(&self, run: u32, message: Option<&str>) -> io::Result<()> {
         let name = run.to_string();
         let task = self.open()?;
@@ -111,26 +111,26 @@ impl TaskDir<'_> {
         }
     }
 
-    /// Returns the message that made a run, if one did.
+    /// Returns the follow-up message of a run, if it has one.
     pub(crate) fn follow_up(&self, run: u32) -> Result<Option<String>> {
         let text = read(&self.path.join(FOLLOW_UPS_DIR).join(run.to_string()))?;
         Ok(text.and_then(|text| String::from_utf8(text).ok()))
     }
 
-    /// Counts the messages that made runs up to this one.
+    /// Counts the follow-up messages up to this run.
     pub(crate) fn follow_ups(&self, run: u32) -> Result<u32> {
         (2..=run).try_fold(0, |count, run| Ok(count + u32::from(self.follow_up(run)?.is_some())))
     }
 }
 
-/// The name of a shelf that does not count yet.
+/// Returns the name of a run's directory before the commit.
 fn prepared_name(run: u32) -> String {
     format!(".{run}")
 }
 
 fn prepare(runs: &OwnedFd, run: u32) -> io::Result<()> {
     let name = run.to_string();
-    // An earlier build may have been killed over the same run.
+    // A process of an earlier build may have been killed while it archived the same run.
     let shelf = if exists(runs, &name)? {
         open_directory(runs, &name)?
     } else {
@@ -141,7 +141,7 @@ fn prepare(runs: &OwnedFd, run: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Opens a directory below another, making it where it is absent. A link is refused.
+/// Opens a directory below another, and creates it if it does not exist. A link is refused.
 pub(crate) fn directory_in(parent: &OwnedFd, name: &str) -> io::Result<OwnedFd> {
     match mkdirat(parent, name, Mode::RWXU) {
         Ok(()) | Err(Errno::EXIST) => open_directory(parent, name),

@@ -1,4 +1,4 @@
-//! What a task was asked to be.
+//! The stored request of a task.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -24,12 +24,12 @@ impl TaskDir<'_> {
         written.map_err(Error::io(format!("cannot write {}", path.display())))
     }
 
-    /// Tells whether a task was written down. A starter may be killed between making the file and writing it.
+    /// Returns whether a task has a spec. A starter may be killed between creating the file and writing it.
     pub(crate) fn has_spec(&self) -> Result<bool> {
         has_text(&self.path.join(SPEC_FILE))
     }
 
-    /// Reads what a task was asked to be.
+    /// Reads the spec.
     ///
     /// # Errors
     /// When `spec.json` is missing, corrupt or of a newer version, which is damage, or when it cannot be read now.
@@ -57,7 +57,7 @@ impl TaskDir<'_> {
         if spec.id == *self.id { Ok(spec) } else { Err(damaged(format!("spec.json belongs to {}", spec.id))) }
     }
 
-    /// Reads a task's environment and nothing else of its spec; nothing when it cannot be read.
+    /// Reads only the environment in a task's spec; `None` if it cannot be read.
     pub(crate) fn environment(&self) -> Option<Vec<EnvVar>> {
         #[derive(serde::Deserialize)]
         struct Environment {
@@ -67,12 +67,12 @@ impl TaskDir<'_> {
         serde_json::from_slice(&text).ok().map(|spec: Environment| spec.env)
     }
 
-    /// Writes which tasks a task still has to wait for.
+    /// Stores the tasks that a task still has to wait for.
     pub(crate) fn change_after(&self, after: &[TaskId]) -> Result<()> {
         self.replace_spec(&TaskSpec { after: after.to_vec(), ..self.spec()? })
     }
 
-    /// Writes whether a task ends with its session.
+    /// Stores the task's binding to its session.
     pub(crate) fn change_bond(&self, bond: Option<SessionBond>) -> Result<()> {
         self.replace_spec(&TaskSpec { bond, ..self.spec()? })
     }

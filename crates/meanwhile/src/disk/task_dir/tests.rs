@@ -1,4 +1,4 @@
-//! What is absent is a fact; what cannot be looked at is not.
+//! A file that cannot be inspected does not count as absent.
 
 use std::os::unix::fs::symlink;
 
@@ -10,8 +10,8 @@ use mw_model::wire::{JOURNAL_FILE, SPEC_FILE};
 use crate::disk::home::Home;
 use crate::error::Error;
 
-/// A home with a task, and a look at one of its files that fails although something is there: it is a link that leads to
-/// itself, which even root cannot open.
+/// Returns a home with a task in which one file exists but cannot be opened: it is a link to itself, which even root
+/// cannot follow.
 fn task_with(unreadable: &str) -> (tempfile::TempDir, Home, TaskId) {
     let dir = tempfile::tempdir().unwrap();
     let home = Home::open(&dir.path().join("state")).unwrap();

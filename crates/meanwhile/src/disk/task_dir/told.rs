@@ -1,4 +1,5 @@
-//! What a task's owner was told, for a database that is rebuilt. Best effort: what is not noted is told again.
+//! Notifications that were delivered to a task's owner, for a rebuilt database. Best effort: a delivery that is not
+//! recorded is repeated.
 
 use std::io::Write;
 
@@ -22,7 +23,7 @@ impl TaskDir<'_> {
         let _ = self.replace(TOLD_FILE, run.to_string().as_bytes());
     }
 
-    /// Records that another notification was delivered to the owner. Best effort, too.
+    /// Records that another notification was delivered to the owner. Best effort.
     pub(crate) fn mark_news_told(&self, told: &ToldNews) {
         let line = format!("{} {} {}\n", told.kind, told.run, told.ordinal);
         let _ = self
@@ -30,13 +31,13 @@ impl TaskDir<'_> {
             .and_then(|mut file| file.write_all(line.as_bytes()));
     }
 
-    /// Returns the last run whose end the owner was told of.
+    /// Returns the last run whose end was delivered to the owner.
     pub(crate) fn told(&self) -> Result<Option<u32>> {
         let text = read(&self.path.join(TOLD_FILE))?;
         Ok(text.and_then(|text| String::from_utf8(text).ok()?.parse().ok()))
     }
 
-    /// Returns what else the owner was told of; a line that was not written whole says nothing.
+    /// Returns the other notifications that were delivered to the owner. Incomplete lines are skipped.
     pub(crate) fn told_news(&self) -> Result<Vec<ToldNews>> {
         let text = read(&self.path.join(TOLD_NEWS_FILE))?.unwrap_or_default();
         let text = String::from_utf8_lossy(&text);

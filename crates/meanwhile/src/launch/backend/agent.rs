@@ -1,4 +1,4 @@
-//! An agent: the command is the driver that speaks with it.
+//! An agent: the command is the driver that talks to it.
 
 use mw_model::TaskSpec;
 use mw_model::wire::Launch;
@@ -23,7 +23,7 @@ impl Backend for AgentDriver {
         LocalProcess.plan(spec, run)
     }
 
-    /// The driver first lets the agent finish its sentence.
+    /// The driver first lets the agent finish its message.
     fn stop(&self) -> Stop {
         Stop::LeaderFirst
     }

@@ -1,4 +1,4 @@
-//! Chooses the back-end of a task, and refuses what it cannot do.
+//! Chooses the back-end of a task, and refuses requests that it does not support.
 
 use mw_model::{AgentSpec, Io, Place, TaskSpec};
 
@@ -22,7 +22,7 @@ pub(crate) fn backend_of(spec: &TaskSpec) -> &'static dyn Backend {
     choose(spec.place, spec.agent.as_deref())
 }
 
-/// Returns the back-end that a request asks for, if the request can run there.
+/// Returns the back-end for a request, or an error if the request cannot run there.
 pub(crate) fn backend_for(request: &TaskRequest) -> Result<&'static dyn Backend> {
     let backend = choose(request.place, request.agent.as_deref());
     refuse_unsupported(request, backend.capabilities())?;

@@ -1,7 +1,7 @@
-//! A task that does not run the command that was asked for. A test writes what it prints and how it ends.
+//! A task that does not run the requested command. A test controls its output and its end.
 //!
-//! Each line of its standard input is printed, `exit N` ends it with that status, and the end of the input ends it
-//! with 0. A kill ends it as it ends any other.
+//! Each line of its standard input is printed. `exit N` ends it with that status, and the end of the input ends it
+//! with 0. It can be killed like any other task.
 
 use mw_model::wire::Launch;
 use mw_model::{Io, RawText, TaskSpec};

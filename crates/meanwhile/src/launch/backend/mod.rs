@@ -1,8 +1,8 @@
 //! Where tasks run.
 //!
-//! A back-end turns a spec into what a supervisor executes. The supervisor, the log, the ledger and everything above do
-//! not know where that is: back-ends differ only in what they can do, what they refuse, what they execute, how it is
-//! asked to stop, and whether they can be used at all.
+//! A back-end turns a spec into what a supervisor executes. The supervisor, the log, the ledger and the layers above
+//! do not depend on the back-end. Back-ends differ only in what they support, what they refuse, what they execute,
+//! how it is asked to stop, and whether they are available.
 //!
 //! `process` runs the command itself, `agent` the driver of an agent, `mock` nothing.
 
@@ -19,31 +19,31 @@ use crate::request::TaskRequest;
 
 pub(crate) use choose::{backend_for, backend_of};
 
-/// Where tasks run. Every implementation keeps these promises:
+/// Where tasks run. Every implementation guarantees:
 ///
-/// - `check` changes nothing, and what it passes `plan` can plan unless the machine changes in between.
-/// - `plan` is a function of the spec and the run: who adopts a task can plan it again.
+/// - `check` changes nothing. `plan` accepts what `check` accepts, unless the machine changes in between.
+/// - `plan` depends only on the spec and the run, so an adopter can plan a task again.
 /// - What `plan` returns ends when the task ends, with the task's own exit status.
 pub(crate) trait Backend: Sync {
-    /// Says what tasks can do here.
+    /// Returns what tasks support here.
     fn capabilities(&self) -> Capabilities;
 
-    /// Refuses what could never run here, before anything is changed.
+    /// Refuses a request that could never run here, before anything is changed.
     fn check(&self, request: &TaskRequest) -> Result<()>;
 
     /// Returns what a supervisor executes.
     fn plan(&self, spec: &TaskSpec, run: u32) -> Result<Launch>;
 
-    /// Says how a task is asked to stop.
+    /// Returns how a task is asked to stop.
     fn stop(&self) -> Stop;
 }
 
-/// What tasks can do in a place.
+/// What a back-end supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Capabilities {
-    /// They can have a terminal.
+    /// Whether tasks can have a terminal.
     pub(crate) terminal: bool,
-    /// Limits on resources hold them.
+    /// Whether resource limits apply.
     pub(crate) resources: bool,
 }
 
@@ -52,6 +52,6 @@ pub(crate) struct Capabilities {
 pub(crate) enum Stop {
     /// All its processes get the signal.
     Tree,
-    /// Its first process gets the signal and stops the others; after the grace all get SIGKILL.
+    /// Its first process gets the signal and stops the others. After the grace period all get SIGKILL.
     LeaderFirst,
 }

@@ -1,4 +1,4 @@
-//! A process of this machine: the command itself.
+//! A local process: the command itself.
 
 use std::os::unix::ffi::OsStrExt;
 
@@ -43,10 +43,10 @@ fn path_in(env: &[EnvVar]) -> Option<&[u8]> {
     env.iter().rev().find(|var| var.name.as_bytes() == b"PATH").map(|var| var.value.as_bytes())
 }
 
-/// Returns what the command of a run finds in its environment: what was asked for, and the span it works for.
+/// Returns the environment of a run's command: the requested variables and the span of the run.
 pub(super) fn environment(spec: &TaskSpec, run: u32) -> Vec<RawText> {
     let named = |var: &EnvVar, name: &str| var.name.as_bytes() == name.as_bytes();
-    // What tracing systems note beside a span means nothing beside one of ours that has another origin.
+    // The caller's trace state does not apply to a span of ours that has another origin.
     let is_replaced = |var: &EnvVar, trace: &TaskTrace| {
         named(var, TRACEPARENT_VARIABLE) || (trace.parent.is_none() && named(var, TRACESTATE_VARIABLE))
     };
