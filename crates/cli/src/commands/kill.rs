@@ -1,9 +1,9 @@
 //! `mw kill`: kills tasks and their process trees, or sends them a signal.
 
 use clap::Args;
+use meanwhile::Filter;
 use meanwhile::engine::{KillFailure, KillRequest, Kills, Runtime};
-use meanwhile::model::{Status, parse_duration_ms, signal_name, signal_number};
-use meanwhile::{Filter, Scope};
+use meanwhile::model::{Status, TaskId, parse_duration_ms, signal_name, signal_number};
 use serde_json::json;
 
 use crate::context::Context;
@@ -88,9 +88,15 @@ impl Arguments {
 /// Returns an error with the name of the task that could not be killed.
 fn about(runtime: &Runtime, failure: KillFailure) -> (String, CommandError) {
     let id = failure.id.to_string();
-    let name = runtime.tasks().task(&id, &Scope::All).ok().and_then(|task| task.name);
+    let name = name_of(runtime, &failure.id);
     let error = CommandError::about(failure.error, name.as_deref().unwrap_or(&id));
     (id, error)
+}
+
+/// Returns the name of a task, from its files: a kill needs no database.
+fn name_of(runtime: &Runtime, id: &TaskId) -> Option<String> {
+    let name = runtime.home().task(id).spec().ok()?.name?;
+    Some(runtime.redaction().redactor(id).text(&name).into_owned())
 }
 
 /// Prints receipts and errors; for a single task only one of them. Returns the exit code.
@@ -114,9 +120,8 @@ pub(super) fn show(context: &Context, runtime: &Runtime, kills: Kills, single: b
         render::out(&format!("{value}\n"))?;
     } else {
         for receipt in &receipts {
-            let task = runtime.tasks().task(&receipt.id, &Scope::All).ok();
-            let name = task.as_ref().and_then(|task| task.name.as_deref());
-            render::out(&render::receipt(receipt, name))?;
+            let name = receipt.id.parse().ok().and_then(|id| name_of(runtime, &id));
+            render::out(&render::receipt(receipt, name.as_deref()))?;
         }
         for (_, error) in &errors {
             error.show(false);
