@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use mw_model::{TaskId, TaskState};
 
-use super::on_disk::OnDisk;
+use super::on_disk::TaskOnDisk;
 use crate::base::Base;
 use crate::disk::store::{Store, Transaction};
 use crate::error::{Error, Result};
@@ -72,15 +72,16 @@ impl Base {
 
     /// Returns what is wrong with a task that has a directory but is not in the database.
     pub(crate) fn damage(&self, id: &TaskId) -> Result<Option<Error>> {
-        match self.home.task(id).refuse_foreign() {
+        let directory = self.home.task(id);
+        match directory.refuse_foreign() {
             Err(foreign @ Error::Foreign { .. }) => return Ok(Some(foreign)),
             looked => looked?,
         }
-        let is_new = self.home.task(id).is_being_started()? && self.home.task(id).journal()?.is_empty();
-        if is_new || !self.home.task(id).is_present()? || self.home.task(id).was_being_cleared()? {
+        let is_new = directory.is_being_started()? && directory.journal()?.is_empty();
+        if is_new || !directory.is_present()? || directory.was_being_cleared()? {
             return Ok(None);
         }
-        match self.home.task(id).spec() {
+        match directory.spec() {
             Ok(_) => Ok(None),
             Err(error @ Error::Damaged { .. }) => Ok(Some(error)),
             Err(error) => Err(error),
@@ -143,13 +144,14 @@ impl Base {
 
     /// Reads an arrival; `None` while its starter still writes it, or if the starter was killed before it was
     /// complete.
-    fn look_at_arrival(&self, id: &TaskId) -> Result<Option<(OnDisk, Findings)>> {
-        self.home.task(id).refuse_foreign()?;
-        let was_told = self.home.task(id).has_spec()? || self.home.task(id).was_begun()?;
-        if !was_told || (self.home.task(id).is_being_started()? && self.home.task(id).journal()?.is_empty()) {
+    fn look_at_arrival(&self, id: &TaskId) -> Result<Option<(TaskOnDisk, Findings)>> {
+        let directory = self.home.task(id);
+        directory.refuse_foreign()?;
+        let was_told = directory.has_spec()? || directory.was_begun()?;
+        if !was_told || (directory.is_being_started()? && directory.journal()?.is_empty()) {
             return Ok(None);
         }
-        let found = OnDisk::read(&self.home, self.home.task(id).spec()?)?;
+        let found = TaskOnDisk::read(&self.home, directory.spec()?)?;
         let findings = Records::on(self).look_at(&found.task)?;
         Ok(Some((found, findings)))
     }
@@ -157,18 +159,14 @@ impl Base {
     /// Removes the files of a task whose starter was killed before they were complete: no process knows of such a
     /// task. Returns whether it was such a task. Call it only while no starter can be creating a directory.
     fn remove_if_abandoned(&self, id: &TaskId) -> bool {
-        let look = || {
-            let home = &self.home;
-            Ok::<_, Error>(
-                !home.task(id).is_being_started()?
-                    && !home.task(id).has_spec()?
-                    && !home.task(id).was_begun()?,
-            )
+        let directory = self.home.task(id);
+        let look = || -> Result<bool> {
+            Ok(!directory.is_being_started()? && !directory.has_spec()? && !directory.was_begun()?)
         };
         // A directory that cannot be inspected stays on the list.
         let abandoned = look().unwrap_or(false);
         if abandoned {
-            self.home.task(id).remove();
+            directory.remove();
         }
         abandoned
     }

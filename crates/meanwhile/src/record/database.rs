@@ -19,19 +19,19 @@ const PURGED: &str = "purged";
 /// Both databases, opened when they are first needed. Most starts never need them.
 #[derive(Default)]
 pub(crate) struct Database {
-    disk: OnDisk,
-    copy: RefCell<Option<Copy>>,
+    disk: OpenStores,
+    copy: RefCell<Option<MemoryCopy>>,
 }
 
 /// The database on disk, and the one that replaced it, if another process has replaced it. The old one stays open,
 /// because a caller may still use it.
 #[derive(Default)]
-struct OnDisk {
+struct OpenStores {
     store: OnceCell<Store>,
-    next: OnceCell<Box<OnDisk>>,
+    next: OnceCell<Box<OpenStores>>,
 }
 
-impl OnDisk {
+impl OpenStores {
     fn last(&self) -> &Self {
         let mut last = self;
         while let Some(next) = last.next.get() {
@@ -48,7 +48,7 @@ impl OnDisk {
 
 /// The copy that replaces the database on disk. Its changes are lost when this process exits or the disk has room
 /// again. They are then repeated from the task directories.
-struct Copy {
+struct MemoryCopy {
     store: Store,
     /// When the disk was last found full.
     full_at: Instant,
@@ -119,7 +119,7 @@ impl Base {
     }
 
     /// Continues with a copy in memory, because the disk is full.
-    fn use_copy(&self, earlier: Option<Copy>, error: StoreError) -> Result<()> {
+    fn use_copy(&self, earlier: Option<MemoryCopy>, error: StoreError) -> Result<()> {
         let store = match (earlier, self.database.disk.get()) {
             (Some(earlier), _) => earlier.store,
             (None, Some(disk)) => disk.copy_to_memory()?,
@@ -131,7 +131,7 @@ impl Base {
         };
         store.tells_batches.set(self.settings.batch_notices);
         self.take_in_for_now(&store)?;
-        self.database.copy.replace(Some(Copy { store, full_at: Instant::now() }));
+        self.database.copy.replace(Some(MemoryCopy { store, full_at: Instant::now() }));
         Ok(())
     }
 

@@ -13,11 +13,12 @@ use crate::task::Task;
 
 /// Reads a task that runs under a supervisor; `None` if it does not, or if that is uncertain.
 pub(crate) fn running_task(home: &Home, id: &TaskId) -> Result<Option<Task>> {
-    let supervised = home.task(id).is_supervised()?;
-    let Ok(spec) = home.task(id).spec() else { return Ok(None) };
+    let directory = home.task(id);
+    let supervised = directory.is_supervised()?;
+    let Ok(spec) = directory.spec() else { return Ok(None) };
     let (task, journal) = not_begun(home, &spec)?;
     let run = task.state.run();
-    if !supervised || home.task(id).result(run)?.is_some() {
+    if !supervised || directory.result(run)?.is_some() {
         return Ok(None);
     }
     Ok(begun(task, journal.into_iter().filter(|line| line.run == run)))
@@ -40,23 +41,24 @@ fn begun(mut task: Task, journal: impl Iterator<Item = JournalLine>) -> Option<T
 
 /// Reads a task as it was before its current run, and its journal.
 fn not_begun(home: &Home, spec: &TaskSpec) -> Result<(Task, Vec<JournalLine>)> {
-    let journal = home.task(&spec.id).journal()?;
-    let shelved = home.task(&spec.id).last_shelved()?;
+    let directory = home.task(&spec.id);
+    let journal = directory.journal()?;
+    let shelved = directory.last_shelved()?;
     let run = journal.iter().map(|line| line.run).max().unwrap_or(1).max(shelved + 1);
     let origin = match run {
         1 => RunOrigin::First,
-        run if spec.agent.is_some() && home.task(&spec.id).follow_up(run)?.is_some() => RunOrigin::Resume,
+        run if spec.agent.is_some() && directory.follow_up(run)?.is_some() => RunOrigin::Resume,
         _ => RunOrigin::Restart,
     };
-    let mut task = new_task(spec, TaskState::Pending { run, origin }, &home.task(&spec.id).log());
+    let mut task = new_task(spec, TaskState::Pending { run, origin }, &directory.log());
     if spec.agent.is_some() {
-        task.resume_count = home.task(&spec.id).follow_ups(run)?;
+        task.resume_count = directory.follow_ups(run)?;
     }
     Ok((task, journal))
 }
 
 /// The contents of a task's directory, all read before any of it is written elsewhere.
-pub(super) struct OnDisk {
+pub(super) struct TaskOnDisk {
     pub(super) spec: TaskSpec,
     /// The task before its current run.
     pub(super) task: Task,
@@ -69,25 +71,20 @@ pub(super) struct OnDisk {
     earlier: Vec<ExitRecord>,
 }
 
-impl OnDisk {
+impl TaskOnDisk {
     pub(super) fn read(home: &Home, spec: TaskSpec) -> Result<Self> {
         let (task, journal) = not_begun(home, &spec)?;
         let run = task.state.run();
+        let directory = home.task(&task.id);
         let mut earlier = Vec::new();
         for run in 1..run {
             // The process that was moving its files may have been killed.
-            let record = home.task(&spec.id).earlier_result(run)?;
-            earlier.extend(if record.is_some() { record } else { home.task(&spec.id).result(run)? });
+            let record = directory.earlier_result(run)?;
+            earlier.extend(if record.is_some() { record } else { directory.result(run)? });
         }
-        Ok(Self {
-            begun: journal.iter().any(|line| line.run == run) || home.task(&spec.id).result(run)?.is_some(),
-            told: home.task(&spec.id).told()?,
-            told_news: home.task(&spec.id).told_news()?,
-            spec,
-            task,
-            journal,
-            earlier,
-        })
+        let begun = journal.iter().any(|line| line.run == run) || directory.result(run)?.is_some();
+        let (told, told_news) = (directory.told()?, directory.told_news()?);
+        Ok(Self { spec, task, journal, begun, told, told_news, earlier })
     }
 
     /// Adds the task. A task that was being started gets the state from which reconciling continues.

@@ -3,7 +3,7 @@
 use mw_model::TaskId;
 
 use super::arrivals::DAMAGED;
-use super::on_disk::OnDisk;
+use super::on_disk::TaskOnDisk;
 use crate::base::Base;
 use crate::disk::home::Home;
 use crate::disk::store::{Store, Transaction};
@@ -55,7 +55,7 @@ fn rebuild(home: &Home, transaction: &Transaction<'_>) -> Result<Vec<TaskId>> {
 
 /// What a rebuild finds in a task's directory.
 enum Kept {
-    Task(Box<OnDisk>),
+    Task(Box<TaskOnDisk>),
     /// Its starter still uses the old database, or was killed before it had written anything.
     Unfinished,
     /// Another process was removing it.
@@ -63,12 +63,13 @@ enum Kept {
 }
 
 fn look_for_rebuild(home: &Home, id: &TaskId) -> Result<Kept> {
-    home.task(id).refuse_foreign()?;
-    if home.task(id).was_being_cleared()? {
+    let directory = home.task(id);
+    directory.refuse_foreign()?;
+    if directory.was_being_cleared()? {
         return Ok(Kept::Cleared);
     }
-    if home.task(id).is_being_started()? || !(home.task(id).has_spec()? || home.task(id).was_begun()?) {
+    if directory.is_being_started()? || !(directory.has_spec()? || directory.was_begun()?) {
         return Ok(Kept::Unfinished);
     }
-    Ok(Kept::Task(Box::new(OnDisk::read(home, home.task(id).spec()?)?)))
+    Ok(Kept::Task(Box::new(TaskOnDisk::read(home, directory.spec()?)?)))
 }
