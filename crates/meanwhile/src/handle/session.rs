@@ -145,8 +145,7 @@ impl Session {
         until: Until,
         timeout: Duration,
     ) -> Result<Vec<Waited>> {
-        let tasks = tasks.into_iter().map(|task| task.id.clone()).collect();
-        Wait { home: &self.home, tasks, any: true, until, timeout }.run(|| true)
+        self.wait_for(tasks, true, until, timeout)
     }
 
     /// Waits until the condition is true of all these tasks, or the time is up. Returns all of them, in the same order.
@@ -159,8 +158,18 @@ impl Session {
         until: Until,
         timeout: Duration,
     ) -> Result<Vec<Waited>> {
+        self.wait_for(tasks, false, until, timeout)
+    }
+
+    fn wait_for<'task>(
+        &self,
+        tasks: impl IntoIterator<Item = &'task TaskHandle>,
+        any: bool,
+        until: Until,
+        timeout: Duration,
+    ) -> Result<Vec<Waited>> {
         let tasks = tasks.into_iter().map(|task| task.id.clone()).collect();
-        Wait { home: &self.home, tasks, any: false, until, timeout }.run(|| true)
+        Wait { home: &self.home, tasks, any, until, timeout }.run(|| true)
     }
 
     /// Returns what happened to the tasks of the session after an event, oldest first. If nothing has, this waits until

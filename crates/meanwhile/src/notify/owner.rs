@@ -1,8 +1,8 @@
-//! What an owner knows by itself: it is not told what it has read, or ended with a receipt.
+//! What an owner learns by itself: it is not notified of an end that it has read, or requested with a receipt.
 
 use mw_model::{TaskId, Timestamp};
 
-use super::host::Teller;
+use super::host::{Host, Teller};
 use crate::disk::store::Transaction;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
@@ -16,7 +16,7 @@ use crate::settle::Settler;
 use crate::task::{Scope, Task};
 
 impl Notifications<'_> {
-    /// Ends tasks at the request of their owner. The owner gets the receipts, so these ends make no notification. Tasks that
+    /// Ends tasks at the request of their owner. The owner gets the receipts, so these ends produce no notification. Tasks that
     /// could not be ended, or got a signal that does not ask for an end, are still reported.
     ///
     /// # Errors
@@ -30,26 +30,31 @@ impl Notifications<'_> {
         if !request.ends() {
             return Ok(Live::on(self.base).kill_all(&ids, request));
         }
-        // Before the kill: an end that comes from it must find its notification reserved. The reservation ends with this
-        // process, so an end that the owner never hears of is reported by another.
-        let host = self.teller(session)?;
-        match host.claim_ends(&ids) {
-            Err(Error::Store(error)) if error.is_lack_of_room() => {}
-            claimed => claimed?,
-        }
+        // Before the kill, so that another process does not report an end that comes from it. The reservation ends with
+        // this process. Without one, for example on a full disk, the task is killed all the same.
+        let host = self.teller(session).ok().filter(|host| host.claim_ends(&ids).is_ok());
         fail_point("kill-claimed");
         let kills = Live::on(self.base).kill_all(&ids, request);
-        let failed: Vec<_> = kills.failures.iter().map(|failure| &failure.id).collect();
-        let mut noted = Ok(());
         for id in &ids {
-            let done = if failed.contains(&id) {
-                self.leave_promise(id, &host.teller())
-            } else {
-                self.keep_promise(id, &host.teller()).and_then(|_| self.note_told(id))
-            };
-            noted = noted.and(done);
+            let has_failed = kills.failures.iter().any(|failure| failure.id == *id);
+            // The tasks are dead, so the owner gets its receipts. An end that cannot be noted is reported once more.
+            let _ = self.close_claim(id, host.as_ref().map(Host::teller).as_ref(), !has_failed);
         }
-        noted.map(|()| kills)
+        Ok(kills)
+    }
+
+    /// Ends a reservation: the owner knows how the task ended, or the next delivery reports it.
+    fn close_claim(&self, id: &TaskId, claimed_by: Option<&Teller>, is_known: bool) -> Result<()> {
+        self.change_latch(id, |transaction, task, now| {
+            if let Some(teller) = claimed_by {
+                transaction.end_promise(id, &teller.0, is_known)?;
+            }
+            if is_known {
+                transaction.latch(task, now)?;
+                self.mark_told(task);
+            }
+            Ok(())
+        })
     }
 
     /// Reads output for a task's owner. An owner that has read the output of an ended task to its end is not notified of it.

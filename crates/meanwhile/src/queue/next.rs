@@ -33,7 +33,7 @@ pub(crate) struct Picked {
 pub(crate) struct Granted {
     pub(crate) task: Task,
     pub(crate) slots: Slots,
-    /// The lock on its start, taken before others can see that it has its slots, so that nobody takes it for abandoned. Its
+    /// The lock on its start, taken before others can see that it has its slots, so that no other process treats it as abandoned. Its
     /// own starter has one already.
     pub(crate) hold: Option<StartHold>,
 }
@@ -152,7 +152,7 @@ impl Queue<'_> {
         }
     }
 
-    /// Tells whether a task whose supervisors were killed is, or may be, still running.
+    /// Returns whether a task whose supervisors were killed is, or may be, still running.
     fn any_untended(&self, transaction: &Transaction<'_>) -> Result<bool> {
         for task in transaction.unsettled()? {
             if task.state.holds_slot() && Records::on(self.base).look_at(&task)?.is_untended(task.state.run())

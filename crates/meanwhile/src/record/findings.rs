@@ -80,7 +80,7 @@ impl Findings {
         }
     }
 
-    /// Tells whether its supervisors were killed while its starter is still at work.
+    /// Returns whether its supervisors were killed while its starter is still at work.
     pub(crate) fn awaits_starter(&self) -> bool {
         self.being_started && self.is_untended(self.run)
     }
@@ -128,13 +128,13 @@ impl Findings {
         known.or_else(|| self.journal.iter().find(|line| line.run == run).map(|line| (nobody(), line.at)))
     }
 
-    /// Tells whether a start led to nothing, and no process continues it. This may change before the transaction that acts on
+    /// Returns whether a start led to nothing, and no process continues it. This may change before the transaction that acts on
     /// it, so it is checked again there.
     pub(crate) const fn is_abandoned(&self) -> bool {
         !self.supervised && !self.being_started && self.record.is_none()
     }
 
-    /// Tells whether a run was started, has no record, and has no supervisor.
+    /// Returns whether a run was started, has no record, and has no supervisor.
     pub(crate) fn is_untended(&self, run: u32) -> bool {
         !self.supervised
             && self.record.is_none()

@@ -24,7 +24,7 @@ impl KillRequest {
         Self { by, signal: SIGTERM, grace_ms: None }
     }
 
-    /// Tells whether the tasks are to end, or only to get a signal.
+    /// Returns whether the tasks are to end, or only to get a signal.
     #[must_use]
     pub const fn ends(&self) -> bool {
         asks_to_end(self.signal) || self.grace_ms.is_some()
