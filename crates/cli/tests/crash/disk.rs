@@ -5,8 +5,9 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use mw_testkit::host::Host;
 use mw_testkit::{Home, SOON, children, wait_until};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Returns a home on a disk of 8 MiB.
 fn small() -> Home {
@@ -269,7 +270,7 @@ fn filled() -> (Home, String, String) {
 fn what_filled_the_disk_can_be_cleared() {
     let (home, earlier, filler) = filled();
     let report = home.mw(["clear", "--json", &filler]).exits(0).json();
-    assert_eq!(report["cleared"], serde_json::json!([filler]), "{report}");
+    assert_eq!(report["cleared"], json!([filler]), "{report}");
     assert!(!home.task_dir(&filler).exists(), "there is room again");
     let left: Vec<_> = home.list().iter().map(|task| task["id"].as_str().unwrap().to_owned()).collect();
     assert_eq!(left, [earlier]);
@@ -284,13 +285,25 @@ fn on_a_full_disk_finished_tasks_are_cleared_and_no_row_is_left() {
     assert_eq!(home.list(), Vec::<Value>::new());
 }
 
+/// An agent can end its task through its server, which has no room to note who will report the end.
+#[test]
+fn a_model_ends_its_task_on_a_full_disk() {
+    let home = small();
+    let mut host = Host::new(&home);
+    let id = host.start(children::SLEEPER);
+    let _ballast = fill(&home);
+    let stopped = host.call("task_stop", &json!({"task_ids": [id]}));
+    assert_eq!(stopped["isError"], false, "{stopped}");
+    assert_eq!(home.status(&id)["status"], "cancelled");
+}
+
 #[test]
 fn killing_what_has_ended_on_a_full_disk_is_no_error() {
     let (home, _, filler) = filled();
     let receipt = home.mw(["kill", "--json", &filler]).exits(0).json();
     assert_eq!(receipt["status"], "failed", "{receipt}");
     let report = home.mw(["clear", "--kill", "--json", &filler]).exits(0).json();
-    assert_eq!(report["cleared"], serde_json::json!([filler]), "{report}");
+    assert_eq!(report["cleared"], json!([filler]), "{report}");
 }
 
 #[test]
