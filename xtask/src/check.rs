@@ -1,4 +1,4 @@
-//! Runs what CI runs: the cheapest first, so that a slip is found before the tests have run.
+//! Runs the same steps as CI. Cheap steps run first, because they find simple mistakes before the tests run.
 
 use std::path::Path;
 use std::time::Instant;
@@ -9,13 +9,13 @@ use crate::skipped::{self, Skipped};
 use crate::tools::{DENY, NEXTEST};
 use crate::{clients, generate, size, tidy};
 
-/// One named part of the check.
+/// A named step of the check.
 struct Step {
     name: &'static str,
     run: fn(&Path) -> Result<(), Failure>,
 }
 
-/// The step that is skipped where its tool cannot be had.
+/// The step that is skipped if its tool is not available.
 const DEPENDENCIES: &str = "dependencies";
 
 const STEPS: [Step; 10] = [
@@ -31,7 +31,7 @@ const STEPS: [Step; 10] = [
     Step { name: "sizes", run: size::check },
 ];
 
-/// Runs every step and stops at the first that fails. What cannot be done on this machine is named at the end.
+/// Runs all steps and stops at the first failure. Steps and tests that this machine cannot run are listed at the end.
 pub(crate) fn run(root: &Path) -> Result<(), Failure> {
     let whole = Instant::now();
     skipped::begin(&skipped::file(root))?;
@@ -43,12 +43,12 @@ pub(crate) fn run(root: &Path) -> Result<(), Failure> {
         eprintln!("── {} {word} in {:.1}s", step.name, begun.elapsed().as_secs_f64());
         outcome?;
     }
-    tell(&skipped::read(&skipped::file(root))?, root);
+    report_skipped(&skipped::read(&skipped::file(root))?, root);
     eprintln!("── all checks passed in {:.1}s", whole.elapsed().as_secs_f64());
     Ok(())
 }
 
-/// Does what the last check skipped. Here nothing may be missing.
+/// Runs the steps and tests that the last check has skipped. It fails if any of them is skipped again.
 pub(crate) fn run_skipped(root: &Path) -> Result<(), Failure> {
     let list = skipped::file(root);
     if !list.exists() {
@@ -63,7 +63,8 @@ pub(crate) fn run_skipped(root: &Path) -> Result<(), Failure> {
         return Ok(());
     };
     clients::fetch_if_possible(root)?;
-    // Another list: whoever mends the machine runs this again.
+    // The second run writes a separate list. The first list stays valid, so this command can be repeated after the
+    // machine was fixed.
     let list = skipped::file_of_second_run(root);
     skipped::begin(&list)?;
     tests(root, &list, &["-E", &filter])?;
@@ -71,18 +72,21 @@ pub(crate) fn run_skipped(root: &Path) -> Result<(), Failure> {
     if still.count() == 0 {
         return Ok(());
     }
-    eprintln!("── skipped again, for want of{still}");
+    eprintln!("── skipped again; missing:{still}");
     Err(Failure::Skipped(still.count()))
 }
 
-fn tell(skipped: &Skipped, root: &Path) {
+fn report_skipped(skipped: &Skipped, root: &Path) {
     if skipped.count() == 0 {
         eprintln!("── nothing was skipped");
         return;
     }
     let list = skipped::file(root);
-    eprintln!("── {} skipped on this machine, for want of{skipped}", skipped.count());
-    eprintln!("   each by name: {}; install what is missing and run `cargo xtask skipped`", list.display());
+    eprintln!("── {} skipped on this machine; missing:{skipped}", skipped.count());
+    eprintln!(
+        "   full list: {}; install the missing requirements and run `cargo xtask skipped`",
+        list.display()
+    );
 }
 
 fn format(root: &Path) -> Result<(), Failure> {
@@ -97,7 +101,7 @@ fn all_tests(root: &Path) -> Result<(), Failure> {
     tests(root, &skipped::file(root), &[])
 }
 
-/// Runs the tests that the options choose; those that are skipped write their names into `list`.
+/// Runs the tests that the options select. Skipped tests write their names to `list`.
 fn tests(root: &Path, list: &Path, options: &[&str]) -> Result<(), Failure> {
     let arguments = [&["run", "--workspace", "--locked"], options].concat();
     let mut command = NEXTEST.command(root, &arguments)?;
@@ -109,8 +113,9 @@ fn doc_tests(root: &Path) -> Result<(), Failure> {
     cargo(root, &["test", "--doc", "--workspace", "--locked"])
 }
 
-/// Documents libraries and not executables: the supervisor's library and its executable share a name, and whichever
-/// was written last would replace the other. That of the command has no readers but ourselves, so all of it is shown.
+/// Builds the documentation of libraries, but not of executables. The supervisor's library and executable have the same
+/// name, and one page would replace the other. The documentation of `mw-cli` includes private items, because it has no
+/// other readers.
 fn rustdoc(root: &Path) -> Result<(), Failure> {
     let deny = ("RUSTDOCFLAGS", "-D warnings");
     let all =
@@ -134,7 +139,7 @@ fn dependencies_if_possible(root: &Path) -> Result<(), Failure> {
 fn dependencies(root: &Path) -> Result<(), Failure> {
     let arguments = ["--offline", "--locked", "check", "licenses", "bans", "sources"];
     let command = DENY.command(root, &arguments)?;
-    // The graph spans several platforms, and a build fetches only what its own needs.
+    // The dependency graph covers several platforms, but a build fetches only the crates of its own platform.
     cargo(root, &["fetch", "--locked"])?;
     finish(command, &format!("cargo deny {}", arguments.join(" ")))
 }

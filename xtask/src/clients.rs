@@ -1,7 +1,7 @@
-//! Fetches clients of our protocols that nobody here wrote, for the tests that drive our servers with them.
+//! Fetches third-party clients of our protocols for the tests that run our servers with them.
 //!
-//! The versions are in `tools/clients/`; nothing there says where they come from, that is the machine's own setting.
-//! What was fetched stays until a version changes.
+//! The versions are in `tools/clients/`. The registries are a setting of the machine. Fetched clients are kept until a
+//! version changes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,15 +10,15 @@ use std::process::{Command, Stdio};
 use crate::command::{finish, target};
 use crate::error::Failure;
 
-/// What is fetched: for Python (and Node.js, which is a package there), and for Node.js.
+/// The version files: for Python packages (one of which is Node.js), and for Node.js packages.
 const FILES: [&str; 3] = ["requirements.txt", "package.json", "package-lock.json"];
 
-/// Names the folder in which they are.
+/// Returns the folder of the fetched clients.
 pub(crate) fn place(root: &Path) -> PathBuf {
     target(root).join("clients")
 }
 
-/// Fetches what is missing, where that is possible; the tests that need the clients are skipped where it is not.
+/// Fetches missing clients if possible. Otherwise the tests that need them are skipped.
 pub(crate) fn fetch_if_possible(root: &Path) -> Result<(), Failure> {
     if let Err(failure) = fetch(root) {
         eprintln!("no foreign clients: {failure}");
@@ -26,7 +26,7 @@ pub(crate) fn fetch_if_possible(root: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Fetches what is missing.
+/// Fetches missing clients.
 pub(crate) fn fetch(root: &Path) -> Result<(), Failure> {
     let (place, wanted) = (place(root), wanted(root)?);
     let ready = place.join("ready");
@@ -55,12 +55,13 @@ pub(crate) fn fetch(root: &Path) -> Result<(), Failure> {
         &venv.join("bin/python3"),
         &["-m", "pip", "install", "--quiet", "--no-deps", "-r", FILES[0]],
     )?;
-    // Not `npm ci`: it refuses a lock file without the variants of other platforms, which not every registry has.
+    // `npm ci` is not used, because it refuses a lock file without the variants of other platforms, and not every
+    // registry has them.
     run(&place, &venv.join("bin/npm"), &["install", "--ignore-scripts", "--no-audit", "--no-fund"])?;
     fs::write(&ready, wanted).map_err(failed(&ready))
 }
 
-/// Returns all versions, as they are written.
+/// Returns the contents of all version files.
 fn wanted(root: &Path) -> Result<String, Failure> {
     let folder = root.join("tools/clients");
     FILES.iter().map(|name| crate::workspace::read(&folder.join(name))).collect()
@@ -74,7 +75,7 @@ fn has_python() -> bool {
 
 fn run(place: &Path, program: &Path, arguments: &[&str]) -> Result<(), Failure> {
     let mut command = Command::new(program);
-    // npm is a script that looks for node by name.
+    // npm is a script that finds node by name.
     let path = std::env::var("PATH").unwrap_or_default();
     let path = format!("{}:{path}", place.join("venv/bin").display());
     command.args(arguments).current_dir(place).env("PATH", path);

@@ -1,4 +1,4 @@
-//! What can go wrong in a development command.
+//! Errors of development commands.
 
 use std::fmt;
 use std::io;
@@ -8,7 +8,7 @@ use std::process::ExitStatus;
 /// A reason to stop with a non-zero exit code.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The command line named no known command.
+    /// The command line contains no known command.
     Usage(&'static str),
     /// No workspace encloses the current directory.
     NoWorkspace,
@@ -18,19 +18,19 @@ pub(crate) enum Failure {
     Spawn { command: String, source: io::Error },
     /// A program ran and reported failure.
     Exit { command: String, status: ExitStatus },
-    /// No check has run here, so nobody knows what was skipped.
+    /// No check has run here, so it is unknown which tests were skipped.
     NoCheck,
-    /// There is no Python that could hold packages.
+    /// No Python is installed that can create a virtual environment.
     NoPython,
-    /// A tool that the check cannot do without is neither here nor to be had.
+    /// A tool that the check requires is neither installed nor can it be fetched.
     NoTool { name: &'static str, version: &'static str, folder: PathBuf, failure: Box<Failure> },
-    /// This much was skipped where nothing may be, and has been printed.
+    /// This many tests and steps were skipped although none may be. They were printed.
     Skipped(usize),
     /// Tidy found this many violations and has printed them.
     Untidy(usize),
-    /// A generated file differs from what would be generated now.
+    /// A generated file is out of date.
     Stale(&'static str),
-    /// A program outgrew its limit.
+    /// A program exceeds its size limit.
     TooLarge { program: &'static str, bytes: u64, limit: u64 },
 }
 

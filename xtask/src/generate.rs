@@ -1,4 +1,4 @@
-//! Writes what the documents take from the program, and checks that it is current.
+//! Generates the parts of the documents that come from the program, and checks that they are up to date.
 
 use std::fs;
 use std::path::Path;
@@ -7,9 +7,9 @@ use std::process::{Command, Stdio};
 use crate::command::{built_program, cargo};
 use crate::error::Failure;
 
-/// A page that is printed whole.
+/// A page that is generated completely.
 const REFERENCE: &str = "docs/reference.md";
-/// A page of which the longest block of settings is printed.
+/// A page whose longest block of settings is generated.
 const CONFIGURATION: &str = "docs/configuration.md";
 /// A page with a table of tools per dialect.
 const TOOLS: &str = "docs/tools.md";
@@ -23,10 +23,10 @@ pub(crate) fn write(root: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Fails when a generated file differs from what would be generated now.
+/// Fails if a generated file is out of date.
 pub(crate) fn check(root: &Path) -> Result<(), Failure> {
     for (page, text) in pages(root)? {
-        // A page that was never written is as stale as an old one.
+        // A missing page counts as out of date.
         if fs::read_to_string(root.join(page)).unwrap_or_default() != text {
             return Err(Failure::Stale(page));
         }
@@ -45,7 +45,7 @@ fn pages(root: &Path) -> Result<[(&'static str, String); 3], Failure> {
     ])
 }
 
-/// Puts the table of each dialect that the page has a place for into it.
+/// Inserts the tables of all dialects for which the page has marks.
 fn with_tables(root: &Path, page: String) -> Result<String, Failure> {
     let mut page = page;
     for dialect in ["canonical", "zidane", "mycode", "background-task", "opta", "co-cli"] {
@@ -55,7 +55,7 @@ fn with_tables(root: &Path, page: String) -> Result<String, Failure> {
     Ok(page)
 }
 
-/// Puts a table between the marks of a dialect.
+/// Inserts a table between the marks of a dialect.
 fn with_table(page: &str, dialect: &str, table: &str) -> String {
     let (open, close) = (format!("<!-- tools: {dialect} -->\n"), "<!-- end -->");
     let Some(from) = page.find(&open).map(|at| at + open.len()) else { return page.to_owned() };
@@ -63,7 +63,7 @@ fn with_table(page: &str, dialect: &str, table: &str) -> String {
     format!("{}\n{table}\n{}", &page[..from], &page[from + length..])
 }
 
-/// Puts the settings in place of the longest block of them.
+/// Replaces the longest block of settings.
 fn with_settings(page: &str, settings: &str) -> String {
     const OPEN: &str = "```toml\n";
     let blocks = page.match_indices(OPEN).map(|(at, _)| at + OPEN.len());
@@ -74,7 +74,8 @@ fn with_settings(page: &str, settings: &str) -> String {
     }
 }
 
-/// Runs the program with no terminal, no settings and a fixed width, so that every machine gets the same page.
+/// Runs the program without a terminal and settings and with a fixed width. The output is then the same on every
+/// machine.
 fn printed(root: &Path, words: &[&str]) -> Result<String, Failure> {
     let name = || format!("mw {}", words.join(" "));
     let mut command = Command::new(built_program(root, "debug", "mw"));

@@ -1,8 +1,8 @@
 //! Development commands of this workspace, run as `cargo xtask <command>`.
 //!
-//! `check` is what CI runs, and `skipped` what CI adds. `tidy` holds the rules that no lint can express, and `generate` rewrites the
-//! references that are made from the program itself. No product crate is linked here, so that the checks still
-//! build when a product crate does not.
+//! `check` runs the same steps as CI, and `skipped` the additional ones of CI. `tidy` checks rules that no lint can
+//! express, and `generate` rewrites the references that are generated from the program. No product crate is linked
+//! here, so the checks still build when a product crate does not.
 
 #![forbid(unsafe_code)]
 

@@ -1,6 +1,6 @@
-//! Blanks comments and string contents out of Rust text.
+//! Replaces comments and string contents in Rust code by spaces.
 
-/// Replaces every byte of a comment, string or character literal by a space; newlines and quotes stay.
+/// Replaces every byte of a comment, string or character literal by a space. Newlines and quotes are kept.
 ///
 /// The result has the same length and the same lines as `text`.
 pub(crate) fn blank_comments_and_strings(text: &str) -> String {
@@ -48,14 +48,14 @@ impl Scanner<'_> {
         self.at = end;
     }
 
-    /// Keeps the first and last byte of a literal and blanks what is between.
+    /// Keeps the first and last byte of a literal and replaces the bytes between them.
     fn quoted(&mut self, length: usize) {
         self.keep(1);
         self.blank(length.saturating_sub(2));
         self.keep(1);
     }
 
-    /// Counts the hashes when a raw string begins here.
+    /// Counts the hashes if a raw string begins here.
     fn raw_string_hashes(&self) -> Option<usize> {
         let rest = self.bytes[self.at..].strip_prefix(b"r")?;
         let before = &self.bytes[..self.at];
@@ -110,7 +110,7 @@ fn string(rest: &[u8]) -> usize {
     rest.len()
 }
 
-/// Measures a character literal; a lifetime is none.
+/// Returns the length of a character literal. A lifetime is not one.
 fn character(rest: &[u8]) -> Option<usize> {
     if rest[0] != b'\'' {
         return None;

@@ -1,4 +1,4 @@
-//! Keeps small what is executed again and again: one supervisor for every task, one `mw` for every command.
+//! Limits the size of programs that are executed often: one supervisor for every task, one `mw` for every command.
 
 use std::fs;
 use std::path::Path;
@@ -6,10 +6,10 @@ use std::path::Path;
 use crate::command::{built_program, cargo};
 use crate::error::Failure;
 
-/// The most bytes that a stripped release build may have, C library included.
+/// The maximum size of a stripped release build in bytes, including the C library.
 const LIMITS: [(&str, u64); 2] = [("mw-supervisor", 2 << 20), ("mw", 10 << 20)];
 
-/// Builds the programs as they are released and compares their sizes with the limits.
+/// Builds the programs in release mode and compares their sizes with the limits.
 pub(crate) fn check(root: &Path) -> Result<(), Failure> {
     for (program, limit) in LIMITS {
         cargo(root, &["build", "--release", "--locked", "--package", "mw-cli", "--bin", program])?;

@@ -1,5 +1,5 @@
-//! What a check could not do on this machine, by name. Tests write it (`mw_testkit::skip`), one line each: what was
-//! missing, the test binary and the test.
+//! The list of tests and steps that a check has skipped on this machine. Tests write it (`mw_testkit::skip`) with one
+//! line each: the missing requirement, the test binary and the test.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -11,12 +11,12 @@ use crate::command::target;
 use crate::error::Failure;
 use crate::workspace;
 
-/// Stands for the test binary where a whole step of the check was skipped.
+/// The name in place of the test binary if a whole step of the check was skipped.
 const STEP: &str = "step";
-/// The most names of one module that are shown; beyond that they are counted.
+/// The maximum number of names of one module that are shown. Further ones are counted.
 const SHOWN: usize = 3;
 
-/// Something that was skipped.
+/// A skipped test or step.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry {
     need: String,
@@ -24,26 +24,26 @@ struct Entry {
     name: String,
 }
 
-/// Everything that the last check skipped.
+/// All tests and steps that a check has skipped.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Skipped(BTreeSet<Entry>);
 
-/// Names the file in which it is noted.
+/// Returns the file with the list of a check.
 pub(crate) fn file(root: &Path) -> PathBuf {
     target(root).join("skipped.tsv")
 }
 
-/// Names the file of those that were skipped when that was run again.
+/// Returns the file with the list of a second run.
 pub(crate) fn file_of_second_run(root: &Path) -> PathBuf {
     target(root).join("skipped-again.tsv")
 }
 
-/// Begins a new list.
+/// Creates an empty list.
 pub(crate) fn begin(list: &Path) -> Result<(), Failure> {
     fs::write(list, "").map_err(|source| Failure::File { path: list.to_owned(), source })
 }
 
-/// Notes that a step of the check was skipped.
+/// Records that a step of the check was skipped.
 pub(crate) fn note_step(list: &Path, step: &str, need: &str) -> Result<(), Failure> {
     let written = OpenOptions::new().append(true).open(list);
     written
@@ -65,17 +65,17 @@ impl Skipped {
         Self(text.lines().filter_map(entry).collect())
     }
 
-    /// Returns how much there is.
+    /// Returns the number of entries.
     pub(crate) fn count(&self) -> usize {
         self.0.len()
     }
 
-    /// Returns the steps of the check among it.
+    /// Returns the skipped steps of the check.
     pub(crate) fn steps(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter(|entry| entry.binary == STEP).map(|entry| entry.name.as_str())
     }
 
-    /// Returns nextest's expression for the tests among it; nothing when there are none.
+    /// Returns nextest's expression for the skipped tests, if there are any.
     pub(crate) fn filter(&self) -> Option<String> {
         let mut binaries: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for entry in self.0.iter().filter(|entry| entry.binary != STEP) {
@@ -89,7 +89,7 @@ impl Skipped {
     }
 }
 
-/// One line for each thing that was missing.
+/// Formats one line for each missing requirement.
 impl fmt::Display for Skipped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let needs: BTreeSet<&str> = self.0.iter().map(|entry| entry.need.as_str()).collect();

@@ -1,17 +1,17 @@
-//! Reads Rust text as the checks need it: code apart from comments and strings, test code apart from the rest.
+//! Scans Rust code for the checks. It separates code from comments and strings, and test code from other code.
 //!
-//! This is a scanner, not a parser. It knows comments, strings, character literals and braces, which is enough to
-//! say on which line a word stands as code.
+//! This is a scanner, not a parser. It recognises comments, strings, character literals and braces, which is enough to
+//! find the lines on which a word occurs as code.
 
 use std::ops::Range;
 
 use crate::mask::blank_comments_and_strings;
 use crate::workspace::TextFile;
 
-/// A Rust file with its comments and string contents blanked out.
+/// A Rust file and its text with comments and string contents replaced by spaces.
 #[derive(Debug)]
 pub(crate) struct Source<'a> {
-    /// Path from the workspace root.
+    /// The path relative to the workspace root.
     pub(crate) path: &'a str,
     raw: &'a str,
     code: String,
@@ -22,30 +22,30 @@ pub(crate) struct Source<'a> {
 /// One line of a [`Source`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Line<'a> {
-    /// Number of the line, from 1.
+    /// The number of the line, from 1.
     pub(crate) number: usize,
     /// The line as written.
     pub(crate) raw: &'a str,
-    /// The line with comments and string contents as spaces; byte positions are those of `raw`.
+    /// The line with comments and string contents replaced by spaces. Byte positions are those of `raw`.
     pub(crate) code: &'a str,
     /// Whether the line belongs to a test file or a test module.
     pub(crate) test: bool,
 }
 
 impl<'a> Source<'a> {
-    /// Reads `file`, or gives nothing when it is not Rust.
+    /// Scans `file`. Returns nothing if it is not Rust.
     pub(crate) fn of(file: &'a TextFile) -> Option<Self> {
         file.path.ends_with(".rs").then(|| Self::new(&file.path, &file.text))
     }
 
-    /// Reads `raw` as the content of the Rust file at `path`.
+    /// Scans `raw` as the content of the Rust file at `path`.
     pub(crate) fn new(path: &'a str, raw: &'a str) -> Self {
         let code = blank_comments_and_strings(raw);
         let tests = test_modules(&code);
         Self { path, raw, code, tests, whole_is_test: is_test_path(path) }
     }
 
-    /// Gives the lines in order.
+    /// Returns the lines in order.
     pub(crate) fn lines(&self) -> impl Iterator<Item = Line<'_>> {
         let mut start = 0;
         self.raw.split('\n').zip(self.code.split('\n')).enumerate().map(move |(index, (raw, code))| {
@@ -56,13 +56,13 @@ impl<'a> Source<'a> {
         })
     }
 
-    /// Gives the whole text with comments and string contents as spaces.
+    /// Returns the whole text with comments and string contents replaced by spaces.
     pub(crate) fn code(&self) -> &str {
         &self.code
     }
 }
 
-/// Says whether a file holds nothing but tests or benchmarks.
+/// Returns whether a file contains only tests or benchmarks.
 pub(crate) fn is_test_path(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     path.split('/').any(|part| part == "tests" || part == "benches")
@@ -71,17 +71,17 @@ pub(crate) fn is_test_path(path: &str) -> bool {
         || name.ends_with(".test.js")
 }
 
-/// Finds `word` where it stands alone, not as part of a longer name.
+/// Returns whether `word` occurs as a whole word.
 pub(crate) fn has_word(code: &str, word: &str) -> bool {
     positions(code, word).any(|at| code[at + word.len()..].chars().next().is_none_or(|c| !is_name(c)))
 }
 
-/// Finds a name or path that begins with `start`, such as `env::var` in `std::env::var_os`.
+/// Returns whether a name or path begins with `start`, such as `env::var` in `std::env::var_os`.
 pub(crate) fn has_start(code: &str, start: &str) -> bool {
     positions(code, start).next().is_some()
 }
 
-/// Gives the bytes of the brace-enclosed block that begins at or after `from`, braces included.
+/// Returns the byte range of the first block in braces at or after `from`, including the braces.
 pub(crate) fn block_after(code: &str, from: usize) -> Option<Range<usize>> {
     let open = from + code[from..].find('{')?;
     let mut depth = 0_usize;
@@ -108,7 +108,7 @@ fn is_name(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// Finds the blocks behind `#[cfg(test)]` and its relatives.
+/// Finds the blocks after `#[cfg(test)]` and similar attributes.
 fn test_modules(code: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     for (at, opening) in code.match_indices("#[cfg(") {

@@ -1,5 +1,5 @@
-//! The cargo subcommands that the check needs, in one version each. What this machine does not have in that version is
-//! fetched by cargo into the target folder; the user's own cargo home is left alone.
+//! The cargo subcommands that the check needs, each in a fixed version. Missing ones are installed into the target
+//! folder. The user's cargo home is not changed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,25 +10,25 @@ use crate::error::Failure;
 
 /// A subcommand of cargo.
 pub(crate) struct Tool {
-    /// What follows `cargo`.
+    /// The name after `cargo`.
     name: &'static str,
     version: &'static str,
-    /// How it is installed, beside its name and version.
+    /// The additional options of `cargo install`.
     features: &'static [&'static str],
 }
 
-/// Runs each test in a process of its own.
+/// Runs each test in a separate process.
 pub(crate) const NEXTEST: Tool = Tool {
     name: "nextest",
     version: "0.9.143",
-    // Without the means to replace itself, which take as long to compile as the rest.
+    // The self-update feature would double the build time.
     features: &["--no-default-features", "--features", "default-no-update"],
 };
-/// Checks licences and sources of dependencies.
+/// Checks the licences and sources of dependencies.
 pub(crate) const DENY: Tool = Tool { name: "deny", version: "0.20.2", features: &[] };
 
 impl Tool {
-    /// Returns a command that runs the tool in `root`; fetches the tool first where it is missing.
+    /// Returns a command that runs the tool in `root`. A missing tool is installed first.
     pub(crate) fn command(&self, root: &Path, arguments: &[&str]) -> Result<Command, Failure> {
         let program = self.program(root)?;
         let mut command = Command::new(program);
@@ -47,7 +47,7 @@ impl Tool {
         Ok(fetched)
     }
 
-    /// Says whether a program is this tool in the wanted version.
+    /// Returns whether a program is this tool in the required version.
     fn is(&self, program: &Path) -> bool {
         let mut command = Command::new(program);
         command.args([self.name, "--version"]).stdin(Stdio::null()).stderr(Stdio::null());
@@ -55,7 +55,8 @@ impl Tool {
         String::from_utf8_lossy(&said).split_whitespace().nth(1) == Some(self.version)
     }
 
-    /// Compiles the tool without optimisation, which takes a third of the time: it waits for others most of its own.
+    /// Compiles the tool without optimisation, which takes a third of the time. The tool mostly waits for other
+    /// processes.
     fn fetch(&self, root: &Path) -> Result<(), Failure> {
         let Self { name, version, .. } = self;
         eprintln!("cargo-{name} {version} is not on this machine; cargo fetches it into the target folder");
@@ -68,7 +69,7 @@ impl Tool {
         finish(command, &format!("cargo install cargo-{name} --version {version}")).map_err(|failure| {
             Failure::NoTool { name, version, folder: folder.clone(), failure: Box::new(failure) }
         })?;
-        // What it was built from is a hundred times its size, and nobody needs it again.
+        // The build directory is a hundred times larger than the tool and no longer needed.
         fs::remove_dir_all(&build).ok();
         Ok(())
     }

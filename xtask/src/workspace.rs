@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Failure;
 
-/// Folders that hold the workspace's own code.
+/// The folders with the workspace's own code.
 const CODE_FOLDERS: [&str; 3] = ["benches", "crates", "xtask"];
 
 /// A text file of the workspace.
 #[derive(Debug)]
 pub(crate) struct TextFile {
-    /// Path from the workspace root, with `/` between its parts.
+    /// The path relative to the workspace root, with `/` as the separator.
     pub(crate) path: String,
     /// The whole content.
     pub(crate) text: String,

@@ -7,9 +7,10 @@ use std::sync::{Mutex, OnceLock};
 use meanwhile::Scope;
 use meanwhile::engine::{Runtime, Supervisor, check_session_name};
 use meanwhile::model::DEFAULT_SESSION;
+use serde::Serialize;
 
 use crate::config::Config;
-use crate::error::CommandError;
+use crate::error::{CommandError, CommandResult};
 use crate::render;
 
 /// Settings, session and output format.
@@ -70,6 +71,16 @@ impl Context {
         Ok(Self { config, session, acts_for: OnceLock::new(), json, early: Mutex::new(early) })
     }
 
+    /// Prints a result: as JSON if that is wanted, else as text for people.
+    pub(crate) fn show(&self, value: &impl Serialize, text: impl FnOnce() -> String) -> CommandResult {
+        if self.json {
+            render::json(value)?;
+        } else {
+            render::out(&text())?;
+        }
+        Ok(0)
+    }
+
     pub(crate) fn runtime(&self) -> Result<Runtime, CommandError> {
         Ok(Runtime::open(self.config.settings.clone())?)
     }
@@ -99,7 +110,7 @@ impl Context {
             // Without a home there are no tasks.
             let runtime = self.config.settings.home.is_dir().then(|| self.runtime().ok()).flatten();
             match runtime {
-                Some(runtime) => runtime.approvals().session_around(named),
+                Some(runtime) => runtime.approvals().enclosing_session(named),
                 None => named.map(str::to_owned),
             }
         };
@@ -109,7 +120,7 @@ impl Context {
     /// Returns whether this command runs inside a task of a session. It acts for that session then.
     pub(crate) fn is_inside_task(&self) -> bool {
         let is_there = self.config.settings.home.is_dir();
-        is_there && self.runtime().is_ok_and(|runtime| runtime.approvals().session_around(None).is_some())
+        is_there && self.runtime().is_ok_and(|runtime| runtime.approvals().enclosing_session(None).is_some())
     }
 
     /// Returns the tasks that this command may see.

@@ -63,7 +63,7 @@ fn read(words: &[OsString]) -> Result<(bool, Command), clap::Error> {
 pub fn mw() -> i32 {
     panics::end_the_process();
     let words: Vec<_> = std::env::args_os().collect();
-    let early = summon_early(&words);
+    let early = start_supervisor_early(&words);
     let code = match read(&words) {
         Ok((json, command)) => conclude(
             json,
@@ -154,12 +154,12 @@ fn asks_for_json() -> bool {
 
 /// Starts the supervisor of `mw start` before the arguments are parsed, because it can get ready on another core. If no
 /// task follows, it exits.
-fn summon_early(words: &[OsString]) -> Option<Supervisor> {
+fn start_supervisor_early(words: &[OsString]) -> Option<Supervisor> {
     let mut words = words.iter().skip(1);
     let starts = words.next().is_some_and(|word| word == "start")
         && words.all(|word| word != "--help" && word != "-h");
     // A failure here is repeated later, where it can be reported.
-    starts.then(programs::early).flatten().and_then(|programs| Supervisor::summon(&programs).ok())
+    starts.then(programs::early).flatten().and_then(|programs| Supervisor::start(&programs).ok())
 }
 
 /// Names of commands in other programs.

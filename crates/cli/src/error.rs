@@ -24,8 +24,12 @@ pub(crate) struct CommandError {
 pub(crate) type CommandResult = Result<u8, CommandError>;
 
 impl CommandError {
+    fn new(code: &str, message: impl Into<String>, hint: impl Into<String>, exit: u8) -> Self {
+        Self { code: code.to_owned(), message: message.into(), hint: hint.into(), exit }
+    }
+
     pub(crate) fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { code: "usage".to_owned(), message: message.into(), hint: hint.into(), exit: exit_code::USAGE }
+        Self::new("usage", message, hint, exit_code::USAGE)
     }
 
     /// Returns whether the only problem is that the reader of the output is gone.
@@ -34,21 +38,11 @@ impl CommandError {
     }
 
     pub(crate) fn conflict(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self {
-            code: "conflict".to_owned(),
-            message: message.into(),
-            hint: hint.into(),
-            exit: exit_code::CONFLICT,
-        }
+        Self::new("conflict", message, hint, exit_code::CONFLICT)
     }
 
     pub(crate) fn not_found(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self {
-            code: "not_found".to_owned(),
-            message: message.into(),
-            hint: hint.into(),
-            exit: exit_code::NOT_FOUND,
-        }
+        Self::new("not_found", message, hint, exit_code::NOT_FOUND)
     }
 
     pub(crate) fn no_batch(batch: &str) -> Self {

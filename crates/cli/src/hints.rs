@@ -6,6 +6,8 @@ use meanwhile::error::{Denial, ForeignEntry, HomeProblem, Invalid};
 use meanwhile::model::wire::RefusalCode;
 use mw_tools::call::next_step;
 
+use crate::programs::INSTALL;
+
 /// Returns what to do next, with the command to run where there is one.
 pub(crate) fn hint(error: &Error) -> String {
     match error {
@@ -42,9 +44,10 @@ pub(crate) fn hint(error: &Error) -> String {
         Error::Spawn { code: RefusalCode::NoControlGroup, .. } => {
             "omit --cpus (limits.cpus), or start from a delegated group: systemd-run --user --scope mw start …; --cpu-time works everywhere".to_owned()
         }
+        Error::Spawn { code: RefusalCode::Version, .. } => format!("{INSTALL}, all of the same version"),
         Error::Unanswered => "try again; mw doctor checks mw-supervisor".to_owned(),
         Error::Supervisor { .. } if !error.is_lack() => {
-            "install mw, mw-surfaces and mw-supervisor in one directory (cargo install --locked --path crates/cli), or set MEANWHILE_SUPERVISOR".to_owned()
+            format!("{INSTALL}, or set MEANWHILE_SUPERVISOR")
         }
         Error::Damaged { id, .. } => format!("mw clear {id} removes it"),
         Error::Foreign { path, what, .. } => match what {

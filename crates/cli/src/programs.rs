@@ -20,7 +20,7 @@ const SURFACES: &str = "mw-surfaces";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// How to install all of them.
 pub(crate) const INSTALL: &str =
-    "install all programs in one directory (cargo install --locked --path crates/cli)";
+    "install mw, mw-surfaces and mw-supervisor in one directory (cargo install --locked --path crates/cli)";
 
 /// Returns the path of `mw`, also in the executable beside it.
 pub(crate) fn mw() -> io::Result<PathBuf> {

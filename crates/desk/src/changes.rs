@@ -8,25 +8,25 @@ use meanwhile::{Filter, Result};
 use crate::desk::Desk;
 use crate::proposals::{Proposed, proposed};
 
-/// Questions are no events of tasks, so they are looked for.
-const LONGEST: Duration = Duration::from_secs(2);
+/// The maximum time between two checks for approval requests. They are not task events, so no wake-up reports them.
+const MAX_CHECK_INTERVAL: Duration = Duration::from_secs(2);
 
-/// Something that a live screen has to know.
+/// A change that a live screen must show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// Changes are seen from now on. What happened before is to be looked up.
+    /// The watch has started. Earlier changes are not reported.
     Watching,
     /// Tasks have changed.
     Tasks,
-    /// These wait for a person's answer, oldest first.
+    /// These approval requests are open, oldest first.
     Asked(Vec<Proposed>),
 }
 
 impl Desk {
-    /// Reports changes until stopped.
+    /// Reports changes until `tell` returns `Break`.
     ///
     /// # Errors
-    /// When the home cannot be watched any more. It can be tried again.
+    /// Fails if the home directory can no longer be watched. The call can be repeated.
     pub fn watch(&self, mut tell: impl FnMut(Change) -> ControlFlow<()>) -> Result<()> {
         self.with(|runtime| {
             let mut subscription = runtime.notifications().subscribe(self.scope())?;
@@ -35,7 +35,7 @@ impl Desk {
             let mut number = None;
             loop {
                 let mut changes = Vec::new();
-                // A removal is no event of a task: it has none any more.
+                // The removal of a task is not a task event, so the number of tasks is compared.
                 let all = Filter { limit: 0, ..Filter::new(self.scope()) };
                 let total = runtime.tasks().list(&all)?.total;
                 if number.replace(total).is_some_and(|before| before != total) {
@@ -54,7 +54,7 @@ impl Desk {
                 if changes.into_iter().any(|change| tell(change).is_break()) {
                     return Ok(());
                 }
-                if !subscription.next(LONGEST)?.is_empty() && tell(Change::Tasks).is_break() {
+                if !subscription.next(MAX_CHECK_INTERVAL)?.is_empty() && tell(Change::Tasks).is_break() {
                     return Ok(());
                 }
             }

@@ -1,4 +1,4 @@
-//! The desk: who asks and acts, and on which home.
+//! The desk: access to one home directory on behalf of one actor.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,24 +8,26 @@ use meanwhile::{Meanwhile, Result, Scope, Settings};
 
 use crate::sample::Samples;
 
-/// Who asks and acts, and what they may see.
+/// The identity of the actor and the tasks that it may see.
 #[derive(Clone)]
 pub struct Access {
-    /// How to open the home.
+    /// The settings for opening the home directory.
     pub settings: Settings,
-    /// The only session that is seen and acted on, if there is one.
+    /// The only session that is visible, if access is limited to one.
     pub session: Option<String>,
-    /// The requester, for records.
+    /// The name of the requester in records.
     pub requester: String,
-    /// The screen on which a person answers, for the record of answers.
+    /// The name of the screen on which a person answers, for the records of answers.
     pub screen: String,
-    /// The task that the screen runs in, if it does: what an agent runs cannot answer for a person.
+    /// The task that the screen runs in, if any. A screen inside a task cannot answer approval requests, because it may
+    /// be controlled by an agent.
     pub inside: Option<String>,
-    /// How long a question may be answered.
+    /// How long an approval request can be answered.
     pub keep: Duration,
 }
 
-/// What a screen asks and acts through. Clones share what they know; calls may come from any thread at once.
+/// The interface of a screen for queries and actions. Clones share their state, and calls may come from several threads
+/// at once.
 #[derive(Clone)]
 pub struct Desk(Arc<Shared>);
 
@@ -36,7 +38,7 @@ struct Shared {
 }
 
 impl Desk {
-    /// Makes a desk. The home is opened by the first call that needs it.
+    /// Creates a desk. The first call that needs the home directory opens it.
     #[must_use]
     pub fn new(access: Access) -> Self {
         let home = Meanwhile::open_later(access.settings.clone());

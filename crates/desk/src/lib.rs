@@ -3,12 +3,12 @@
 //! ```text
 //! Query, Stretch ──▶ Desk::list ───────▶ Window of TaskRows     with their Samples, as far as known
 //! LogTarget ───────▶ Desk::read_log, follow_log ▶ LogChunk
-//! TaskAction ──────▶ Desk::act ────────▶ Outcome                of one task or several, with failures
+//! TaskAction ──────▶ Desk::act ────────▶ lines of text          of one task or several, with failures
 //! nothing ─────────▶ Desk::watch ──────▶ Change                 a task changed, or approval is required
 //! ```
 //!
-//! Everything is plain data and typed errors. There are no terminal and no HTTP types, no threads are started and nothing
-//! is printed: a screen calls a [`Desk`] from its own threads.
+//! The interface consists of plain data and typed errors. The crate has no terminal or HTTP types, starts no threads
+//! and prints nothing. A screen calls a [`Desk`] from its own threads.
 #![forbid(unsafe_code)]
 
 pub mod action;
@@ -24,5 +24,5 @@ pub mod text;
 
 pub use changes::Change;
 pub use desk::{Access, Desk};
-pub use proposals::{Proposed, Verdict};
-pub use sample::{FirstLook, Round, Sample};
+pub use proposals::Proposed;
+pub use sample::{Round, Sample};

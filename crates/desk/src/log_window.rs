@@ -8,45 +8,45 @@ use meanwhile::model::TaskId;
 
 use crate::desk::Desk;
 
-/// Maximum number of bytes per read.
+/// The maximum number of bytes per read.
 pub const STRETCH: u64 = 512 << 10;
-/// A follower that is further behind than this jumps to the end.
+/// The number of unread bytes above which a follower skips to the end.
 const FAR_BEHIND: u64 = 4 * STRETCH;
 
 /// The log to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogTarget {
-    /// The task.
+    /// The id of the task.
     pub id: String,
-    /// The run.
+    /// The number of the run.
     pub run: u32,
-    /// The streams.
+    /// The selected streams.
     pub stream: StreamChoice,
 }
 
 /// The part of a log to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogPart {
-    /// The end.
+    /// The last part of the log.
     End,
-    /// From this offset.
+    /// The part from this offset on.
     From(u64),
-    /// Up to this offset.
+    /// The part that ends at this offset.
     Before(u64),
 }
 
 /// A part of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogChunk {
-    /// The text, redacted.
+    /// The text after redaction.
     pub text: String,
-    /// The offset of its first byte.
+    /// The offset of the first byte.
     pub offset: u64,
-    /// The size of the log when it was read.
+    /// The size of the log at the time of the read.
     pub end: u64,
-    /// Bytes that were skipped before this part, because the output was too fast.
+    /// The number of bytes that were skipped before this part, because the output was too fast.
     pub skipped: u64,
-    /// Whether there is anything before it.
+    /// Whether the log has output before this part.
     pub has_earlier: bool,
 }
 
@@ -66,7 +66,7 @@ impl Desk {
     /// Reads a part of a log.
     ///
     /// # Errors
-    /// When there is no such task, or its log cannot be read.
+    /// Fails if there is no such task, or its log cannot be read.
     pub fn read_log(&self, target: &LogTarget, part: LogPart) -> Result<LogChunk> {
         self.reply(target, part).map(|reply| LogChunk::of(&reply, 0))
     }
@@ -93,26 +93,26 @@ impl Desk {
     /// Follows a log from its end.
     ///
     /// # Errors
-    /// When there is no such task.
+    /// Fails if there is no such task.
     pub fn follow_log(&self, target: LogTarget) -> Result<LogFollower> {
         let id = self.with(|runtime| runtime.lookup().resolve(&target.id, &self.scope()))?;
         Ok(LogFollower { desk: self.clone(), target, id, state: Follows::First })
     }
 }
 
-/// The result of a read of a follower.
+/// The result of [`LogFollower::read`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Followed {
-    /// More output. The first may be empty.
+    /// The log has more output. The first chunk may be empty.
     Chunk(LogChunk),
-    /// Nothing new yet: [`LogFollower::wait`] sleeps until there may be more.
+    /// The log has no new output yet. [`LogFollower::wait`] sleeps until there may be more.
     Nothing,
-    /// The end of the log.
+    /// The log is complete and was read to its end.
     End,
 }
 
-/// Reads a log as it grows. Where more comes than anybody can read, it continues at the end and says how much it
-/// skipped.
+/// Reads a log as it grows. If the output is too fast to display, the follower skips to the end and reports the number
+/// of skipped bytes.
 pub struct LogFollower {
     desk: Desk,
     target: LogTarget,
@@ -122,23 +122,23 @@ pub struct LogFollower {
 
 /// The position of a follower.
 enum Follows {
-    /// Nothing was read.
+    /// Nothing was read yet.
     First,
     /// There is more to read from this offset.
     Behind(u64),
-    /// So much is there that it continues at the end, and leaves out this many bytes.
+    /// There is too much unread output. The next read continues at the end and skips this many bytes.
     FarBehind { skipped: u64 },
-    /// Everything up to this offset was read; the second number is the size of the log at that time.
+    /// Everything up to `next` was read, when the size of the log was `seen`.
     UpToDate { next: u64, seen: u64 },
     /// The log is complete.
     Over,
 }
 
 impl LogFollower {
-    /// Reads what there is now.
+    /// Reads the available output.
     ///
     /// # Errors
-    /// When the task is gone, or its log cannot be read.
+    /// Fails if the task was removed, or its log cannot be read.
     pub fn read(&mut self) -> Result<Followed> {
         let (part, skipped) = match self.state {
             Follows::First => (LogPart::End, 0),
@@ -161,10 +161,10 @@ impl LogFollower {
         })
     }
 
-    /// Sleeps until there may be more to read, at most this long. The supervisor wakes it.
+    /// Sleeps until there may be more output, at most for this time. The supervisor ends the sleep early.
     ///
     /// # Errors
-    /// When the task cannot be watched.
+    /// Fails if the task cannot be watched.
     pub fn wait(&self, longest: Duration) -> Result<()> {
         match self.state {
             Follows::UpToDate { seen, .. } => {

@@ -6,51 +6,16 @@ use meanwhile::model::approval::ApprovalState;
 
 use crate::desk::{Access, Desk};
 
-/// Something that waits for a person's answer.
+/// An open approval request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proposed {
-    /// Its id.
+    /// The id of the request.
     pub id: String,
-    /// What a person reads before answering.
+    /// The text that a person reads before answering.
     pub lines: Vec<String>,
 }
 
-/// What became of a question.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// It still waits for an answer.
-    Open,
-    /// Approved.
-    Approved {
-        /// The person or program that approved.
-        by: String,
-    },
-    /// Denied.
-    Denied {
-        /// The person or program that denied.
-        by: String,
-        /// Why; may be empty.
-        why: String,
-    },
-    /// Expired: nobody answered in time.
-    Lapsed,
-}
-
-impl Verdict {
-    /// Describes the outcome of a request, to be shown after its id.
-    #[must_use]
-    pub fn words(&self) -> String {
-        match self {
-            Self::Open => "is still open".to_owned(),
-            Self::Approved { by } => format!("was approved by {by}"),
-            Self::Denied { by, why } if why.is_empty() => format!("was denied by {by}"),
-            Self::Denied { by, why } => format!("was denied by {by}: {why}"),
-            Self::Lapsed => "expired: nobody answered".to_owned(),
-        }
-    }
-}
-
-/// Returns what waits for an answer, as far as this screen may see it.
+/// Returns the open requests that this screen may see.
 pub(crate) fn proposed(runtime: &Runtime, access: &Access) -> Result<Vec<Proposed>> {
     let open = runtime.approvals().open_approvals(access.keep)?.into_iter();
     let ours = open.filter(|entry| access.session.as_ref().is_none_or(|own| *own == entry.proposal.session));
@@ -61,27 +26,28 @@ pub(crate) fn proposed(runtime: &Runtime, access: &Access) -> Result<Vec<Propose
 }
 
 impl Desk {
-    /// Returns what waits for a person's answer, oldest first.
+    /// Returns the open approval requests, oldest first.
     ///
     /// # Errors
-    /// When the home cannot be read.
+    /// Fails if the home directory cannot be read.
     pub fn proposed(&self) -> Result<Vec<Proposed>> {
         self.with(|runtime| proposed(runtime, self.access()))
     }
 
-    /// Looks up what became of a question.
+    /// Describes the outcome of a request. The text is shown after the request's id.
     ///
     /// # Errors
-    /// When there is none, or the home cannot be read.
-    pub fn verdict(&self, id: &str) -> Result<Verdict> {
+    /// Fails if there is no such request, or the home directory cannot be read.
+    pub fn outcome(&self, id: &str) -> Result<String> {
         self.with(|runtime| {
             Ok(match runtime.approvals().find_approval(id)?.state {
+                ApprovalState::Open => "is still open".to_owned(),
                 ApprovalState::Approved { by, .. } | ApprovalState::Used { by, .. } => {
-                    Verdict::Approved { by }
+                    format!("was approved by {by}")
                 }
-                ApprovalState::Denied { by, why, .. } => Verdict::Denied { by, why },
-                ApprovalState::Open => Verdict::Open,
-                ApprovalState::Lapsed { .. } => Verdict::Lapsed,
+                ApprovalState::Denied { by, why, .. } if why.is_empty() => format!("was denied by {by}"),
+                ApprovalState::Denied { by, why, .. } => format!("was denied by {by}: {why}"),
+                ApprovalState::Lapsed { .. } => "expired: nobody answered".to_owned(),
             })
         })
     }

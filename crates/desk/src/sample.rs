@@ -1,4 +1,5 @@
-//! Resource usage of tasks. Measuring takes time, so a list says which tasks to measure, and the screen does it later.
+//! Measures the resource usage of tasks. This takes time, so a list only names the tasks to measure, and the screen
+//! measures them later.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,37 +10,27 @@ use meanwhile::{Result, Task};
 
 use crate::desk::Desk;
 
-/// Ports are looked up at every third look only: it takes longer, and they seldom change.
+/// Ports are looked up in every third round only, because the lookup is slow and ports seldom change.
 const PORTS_EVERY: u64 = 3;
 
 /// The last sample of a task's process tree.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sample {
-    /// CPU use in percent of one CPU; none before the second sample.
+    /// The CPU usage in percent of one CPU. It is known from the second sample on.
     pub cpu: Option<f64>,
-    /// Bytes of memory.
+    /// The memory usage in bytes.
     pub memory: Option<u64>,
-    /// Ports it listens on.
+    /// The ports on which the processes listen.
     pub ports: Vec<u16>,
 }
 
-/// Which tasks to look at, and which to remember.
+/// The tasks to measure, and the tasks whose samples are kept.
 pub struct Round {
     pub(crate) tasks: Vec<Task>,
     pub(crate) alive: Vec<String>,
 }
 
-/// Whether a look found something that was never seen before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use]
-pub enum FirstLook {
-    /// Of at least one task. A screen shows it at once.
-    Some,
-    /// Of none.
-    None,
-}
-
-/// What was found at the last look.
+/// The result of the last measurement of a task.
 struct Known {
     at: Instant,
     cpu_us: u64,
@@ -61,14 +52,15 @@ impl Samples {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the known usage of a task.
+    /// Returns the last sample of a task.
     pub(crate) fn of(&self, id: &str) -> Sample {
         self.locked().known.get(id).map(|known| known.sample.clone()).unwrap_or_default()
     }
 
-    /// Takes a sample of a task; the second one shows the rate. No lock is held meanwhile.
-    fn look_at(&self, runtime: &Runtime, task: &Task, looks: u64) -> FirstLook {
-        let Some(usage) = runtime.live().usage(task) else { return FirstLook::None };
+    /// Measures a task. The second sample shows the CPU usage. Returns whether this is the first sample. No lock is
+    /// held during the measurement.
+    fn look_at(&self, runtime: &Runtime, task: &Task, looks: u64) -> bool {
+        let Some(usage) = runtime.live().usage(task) else { return false };
         let now = Instant::now();
         let before = self
             .locked()
@@ -77,42 +69,42 @@ impl Samples {
             .map(|known| (known.at, known.cpu_us, known.sample.ports.clone()));
         let cpu = before.as_ref().and_then(|(at, cpu_us, _)| {
             let passed = now.duration_since(*at).as_micros().max(1) as f64;
-            // Less than before: a process ended that no process of the tree waited for.
+            // The total may decrease, if a process ended for which no process of the tree waited.
             Some(usage.cpu_us.checked_sub(*cpu_us)? as f64 / passed * 100.0)
         });
-        let first = if before.is_none() { FirstLook::Some } else { FirstLook::None };
+        let is_first = before.is_none();
         let ports = match before {
             Some((_, _, ports)) if looks % PORTS_EVERY != 1 => ports,
             Some(_) | None => runtime.live().ports(task).unwrap_or_default(),
         };
         let sample = Sample { cpu, memory: Some(usage.memory), ports };
         self.locked().known.insert(task.id.to_string(), Known { at: now, cpu_us: usage.cpu_us, sample });
-        first
+        is_first
     }
 }
 
 impl Desk {
-    /// Looks at what tasks use, and forgets all that are not alive in this list. The next list shows what was found.
+    /// Measures the usage of tasks, and drops the samples of tasks that are not live in this list. The next list
+    /// contains the results. Returns whether a task was measured for the first time. A screen should then measure it
+    /// again soon.
     ///
-    /// Screens that show different lists at once take a desk each: one would forget what the other has seen.
+    /// Screens with different lists need separate desks, because each round drops the samples of the other list.
     ///
     /// # Errors
-    /// When the home cannot be opened.
-    pub fn sample(&self, round: &Round) -> Result<FirstLook> {
+    /// Fails if the home directory cannot be opened.
+    pub fn sample(&self, round: &Round) -> Result<bool> {
         self.with(|runtime| {
             let looks = {
                 let mut found = self.samples().locked();
                 found.looks += 1;
                 found.looks
             };
-            let mut first = FirstLook::None;
+            let mut is_first = false;
             for task in &round.tasks {
-                if self.samples().look_at(runtime, task, looks) == FirstLook::Some {
-                    first = FirstLook::Some;
-                }
+                is_first |= self.samples().look_at(runtime, task, looks);
             }
             self.samples().locked().known.retain(|id, _| round.alive.contains(id));
-            Ok(first)
+            Ok(is_first)
         })
     }
 }

@@ -3,7 +3,7 @@
 use meanwhile::Error;
 pub use meanwhile::model::count;
 
-/// Returns an error with what to do about it, in one line.
+/// Returns an error and its hint in one line.
 #[must_use]
 pub fn error_text(error: &Error) -> String {
     match error.hint() {
@@ -12,7 +12,7 @@ pub fn error_text(error: &Error) -> String {
     }
 }
 
-/// Returns `4.2s`, `45s`, `12m 3s`, `2h 5m`.
+/// Formats a duration as `4.2s`, `45s`, `12m 3s` or `2h 5m`.
 #[must_use]
 pub fn duration(ms: u64) -> String {
     let seconds = ms / 1000;
@@ -24,7 +24,7 @@ pub fn duration(ms: u64) -> String {
     }
 }
 
-/// Returns `now`, `45s ago`, `12m ago`, `5h ago`, `3d ago`.
+/// Formats an age as `now`, `45s ago`, `12m ago`, `5h ago` or `3d ago`.
 #[must_use]
 pub fn ago(ms: u64) -> String {
     let seconds = ms / 1000;
@@ -37,7 +37,7 @@ pub fn ago(ms: u64) -> String {
     }
 }
 
-/// Returns `512 B`, `1.5 KiB`, `10.0 MiB`.
+/// Formats a size as `512 B`, `1.5 KiB` or `10.0 MiB`.
 #[must_use]
 pub fn bytes(count: u64) -> String {
     let scaled = |unit: u64| count as f64 / unit as f64;

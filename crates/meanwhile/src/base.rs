@@ -5,28 +5,22 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::ffi::OsStr;
-use std::io;
-use std::os::unix::ffi::OsStrExt;
-use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::time::Duration;
 
 use mw_model::TaskId;
 
 use crate::clock::Clock;
-use crate::disk::bell::{self, Bell};
+use crate::database::Database;
 use crate::disk::home::Home;
-use crate::disk::platform;
-use crate::disk::task_dir::control::Silent;
+use crate::disk::wake_up::Listener;
 use crate::error::{Error, Result};
-use crate::launch::hand_over::Supervisor;
-use crate::record::database::Database;
 use crate::settings::Settings;
+use crate::supervisor::Supervisor;
+use crate::supervisor::control::Unresponsive;
 
 /// An open home.
 pub struct Base {
-    pub(crate) settings: Settings,
+    pub(crate) settings: Arc<Settings>,
     pub(crate) home: Home,
     pub(crate) database: Database,
     pub(crate) clock: Arc<dyn Clock>,
@@ -35,9 +29,7 @@ pub struct Base {
     /// Running tasks that could not be adopted, and why.
     pub(crate) untended: RefCell<HashMap<TaskId, String>>,
     /// Supervisors that did not answer.
-    pub(crate) silent: Silent,
-    /// Whether this process settles: it runs hooks and removes old tasks.
-    pub(crate) settles_itself: Cell<bool>,
+    pub(crate) unresponsive: Unresponsive,
 }
 
 /// Defines a part: a view of the base.
@@ -59,45 +51,20 @@ macro_rules! part {
 pub(crate) use part;
 
 impl Base {
+    /// Opens a home, and creates it if it does not exist.
+    pub(crate) fn open(settings: Settings, clock: Arc<dyn Clock>) -> Result<Self> {
+        let home = Home::open(&settings.home)?;
+        let settings = Arc::new(settings);
+        let database = Database::new(Arc::clone(&settings), home.clone(), Arc::clone(&clock));
+        let (ready, untended, unresponsive) = (Cell::new(None), RefCell::default(), Unresponsive::default());
+        Ok(Self { settings, home, database, clock, ready, untended, unresponsive })
+    }
+
     /// Starts listening for changes. Every change after this call wakes the listener.
     ///
     /// # Errors
     /// When the wake-up socket cannot be created.
-    pub fn listen(&self) -> Result<Ear> {
-        Bell::hang(&self.home).map(Ear).map_err(Error::io("cannot listen for wake-ups"))
-    }
-
-    /// Wakes listeners, and starts `mw settle` to run hooks and export spans.
-    pub(crate) fn ring(&self) {
-        bell::ring(&self.home);
-        let to_deliver = self.take_spans_wait() && self.settings.traces.export;
-        if (self.settings.hooks.any() || to_deliver) && !self.settles_itself.get() {
-            // Best effort, like hooks: the next end catches up.
-            let _ = self.spawn_runner();
-        }
-    }
-
-    /// Starts `mw settle` as a detached process. The caller need not wait for it.
-    pub(crate) fn spawn_runner(&self) -> io::Result<()> {
-        let words = self.settings.programs.settle.iter().map(|word| OsStr::from_bytes(word.as_bytes()));
-        let mut shell = Command::new("/bin/sh")
-            .args(["-c", "\"$@\" </dev/null >/dev/null 2>&1 &", "sh"])
-            .args(words)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()?;
-        shell.wait().map(drop)
-    }
-}
-
-/// Wakes up when another process has written to a home.
-pub struct Ear(Bell);
-
-impl Ear {
-    /// Sleeps until a process has written since the last call, or until the time is up.
-    pub fn wait(&self, longest: Duration) {
-        platform::is_readable_within(&self.0, longest);
-        self.0.clear();
+    pub(crate) fn listen(&self) -> Result<Listener> {
+        Listener::new(&self.home).map_err(Error::io("cannot listen for wake-ups"))
     }
 }

@@ -6,29 +6,32 @@
 pub use crate::agent::Agents;
 pub use crate::agent::record::AgentMessage;
 pub use crate::approval::{
-    Approval, Approvals, Asked, Asker, HouseRules, LocalFiles, Nobody, Passage, Patience as ApprovalPatience,
-    Policy, RuleText, project_of,
+    Approvals, Asked, Asker, LocalFiles, Nobody, Passage, Patience as ApprovalPatience, Policy, RuleText,
+    SessionPolicy, project_of,
 };
-pub use crate::base::Ear;
 pub use crate::clock::{Clock, SystemClock};
+pub use crate::database::Lookup;
+pub use crate::database::retained::{KeepCause, Retained};
 pub use crate::disk::home::Home;
 pub use crate::disk::inspect::{Inspection, inspect};
 pub use crate::disk::session_dir::agent_sessions::{child_session, keeper_session};
 pub use crate::disk::store::{ApprovalEntry, EventRow, ExportState, SessionInfo};
 pub use crate::disk::task_dir::log_view::StreamChoice;
+pub use crate::disk::wake_up::Listener;
 pub use crate::fail_point::{FAIL_POINTS, arm as arm_fail_point, fail_point};
-pub use crate::launch::hand_over::Supervisor;
+pub use crate::hooks::Hooks;
+pub use crate::launch::backend::{BackendReport, Capabilities, backends};
 pub use crate::launch::program::{NoProgram, find_program};
 pub use crate::live::Live;
 pub use crate::live::kill::{KillFailure, KillRequest, Kills};
 pub use crate::live::ports::{PortHolder, PortHolders};
 pub use crate::live::usage::Usage;
+pub use crate::notify::Notifications;
 pub use crate::notify::delivery::Delivery;
-pub use crate::notify::host::{DeliveryPolicy, Host, Moment, Teller};
+pub use crate::notify::delivery_state::{DeliveryState, TaskNotice};
+pub use crate::notify::host::{DeliveryPolicy, Host, Moment};
 pub use crate::notify::starters::{PROJECT_SESSION, is_shared};
 pub use crate::notify::subscription::Subscription;
-pub use crate::notify::told::{TaskNews, Told};
-pub use crate::notify::{Hooks, Notifications};
 pub use crate::outcome::summarize;
 pub use crate::read::condition::{Condition, WaitReply, WaitRequest};
 pub use crate::read::output::{
@@ -36,19 +39,18 @@ pub use crate::read::output::{
 };
 pub use crate::read::runs::Run;
 pub use crate::read::{Reader, Tasks};
-pub use crate::record::Lookup;
-pub use crate::record::retained::{KeepCause, Retained};
+pub use crate::reconcile::Reconciler;
 pub use crate::redact::{Redaction, Redactor};
-pub use crate::request::{IfRunning, TaskRequest, check_session_name};
+pub use crate::request::{Approval, Holder, IfRunning, TaskRequest, check_session_name};
 pub use crate::retain::Retention;
 pub use crate::retain::clear::ClearReport;
-pub use crate::runner::Runner;
 pub use crate::runtime::Runtime;
 pub use crate::session::Sessions;
 pub use crate::settle::Settler;
 pub use crate::span::{EXECUTE_SPAN, START_SPAN, Span};
 pub use crate::start::Starts;
 pub use crate::start::submit::Started;
+pub use crate::supervisor::Supervisor;
 pub use crate::trace::Traces;
 pub use crate::trace::outbox::{Taken, Urgency};
 pub use crate::trace::own_spans::{Outcome, OwnSpan};

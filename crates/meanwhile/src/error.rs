@@ -201,26 +201,7 @@ impl Error {
             Self::Spawn { code, .. } => *code == RefusalCode::Lack,
             Self::EndedOnly { source, .. } => source.is_lack(),
             Self::Store(StoreError::Unopened(error)) => is_lack(error),
-            Self::Invalid(_)
-            | Self::NotFound(_)
-            | Self::NoProposal(_)
-            | Self::Denied(_)
-            | Self::NoConsent { .. }
-            | Self::NeedsApproval { .. }
-            | Self::NoTrace(_)
-            | Self::Ambiguous { .. }
-            | Self::NameLive { .. }
-            | Self::AtCapacity { .. }
-            | Self::WrongState { .. }
-            | Self::Expired { .. }
-            | Self::Unanswered
-            | Self::Home(_)
-            | Self::Damaged { .. }
-            | Self::Foreign { .. }
-            | Self::Refused { .. }
-            | Self::NoInput { .. }
-            | Self::NeverReady { .. }
-            | Self::Store(_) => false,
+            _ => false,
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use rustix::process::Signal;
 
 /// Every named step of the library, in the order in which a task passes them.
-pub const FAIL_POINTS: [&str; 26] = [
+pub const FAIL_POINTS: [&str; 28] = [
     "start-directory-made",
     "start-spec-written",
     "queue-committed",
@@ -15,14 +15,16 @@ pub const FAIL_POINTS: [&str; 26] = [
     "arrivals-committed",
     "settle-begun",
     "settle-committed",
+    "settle-marked",
+    "settle-released",
     "kill-claimed",
     "kill-sent",
     "adopt-recorded",
     "restart-looked",
     "restart-prepared",
     "restart-committed",
-    "restart-shelf-marked",
-    "restart-file-shelved",
+    "restart-archive-marked",
+    "restart-file-archived",
     "clear-looked",
     "clear-marked",
     "clear-committed",

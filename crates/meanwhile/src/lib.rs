@@ -125,9 +125,9 @@
 //! ```text
 //! handle · session                                   what a host holds
 //!    │
-//! start ▸ approval ▸ queue ▸ launch ▸ (mw-supervisor) ▸ settle ▸ notify · read · trace ▸ retain
+//! start ▸ approval ▸ queue ▸ launch ▸ (mw-supervisor) ▸ reconcile ▸ notify · read · trace ▸ retain
 //!    │                                    ▲ live           │
-//!    └──────────── record, redact ◀────────────────────────┘   the database kept in step with the files
+//!    └────────── database, redact ◀────────────────────────┘   the database kept in step with the files
 //!                        │
 //!                      disk                                    files, SQL, platform
 //! ```
@@ -141,29 +141,31 @@ mod agent;
 mod approval;
 mod base;
 mod clock;
+mod database;
 mod disk;
 #[doc(hidden)]
 pub mod engine;
 pub mod error;
 mod fail_point;
 mod handle;
+mod hooks;
 mod launch;
 mod live;
 mod notify;
 mod outcome;
 mod queue;
 mod read;
-mod record;
+mod reconcile;
 mod redact;
 mod request;
 mod retain;
-mod runner;
 mod runtime;
 mod session;
 mod settings;
 mod settle;
 mod span;
 mod start;
+mod supervisor;
 mod task;
 mod trace;
 mod variables;
@@ -171,17 +173,16 @@ mod variables;
 pub use disk::store::{Filter, Order, Page};
 pub use error::{Error, Result};
 pub use handle::{
-    Meanwhile, Notices, Output, PendingNotice, Program, Session, Shell, TaskDraft, TaskEvent, TaskHandle,
-    Until, Waited, aio,
+    Listener, Meanwhile, Notices, Output, OutputMatch, PendingNotice, Program, Session, Shell, TaskDraft,
+    TaskEvent, TaskHandle, Until, Waited, aio,
 };
 pub use live::kill::{KillFailure, Kills};
 pub use mw_model as model;
 pub use mw_model::wire::KillReceipt;
-pub use redact::SecretPattern;
 pub use request::IfRunning;
 pub use settings::{
-    AtCapacity, HookSettings, Programs, QueueSettings, RedactSettings, RetentionSettings, Settings,
-    TraceSettings,
+    AtCapacity, HookSettings, Programs, QueueSettings, RedactSettings, RetentionSettings, SecretPattern,
+    Settings, TraceSettings,
 };
 pub use task::{AgentView, Scope, Task, TaskLimits};
 

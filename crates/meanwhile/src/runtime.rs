@@ -1,23 +1,22 @@
 //! An open home and the parts of the engine that work on it.
 
-use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use crate::agent::Agents;
 use crate::approval::Approvals;
-use crate::base::{Base, Ear};
+use crate::base::Base;
 use crate::clock::{Clock, SystemClock};
+use crate::database::Lookup;
 use crate::disk::home::Home;
-use crate::disk::task_dir::control::Silent;
+use crate::disk::wake_up::Listener;
 use crate::error::Result;
+use crate::hooks::Hooks;
 use crate::live::Live;
-use crate::notify::{Hooks, Notifications};
+use crate::notify::Notifications;
 use crate::read::{Reader, Tasks};
-use crate::record::Lookup;
-use crate::record::database::Database;
+use crate::reconcile::Reconciler;
 use crate::redact::Redaction;
 use crate::retain::Retention;
-use crate::runner::Runner;
 use crate::session::Sessions;
 use crate::settings::Settings;
 use crate::settle::Settler;
@@ -44,19 +43,7 @@ impl Runtime {
     /// # Errors
     /// As [`Runtime::open`].
     pub fn open_with_clock(settings: Settings, clock: Arc<dyn Clock>) -> Result<Self> {
-        let home = Home::open(&settings.home)?;
-        Ok(Self {
-            base: Base {
-                settings,
-                home,
-                database: Database::default(),
-                clock,
-                ready: Cell::new(None),
-                untended: RefCell::default(),
-                silent: Silent::default(),
-                settles_itself: Cell::new(false),
-            },
-        })
+        Base::open(settings, clock).map(|base| Self { base })
     }
 
     /// Returns the home.
@@ -67,110 +54,72 @@ impl Runtime {
 
     /// Returns the settings that the home was opened with.
     #[must_use]
-    pub const fn settings(&self) -> &Settings {
+    pub fn settings(&self) -> &Settings {
         &self.base.settings
     }
 
     /// Sets the database aside if it is damaged. Returns whether the next call uses a new one.
     pub fn set_aside_if_damaged(&self) -> bool {
-        self.base.set_aside_if_damaged()
+        self.base.database.set_aside_if_damaged()
     }
 
     /// Starts listening for changes. Every change after this call wakes the listener.
     ///
     /// # Errors
     /// When the wake-up socket cannot be created.
-    pub fn listen(&self) -> Result<Ear> {
+    pub fn listen(&self) -> Result<Listener> {
         self.base.listen()
-    }
-
-    /// Returns the part that reads the current tasks and events.
-    #[must_use]
-    pub const fn tasks(&self) -> Tasks<'_> {
-        Tasks::on(&self.base)
     }
 
     /// Returns the part that resolves a name or id to a task.
     #[must_use]
     pub const fn lookup(&self) -> Lookup<'_> {
-        Lookup::on(&self.base)
+        Lookup::on(&self.base.database)
     }
+}
 
+/// Defines the methods that return a part of the engine.
+macro_rules! parts {
+    ($($(#[$doc:meta])* $method:ident: $part:ident,)*) => {
+        impl Runtime {
+            $(
+                $(#[$doc])*
+                #[must_use]
+                pub const fn $method(&self) -> $part<'_> {
+                    $part::on(&self.base)
+                }
+            )*
+        }
+    };
+}
+
+parts! {
+    /// Returns the part that reads the current tasks and events.
+    tasks: Tasks,
     /// Returns the part that starts tasks.
-    #[must_use]
-    pub const fn starts(&self) -> Starts<'_> {
-        Starts::on(&self.base)
-    }
-
+    starts: Starts,
     /// Returns the part that handles approvals.
-    #[must_use]
-    pub const fn approvals(&self) -> Approvals<'_> {
-        Approvals::on(&self.base)
-    }
-
+    approvals: Approvals,
     /// Returns the part that controls running tasks.
-    #[must_use]
-    pub const fn live(&self) -> Live<'_> {
-        Live::on(&self.base)
-    }
-
+    live: Live,
     /// Returns the part for agent tasks.
-    #[must_use]
-    pub const fn agents(&self) -> Agents<'_> {
-        Agents::on(&self.base)
-    }
-
+    agents: Agents,
     /// Returns the part that records events.
-    #[must_use]
-    pub const fn settler(&self) -> Settler<'_> {
-        Settler::on(&self.base)
-    }
-
+    reconciler: Reconciler,
     /// Returns the part that does the work due after a task has ended.
-    #[must_use]
-    pub const fn runner(&self) -> Runner<'_> {
-        Runner::on(&self.base)
-    }
-
+    settler: Settler,
     /// Returns the part that notifies owners.
-    #[must_use]
-    pub const fn notifications(&self) -> Notifications<'_> {
-        Notifications::on(&self.base)
-    }
-
+    notifications: Notifications,
     /// Returns the part that runs the user's hooks.
-    #[must_use]
-    pub const fn hooks(&self) -> Hooks<'_> {
-        Hooks::on(&self.base)
-    }
-
+    hooks: Hooks,
     /// Returns the part for output, cursors and waits.
-    #[must_use]
-    pub const fn reader(&self) -> Reader<'_> {
-        Reader::on(&self.base)
-    }
-
+    reader: Reader,
     /// Returns the part that hides secrets.
-    #[must_use]
-    pub const fn redaction(&self) -> Redaction<'_> {
-        Redaction::on(&self.base)
-    }
-
+    redaction: Redaction,
     /// Returns the part that removes tasks.
-    #[must_use]
-    pub const fn retention(&self) -> Retention<'_> {
-        Retention::on(&self.base)
-    }
-
+    retention: Retention,
     /// Returns the part for sessions and their owners.
-    #[must_use]
-    pub const fn sessions(&self) -> Sessions<'_> {
-        Sessions::on(&self.base)
-    }
-
+    sessions: Sessions,
     /// Returns the part for spans and their export.
-    #[must_use]
-    pub const fn traces(&self) -> Traces<'_> {
-        Traces::on(&self.base)
-    }
+    traces: Traces,
 }

@@ -4,8 +4,7 @@
 use std::path::PathBuf;
 
 use mw_model::{Limits, QueueLimits, RawText, Sampler, TaskTrace, TraceParent};
-
-use crate::redact::SecretPattern;
+use regex::bytes::Regex;
 
 /// What a start does when no slot is free.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -142,6 +141,30 @@ impl TraceSettings {
     /// Returns a place in the caller's trace, or in a new one.
     pub(crate) fn place(self, random: [u8; 32], host: Option<TraceParent>) -> TaskTrace {
         TaskTrace { export: self.export, ..TaskTrace::new(random, host, self.sampler) }
+    }
+}
+
+/// A regular expression for text to hide.
+#[derive(Clone, Debug)]
+pub struct SecretPattern(pub(crate) Regex);
+
+impl SecretPattern {
+    /// Parses a pattern.
+    ///
+    /// # Errors
+    /// When the pattern is not a regular expression, or matches the empty text. The error says why.
+    pub fn new(pattern: &str) -> Result<Self, String> {
+        let found = Regex::new(pattern).map_err(|error| error.to_string())?;
+        if found.is_match(b"") {
+            return Err(format!("{pattern:?} matches the empty text"));
+        }
+        Ok(Self(found))
+    }
+
+    /// Returns the pattern as written.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
     }
 }
 

@@ -90,13 +90,8 @@ pub(crate) fn ended_by(task: &Task, trace: &TaskTrace, event: &Event) -> Option<
 
 /// Returns the current span of a live task.
 pub(crate) fn open_span(task: &Task, trace: &TaskTrace) -> Option<Span> {
-    match &task.state {
-        TaskState::Ended { .. } => None,
-        TaskState::Pending { .. }
-        | TaskState::Starting { .. }
-        | TaskState::Running { .. }
-        | TaskState::Cancelling { .. } => Some(last_span(task, trace, &present_run(task))),
-    }
+    let is_over = matches!(task.state, TaskState::Ended { .. });
+    (!is_over).then(|| last_span(task, trace, &present_run(task)))
 }
 
 /// Returns all spans of an earlier run.
@@ -202,7 +197,6 @@ mod tests {
     use mw_model::{Process, RunOrigin, TaskSpec};
 
     use super::*;
-    use crate::disk::store::new_task;
 
     const ASKED: i64 = 1_000_000_000;
 
@@ -218,7 +212,7 @@ mod tests {
         let process = Process { pid: 7, start_ticks: 0, boot_id: String::new() };
         let started_at = at.plus_ms(ms);
         let state = TaskState::Running { run: 1, origin: RunOrigin::First, process, started_at, ready: None };
-        new_task(&spec, state, Path::new("/log"))
+        Task::new(&spec, state, Path::new("/log"))
     }
 
     #[test]

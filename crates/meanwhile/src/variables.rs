@@ -3,12 +3,14 @@
 use mw_model::{EnvVar, PROGRESS_VARIABLE, TRACEPARENT_VARIABLE, TRACESTATE_VARIABLE};
 
 use crate::error::{Error, Result};
-use crate::notify::hook_run::HOOK_RUN_VARIABLE;
 
 /// Holds the id of the task.
 pub(crate) const TASK_VARIABLE: &str = "MEANWHILE_TASK_ID";
 /// Holds the session of the task.
 pub(crate) const SESSION_VARIABLE: &str = "MEANWHILE_TASK_SESSION";
+
+/// Marks the processes of a hook. Tasks that a hook starts do not inherit it.
+pub(crate) const HOOK_RUN_VARIABLE: &str = "MEANWHILE_HOOK_RUN";
 
 /// Variables that every start sets anew or removes. A command never sees the caller's values.
 const RESERVED: [&str; 4] = [TASK_VARIABLE, SESSION_VARIABLE, PROGRESS_VARIABLE, HOOK_RUN_VARIABLE];

@@ -64,6 +64,23 @@ struct Description {
     notifies_in_a_sentence: bool,
 }
 
+impl Description {
+    /// What most dialects have in common.
+    const DEFAULT: Self = Self {
+        name: "",
+        profile: "",
+        tools: &[],
+        words: &[],
+        word: |status, _| Some(status.word()),
+        handle: |task| task.id.to_string(),
+        link: |_| None,
+        exit_code: Cause::exit_code,
+        numbers_tasks: false,
+        asks_first: false,
+        notifies_in_a_sentence: false,
+    };
+}
+
 /// A second name beside a task's directory, and the file in the directory that it links to; `None` for the directory
 /// itself.
 pub type Link = (String, Option<&'static str>);

@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::task::id::text_form;
+
 /// The variable with the span that a program works for. The program sets it to its own span for its children.
 pub const TRACEPARENT_VARIABLE: &str = "TRACEPARENT";
 /// Additional data of tracing systems; ignored without `TRACEPARENT`.
@@ -62,25 +64,7 @@ macro_rules! hex_id {
             }
         }
 
-        impl fmt::Debug for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                fmt::Display::fmt(self, f)
-            }
-        }
-
-        impl TryFrom<String> for $name {
-            type Error = TraceError;
-
-            fn try_from(text: String) -> Result<Self, TraceError> {
-                text.parse()
-            }
-        }
-
-        impl From<$name> for String {
-            fn from(id: $name) -> Self {
-                id.to_string()
-            }
-        }
+        text_form!($name);
     };
 }
 

@@ -1,4 +1,4 @@
-//! Tests and calculations: what looks like a number may be a command.
+//! Tests and arithmetic expressions: what looks like a number may be a command.
 
 use brush_parser::ast::{ExtendedTestExpr, UnexpandedArithmeticExpr};
 
@@ -36,7 +36,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Asks about what bash calculates with when it may be more than a number.
+    /// Asks about an operand of an arithmetic comparison that may not be a number.
     fn number(&mut self, raw: &str) {
         if matches!(raw, "$#" | "$?" | "$$" | "$!") || raw.starts_with("${#") {
             return;
@@ -47,14 +47,14 @@ impl Judge<'_> {
             words.iter().all(|word| word.values().is_some_and(|values| values.iter().all(is_number)));
         if !numbers {
             self.calculates = true;
-            if self.odd_values || words.iter().any(|word| word.values().is_none()) {
+            if self.executable_values || words.iter().any(|word| word.values().is_none()) {
                 let why = "bash calculates with it, and it may hold a command";
                 self.ask(Ground::UnknownCode, raw, why, "may run commands");
             }
         }
     }
 
-    /// Reads an operand of a test; an index in it is evaluated.
+    /// Expands an operand of a test. An index in it is evaluated.
     fn test_word(&mut self, raw: &str) {
         if self.grammar == Grammar::Posix && raw.contains(['|', '&', ';', '<', '>', '(', ')']) {
             let why = "bash compares here, and other shells run what follows";
@@ -71,10 +71,10 @@ impl Judge<'_> {
         }
     }
 
-    /// Notes that a calculation looks at variables, and asks if one may hold a command.
+    /// Records that an expression evaluates variables, and asks if one may hold a command.
     pub(super) fn evaluates(&mut self, text: &str) {
         self.calculates = true;
-        if self.odd_values {
+        if self.executable_values {
             let why = "it evaluates a variable whose content may be a command";
             self.ask(Ground::UnknownCode, text, why, "may run commands");
         }

@@ -1,24 +1,24 @@
 //! Combines the table of tools, the effects of a command and the rules into a verdict.
 
+use super::cached_files::CachedFiles;
 use super::decision::{Decision, Ground, Reason, Verdict};
-use super::guard::guarded;
 use super::judge::{Judge, short, text_of};
 use super::mode::Mode;
-use super::remembered::Remembered;
+use super::panics::catching_panics;
 use super::request::Request;
-use super::rules::Scene;
+use super::rules::CallContext;
 use super::tools::stage_one;
 
-/// What is said of a command on which the judgement failed.
+/// The reason for a command on which the parser panicked.
 const UNJUDGED: &str = "it cannot be judged: the parser failed";
-/// Most things that are said about one command; more help nobody.
+/// Most reasons, and most effects, in one verdict.
 const MOST_SAID: usize = 20;
 
-/// Decides a call: the strictest of the table, the command and the rules. A command that cannot be judged is asked about,
-/// whatever the reason.
+/// Decides a call: the strictest decision of the table of tools, the command and the rules. A command that cannot be
+/// analysed is asked about.
 #[must_use]
 pub fn decide(request: &Request<'_>) -> Verdict {
-    guarded(|| judge(request)).unwrap_or_else(|| Verdict {
+    catching_panics(|| judge(request)).unwrap_or_else(|| Verdict {
         decision: stage_one(request.tool.class, request.mode, request.dialect, request.ci_reads)
             .0
             .max(Decision::Ask),
@@ -30,7 +30,7 @@ pub fn decide(request: &Request<'_>) -> Verdict {
 }
 
 fn judge(request: &Request<'_>) -> Verdict {
-    let files = Remembered::new(request.files);
+    let files = CachedFiles::new(request.files);
     let request = &Request { files: &files, ..*request };
     let (first, why) = stage_one(request.tool.class, request.mode, request.dialect, request.ci_reads);
     let mut judge = Judge::new(request);
@@ -61,10 +61,10 @@ fn judge(request: &Request<'_>) -> Verdict {
 impl Judge<'_> {
     fn apply_rules(&mut self, verdict: &mut Verdict) {
         let request = self.request;
-        let scene = Scene { tool: request.tool.name, mode: request.mode, dialect: request.dialect };
+        let scene = CallContext { tool: request.tool.name, mode: request.mode, dialect: request.dialect };
         for seen in &self.seen {
             // In another directory the same words may be another program.
-            if let Some(rule) = request.rules.allowing(&seen.words, scene).filter(|_| seen.at_home) {
+            if let Some(rule) = request.rules.allowing(&seen.words, scene).filter(|_| seen.in_project) {
                 let about = &mut self.findings[seen.findings.clone()];
                 if about.iter().any(|finding| !finding.excused) {
                     about.iter_mut().for_each(|finding| finding.excused = true);
@@ -102,15 +102,15 @@ impl Judge<'_> {
                 verdict.reasons.push(finding.reason);
             }
         }
-        for (list, what) in [(verdict.reasons.len(), "reasons"), (verdict.effects.len(), "effects")] {
-            let more = list.saturating_sub(MOST_SAID);
-            if more > 0 && what == "reasons" {
-                verdict.reasons.truncate(MOST_SAID);
-                verdict.reasons.push(Reason { part: String::new(), why: format!("and {more} more") });
-            } else if more > 0 {
-                verdict.effects.truncate(MOST_SAID);
-                verdict.effects.push(format!("and {more} more"));
-            }
+        let more = verdict.reasons.len().saturating_sub(MOST_SAID);
+        if more > 0 {
+            verdict.reasons.truncate(MOST_SAID);
+            verdict.reasons.push(Reason { part: String::new(), why: format!("and {more} more") });
+        }
+        let more = verdict.effects.len().saturating_sub(MOST_SAID);
+        if more > 0 {
+            verdict.effects.truncate(MOST_SAID);
+            verdict.effects.push(format!("and {more} more"));
         }
     }
 }

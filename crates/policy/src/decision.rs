@@ -1,23 +1,23 @@
-//! What was decided, and why.
+//! Decisions and their reasons.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What may happen to a call; the later the stricter, and the strictest wins.
+/// A decision about a call, in order of strictness. The strictest decision wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Decision {
     /// It runs.
     Allow,
-    /// Somebody has to say yes first.
+    /// It needs approval.
     Ask,
     /// It does not run.
     Deny,
 }
 
 impl Decision {
-    /// Returns the word for it.
+    /// Returns its name.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -34,73 +34,49 @@ impl fmt::Display for Decision {
     }
 }
 
-/// The built-in rule on which something is asked about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Ground {
+/// A built-in rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ground {
     /// The table of tools and modes.
     ToolMode,
-    /// The command could not be read.
+    /// The command cannot be parsed.
     Unreadable,
-    /// The command is too long or too deep to be judged.
+    /// The command is too long or too deeply nested.
     TooLong,
     /// Files are deleted or emptied.
     Delete,
     /// Disks, the machine or its services are changed.
     Destroy,
-    /// Something is written outside the project.
+    /// A file outside the project is written.
     WriteOutside,
-    /// Something is written where it would be obeyed later: hooks, settings.
+    /// A file that controls other programs is written: hooks, settings.
     WriteProtected,
-    /// Something is sent out, or fetched into a file.
+    /// Data is sent to another machine, or fetched into a file.
     Network,
-    /// Code runs whose content is not visible here.
+    /// Code runs whose content is not known.
     UnknownCode,
-    /// A program runs that is not known.
+    /// An unknown program runs.
     UnknownProgram,
-    /// What decides is known only once it runs.
+    /// A decisive value is known only at run time.
     NotLiteral,
     /// A variable is set that changes what programs do.
     Variable,
-    /// A secret is read.
+    /// A secret may be read.
     Secret,
-    /// Something runs with the rights of somebody else.
+    /// A command runs as another user, or changes permissions.
     OtherUser,
     /// Processes are ended.
     Kill,
     /// Software is installed or removed.
     Install,
-    /// History or state of a repository is changed.
+    /// The history or state of a repository is changed.
     Repository,
-    /// Characters that look like others, or that a terminal would hide.
+    /// The command has characters that look like others or that a terminal hides.
     Disguise,
 }
 
 impl Ground {
-    /// Every built-in rule.
-    pub const ALL: [Self; 18] = [
-        Self::ToolMode,
-        Self::Unreadable,
-        Self::TooLong,
-        Self::Delete,
-        Self::Destroy,
-        Self::WriteOutside,
-        Self::WriteProtected,
-        Self::Network,
-        Self::UnknownCode,
-        Self::UnknownProgram,
-        Self::NotLiteral,
-        Self::Variable,
-        Self::Secret,
-        Self::OtherUser,
-        Self::Kill,
-        Self::Install,
-        Self::Repository,
-        Self::Disguise,
-    ];
-
-    /// Returns its name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub(super) const fn name(self) -> &'static str {
         match self {
             Self::ToolMode => "tool-mode",
             Self::Unreadable => "unreadable",
@@ -122,38 +98,14 @@ impl Ground {
             Self::Disguise => "disguise",
         }
     }
-
-    /// Returns a command that it stops and one like it that it does not; none for what no command shows.
-    #[must_use]
-    pub const fn examples(self) -> Option<(&'static str, &'static str)> {
-        match self {
-            Self::ToolMode | Self::TooLong => None,
-            Self::Unreadable => Some(("echo 'open", "echo 'closed'")),
-            Self::Delete => Some(("find . -name '*.o' -delete", "find . -name '*.o'")),
-            Self::Destroy => Some(("mkfs.ext4 /dev/sda1", "lsblk")),
-            Self::WriteOutside => Some(("echo x > ../notes.txt", "echo x > notes.txt")),
-            Self::WriteProtected => Some(("echo x > .git/hooks/pre-commit", "cat .git/HEAD")),
-            Self::Network => Some(("curl -X POST https://example.org", "curl https://example.org")),
-            Self::UnknownCode => Some(("python -c 'print(1)'", "python --version")),
-            Self::UnknownProgram => Some(("frobnicate", "ls")),
-            Self::NotLiteral => Some(("$cmd file", "cat file")),
-            Self::Variable => Some(("PATH=. ls", "LANG=C ls")),
-            Self::Secret => Some(("cat ~/.ssh/id_rsa", "cat README.md")),
-            Self::OtherUser => Some(("sudo ls", "ls")),
-            Self::Kill => Some(("kill -9 -1", "kill -l")),
-            Self::Install => Some(("pip install requests", "pip list")),
-            Self::Repository => Some(("git push", "git status")),
-            Self::Disguise => Some(("l\u{0455} -a", "ls -a")),
-        }
-    }
 }
 
-/// Why something was not simply allowed.
+/// A reason why a call was not allowed at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reason {
     /// The part of the command that it is about.
     pub part: String,
-    /// What about it.
+    /// The reason.
     pub why: String,
 }
 
@@ -163,28 +115,28 @@ impl fmt::Display for Reason {
     }
 }
 
-/// What was decided, with everything a person needs to decide better.
+/// A decision, with what a person needs to know to approve or deny the call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
     /// The decision.
     pub decision: Decision,
-    /// Why, each naming a part of the command; empty when it is simply allowed.
+    /// The reasons, each with the part of the command that it is about; empty if the call is allowed.
     pub reasons: Vec<Reason>,
-    /// What it would do, in words.
+    /// The effects, in words.
     pub effects: Vec<String>,
-    /// The rules that had a say: built-in ones by name, others as `user:NAME` and `project:NAME`.
+    /// The rules that matched: built-in ones by name, others as `user:NAME` and `project:NAME`.
     pub rules: Vec<String>,
-    /// Whether the command could be read as a whole.
+    /// Whether the whole command could be parsed.
     pub parsed: bool,
 }
 
-/// One thing that a judge found; each asks.
+/// A finding about a command. Each finding asks for approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Finding {
     pub(super) ground: Ground,
     pub(super) reason: Reason,
-    /// What it would do; empty when the reason says it all.
+    /// The effect; empty if the reason is enough.
     pub(super) effect: String,
-    /// Whether a user's rule allows it.
+    /// Whether a rule of the user allows it.
     pub(super) excused: bool,
 }

@@ -1,9 +1,9 @@
-//! What is known about a command while it is judged, and what was found.
+//! The state of an analysis: what is known about a command so far, and the findings.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::decision::{Finding, Ground, Reason};
-use super::fence::{self, Refused};
+use super::parser_limits::{self, Refused};
 use super::request::{CommandText, Request};
 use super::variables;
 use super::word::{Variable, Word};
@@ -11,22 +11,22 @@ use super::word::{Variable, Word};
 /// Most characters of a command that a reason repeats.
 const MOST_SHOWN: usize = 80;
 
-/// Most times that loops are walked through once more.
+/// How often bodies of loops are analysed a second time.
 const MOST_ROUNDS: usize = 16;
 
-/// Whose grammar a script is in.
+/// The shell whose syntax a script has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Grammar {
-    /// bash, and nothing else.
+    /// bash.
     Bash,
-    /// Any shell that goes by `sh`.
+    /// Any shell that is installed as `sh`.
     Posix,
 }
 
-/// What comes through a pipe.
+/// What a pipe carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Feed {
-    /// Paths of files in the project, each beginning with its directory.
+pub(super) enum PipeContent {
+    /// Paths of files in the project, each with its directory.
     ProjectPaths,
     /// Names of files in the project.
     ProjectFiles,
@@ -34,58 +34,58 @@ pub(super) enum Feed {
     Unknown,
 }
 
-/// A simple command that was seen, and which findings are about it.
+/// A simple command, and the range of findings about it.
 pub(super) struct Seen {
     pub(super) words: Vec<Word>,
     pub(super) findings: std::ops::Range<usize>,
-    pub(super) at_home: bool,
+    pub(super) in_project: bool,
 }
 
-/// A function of the script.
+/// A function that the script defines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Function {
     pub(super) name: String,
-    /// Where its body was judged; none while it is being judged.
+    /// The directories for which its body was analysed; none while that is being done.
     pub(super) cwd: Option<Vec<String>>,
-    /// Whether it leaves for another directory.
+    /// Whether it changes the directory.
     pub(super) moves: bool,
-    /// Whether it is defined whatever happens, so that its name cannot mean a program.
+    /// Whether it is always defined, so that its name cannot mean a program.
     pub(super) certain: bool,
 }
 
-/// Walks through a command and collects what has to be asked about.
+/// Analyses a command and collects what must be asked about.
 pub(super) struct Judge<'a> {
     pub(super) request: &'a Request<'a>,
     pub(super) findings: Vec<Finding>,
     pub(super) seen: Vec<Seen>,
     pub(super) parsed: bool,
     pub(super) grammar: Grammar,
-    /// The directories it can be in by now; empty when that is not known.
+    /// The possible current directories; empty if they are unknown.
     pub(super) cwd: Vec<String>,
-    /// The directories it is in if a `cd` failed.
-    pub(super) missed: Vec<String>,
+    /// The directories that remain current if a `cd` fails.
+    pub(super) after_failed_cd: Vec<String>,
     pub(super) variables: BTreeMap<String, Variable>,
     pub(super) used: BTreeSet<String>,
     pub(super) functions: Vec<Function>,
-    /// How many loops and functions are around: what is there may run again.
+    /// How many loops and functions enclose this point: it may run again.
     pub(super) repeats: usize,
-    /// How many conditions are around: what is there may not run at all.
+    /// How many conditions enclose this point: it may not run at all.
     pub(super) conditions: usize,
     pub(super) depth: usize,
-    /// Whether a file was written, so that project code may be new.
+    /// Whether a file was written, so that code of the project may have changed.
     pub(super) wrote: bool,
     /// Whether something came from another machine.
     pub(super) fetched: bool,
-    /// Whether a variable holds what a calculation would run.
-    pub(super) odd_values: bool,
-    /// Whether a calculation has looked at a variable.
+    /// Whether a variable has a value that an arithmetic expression would execute.
+    pub(super) executable_values: bool,
+    /// Whether an arithmetic expression has evaluated a variable.
     pub(super) calculates: bool,
-    /// Whether a function or a trap may look at variables later than where it stands.
+    /// Whether a function or a trap may evaluate variables later.
     pub(super) deferred: bool,
-    /// How many times loops may still be walked through again.
+    /// How many bodies of loops may still be analysed a second time.
     pub(super) rounds: usize,
-    pub(super) feed: Feed,
-    pub(super) output: Feed,
+    pub(super) input: PipeContent,
+    pub(super) output: PipeContent,
 }
 
 impl<'a> Judge<'a> {
@@ -97,7 +97,7 @@ impl<'a> Judge<'a> {
             parsed: true,
             grammar: Grammar::Posix,
             cwd: vec![request.cwd.to_owned()],
-            missed: Vec::new(),
+            after_failed_cd: Vec::new(),
             variables: BTreeMap::new(),
             used: BTreeSet::new(),
             functions: Vec::new(),
@@ -106,21 +106,22 @@ impl<'a> Judge<'a> {
             depth: 0,
             wrote: false,
             fetched: false,
-            odd_values: false,
+            executable_values: false,
             calculates: false,
             deferred: false,
             rounds: MOST_ROUNDS,
-            feed: Feed::Unknown,
-            output: Feed::Unknown,
+            input: PipeContent::Unknown,
+            output: PipeContent::Unknown,
         }
     }
 
-    /// Asks about something.
+    /// Adds a finding.
     pub(super) fn ask(&mut self, ground: Ground, part: &str, why: &str, effect: &str) {
         let reason = Reason { part: short(part), why: why.to_owned() };
         let said = |finding: &Finding| finding.reason == reason && finding.effect == effect;
         let again = self.findings.iter().rposition(said);
-        // Said twice of the same command is once too often; of another it must stay, or a rule would excuse both.
+        // A repetition about the same command is left out. About another command it stays, because a rule that allows
+        // one of them must not allow both.
         let since = self.seen.last().map_or(0, |seen| seen.findings.end);
         if again.is_none_or(|at| at < since) {
             self.findings.push(Finding { ground, reason, effect: effect.to_owned(), excused: false });
@@ -133,22 +134,24 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Notes an assignment, and asks about a variable that changes what programs do.
+    /// Records an assignment, and asks about a variable that changes what programs do.
     pub(super) fn assign(&mut self, name: &str, value: &Word, part: &str) {
         if variables::is_dangerous(name) {
             let why = format!("{name} changes what the programs after it do");
             self.ask(Ground::Variable, part, &why, &format!("sets {name}"));
         }
         let again = self.repeats > 0 || self.deferred;
-        if value.values().is_none_or(|values| values.iter().any(|value| variables::is_odd(value))) {
-            self.odd_values = true;
+        if value.values().is_none_or(|values| values.iter().any(|value| variables::is_executable(value))) {
+            self.executable_values = true;
             if again && self.calculates {
                 let why = "a calculation may evaluate it, and it may hold a command";
                 self.ask(Ground::UnknownCode, part, why, "may run commands");
             }
         }
         let state = match value.values() {
-            Some(values) if !value.glob && (!value.odd || value.number) => Variable::Known(values.to_vec()),
+            Some(values) if !value.glob && (!value.ambiguous || value.number) => {
+                Variable::Known(values.to_vec())
+            }
             Some(_) if self.stays_inside(value) => Variable::ProjectFile,
             None if value.in_project => Variable::ProjectFile,
             Some(_) | None => Variable::Unknown,
@@ -173,15 +176,15 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Judges a command and keeps which findings are about it, so that a rule can take them back.
+    /// Analyses a command and records which findings are about it, so that a rule can allow them.
     pub(super) fn call(&mut self, words: &[Word]) {
         if words.is_empty() {
             return;
         }
         let start = self.findings.len();
         let at = self.seen.len();
-        let at_home = self.is_at_home();
-        self.seen.push(Seen { words: words.to_vec(), findings: start..start, at_home });
+        let in_project = self.runs_in_project();
+        self.seen.push(Seen { words: words.to_vec(), findings: start..start, in_project });
         self.program(words);
         self.seen[at].findings.end = self.findings.len();
     }
@@ -189,7 +192,7 @@ impl<'a> Judge<'a> {
     pub(super) fn command(&mut self, command: CommandText<'_>) {
         match command {
             CommandText::Words(words) => {
-                let odd = words.iter().find_map(|word| fence::check_word(word).err());
+                let odd = words.iter().find_map(|word| parser_limits::check_word(word).err());
                 match odd {
                     Some(refused) => self.refused(refused, &words.join(" ")),
                     None => self.call(&words.iter().map(|word| Word::plain(word)).collect::<Vec<_>>()),
@@ -207,7 +210,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Asks about a text that did not reach the grammar.
+    /// Asks about a text that was not parsed.
     pub(super) fn refused(&mut self, refused: Refused, part: &str) {
         self.parsed = false;
         let effect = "runs code that cannot be judged";
@@ -231,19 +234,19 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// Puts words together as they are written.
+/// Joins words as they are written.
 pub(super) fn text_of(words: &[Word]) -> String {
     words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")
 }
 
-/// Cuts a part of a command to what a sentence can hold, without anything that a terminal would obey.
+/// Shortens a part of a command for a sentence and escapes what a terminal would interpret.
 pub(super) fn short(part: &str) -> String {
     let mut chars = part.trim().chars();
     let mut shown = String::new();
     for c in chars.by_ref().take(MOST_SHOWN) {
         match c {
             '\n' | '\t' => shown.push(' '),
-            c if fence::is_bad(c) => shown.extend(c.escape_unicode()),
+            c if parser_limits::is_deceptive(c) => shown.extend(c.escape_unicode()),
             c => shown.push(c),
         }
     }
@@ -252,7 +255,8 @@ pub(super) fn short(part: &str) -> String {
     }
     shown
 }
-/// Returns the name of a shell that is where shells are; any other program stands under its whole path.
+
+/// Returns the name of a shell in a standard directory, or else the whole path.
 fn usual_shell(shell: &str) -> &str {
     let (directory, name) = shell.rsplit_once('/').unwrap_or(("/bin", shell));
     if ["/bin", "/usr/bin", "/usr/local/bin"].contains(&directory) { name } else { shell }

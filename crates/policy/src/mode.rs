@@ -1,23 +1,23 @@
 //! Approval modes.
 
-/// How much is asked about.
+/// An approval mode: which calls need approval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// Safe work runs, everything else is asked about.
+    /// Safe commands run; all others need approval.
     #[default]
     Safe,
-    /// Tools run without asking; commands that are not safe are still asked about.
+    /// All tools may be called; commands that are not safe still need approval.
     Auto,
-    /// Nothing is changed: reading only.
+    /// Only tools that read may be called.
     Plan,
-    /// Nobody is there to be asked, and nothing stays in the background.
+    /// Nobody can be asked, and nothing runs in the background.
     Ci,
-    /// Nothing is asked about; only rules that deny still count.
+    /// Nothing needs approval; only rules that deny apply.
     Dangerous,
 }
 
 impl Mode {
-    /// Every mode, the strictest first: a project's file may move to the left, never to the right.
+    /// Every mode, the strictest first. The settings of a project may only choose a stricter mode.
     pub const ALL: [Self; 5] = [Self::Ci, Self::Plan, Self::Safe, Self::Auto, Self::Dangerous];
 
     /// Returns its name.
@@ -32,13 +32,13 @@ impl Mode {
         }
     }
 
-    /// Finds one by its name.
+    /// Finds a mode by its name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|mode| mode.name() == name)
     }
 
-    /// Returns the stricter of two.
+    /// Returns the stricter of two modes.
     #[must_use]
     pub fn or_stricter(self, other: Self) -> Self {
         if Self::ALL.into_iter().find(|mode| [self, other].contains(mode)) == Some(other) {

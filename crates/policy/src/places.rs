@@ -1,71 +1,32 @@
 //! Where paths lead, and which places are special.
 
 use super::decision::Ground;
-use super::glob;
 use super::judge::Judge;
-use super::secrets::{has_private_environment, is_secret};
+use super::names::{Names, may_be_same};
+use super::secret_files::{has_private_environment, is_secret};
 use super::word::Word;
 
-/// Files that may be written to by anyone.
-const HARMLESS_DEVICES: [&str; 6] =
-    ["/dev/null", "/dev/zero", "/dev/full", "/dev/stdout", "/dev/stderr", "/dev/tty"];
+/// Devices that may be written to.
+const HARMLESS_DEVICES: Names<'_> = Names("/dev/null /dev/zero /dev/full /dev/stdout /dev/stderr /dev/tty");
 
-/// Names in a project that others obey: whoever writes there runs code later.
-const OBEYED_NAMES: [&str; 44] = [
-    ".git",
-    ".gitmodules",
-    ".hg",
-    ".svn",
-    ".jj",
-    ".zed",
-    ".mise.toml",
-    "mise.toml",
-    ".meanwhile.toml",
-    ".env",
-    ".envrc",
-    ".husky",
-    ".vscode",
-    ".idea",
-    ".cargo",
-    ".claude",
-    ".codex",
-    ".gemini",
-    ".cursor",
-    ".opencode",
-    ".mcp.json",
-    ".npmrc",
-    ".pre-commit-config.yaml",
-    ".ssh",
-    ".bashrc",
-    ".bash_profile",
-    ".bash_login",
-    ".profile",
-    ".zshrc",
-    ".zshenv",
-    ".zprofile",
-    ".gitconfig",
-    ".config",
-    ".netrc",
-    ".aws",
-    ".gnupg",
-    ".kube",
-    ".docker",
-    ".local",
-    ".vimrc",
-    ".gdbinit",
-    ".lldbinit",
-    ".inputrc",
-    ".tmux.conf",
-];
+/// Names in a project that control other programs: a write to them may run code later.
+const CONTROL_NAMES: Names<'_> = Names(
+    "
+    .git .gitmodules .hg .svn .jj .zed .mise.toml mise.toml .meanwhile.toml .env .envrc .husky .vscode .idea
+    .cargo .claude .codex .gemini .cursor .opencode .mcp.json .npmrc .pre-commit-config.yaml .ssh .bashrc
+    .bash_profile .bash_login .profile .zshrc .zshenv .zprofile .gitconfig .config .netrc .aws .gnupg .kube
+    .docker .local .vimrc .gdbinit .lldbinit .inputrc .tmux.conf
+",
+);
 
 /// Where a path leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// Into the project, or a directory that the user made writable.
     Inside,
-    /// Into the project, to something that others obey.
-    Obeyed,
-    /// To a device that takes or gives nothing.
+    /// Into the project, to a file that controls other programs.
+    Control,
+    /// To a harmless device such as `/dev/null`.
     Harmless,
     /// To a disk or another device.
     Device,
@@ -73,12 +34,12 @@ pub(super) enum Place {
     Network,
     /// Elsewhere.
     Outside,
-    /// It cannot be told.
+    /// The target is unknown.
     Unknown,
 }
 
 impl Judge<'_> {
-    /// Returns the absolute paths that a text can mean; none when the directory is not known.
+    /// Returns the absolute paths that a text can mean; none if the current directory is unknown.
     pub(super) fn absolutes(&self, value: &str) -> Option<Vec<String>> {
         if value.starts_with('/') {
             return Some(vec![value.to_owned()]);
@@ -89,7 +50,7 @@ impl Judge<'_> {
         Some(self.cwd.iter().map(|cwd| format!("{}/{value}", cwd.trim_end_matches('/'))).collect())
     }
 
-    /// Tells where a path leads when it is written to.
+    /// Returns where a path leads; the strictest place if there are several.
     pub(super) fn place(&self, value: &str) -> Place {
         let Some(paths) = self.absolutes(value) else { return Place::Unknown };
         let places = paths.iter().map(|path| self.place_of(path));
@@ -97,22 +58,22 @@ impl Judge<'_> {
     }
 
     fn place_of(&self, absolute: &str) -> Place {
-        if HARMLESS_DEVICES.contains(&absolute) || is_descriptor(absolute) {
+        if HARMLESS_DEVICES.contains(absolute) || is_descriptor(absolute) {
             return Place::Harmless;
         }
         if absolute.starts_with("/dev/tcp/") || absolute.starts_with("/dev/udp/") {
             return Place::Network;
         }
-        // A pattern leads to where its fixed beginning leads, if what it finds is no link.
+        // A pattern is taken to lead where its fixed beginning leads. A file that it matches could be a link.
         let fixed = absolute.find(['*', '?', '[']).map_or(absolute, |at| &absolute[..at]);
         let fixed =
             if fixed.len() < absolute.len() { fixed.rsplit_once('/').map_or("/", |(d, _)| d) } else { fixed };
         let fixed = if fixed.is_empty() { "/" } else { fixed };
         let Some(real) = self.request.files.real(fixed) else { return Place::Unknown };
-        if HARMLESS_DEVICES.contains(&real.as_str()) {
+        if HARMLESS_DEVICES.contains(&real) {
             return Place::Harmless;
         }
-        // Shared memory lies among the devices and holds ordinary files.
+        // Shared memory is below `/dev` and holds ordinary files.
         if ["/dev", "/proc", "/sys"].iter().any(|directory| is_below(&real, directory))
             && !is_below(&real, "/dev/shm")
         {
@@ -124,11 +85,11 @@ impl Judge<'_> {
         let project = self.request.project;
         if is_below(&real, project) && !project.is_empty() {
             let inside = format!("{}{}", &real[project.len()..], &absolute[fixed.len()..]);
-            let obeyed = inside.split('/').any(|part| {
+            let is_control = inside.split('/').any(|part| {
                 let part = part.to_lowercase();
-                OBEYED_NAMES.iter().any(|name| glob_or_same(&part, name))
+                CONTROL_NAMES.iter().any(|name| may_be_same(&part, name))
             });
-            return if obeyed { Place::Obeyed } else { Place::Inside };
+            return if is_control { Place::Control } else { Place::Inside };
         }
         let writable = self.request.writable.iter().any(|directory| is_below(&real, directory));
         if writable { Place::Inside } else { Place::Outside }
@@ -136,7 +97,7 @@ impl Judge<'_> {
 
     /// Asks about a write, unless it stays inside the project.
     pub(super) fn write(&mut self, word: &Word, part: &str) {
-        let Some(values) = word.values().filter(|_| !word.odd) else {
+        let Some(values) = word.values().filter(|_| !word.ambiguous) else {
             self.wrote = true;
             if !self.is_project_file(word) {
                 let why = format!("the path {} is known only at run time", word.text);
@@ -149,19 +110,19 @@ impl Judge<'_> {
         }
     }
 
-    /// The same for a path that is known.
+    /// Asks about a write to a known path, unless it stays inside the project.
     pub(super) fn write_to(&mut self, value: &str, part: &str) {
         let shown = self.shown(value);
         let place = self.place(value);
         self.wrote |= place != Place::Harmless;
-        // Cut at its blanks, `x /etc/passwd` is another file; where names are listed, nobody would see it.
+        // Split at its spaces, `x /etc/passwd` names another file, which a list of names would not show.
         if value.contains(" /") || value.contains("\t/") || value.contains("\n/") {
             let why = format!("programs that split at spaces read {shown} as two names");
             self.ask(Ground::Disguise, part, &why, "makes a name that leads elsewhere");
         }
         match place {
             Place::Inside | Place::Harmless => {}
-            Place::Obeyed => {
+            Place::Control => {
                 let why = format!("{shown} controls other programs");
                 self.ask(
                     Ground::WriteProtected,
@@ -194,7 +155,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Asks about reading a secret.
+    /// Asks about reading a file that may hold a secret.
     pub(super) fn read(&mut self, word: &Word, part: &str) {
         if self.is_project_file(word) {
             return;
@@ -208,7 +169,7 @@ impl Judge<'_> {
         }
     }
 
-    /// The same for a path that is known.
+    /// Asks about reading a known path that may hold a secret.
     pub(super) fn read_from(&mut self, value: &str, part: &str) {
         if value.starts_with("/dev/tcp/") || value.starts_with("/dev/udp/") {
             let effect = format!("connects to {}", host_of_device(value));
@@ -232,12 +193,12 @@ impl Judge<'_> {
             let shown = self.shown(value);
             self.ask(Ground::Secret, part, &format!("{shown} may hold secrets"), &format!("reads {shown}"));
         } else if paths.is_none() && !value.starts_with('-') {
-            let why = format!("which file {value} is cannot be told: the directory is not known");
+            let why = format!("the file {value} is unknown, because the current directory is unknown");
             self.ask(Ground::NotLiteral, part, &why, "reads an unknown file");
         }
     }
 
-    /// Makes a path fit for a sentence.
+    /// Shortens a path in the home directory for a sentence.
     fn shown(&self, value: &str) -> String {
         let home = self.request.home;
         let inside_home = value.strip_prefix(home).filter(|_| !home.is_empty());
@@ -249,7 +210,7 @@ fn strictness(place: Place) -> u8 {
     match place {
         Place::Harmless => 0,
         Place::Inside => 1,
-        Place::Obeyed => 2,
+        Place::Control => 2,
         Place::Outside => 3,
         Place::Unknown => 4,
         Place::Network => 5,
@@ -257,7 +218,7 @@ fn strictness(place: Place) -> u8 {
     }
 }
 
-/// Returns whether a path is a directory or lies in it.
+/// Returns whether a path is this directory or is in it.
 pub(super) fn is_below(path: &str, directory: &str) -> bool {
     let directory = directory.trim_end_matches('/');
     path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -270,14 +231,4 @@ fn is_descriptor(path: &str) -> bool {
 
 fn host_of_device(path: &str) -> String {
     path.split('/').nth(3).unwrap_or_default().to_owned()
-}
-
-/// Returns whether two names can be the same when either may be a pattern.
-pub(super) fn glob_or_same(part: &str, name: &str) -> bool {
-    if !part.contains(['*', '?', '[']) {
-        return if name.contains('*') { glob::fits(name, part) } else { name == part };
-    }
-    // Shells leave names with a dot out of patterns without one.
-    let hidden = name.starts_with('.') && !part.starts_with('.');
-    !hidden && glob::fits(&part.replace(['[', ']'], "*"), name)
 }

@@ -1,11 +1,11 @@
-//! What is to be decided.
+//! The inputs of a decision.
 
 use mw_model::{Dialect, Tool};
 
 use super::mode::Mode;
 use super::rules::Rules;
 
-/// A command as it would be run.
+/// A command.
 #[derive(Clone, Copy, Debug)]
 pub enum CommandText<'a> {
     /// A script for a shell.
@@ -19,41 +19,41 @@ pub enum CommandText<'a> {
     Words(&'a [String]),
 }
 
-/// What the file system knows; asked only about paths that a decision hangs on.
+/// Access to the file system. It is only used for paths on which a decision depends.
 pub trait Files {
-    /// Returns where an absolute path leads, links and `..` followed as the system would; what is not there yet is
-    /// taken as it is written. None when it cannot be told.
+    /// Returns the target of an absolute path, with links and `..` resolved as the system does. Parts that do not exist
+    /// are kept as written. None if the target is unknown.
     fn real(&self, absolute: &str) -> Option<String>;
 
-    /// Returns the content of a short text file, so that a script of the project can be judged by what it does.
-    /// None when it is long, no text, or not to be read.
+    /// Returns the content of a short text file, so that a script of the project can be analysed. None if the file is
+    /// long, is not text, or cannot be read.
     fn text(&self, absolute: &str) -> Option<String>;
 }
 
-/// Everything a decision depends on.
+/// Everything that a decision depends on.
 pub struct Request<'a> {
-    /// How much is asked about.
+    /// The approval mode.
     pub mode: Mode,
-    /// The dialect whose conventions hold.
+    /// The dialect of the caller.
     pub dialect: Dialect,
     /// The tool that is called.
     pub tool: Tool,
-    /// What would be run; none for tools that run nothing.
+    /// The command; none for tools that run nothing.
     pub command: Option<CommandText<'a>>,
-    /// The directory it would run in, absolute.
+    /// The working directory; absolute.
     pub cwd: &'a str,
-    /// The project's directory, absolute and without links.
+    /// The directory of the project; absolute, without links.
     pub project: &'a str,
-    /// The user's directory; empty when there is none.
+    /// The home directory of the user; empty if there is none.
     pub home: &'a str,
-    /// Directories besides the project that may be written to, absolute and without links.
+    /// Further directories that may be written to; absolute, without links.
     pub writable: &'a [String],
-    /// What would be added to the environment.
+    /// Variables that are added to the environment.
     pub env: &'a [(String, String)],
     /// Whether tools that only read are allowed in mode ci.
     pub ci_reads: bool,
-    /// Rules of the user and the project.
+    /// The rules of the user and the project.
     pub rules: &'a Rules,
-    /// What the file system knows.
+    /// Access to the file system.
     pub files: &'a dyn Files,
 }

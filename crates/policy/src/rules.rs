@@ -1,57 +1,57 @@
-//! Rules that people add.
+//! Rules in settings.
 //!
-//! A rule names commands by their words. `*` in a word stands for any characters, and a last word `...` for any
-//! further words. A rule that allows takes back what the built-in rules ask about, for exactly the commands it
-//! fits; one that asks or denies adds to them. The strictest wins.
+//! A rule matches commands by their words. `*` in a word stands for any characters, and a last word `...` for any
+//! further words. A rule that allows a command removes the findings of the built-in rules for it. A rule that asks or
+//! denies adds a decision, and the strictest decision wins.
 
 use mw_model::{Dialect, Tool};
 use serde::Deserialize;
 
 use super::decision::Decision;
-use super::glob;
 use super::mode::Mode;
+use super::names;
 use super::word::Word;
 
 /// Stands for any further words.
 const REST: &str = "...";
 
-/// A rule as it is written in a file.
+/// A rule, as written in a settings file.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// The words of the command, such as `git push origin ...`.
     #[serde(rename = "match")]
     pub pattern: String,
-    /// What it decides.
+    /// The decision.
     pub decision: Decision,
     /// The reason, shown with the decision.
     #[serde(default)]
     pub reason: String,
-    /// The tool it holds for; every one when there is none.
+    /// The tool to which it applies; absent = every tool.
     #[serde(default)]
     pub tool: Option<String>,
-    /// The mode it holds in.
+    /// The mode in which it applies; absent = every mode.
     #[serde(default)]
     pub mode: Option<String>,
-    /// The profile it holds for.
+    /// The profile to which it applies; absent = every profile.
     #[serde(default)]
     pub profile: Option<String>,
-    /// Commands it must fit.
+    /// Commands that it must match.
     #[serde(default)]
     pub examples: Vec<String>,
-    /// Commands it must not fit.
+    /// Commands that it must not match.
     #[serde(default)]
     pub counter_examples: Vec<String>,
 }
 
-/// Whose rule it is.
+/// Where a rule comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RuleOrigin {
-    /// The user's own.
+    /// The settings of the user.
     User,
-    /// The project's, which may only tighten.
+    /// The settings of the project, which may only be stricter.
     Project,
 }
 
@@ -67,10 +67,10 @@ impl RuleOrigin {
 /// A rule that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RuleError {
-    /// It fits nothing.
+    /// It has no words.
     #[error("rule {0:?}: its match has no words; write for example `git push ...`")]
     Empty(String),
-    /// `...` stands elsewhere.
+    /// `...` is not the last word.
     #[error("rule {0:?}: `...` stands for all further words and must be the last")]
     RestNotLast(String),
     /// There is no such tool, mode or profile.
@@ -78,15 +78,15 @@ pub enum RuleError {
     Unknown {
         /// The rule.
         rule: String,
-        /// What there is none of.
+        /// What is unknown: a tool, a mode or a profile.
         what: &'static str,
         /// The name given.
         name: String,
     },
-    /// A project's rule allows something.
+    /// A rule of a project allows a command.
     #[error("rule {0:?}: a project may ask and deny, and only the user may allow")]
     Loosens(String),
-    /// An example that the rule does not fit.
+    /// The rule does not match one of its examples.
     #[error("rule {rule:?} does not fit its example {example:?}")]
     Example {
         /// The rule.
@@ -94,7 +94,7 @@ pub enum RuleError {
         /// The example.
         example: String,
     },
-    /// A counter-example that the rule fits.
+    /// The rule matches one of its counter-examples.
     #[error("rule {rule:?} fits its counter-example {example:?}")]
     CounterExample {
         /// The rule.
@@ -112,13 +112,13 @@ struct Loaded {
     rest: bool,
 }
 
-/// Rules that were checked.
+/// Checked rules.
 #[derive(Debug, Default)]
 pub struct Rules(Vec<Loaded>);
 
-/// Where a rule is to hold.
+/// The circumstances of a call, to which a rule may be limited.
 #[derive(Clone, Copy)]
-pub(super) struct Scene<'a> {
+pub(super) struct CallContext<'a> {
     pub(super) tool: &'a str,
     pub(super) mode: Mode,
     pub(super) dialect: Dialect,
@@ -131,10 +131,10 @@ impl Rules {
         Self(Vec::new())
     }
 
-    /// Adds rules after their examples were tried.
+    /// Checks rules with their examples, and adds them.
     ///
     /// # Errors
-    /// Names the first rule that cannot be used, and the example that shows it.
+    /// When a rule cannot be used; the error names the first one.
     pub fn add(&mut self, rules: Vec<Rule>, origin: RuleOrigin) -> Result<(), RuleError> {
         for rule in rules {
             let loaded = Loaded::check(rule, origin)?;
@@ -143,14 +143,14 @@ impl Rules {
         Ok(())
     }
 
-    /// Returns what asks about or denies a command: the decision, the rule and why.
+    /// Returns the rules that ask about or deny a command: decision, name and reason.
     pub(super) fn stricter<'a>(
         &'a self,
         words: &'a [Word],
-        scene: Scene<'a>,
+        scene: CallContext<'a>,
     ) -> impl Iterator<Item = (Decision, String, &'a str)> {
         let fits = move |loaded: &&Loaded| {
-            loaded.rule.decision != Decision::Allow && loaded.holds(scene) && loaded.may_fit(words)
+            loaded.rule.decision != Decision::Allow && loaded.applies(scene) && loaded.may_fit(words)
         };
         self.0
             .iter()
@@ -159,10 +159,10 @@ impl Rules {
     }
 
     /// Returns the rule that allows a command, if there is one.
-    pub(super) fn allowing(&self, words: &[Word], scene: Scene<'_>) -> Option<String> {
+    pub(super) fn allowing(&self, words: &[Word], scene: CallContext<'_>) -> Option<String> {
         let texts: Vec<&str> = words.iter().map(Word::lit).collect::<Option<_>>()?;
         let fits = |loaded: &&Loaded| {
-            loaded.rule.decision == Decision::Allow && loaded.holds(scene) && loaded.fits(&texts)
+            loaded.rule.decision == Decision::Allow && loaded.applies(scene) && loaded.fits(&texts)
         };
         self.0.iter().find(fits).map(Loaded::label)
     }
@@ -213,7 +213,7 @@ impl Loaded {
         format!("{}:{}", self.origin.word(), self.rule.name)
     }
 
-    fn holds(&self, scene: Scene<'_>) -> bool {
+    fn applies(&self, scene: CallContext<'_>) -> bool {
         let is =
             |wanted: &Option<String>, given: &str| wanted.as_deref().is_none_or(|wanted| wanted == given);
         is(&self.rule.tool, scene.tool)
@@ -221,23 +221,26 @@ impl Loaded {
             && is(&self.rule.profile, scene.dialect.profile())
     }
 
-    fn fits(&self, words: &[&str]) -> bool {
-        let long_enough =
-            if self.rest { words.len() >= self.words.len() } else { words.len() == self.words.len() };
-        long_enough && self.words.iter().zip(words).all(|(pattern, word)| glob::fits(pattern, word))
+    /// Returns whether a command may have this number of words.
+    fn takes(&self, count: usize) -> bool {
+        if self.rest { count >= self.words.len() } else { count == self.words.len() }
     }
 
-    /// The same for a rule that tightens: what a word can be counts, and a program's directory does not.
+    fn fits(&self, words: &[&str]) -> bool {
+        self.takes(words.len())
+            && self.words.iter().zip(words).all(|(pattern, word)| names::fits(pattern, word))
+    }
+
+    /// Returns whether a rule that asks or denies may match: any possible value of a word counts, and the directory of
+    /// the program does not matter.
     fn may_fit(&self, words: &[Word]) -> bool {
-        let long_enough =
-            if self.rest { words.len() >= self.words.len() } else { words.len() == self.words.len() };
         let splits = words.iter().any(|word| word.splits && word.known.is_none());
-        (long_enough || splits)
+        (self.takes(words.len()) || splits)
             && self.words.iter().zip(words).enumerate().all(|(at, (pattern, word))| match word.values() {
                 None => true,
                 Some(values) => values.iter().any(|value| {
                     let base = value.rsplit('/').next().unwrap_or(value);
-                    glob::fits(pattern, value) || (at == 0 && glob::fits(pattern, base))
+                    names::fits(pattern, value) || (at == 0 && names::fits(pattern, base))
                 }),
             })
     }
@@ -271,7 +274,8 @@ mod tests {
         text.split_whitespace().map(Word::plain).collect()
     }
 
-    const SCENE: Scene<'_> = Scene { tool: "shell", mode: Mode::Safe, dialect: Dialect::Canonical };
+    const SCENE: CallContext<'_> =
+        CallContext { tool: "shell", mode: Mode::Safe, dialect: Dialect::Canonical };
 
     #[test]
     fn a_rule_fits_whole_words() {
@@ -292,7 +296,7 @@ mod tests {
         let rules = loaded(rule("rm -rf ...", Decision::Deny)).unwrap();
         let denies = |words: &[Word]| rules.stricter(words, SCENE).count() == 1;
         assert!(denies(&words("/bin/rm -rf x")));
-        assert!(denies(&[Word::plain("rm"), Word::open("$x")]));
+        assert!(denies(&[Word::plain("rm"), Word::unknown("$x")]));
         assert!(!denies(&words("rm x")));
     }
 

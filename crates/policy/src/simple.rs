@@ -1,4 +1,4 @@
-//! Judges a simple command: its assignments, its words, its redirections.
+//! Simple commands: their assignments, words and redirections.
 
 use crate::variables::is_set_by_shells;
 use brush_parser::ast::{
@@ -7,7 +7,7 @@ use brush_parser::ast::{
 };
 
 use super::decision::Ground;
-use super::judge::{Feed, Grammar, Judge, text_of};
+use super::judge::{Grammar, Judge, PipeContent, text_of};
 use super::word::{Context, Read, Variable, Word, read_here, read_value, read_word};
 
 impl Judge<'_> {
@@ -55,25 +55,25 @@ impl Judge<'_> {
             }
         }
         let part = text_of(&words);
-        // What it prints into a file is no code that it runs.
-        let (wrote, feed) = (self.wrote, self.feed);
+        // A file that its redirections write is not code that it runs.
+        let (wrote, input) = (self.wrote, self.input);
         for redirect in redirects {
             self.redirect(redirect, &part);
         }
         let writes = std::mem::replace(&mut self.wrote, wrote);
-        self.output = Feed::Unknown;
+        self.output = PipeContent::Unknown;
         self.call(&words);
         self.wrote |= writes;
-        self.feed = feed;
+        self.input = input;
     }
 
-    /// Reads a word, judges what runs to make it, and returns what it becomes.
+    /// Expands a word, analyses its substitutions, and returns the resulting words.
     pub(super) fn word(&mut self, raw: &str) -> Vec<Word> {
         self.read_with(raw, read_word)
     }
 
     fn value(&mut self, raw: &str) -> Word {
-        self.read_with(raw, read_value).pop().unwrap_or_else(|| Word::open(raw))
+        self.read_with(raw, read_value).pop().unwrap_or_else(|| Word::unknown(raw))
     }
 
     fn read_with(&mut self, raw: &str, reader: fn(&str, &Context<'_>) -> Read) -> Vec<Word> {
@@ -85,7 +85,7 @@ impl Judge<'_> {
             let home = self.request.home;
             let variables = &self.variables;
             let variable = |name: &str| match (variables.get(name), name, cwd) {
-                // The shell changes these by itself, whatever was assigned.
+                // The shell itself changes these variables.
                 (Some(_), name, _) if is_set_by_shells(name) => Variable::Unknown,
                 (Some(known), _, _) => known.clone(),
                 (None, "HOME", _) if !home.is_empty() => Variable::Known(vec![home.to_owned()]),
@@ -94,8 +94,8 @@ impl Judge<'_> {
             };
             reader(raw, &Context { home, cwd, variable: &variable })
         };
-        if let Some(trouble) = read.trouble {
-            self.ask(Ground::NotLiteral, raw, &format!("it has {trouble}"), "may run commands");
+        if let Some(problem) = read.problem {
+            self.ask(Ground::NotLiteral, raw, &format!("it has {problem}"), "may run commands");
         }
         if read.evaluates {
             self.evaluates(raw);
@@ -103,29 +103,29 @@ impl Judge<'_> {
         self.secret_variables(&read.used, raw);
         self.used.extend(read.used);
         for name in read.assigned {
-            self.assign(&name, &Word::open(raw), raw);
+            self.assign(&name, &Word::unknown(raw), raw);
         }
         let mut words = read.words;
-        let mut feed = Feed::Unknown;
+        let mut printed = PipeContent::Unknown;
         for script in &read.scripts {
             let grammar = self.grammar;
-            self.output = Feed::Unknown;
+            self.output = PipeContent::Unknown;
             self.isolated(|judge| judge.script(script, grammar));
-            feed = self.output;
+            printed = self.output;
         }
         let inside = raw.trim_matches('"');
         let whole = read.scripts.len() == 1 && inside.starts_with("$(") && inside.ends_with(')');
-        if whole && feed != Feed::Unknown {
+        if whole && printed != PipeContent::Unknown {
             words.iter_mut().for_each(|word| word.in_project = true);
         }
         for word in &words {
-            self.look_for_disguise(word);
+            self.check_for_disguise(word);
         }
         words
     }
 
-    /// Asks about letters that look like others where a reader would trust them.
-    fn look_for_disguise(&mut self, word: &Word) {
+    /// Asks about characters that look like others in options, addresses and URLs.
+    fn check_for_disguise(&mut self, word: &Word) {
         let values = word.values().unwrap_or_default();
         let trusted = |value: &String| value.starts_with('-') || value.contains("://") || value.contains('@');
         if values.iter().any(|value| trusted(value) && !value.is_ascii()) {
@@ -145,8 +145,8 @@ impl Judge<'_> {
         let values = match &assignment.value {
             AssignmentValue::Scalar(word) => {
                 let value = self.value(&word.value);
-                // What is added to is not known in full.
-                if assignment.append { vec![Word::open(raw)] } else { vec![value] }
+                // The value before the appended text is unknown.
+                if assignment.append { vec![Word::unknown(raw)] } else { vec![value] }
             }
             AssignmentValue::Array(elements) => {
                 let mut values = Vec::new();
@@ -163,18 +163,16 @@ impl Judge<'_> {
         for value in &values {
             self.assign(name, value, raw);
             if !stays {
-                // It holds for this one command, or longer in some shells.
+                // It applies to this command only; in some shells it stays set.
                 self.variables.insert(name.to_owned(), Variable::Unknown);
             }
             if stays {
-                for text in value.values().unwrap_or_default().to_vec() {
-                    self.mention(&text, raw);
-                }
+                self.mention_values(value, raw);
             }
         }
     }
 
-    /// Asks about an index of an array, which bash calculates.
+    /// Asks about an index of an array, which bash evaluates as arithmetic.
     fn index(&mut self, index: &str, raw: &str) {
         if !index.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
             self.ask(Ground::UnknownCode, raw, "an index may run commands", "may run commands");
@@ -183,9 +181,9 @@ impl Judge<'_> {
         }
     }
 
-    /// Asks about the mere name of a secret: what is done with it later cannot be followed.
+    /// Asks about a text that names a secret, because its later use is unknown.
     pub(super) fn mention(&mut self, text: &str, part: &str) {
-        if text.contains('/') && super::secrets::is_secret(text) {
+        if text.contains('/') && super::secret_files::is_secret(text) {
             self.ask(
                 Ground::Secret,
                 part,
@@ -195,10 +193,17 @@ impl Judge<'_> {
         }
     }
 
+    /// Asks about each value of a word that names a secret.
+    pub(super) fn mention_values(&mut self, word: &Word, part: &str) {
+        for value in word.values().unwrap_or_default() {
+            self.mention(value, part);
+        }
+    }
+
     pub(super) fn redirect(&mut self, redirect: &IoRedirect, command: &str) {
         if !is_output(redirect) {
-            // What is read then does not come through the pipe.
-            self.feed = Feed::Unknown;
+            // Its input no longer comes from the pipe.
+            self.input = PipeContent::Unknown;
         }
         match redirect {
             IoRedirect::File(_, kind, target) => self.file_redirect(kind, target, command),
@@ -216,8 +221,8 @@ impl Judge<'_> {
             IoRedirect::HereDocument(_, document) => {
                 if document.requires_expansion {
                     if document.doc.value.contains("\\\n") {
-                        // bash joins such lines before it looks for the end, so that more may be code than is seen.
-                        let why = "a line that goes on may hide where the document ends";
+                        // bash joins such lines before it searches for the end, so more text may be code.
+                        let why = "a continued line may hide where the document ends";
                         self.ask(Ground::UnknownCode, &document.doc.value, why, "may run commands");
                     }
                     self.read_with(&document.doc.value, read_here);
@@ -226,7 +231,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Asks about a file that is emptied: whatever it is wrapped in, a command that prints nothing is there for that.
+    /// Asks about a redirection that empties a file: the command prints nothing.
     fn empties(&mut self, file: &str, part: &str, command: &str) {
         let silent = matches!(command.rsplit(' ').next(), Some("" | ":" | "true"));
         if silent && !file.starts_with("/dev/") {

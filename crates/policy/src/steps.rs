@@ -1,21 +1,21 @@
-//! What a script does one after the other, for people.
+//! The steps of a script, for people.
 
 use brush_parser::ast::{CompoundList, CompoundListItem, Pipeline, SourceLocation};
 
-use super::guard::guarded;
-use super::walk::parse;
+use super::panics::catching_panics;
+use super::syntax::parse;
 
-/// What separates two steps; the longer ones come first.
+/// Separators of steps; longer ones come first.
 const SEPARATORS: [&str; 5] = ["&&", "||", ";", "&", "\n"];
 
-/// How many separators in the redirections of a step are tried.
+/// Most separators that are tried for the end of a step.
 const MOST_TRIES: usize = 16;
 
-/// Returns the steps of a script, each a pipeline as it is written. Together they are the whole script but for what
-/// separates them. There are none where there is only one, or where the script cannot be taken apart with certainty.
+/// Returns the steps of a script, each a pipeline as it is written. Together with their separators they are the whole
+/// script. The result is empty if there is only one step, or if the script cannot be split with certainty.
 #[must_use]
 pub fn steps(script: &str) -> Vec<String> {
-    guarded(|| steps_of(script)).flatten().filter(|steps| steps.len() > 1).unwrap_or_default()
+    catching_panics(|| steps_of(script)).flatten().filter(|steps| steps.len() > 1).unwrap_or_default()
 }
 
 fn steps_of(script: &str) -> Option<Vec<String>> {
@@ -26,13 +26,13 @@ fn steps_of(script: &str) -> Option<Vec<String>> {
         .flat_map(|CompoundList(items)| items)
         .flat_map(|CompoundListItem(list, _)| list.into_iter().map(|(_, pipeline)| pipeline))
         .collect();
-    // Places are counted in characters.
+    // The parser counts positions in characters.
     let bytes: Vec<usize> = script.char_indices().map(|(at, _)| at).chain([script.len()]).collect();
     let mut steps = Vec::new();
     let mut begin = 0;
     for (at, pipeline) in pipelines.iter().enumerate() {
         let (step, next) = match pipelines.get(at + 1) {
-            // The grammar leaves redirections out of a place, so a step ends somewhere between two places.
+            // Positions of the parser leave out redirections, so a step ends between two positions.
             Some(next) => cut(script, begin, between(&bytes, pipeline, next)?, pipeline)?,
             None => (whole(&script[begin..], pipeline)?, script.len()),
         };
@@ -71,9 +71,9 @@ fn cut(
     })
 }
 
-/// Returns a text that says this pipeline and nothing else.
+/// Returns the text if it parses to exactly this pipeline.
 fn whole(text: &str, pipeline: &Pipeline) -> Option<String> {
-    let says_it = |text: &&str| {
+    let is_it = |text: &&str| {
         let read = parse(text).ok();
         let commands = read.iter().flat_map(|program| &program.complete_commands);
         let mut items = commands.flat_map(|CompoundList(items)| items);
@@ -86,7 +86,7 @@ fn whole(text: &str, pipeline: &Pipeline) -> Option<String> {
     };
     let text = text.trim();
     let bare = text.trim_end_matches([';', ' ', '\t', '\n']);
-    [bare, text].into_iter().find(says_it).map(str::to_owned)
+    [bare, text].into_iter().find(is_it).map(str::to_owned)
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
-//! Stage one: which tool may be called in which mode.
+//! The table of tools and modes.
 
 use mw_model::{Dialect, ToolClass};
 
-use super::decision::Decision;
+use super::decision::{Decision, Reason, Verdict};
 use super::mode::Mode;
 
-/// Returns what a call is called in a sentence.
+/// Describes a call in a sentence.
 const fn in_words(class: ToolClass) -> &'static str {
     match class {
         ToolClass::Reads => "looking at tasks",
@@ -18,7 +18,7 @@ const fn in_words(class: ToolClass) -> &'static str {
     }
 }
 
-/// Looks a call up in the table of tools and modes, and says why when it is not simply allowed.
+/// Decides a call by its tool and the mode; returns the reason if it is not allowed.
 pub(super) fn stage_one(
     class: ToolClass,
     mode: Mode,
@@ -29,12 +29,12 @@ pub(super) fn stage_one(
     let asks_first = dialect.asks_first();
     let decision = match (mode, class) {
         (Mode::Dangerous | Mode::Auto, _) => Allow,
-        // One dialect asks before every start and kill; in the others the command decides.
+        // One dialect asks before every start and kill. In the others the command decides.
         (Mode::Safe, ToolClass::Starts | ToolClass::Awaits | ToolClass::Kills) if asks_first => Ask,
         (Mode::Safe, ToolClass::Starts | ToolClass::Awaits | ToolClass::Kills) => Allow,
         (Mode::Safe | Mode::Plan, ToolClass::Reads) => Allow,
         (Mode::Safe, ToolClass::Clears) => Allow,
-        // What is typed is code to whatever reads it, and a subagent acts on its own.
+        // Typed text may be code for the program that reads it, and a subagent acts independently.
         (Mode::Safe, ToolClass::Types | ToolClass::Delegates) => Ask,
         (
             Mode::Plan,
@@ -70,6 +70,25 @@ pub(super) fn stage_one(
         Deny => format!("{what} is not for mode {mode}"),
     };
     (decision, why)
+}
+
+/// Judges a call of a tool of another server. Its effects are unknown, except for what the server declares: whether it
+/// only reads.
+#[must_use]
+pub fn foreign_tool(mode: Mode, name: &str, reads: bool) -> Verdict {
+    let decision = match mode {
+        Mode::Dangerous | Mode::Auto => Decision::Allow,
+        Mode::Safe | Mode::Plan if reads => Decision::Allow,
+        Mode::Safe => Decision::Ask,
+        Mode::Plan | Mode::Ci => Decision::Deny,
+    };
+    let why = match decision {
+        Decision::Allow => None,
+        Decision::Ask => Some("its effects are unknown".to_owned()),
+        Decision::Deny => Some(format!("not allowed in mode {}", mode.name())),
+    };
+    let reasons = why.into_iter().map(|why| Reason { part: name.to_owned(), why }).collect();
+    Verdict { decision, reasons, effects: Vec::new(), rules: vec!["foreign-tool".to_owned()], parsed: true }
 }
 
 #[cfg(test)]

@@ -39,14 +39,6 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// Repairs the batch of output in which supervisors of an earlier version were killed.
-    pub(crate) fn finish_old_batch(&mut self) {
-        // The task goes on, even if this fails.
-        let _ = self.log.finish_old_batch([&self.stdout.read, &self.stderr.read]);
-    }
-}
-
-impl Files {
     /// Returns what to poll for more output.
     pub(crate) fn output(&self) -> impl Iterator<Item = PollFd<'_>> {
         let full = self.log.full_pipe(Stream::Stdout);

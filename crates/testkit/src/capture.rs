@@ -1,4 +1,4 @@
-//! Collects what a command prints while it runs.
+//! Collects the output of a running command.
 
 use std::io::Read;
 use std::sync::mpsc::{Receiver, channel};
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// Everything that came out of one end so far.
+/// The output of one stream so far.
 pub(crate) struct Capture {
     bytes: Arc<Mutex<Vec<u8>>>,
     closed: Receiver<()>,
@@ -20,7 +20,7 @@ impl Capture {
         let sink = Arc::clone(&bytes);
         thread::spawn(move || {
             let mut buffer = vec![0; 64 << 10];
-            // A terminal whose other side is closed answers with an error, not with an end.
+            // A terminal whose other side is closed returns an error, not an end of file.
             while let Ok(count @ 1..) = from.read(&mut buffer) {
                 sink.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(&buffer[..count]);
             }
@@ -29,12 +29,12 @@ impl Capture {
         Self { bytes, closed }
     }
 
-    /// Returns a copy of what came so far.
+    /// Returns a copy of the output so far.
     pub(crate) fn so_far(&self) -> Vec<u8> {
         self.bytes.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Waits for the end; tells whether it came.
+    /// Waits for the end of the stream; returns whether it came in time.
     pub(crate) fn ends_within(&self, limit: Duration) -> bool {
         self.closed.recv_timeout(limit).is_ok()
     }

@@ -1,18 +1,18 @@
-//! Clients of protocols that nobody here wrote. `cargo xtask clients` fetches them.
+//! Third-party clients of protocols. `cargo xtask clients` installs them.
 
 use std::path::PathBuf;
 
 use crate::needs::{Need, skip};
 
-/// Where they are, if not beside what cargo builds.
+/// The variable with their directory, if that is not in the target directory.
 const PLACE: &str = "MW_TEST_CLIENTS";
 
-/// The clients that were fetched.
+/// The installed clients.
 pub struct Clients {
     place: PathBuf,
 }
 
-/// Finds the clients; where there are none, the test is skipped.
+/// Finds the clients; without them the test is skipped.
 #[must_use]
 pub fn found() -> Clients {
     let built = || {
@@ -27,7 +27,7 @@ pub fn found() -> Clients {
 }
 
 impl Clients {
-    /// Returns the Python that has the clients' libraries.
+    /// Returns the Python interpreter with the libraries of the clients.
     #[must_use]
     pub fn python(&self) -> PathBuf {
         self.place.join("venv/bin/python3")

@@ -1,4 +1,4 @@
-//! Programs that do what no script can, in C.
+//! Programs in C, for what a script cannot do.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use crate::home::Home;
 
-/// Ends its first thread, and lives on in another for longer than any test.
+/// Ends its first thread and continues in another one for longer than any test.
 pub const WITHOUT_FIRST_THREAD: &str = r"
 #include <pthread.h>
 #include <unistd.h>
@@ -18,8 +18,8 @@ int main(void) {
     syscall(SYS_exit, 0);
 }";
 
-/// Runs its arguments as a child and adopts every orphan below it. When it gets SIGUSR1 it makes the file `usr1`, at
-/// SIGUSR2, after that, the file `usr2`.
+/// Runs its arguments as a child and is the subreaper of all descendants. It creates the file `usr1` on SIGUSR1 and the
+/// file `usr2` on SIGUSR2.
 pub const ADOPTIVE_PARENT: &str = r#"
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -45,7 +45,7 @@ int main(int count, char **words) {
         close(creat(info.ssi_signo == SIGUSR1 ? "usr1" : "usr2", 0600));
 }"#;
 
-/// Traces the process whose id it is given, as a debugger does, and never lets it run; it lives for longer than any test.
+/// Attaches to a process like a debugger and keeps it stopped for longer than any test.
 pub const DEBUGGER: &str = r"
 #include <stdlib.h>
 #include <unistd.h>
@@ -57,10 +57,10 @@ int main(int count, char **words) {
 }";
 
 impl Home {
-    /// Compiles a program into the working directory and returns its path. Without a C compiler nothing here is built.
+    /// Compiles a program into the working directory and returns its path.
     ///
     /// # Panics
-    /// When the program is wrong.
+    /// When there is no C compiler or the program does not compile.
     pub fn compile(&self, name: &str, source: &str) -> PathBuf {
         let path = self.work().join(name);
         let mut compiler = Command::new("cc")

@@ -1,8 +1,8 @@
-//! What programs may rely on in the JSON of a task.
+//! The fields of JSON output that programs rely on.
 
 use serde_json::Value;
 
-/// Fields of a task in `list --json` and `status --json`; null when not known, never absent.
+/// Fields of a task in `list --json` and `status --json`. An unknown value is null; no field is absent.
 pub const TASK_FIELDS: [&str; 37] = [
     "id",
     "kind",
@@ -53,7 +53,7 @@ pub const RECEIPT_FIELDS: [&str; 7] =
 /// Fields of `output --json`.
 pub const OUTPUT_FIELDS: [&str; 6] = ["text", "offset", "next_offset", "eof", "truncated", "dropped_bytes"];
 
-/// Checks that an object has all of these fields, whatever they hold.
+/// Checks that an object has all of these fields.
 ///
 /// # Panics
 /// When one is absent.
@@ -63,7 +63,7 @@ pub fn has_fields(object: &Value, fields: &[&str]) {
     assert!(missing.is_empty(), "without {missing:?}: {object}");
 }
 
-/// Returns a count that is written as a number or as a list of what was counted.
+/// Returns a count that is written as a number or as a list.
 ///
 /// # Panics
 /// When it is neither.
@@ -90,7 +90,7 @@ pub fn is_signal(value: &Value, number: i32) -> bool {
 /// Returns a list of process ids.
 ///
 /// # Panics
-/// When it is none.
+/// When it is not a list.
 #[track_caller]
 #[must_use]
 pub fn pids(value: &Value) -> Vec<u64> {

@@ -1,4 +1,4 @@
-//! A command that is talked to line by line.
+//! An interactive command with lines on its standard streams.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
@@ -14,7 +14,7 @@ use rustix::process::{Pid, Signal, kill_process_group, pidfd_send_signal};
 use crate::capture::Capture;
 use crate::running::{ended_within, hold};
 
-/// A command whose standard input stays open. It leads a process group of its own and is killed when this is dropped.
+/// A command with an open standard input, in a separate process group. It is killed when this value is dropped.
 pub struct Conversation {
     child: Child,
     process: OwnedFd,
@@ -50,26 +50,26 @@ impl Conversation {
         self.child.id()
     }
 
-    /// Returns what it complained about so far.
+    /// Returns its standard error so far.
     #[must_use]
-    pub fn complained(&self) -> String {
+    pub fn stderr_text(&self) -> String {
         String::from_utf8_lossy(&self.stderr.so_far()).into_owned()
     }
 
-    /// Writes to it.
+    /// Writes to its standard input.
     ///
     /// # Errors
-    /// When it has gone.
+    /// When the command has ended.
     pub fn say(&mut self, bytes: &[u8]) -> io::Result<()> {
         let stdin = self.stdin.as_mut().ok_or(io::ErrorKind::NotConnected)?;
         stdin.write_all(bytes)?;
         stdin.flush()
     }
 
-    /// Hands over its standard input, for a thread that may block on it.
+    /// Returns its standard input, for a thread that may block on it.
     ///
     /// # Panics
-    /// When it was handed over or closed before.
+    /// When it was taken or closed before.
     #[must_use]
     pub fn take_input(&mut self) -> ChildStdin {
         self.stdin.take().expect("standard input is still here")
@@ -80,9 +80,9 @@ impl Conversation {
         self.stdin = None;
     }
 
-    /// Waits for one line; nothing when none comes in time, or no more can come. Nothing is read before the first
+    /// Waits for one line; nothing if none comes in time or the output has ended. Nothing is read before the first
     /// call.
-    pub fn hear(&mut self, limit: Duration) -> Option<String> {
+    pub fn read_line(&mut self, limit: Duration) -> Option<String> {
         let lines = self.lines.get_or_insert_with(|| {
             let (line, lines) = channel();
             let stdout = BufReader::new(self.unread.take().expect("stdout is a pipe"));
@@ -95,13 +95,13 @@ impl Conversation {
         lines.recv_timeout(limit).ok()
     }
 
-    /// Returns how many bytes it has printed that nobody has read; of what was heard, none.
+    /// Returns how many bytes of its output are unread.
     #[must_use]
     pub fn unread_bytes(&self) -> u64 {
         self.unread.as_ref().and_then(|stdout| ioctl_fionread(stdout).ok()).unwrap_or(0)
     }
 
-    /// Returns how many bytes were written to it that it has not read.
+    /// Returns how many bytes of its input are unread.
     #[must_use]
     pub fn untaken_bytes(&self) -> u64 {
         self.stdin.as_ref().and_then(|stdin| ioctl_fionread(stdin).ok()).unwrap_or(0)
@@ -123,7 +123,7 @@ impl Conversation {
         !ended_within(&self.process, Duration::ZERO)
     }
 
-    /// Waits for its end; returns the exit code, if it gave one.
+    /// Waits for its end; returns the exit code, if it has one.
     ///
     /// # Panics
     /// When it does not end in time.
@@ -132,7 +132,7 @@ impl Conversation {
             ended_within(&self.process, limit),
             "still runs after {limit:?}: {}\n── stderr\n{}",
             self.label,
-            self.complained()
+            self.stderr_text()
         );
         self.child.wait().expect("a child can be waited for").code()
     }

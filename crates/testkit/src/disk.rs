@@ -1,4 +1,4 @@
-//! A disk small enough to fill.
+//! A small file system that a test can fill.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -9,7 +9,7 @@ pub(crate) struct Disk {
 }
 
 impl Disk {
-    /// Mounts one of `bytes` bytes; says why when that cannot be done, as for anybody but root.
+    /// Mounts a file system of `bytes` bytes. The error says why that is not possible; only root can mount one.
     pub(crate) fn mount(at: &Path, bytes: u64) -> Result<Self, String> {
         let output = Command::new("mount")
             .args(["-t", "tmpfs", "-o"])
@@ -29,7 +29,7 @@ impl Disk {
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        // Lazily, because a process that is just dying may still stand in it.
+        // Lazily, because a dying process may still use it.
         Command::new("umount").arg("-l").arg(&self.at).status().ok();
     }
 }

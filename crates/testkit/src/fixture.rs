@@ -1,4 +1,4 @@
-//! Tasks as earlier builds left them on disk.
+//! Tasks on disk in the formats of earlier builds.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +15,7 @@ const V1: [(&str, &str); 4] = [
     ("output.log", include_str!("../fixtures/v1/output.log")),
 ];
 
-/// Puts the task of format 1 into a home that has no database yet.
+/// Writes the task of format 1 to a home without a database.
 ///
 /// # Panics
 /// When it cannot be written.

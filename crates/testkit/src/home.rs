@@ -1,4 +1,4 @@
-//! The sealed environment of one test.
+//! The isolated environment of one test.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirBuilder};
@@ -17,17 +17,18 @@ use crate::outcome::Outcome;
 use crate::processes::{self, kill_if};
 use crate::wait::wait_until;
 
-/// The variable by which everything that a home started is recognised.
+/// The variable that marks every process of a home.
 const TAG: &str = "MW_TEST_TAG";
-/// Set by a person to look at what a test left behind.
+/// The variable with which a person keeps the directory of a test.
 const KEEP: &str = "MW_TEST_KEEP";
-/// How long the end of a home waits for the death of what it killed.
-const BURIAL: Duration = Duration::from_secs(60);
+/// How long a dropped home waits until its killed processes are gone.
+const DEATH_LIMIT: Duration = Duration::from_secs(60);
 
-/// A home of `mw` that no other test sees, with everything that runs in it.
+/// A separate home of `mw` for one test, and the processes in it.
 ///
-/// Commands see `PATH`, a `HOME` of their own, `LANG`, `NO_COLOR`, `MEANWHILE_HOME`, a mode that asks about nothing
-/// (see [`Home::gated`]) and a tag; they run in [`Home::work`]. When the home is dropped, whatever carries its tag is killed and the directory removed.
+/// Commands get `PATH`, a separate `HOME`, `LANG`, `NO_COLOR`, `MEANWHILE_HOME`, a mode without approval (see
+/// [`Home::gated`]) and a tag, and run in [`Home::work`]. When the home is dropped, all processes with its tag are killed
+/// and the directory is removed.
 pub struct Home {
     mw: PathBuf,
     tag: String,
@@ -41,7 +42,7 @@ pub struct Home {
 }
 
 impl Home {
-    /// Makes a home for the given executable.
+    /// Creates a home for an executable.
     ///
     /// # Panics
     /// When no temporary directory can be made.
@@ -50,7 +51,7 @@ impl Home {
         Self::with_state_in(mw, "state")
     }
 
-    /// Makes a home whose `MEANWHILE_HOME` has a path of more than `length` bytes.
+    /// Creates a home whose `MEANWHILE_HOME` has a path of more than `length` bytes.
     ///
     /// # Panics
     /// When no temporary directory can be made.
@@ -60,7 +61,7 @@ impl Home {
         Self::with_state_in(mw, &folder)
     }
 
-    /// Makes a home whose `MEANWHILE_HOME` is a disk of `bytes` bytes; where none can be mounted, the test is skipped.
+    /// Creates a home whose `MEANWHILE_HOME` is a file system of `bytes` bytes. If none can be mounted, the test is skipped.
     ///
     /// # Panics
     /// When no temporary directory can be made.
@@ -78,8 +79,8 @@ impl Home {
         home
     }
 
-    /// Makes a home in which the modes of files bind `mw`, also when root runs the tests: it lacks the right to pass
-    /// over them. Without `setpriv` to take it away, the test is skipped.
+    /// Creates a home in which `mw` has no capability to ignore file modes, even if root runs the tests. Without
+    /// `setpriv` the test is skipped.
     ///
     /// # Panics
     /// When no temporary directory can be made.
@@ -119,14 +120,14 @@ impl Home {
         }
     }
 
-    /// Lets the mode be the usual one, so that what a session starts passes the gate.
+    /// Uses the default mode, so that commands of a session may need approval.
     #[must_use]
     pub fn gated(mut self) -> Self {
         self.is_gated = true;
         self
     }
 
-    /// Goes on where there is a program by this name; otherwise the test is skipped, and nothing is left of the home.
+    /// Continues if a program exists; otherwise the home is removed and the test is skipped.
     #[must_use]
     pub fn needing(self, program: &'static str) -> Self {
         if has_program(program) {
@@ -143,19 +144,19 @@ impl Home {
         self
     }
 
-    /// Returns the directory that `MEANWHILE_HOME` names; the first command makes it.
+    /// Returns the directory in `MEANWHILE_HOME`, which the first command creates.
     #[must_use]
     pub fn state(&self) -> &Path {
         &self.state
     }
 
-    /// Returns the directory in which commands, and so tasks, run.
+    /// Returns the working directory of commands and tasks.
     #[must_use]
     pub fn work(&self) -> PathBuf {
         self.root().join("work")
     }
 
-    /// Returns the directory that `HOME` names.
+    /// Returns the directory in `HOME`.
     #[must_use]
     pub fn user(&self) -> PathBuf {
         self.root().join("user")
@@ -172,19 +173,19 @@ impl Home {
         I::Item: AsRef<OsStr>,
     {
         let mut command = if self.is_bound {
-            let mut command = self.sealed("setpriv");
+            let mut command = self.isolated("setpriv");
             command.args(["--bounding-set", "-dac_override,-dac_read_search"]).arg(&self.mw);
             command
         } else {
-            self.sealed(&self.mw)
+            self.isolated(&self.mw)
         };
         command.args(args);
         Invocation::new(command)
     }
 
-    /// Prepares another program, sealed in the same way.
+    /// Prepares another program in the same environment.
     pub fn program(&self, program: impl AsRef<OsStr>) -> Invocation {
-        Invocation::new(self.sealed(program))
+        Invocation::new(self.isolated(program))
     }
 
     /// Runs `mw` with these arguments.
@@ -199,7 +200,7 @@ impl Home {
         self.command(args).run()
     }
 
-    fn sealed(&self, program: impl AsRef<OsStr>) -> Command {
+    fn isolated(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         command.env_clear().current_dir(self.work());
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
@@ -213,7 +214,7 @@ impl Home {
         command
     }
 
-    /// Returns the ids of all living processes that were started in this home, ours and the tasks'.
+    /// Returns the ids of all living processes of this home, including those of tasks.
     #[must_use]
     pub fn tagged(&self) -> Vec<u32> {
         let ours = |pid: &u32| self.is_tagged(*pid) && processes::alive(*pid);
@@ -232,12 +233,12 @@ impl Home {
         wait_until(limit, "no process of the home is left", || self.is_empty().then_some(()));
     }
 
-    /// Looks twice: what was started by somebody who ended during the first look may not have been in it.
+    /// Searches twice: a process whose parent ended during the first search may be missing in it.
     fn is_empty(&self) -> bool {
         self.tagged().is_empty() && self.tagged().is_empty()
     }
 
-    /// Makes a file in the working directory that a script waits for, see [`crate::children::gate`].
+    /// Creates the file for which a script waits, see [`crate::children::gate`].
     ///
     /// # Panics
     /// When it cannot be made.
@@ -248,9 +249,9 @@ impl Home {
 
 impl Drop for Home {
     fn drop(&mut self) {
-        // A guardian may start something new while its supervisor dies, so look again until all is quiet.
+        // A guardian may start a process while its supervisor dies, so this is repeated until none is left.
         let begun = Instant::now();
-        while begun.elapsed() < BURIAL {
+        while begun.elapsed() < DEATH_LIMIT {
             if self.is_empty() {
                 break;
             }

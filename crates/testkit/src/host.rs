@@ -1,4 +1,4 @@
-//! A host that speaks to `mw mcp` on its standard streams, message by message.
+//! An MCP host that exchanges messages with `mw mcp` on standard streams.
 
 use std::time::{Duration, Instant};
 
@@ -14,33 +14,33 @@ pub struct Host {
     /// The server's process.
     pub server: Conversation,
     last: i64,
-    /// What came and was not asked for yet.
+    /// Received messages that no call has returned yet.
     heard: Vec<Value>,
 }
 
 impl Host {
-    /// Starts a server in the session `host` and greets it as most hosts do today.
+    /// Starts a server in the session `host` and initializes it with the current protocol version.
     #[must_use]
     pub fn new(home: &Home) -> Self {
         Self::of(home.command(["mcp"]).session("host"))
     }
 
-    /// Starts this server and greets it.
+    /// Starts this server and initializes it.
     pub fn of(invocation: Invocation) -> Self {
         let mut host = Self::silent(invocation);
         host.greet("2025-11-25");
         host
     }
 
-    /// Starts a server and says nothing.
+    /// Starts a server and sends nothing.
     pub fn silent(invocation: Invocation) -> Self {
         Self { server: invocation.converse(), last: 0, heard: Vec::new() }
     }
 
-    /// Says hello in an older revision of the protocol; returns the server's word for itself.
+    /// Initializes the server with a protocol version; returns its reply.
     ///
     /// # Panics
-    /// When the server does not do its part.
+    /// When the server does not react as expected.
     pub fn greet(&mut self, version: &str) -> Value {
         let hello = json!({
             "protocolVersion": version,
@@ -56,7 +56,7 @@ impl Host {
     /// Sends a message.
     ///
     /// # Panics
-    /// When the server has gone.
+    /// When the server has ended.
     pub fn send(&mut self, message: &Value) {
         self.server.say(format!("{message}\n").as_bytes()).expect("the server reads");
     }
@@ -64,7 +64,7 @@ impl Host {
     /// Sends a request; returns its id.
     ///
     /// # Panics
-    /// When the server does not do its part.
+    /// When the server does not react as expected.
     pub fn ask(&mut self, method: &str, params: &Value) -> i64 {
         self.last += 1;
         let id = self.last;
@@ -75,7 +75,7 @@ impl Host {
     /// Sends several calls in one write; returns their ids.
     ///
     /// # Panics
-    /// When the server does not do its part.
+    /// When the server does not react as expected.
     pub fn begin_together<const N: usize>(&mut self, calls: [(&str, Value); N]) -> [i64; N] {
         let mut written = String::new();
         let ids = calls.map(|(tool, arguments)| {
@@ -92,7 +92,7 @@ impl Host {
     /// Sends a call; returns its id.
     ///
     /// # Panics
-    /// When the server does not do its part.
+    /// When the server does not react as expected.
     pub fn begin(&mut self, tool: &str, arguments: &Value) -> i64 {
         self.ask("tools/call", &json!({"name": tool, "arguments": arguments}))
     }
@@ -100,58 +100,58 @@ impl Host {
     /// Waits for a message.
     ///
     /// # Panics
-    /// When the server does not do its part.
+    /// When the server does not react as expected.
     #[track_caller]
     pub fn until(&mut self, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
         if let Some(at) = self.heard.iter().position(&wanted) {
             return self.heard.remove(at);
         }
         let begun = Instant::now();
-        // Nothing more comes only after the last line was read, however late that is.
-        while let Some(line) = self.server.hear(SOON.saturating_sub(begun.elapsed())) {
+        // The output ends only after its last line was read, even if that is late.
+        while let Some(line) = self.server.read_line(SOON.saturating_sub(begun.elapsed())) {
             let message: Value = serde_json::from_str(&line).expect("a server writes messages");
             if wanted(&message) {
                 return message;
             }
             self.heard.push(message);
         }
-        assert!(self.server.runs(), "the server has ended: {}", self.server.complained());
+        assert!(self.server.runs(), "the server has ended: {}", self.server.stderr_text());
         panic!("still not: {what}; heard {:?}", self.heard);
     }
 
-    /// Returns what came and was not asked for yet.
+    /// Returns the received messages that no call has returned yet.
     #[must_use]
     pub fn heard(&self) -> &[Value] {
         &self.heard
     }
 
-    /// Returns the next message, in the order in which they were written; nothing once the server has ended.
+    /// Returns the next message in the order of the output; nothing after the server has ended.
     ///
     /// # Panics
-    /// When the server does not do its part.
+    /// When the server does not react as expected.
     pub fn next_message(&mut self) -> Option<Value> {
-        let line = self.server.hear(SOON)?;
+        let line = self.server.read_line(SOON)?;
         Some(serde_json::from_str(&line).expect("a server writes messages"))
     }
 
-    /// Waits for the answer to a request, whatever it is.
+    /// Waits for the response to a request.
     ///
     /// # Panics
-    /// When the server does not do its part.
+    /// When the server does not react as expected.
     #[track_caller]
     pub fn answer(&mut self, id: i64) -> Value {
         self.until(&format!("an answer to {id}"), |message| message["id"] == id)
     }
 
-    /// Returns whether an answer is here already.
+    /// Returns whether the response to a request arrives within a limit.
     ///
     /// # Panics
-    /// When the server does not do its part.
+    /// When the server does not react as expected.
     pub fn has_answer(&mut self, id: i64, limit: Duration) -> bool {
         let begun = Instant::now();
         while begun.elapsed() < limit {
             let left = limit.saturating_sub(begun.elapsed());
-            let Some(line) = self.server.hear(left) else { break };
+            let Some(line) = self.server.read_line(left) else { break };
             self.heard.push(serde_json::from_str(&line).expect("a server writes messages"));
         }
         self.heard.iter().any(|message| message["id"] == id)
@@ -160,7 +160,7 @@ impl Host {
     /// Calls a tool; returns the result.
     ///
     /// # Panics
-    /// When the server does not do its part.
+    /// When the server does not react as expected.
     #[track_caller]
     pub fn call(&mut self, tool: &str, arguments: &Value) -> Value {
         let id = self.begin(tool, arguments);
@@ -172,7 +172,7 @@ impl Host {
     /// Starts a command in the background; returns its id.
     ///
     /// # Panics
-    /// When the server does not do its part.
+    /// When the server does not react as expected.
     #[track_caller]
     pub fn start(&mut self, script: &str) -> String {
         let result = self.call("shell", &json!({"command": script, "run_in_background": true}));
@@ -180,26 +180,26 @@ impl Host {
         id.unwrap_or_else(|| panic!("not started: {result}")).to_owned()
     }
 
-    /// Calls a tool that tells nothing of its own; returns the tasks whose notices led the reply.
+    /// Calls a tool with an empty result; returns the tasks whose notifications precede it.
     ///
     /// # Panics
-    /// When the server does not do its part.
+    /// When the server does not react as expected.
     #[track_caller]
-    pub fn news(&mut self) -> Vec<String> {
-        told(&self.call("task_list", &json!({"status": "pending"})))
+    pub fn notifications(&mut self) -> Vec<String> {
+        notified_tasks(&self.call("task_list", &json!({"status": "pending"})))
     }
 
-    /// Takes news until there is nothing more to tell of these tasks; returns all that was told.
+    /// Receives notifications until those of `count` tasks have arrived; returns all of them.
     ///
     /// # Panics
-    /// When the server does not do its part.
-    pub fn all_news(&mut self, count: usize) -> Vec<String> {
+    /// When the server does not react as expected.
+    pub fn all_notifications(&mut self, count: usize) -> Vec<String> {
         let begun = Instant::now();
         let mut all = Vec::new();
         while all.len() < count && begun.elapsed() < SOON {
-            all.extend(self.news());
+            all.extend(self.notifications());
         }
-        all.extend(self.news());
+        all.extend(self.notifications());
         all
     }
 }
@@ -219,12 +219,12 @@ pub fn text(result: &Value) -> String {
     texts(result).join("\n")
 }
 
-/// Returns the tasks whose notices come with a result.
+/// Returns the tasks whose notifications come with a result.
 ///
 /// # Panics
 /// When it has no content.
 #[must_use]
-pub fn told(result: &Value) -> Vec<String> {
+pub fn notified_tasks(result: &Value) -> Vec<String> {
     let between = |text: &str| {
         let (_, rest) = text.split_once("<task-id>")?;
         Some(rest.split_once("</task-id>")?.0.to_owned())

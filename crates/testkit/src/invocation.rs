@@ -1,4 +1,4 @@
-//! A command about to be run.
+//! A command that is being prepared.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -10,10 +10,10 @@ use crate::outcome::Outcome;
 use crate::running::Running;
 use crate::terminal::Terminal;
 
-/// No command of ours may take longer, whatever the test.
+/// The default time limit of a command.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// One command and what is special about it.
+/// A command with its input and time limit.
 #[must_use = "nothing runs until `run` or `spawn`"]
 pub struct Invocation {
     command: Command,
@@ -38,7 +38,7 @@ impl Invocation {
         self
     }
 
-    /// Takes a variable away.
+    /// Removes a variable.
     pub fn without(mut self, name: impl AsRef<OsStr>) -> Self {
         self.command.env_remove(name);
         self
@@ -55,13 +55,13 @@ impl Invocation {
         self
     }
 
-    /// Gives it something to read.
+    /// Sets its standard input.
     pub fn input(mut self, bytes: impl Into<Vec<u8>>) -> Self {
         self.input = Some(bytes.into());
         self
     }
 
-    /// Allows it more or less time than 30 s.
+    /// Sets its time limit.
     pub fn limit(mut self, limit: Duration) -> Self {
         self.limit = limit;
         self
@@ -75,7 +75,7 @@ impl Invocation {
         self.spawn().wait()
     }
 
-    /// Leaves it running.
+    /// Starts it in the background.
     ///
     /// # Panics
     /// When it cannot be run.
@@ -85,7 +85,7 @@ impl Invocation {
         Running::spawn(self.command, label, self.limit, self.input)
     }
 
-    /// Leaves it running, to be talked to.
+    /// Starts it with open standard streams.
     ///
     /// # Panics
     /// When it cannot be run.
@@ -95,7 +95,7 @@ impl Invocation {
         Conversation::begin(self.command, label)
     }
 
-    /// Leaves it running on a terminal of its own.
+    /// Starts it on a pseudo-terminal.
     ///
     /// # Panics
     /// When it cannot be run.

@@ -1,18 +1,17 @@
-//! A sealed place to run `mw` in, and children that misbehave.
+//! An isolated environment for tests of `mw`, and scripts for misbehaving children.
 //!
 //! ```text
 //! Home ──▶ Invocation ──▶ Outcome            a command, run to its end
 //!   │           ├───────▶ Running            a command in the background
-//!   │           ├───────▶ Conversation       a command that is talked to line by line
-//!   │           └───────▶ Terminal           a command on a terminal of its own
-//!   ├─ ended, log, pid_in, …                 what became of a task
-//!   └─ tagged, supervisors_of, slay          its processes, and no others
+//!   │           ├───────▶ Conversation       an interactive command, line by line
+//!   │           └───────▶ Terminal           a command on a pseudo-terminal
+//!   ├─ ended, log, pid_in, …                 the state and output of a task
+//!   └─ tagged, supervisors_of, kill_process  processes of this home only
 //! ```
 //!
-//! Nothing leaves a [`Home`]: the environment is cleared, every path lies in a directory of its own, and
-//! everything that is started carries a tag in its environment by which it is found and killed at the end.
-//! Nothing waits for time: [`wait_until`] waits for a condition, and gives up with a sentence. All of it
-//! reads `/proc`, so it needs Linux.
+//! A [`Home`] is isolated: the environment is cleared, all paths are in a temporary directory, and every process has a
+//! tag in its environment, by which it is found and killed at the end. No test sleeps for a fixed time: [`wait_until`]
+//! waits for a condition and panics with a sentence at its deadline. The kit reads `/proc`, so it needs Linux.
 #![forbid(unsafe_code)]
 #![expect(
     clippy::expect_used,

@@ -1,5 +1,5 @@
-//! A model that says what a test tells it to: a real HTTP server on this machine that speaks the wire formats of
-//! OpenAI (`/v1/chat/completions`), Anthropic (`/v1/messages`) and Ollama (`/api/chat`), streaming.
+//! A scripted model: an HTTP server on this machine with the streaming wire formats of OpenAI (`/v1/chat/completions`),
+//! Anthropic (`/v1/messages`) and Ollama (`/api/chat`).
 //!
 //! ```
 //! use mw_testkit::model_endpoint::{Answer, ModelEndpoint};
@@ -12,9 +12,9 @@
 //! assert!(endpoint.requests().iter().all(|request| request.says("ls")));
 //! ```
 //!
-//! Each request takes the next answer, whatever its format; when none is left it takes what
-//! [`ModelEndpoint::otherwise`] gives, else status 500. What goes wrong on purpose is part of an answer:
-//! [`Answer::status`], [`Answer::cut`], [`Answer::hold`], [`Answer::raw`].
+//! Each request gets the next answer in any format. After the last one it gets the answer of
+//! [`ModelEndpoint::otherwise`], or else status 500. Failures are part of an answer: [`Answer::status`], [`Answer::cut`],
+//! [`Answer::hold`], [`Answer::raw`].
 
 mod answer;
 mod http;
@@ -36,10 +36,10 @@ use http::Reply;
 
 type Rule = Box<dyn Fn(&ModelRequest) -> Answer + Send>;
 
-/// How often a stream that is held looks whether its client is still there.
+/// How often a held stream checks whether its client is still connected.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
-/// A scripted model endpoint. It ends with the test.
+/// A scripted model endpoint. It ends when this value is dropped.
 pub struct ModelEndpoint {
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -56,9 +56,9 @@ struct State {
     answers: VecDeque<Answer>,
     otherwise: Option<Rule>,
     requests: Vec<ModelRequest>,
-    /// How many held streams may go on.
+    /// How many held streams may continue.
     releases: usize,
-    /// How many clients went away before their answer had ended.
+    /// How many clients disconnected before the end of their answer.
     abandoned: usize,
     closed: bool,
 }
@@ -92,20 +92,20 @@ impl ModelEndpoint {
                     break;
                 }
                 let shared = Arc::clone(&own);
-                // A client that goes away is not the endpoint's problem.
+                // A client may disconnect at any time.
                 thread::spawn(move || _ = serve(stream, &shared));
             }
         });
         Self { address, shared }
     }
 
-    /// Returns where it listens: what `ANTHROPIC_BASE_URL` and `OLLAMA_HOST` take.
+    /// Returns its address, for `ANTHROPIC_BASE_URL` and `OLLAMA_HOST`.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// Returns what `OPENAI_BASE_URL` takes.
+    /// Returns its address for `OPENAI_BASE_URL`.
     #[must_use]
     pub fn openai_url(&self) -> String {
         format!("{}/v1", self.url())
@@ -117,13 +117,13 @@ impl ModelEndpoint {
         self
     }
 
-    /// Says what is answered when the script is over.
+    /// Sets the answer after the end of the script.
     pub fn otherwise(&self, rule: impl Fn(&ModelRequest) -> Answer + Send + 'static) -> &Self {
         self.shared.state().otherwise = Some(Box::new(rule));
         self
     }
 
-    /// Lets one stream that is held go on, now or when it comes to that.
+    /// Lets one held stream continue, now or later.
     pub fn release(&self) {
         self.shared.state().releases += 1;
         self.shared.released.notify_all();
@@ -138,7 +138,7 @@ impl ModelEndpoint {
     /// Waits for a request, counted from 0.
     ///
     /// # Panics
-    /// When it does not come.
+    /// When it does not arrive.
     #[must_use]
     pub fn request(&self, number: usize) -> ModelRequest {
         wait_until(SOON, &format!("request {number} to the model"), || {
@@ -152,7 +152,7 @@ impl ModelEndpoint {
         self.shared.state().answers.len()
     }
 
-    /// Returns how many clients went away before their answer had ended.
+    /// Returns how many clients disconnected before the end of their answer.
     #[must_use]
     pub fn abandoned(&self) -> usize {
         self.shared.state().abandoned
@@ -218,7 +218,7 @@ fn play(
     reply.end()
 }
 
-/// Waits for a time or for a release; fails once the client has gone.
+/// Waits for a time or for a release; fails after the client has disconnected.
 fn pause(reply: &Reply<'_>, time: Option<Duration>, shared: &Shared) -> std::io::Result<()> {
     let begun = std::time::Instant::now();
     loop {
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn speaks_three_formats_and_keeps_what_it_was_asked() {
+    fn answers_in_three_formats_and_keeps_the_requests() {
         let endpoint = ModelEndpoint::new();
         for path in ["/v1/chat/completions", "/v1/messages", "/api/chat"] {
             endpoint.will(Answer::text("two words").call("shell", json!({"command": "ls"})).usage(7, 3));
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_cuts_and_runs_out_as_told() {
+    fn answers_errors_and_broken_streams_as_configured() {
         let endpoint = ModelEndpoint::new();
         endpoint.will(Answer::status(429, "slow down").header("retry-after", "2"));
         endpoint.will(Answer::text("half").cut());
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn holds_a_stream_until_released_and_counts_who_left() {
+    fn holds_a_stream_until_released_and_counts_disconnects() {
         let endpoint = ModelEndpoint::new();
         endpoint.will(Answer::text("a").hold().and_text("b")).will(Answer::text("c").hold());
         endpoint.release();

@@ -1,9 +1,9 @@
-//! What some tests need and not every machine has: a test that lacks it is skipped by name and counted, never passed
-//! over in silence.
+//! Requirements of some tests that not every machine meets. A test whose requirement is missing is skipped by name and
+//! counted.
 //!
-//! `cargo xtask check` names a file in `MW_TEST_SKIPPED`. A test that cannot run writes one line there and ends its
-//! process, which is its own under nextest. Without that file, when somebody runs the test by hand, it fails and says
-//! what it lacks.
+//! `cargo xtask check` sets `MW_TEST_SKIPPED` to a file. A test that cannot run appends a line there and ends its
+//! process; nextest runs each test in a separate process. Without that file, as in a run by hand, the test fails and
+//! says what is missing.
 
 use std::fmt;
 use std::fs::OpenOptions;
@@ -12,25 +12,25 @@ use std::os::unix::fs::PermissionsExt;
 
 use rustix::process::geteuid;
 
-/// Names the file in which skipped tests are counted.
+/// The variable with the file in which skipped tests are counted.
 const SKIPPED: &str = "MW_TEST_SKIPPED";
 
-/// Something that a test needs beyond Rust, a C compiler, git and the tools that every Linux has.
+/// A requirement of a test besides Rust, a C compiler, git and the standard Linux tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
-    /// A program by this name.
+    /// A program of this name.
     Program(&'static str),
-    /// Rights over everything, to give files and rights away.
+    /// The user root.
     Root,
-    /// A file system small enough to fill.
+    /// A small file system that the test can fill.
     SmallDisk,
-    /// The clients that `cargo xtask clients` fetches.
+    /// The clients that `cargo xtask clients` installs.
     Clients,
-    /// A place in the unified hierarchy where a group can be made.
+    /// A place in the unified hierarchy where a group can be created.
     ControlGroup,
-    /// A network apart from that of the machine.
+    /// A separate network namespace.
     OwnNetwork,
-    /// Addresses of the sixth version of the protocol.
+    /// IPv6.
     Ipv6,
 }
 
@@ -48,17 +48,17 @@ impl fmt::Display for Need {
     }
 }
 
-/// Goes on where there is a program by this name, and otherwise ends the test, see [`skip`].
+/// Continues if a program exists, and otherwise skips the test, see [`skip`].
 ///
 /// # Panics
-/// When there is none and skipped tests are not counted.
+/// When it does not exist and skipped tests are not counted.
 pub fn need_program(name: &'static str) {
     if !has_program(name) {
         skip(Need::Program(name), "no such program is on PATH");
     }
 }
 
-/// Goes on where the test runs as root, and otherwise ends it, see [`skip`].
+/// Continues if the test runs as root, and otherwise skips it, see [`skip`].
 ///
 /// # Panics
 /// When it does not and skipped tests are not counted.
@@ -68,7 +68,7 @@ pub fn need_root() {
     }
 }
 
-/// Ends this test as skipped, for want of something. Nothing that the test made is tidied up, so this comes first.
+/// Ends this test as skipped. Nothing that the test created is removed, so this must come first.
 ///
 /// # Panics
 /// When skipped tests are not counted.
@@ -87,12 +87,12 @@ pub fn skip(need: Need, reason: &str) -> ! {
     std::process::exit(0);
 }
 
-/// Says whether this test runs as root.
+/// Returns whether this test runs as root.
 pub(crate) fn is_root() -> bool {
     geteuid().is_root()
 }
 
-/// Says whether there is a program by this name.
+/// Returns whether a program exists on `PATH`.
 pub(crate) fn has_program(name: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| {

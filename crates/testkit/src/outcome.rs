@@ -1,27 +1,27 @@
-//! What a command gave back.
+//! The result of a command.
 
 use std::fmt;
 
 use serde_json::Value;
 
-/// The end of a command: what it printed and its code.
+/// The result of a command: its output and exit code.
 #[must_use = "a command that fails must fail the test"]
 #[derive(Clone)]
 pub struct Outcome {
     /// The command line, for messages.
     pub command: String,
-    /// The exit code; nothing when a signal ended it.
+    /// The exit code; nothing if a signal ended it.
     pub code: Option<i32>,
     /// The signal that ended it.
     pub signal: Option<i32>,
-    /// What it printed.
+    /// Its standard output.
     pub stdout: Vec<u8>,
-    /// What it complained about.
+    /// Its standard error.
     pub stderr: Vec<u8>,
 }
 
 impl Outcome {
-    /// Returns what it printed, as text.
+    /// Returns its standard output as text.
     ///
     /// # Panics
     /// When it did not exit with 0.
@@ -31,7 +31,7 @@ impl Outcome {
         self.text()
     }
 
-    /// Returns itself.
+    /// Returns this result.
     ///
     /// # Panics
     /// When it did not exit with `code`.
@@ -41,10 +41,10 @@ impl Outcome {
         self
     }
 
-    /// Returns what it printed as JSON, whatever its code.
+    /// Returns its standard output as JSON, with any exit code.
     ///
     /// # Panics
-    /// When that is no single JSON value.
+    /// When that is not a single JSON value.
     #[track_caller]
     #[must_use]
     pub fn json(&self) -> Value {
@@ -54,33 +54,33 @@ impl Outcome {
         }
     }
 
-    /// Returns what it printed as JSON lines.
+    /// Returns its standard output as JSON lines.
     ///
     /// # Panics
-    /// When a line is no JSON value.
+    /// When a line is not a JSON value.
     #[track_caller]
     #[must_use]
     pub fn json_lines(&self) -> Vec<Value> {
         json_lines(&self.text())
     }
 
-    /// Returns what it printed as text.
+    /// Returns its standard output as text, with any exit code.
     #[must_use]
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.stdout).into_owned()
     }
 
-    /// Returns what it complained about as text.
+    /// Returns its standard error as text.
     #[must_use]
-    pub fn complaint(&self) -> String {
+    pub fn stderr_text(&self) -> String {
         String::from_utf8_lossy(&self.stderr).into_owned()
     }
 
-    /// Checks that it failed with `code` and said why in JSON: a code, a sentence and a next step. Returns
-    /// the error's object.
+    /// Checks that it failed with `code` and an error in JSON, with a code, a message and a hint. Returns the error
+    /// object.
     ///
     /// # Panics
-    /// When any of that is not so.
+    /// When one of these is missing.
     #[track_caller]
     #[must_use]
     pub fn refusal(&self, code: i32) -> Value {
@@ -97,7 +97,7 @@ impl Outcome {
 /// Reads the complete lines of a stream of JSON lines.
 ///
 /// # Panics
-/// When one of them is no JSON value.
+/// When one of them is not a JSON value.
 #[track_caller]
 pub(crate) fn json_lines(text: &str) -> Vec<Value> {
     let complete = text.rfind('\n').map_or("", |end| &text[..end]);
@@ -125,7 +125,7 @@ impl fmt::Debug for Outcome {
     }
 }
 
-/// Keeps messages of failed tests readable.
+/// Shortens output for messages of failed tests.
 fn shortened(bytes: &[u8]) -> String {
     const MOST: usize = 4000;
     let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(MOST)]);
@@ -150,20 +150,20 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_is_complete() {
+    fn a_refusal_has_code_message_and_hint() {
         let text = r#"{"error":{"code":"usage","message":"no","hint":"do"}}"#;
         assert_eq!(failed(2, text).refusal(2)["code"], "usage");
     }
 
     #[test]
     #[should_panic(expected = "no hint in the error")]
-    fn a_refusal_without_a_hint_is_none() {
+    fn a_refusal_without_a_hint_fails_the_test() {
         let text = r#"{"error":{"code":"usage","message":"no","hint":""}}"#;
         let _ = failed(2, text).refusal(2);
     }
 
     #[test]
-    fn a_line_that_is_not_complete_is_left_out() {
+    fn an_incomplete_line_is_ignored() {
         assert_eq!(json_lines("1\n2\n{\"a").len(), 2);
     }
 }

@@ -1,4 +1,4 @@
-//! Looks at processes through `/proc`.
+//! Processes, as `/proc` shows them.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -11,10 +11,10 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use crate::wait::{SOON, wait_until};
 
-/// What `/proc/PID/stat` says about a process.
+/// Fields of `/proc/PID/stat`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stat {
-    /// The state's letter.
+    /// The letter of the state.
     pub state: char,
     /// The parent.
     pub parent: u32,
@@ -24,29 +24,29 @@ pub struct Stat {
     pub session: u32,
 }
 
-/// Returns what is known about a process, nothing when it does not exist.
+/// Returns the fields of a process; nothing if it does not exist.
 #[must_use]
 pub fn stat(pid: u32) -> Option<Stat> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     parse_stat(&text)
 }
 
-/// Returns whether a process lives. One that only waits to be reaped does not.
+/// Returns whether a process is alive. A zombie is not.
 #[must_use]
 pub fn alive(pid: u32) -> bool {
     stat(pid).is_some_and(|stat| !matches!(stat.state, 'Z' | 'X' | 'x'))
 }
 
-/// Returns the name of the program a process runs, cut to 15 bytes by the kernel.
+/// Returns the name of a process, of which the kernel keeps 15 bytes.
 #[must_use]
 pub fn name(pid: u32) -> Option<String> {
     let text = fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
     Some(text.trim_end().to_owned())
 }
 
-/// Returns the words a process was called with; none of one that is gone.
+/// Returns the command line of a process; empty if it is gone.
 #[must_use]
-pub fn words(pid: u32) -> Vec<String> {
+pub fn command_line(pid: u32) -> Vec<String> {
     let text = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     String::from_utf8_lossy(&text).split_terminator('\0').map(str::to_owned).collect()
 }
@@ -57,24 +57,24 @@ pub fn cwd(pid: u32) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{pid}/cwd")).ok()
 }
 
-/// Returns how often the threads of a process have gone to sleep of their own accord.
+/// Returns the number of voluntary context switches of all threads of a process.
 ///
 /// # Panics
 /// When it does not exist.
 #[must_use]
-pub fn naps(pid: u32) -> u64 {
+pub fn voluntary_switches(pid: u32) -> u64 {
     switches(pid, "voluntary_ctxt_switches:")
 }
 
-/// Waits until none of these processes has done anything for a stretch of time.
+/// Waits until all of these processes have been idle for a period.
 ///
 /// # Panics
-/// When one of them does not exist, or goes on for longer than the kit is patient.
+/// When one of them does not exist or does not become idle in time.
 #[track_caller]
 pub fn until_asleep(stretch: Duration, pids: &[u32]) {
     let activity = || -> Vec<_> {
         let forced = |pid| switches(pid, "nonvoluntary_ctxt_switches:");
-        pids.iter().map(|pid| (naps(*pid), forced(*pid), cpu_ticks(*pid))).collect()
+        pids.iter().map(|pid| (voluntary_switches(*pid), forced(*pid), cpu_ticks(*pid))).collect()
     };
     let (mut last, mut since) = (activity(), Instant::now());
     wait_until(SOON, &format!("{pids:?} sleep for {stretch:?}"), || {
@@ -86,7 +86,7 @@ pub fn until_asleep(stretch: Duration, pids: &[u32]) {
     });
 }
 
-/// Adds up a count of the kernel over the threads of a process.
+/// Adds up a counter over the threads of a process.
 fn switches(pid: u32, field: &str) -> u64 {
     let threads = fs::read_dir(format!("/proc/{pid}/task")).expect("the process lives");
     // A thread may end while the others are read.
@@ -109,7 +109,7 @@ pub fn has_variable(pid: u32, entry: &OsStr) -> bool {
     let begun = Instant::now();
     loop {
         let environ = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        // Whoever has neither for longer has none.
+        // After this time the environment counts as empty.
         if !environ.is_empty() || !is_between_programs(pid) || begun.elapsed() > Duration::from_secs(2) {
             return environ.split(|byte| *byte == 0).any(|found| found == entry.as_bytes());
         }
@@ -117,10 +117,10 @@ pub fn has_variable(pid: u32, entry: &OsStr) -> bool {
     }
 }
 
-/// Returns whether a process is in the midst of executing another program: it has neither words nor environment for a
-/// moment, which on a busy machine may be long.
+/// Returns whether a process is executing another program at this moment, so that it has neither a command line nor an
+/// environment. On a busy machine this may take long.
 fn is_between_programs(pid: u32) -> bool {
-    /// Of the kernel's own threads, which never have any (`PF_KTHREAD`).
+    /// The flag of kernel threads, which never have any (`PF_KTHREAD`).
     const KERNEL_THREAD: u64 = 0x0020_0000;
     let words = fs::read(format!("/proc/{pid}/cmdline"));
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
@@ -145,16 +145,15 @@ pub fn children_of(parent: u32) -> Vec<u32> {
     all().into_iter().filter(is_child).collect()
 }
 
-/// Kills a process if it is the one `is_it` recognises.
+/// Sends a signal to a process if `is_it` accepts it; returns whether it was sent.
 ///
-/// The process is held by a descriptor while it is looked at, so that another one that got its number
-/// meanwhile is never hit. Tells whether a signal was sent.
+/// The process is held by a descriptor during the check, so that another process with the same id never gets the signal.
 pub fn kill_if(pid: u32, signal: Signal, is_it: impl FnOnce(u32) -> bool) -> bool {
     let Some(held) = hold(pid) else { return false };
     is_it(pid) && pidfd_send_signal(held, signal).is_ok()
 }
 
-/// Returns a descriptor that stands for a process.
+/// Returns a descriptor of a process.
 pub(crate) fn hold(pid: u32) -> Option<OwnedFd> {
     let pid = Pid::from_raw(i32::try_from(pid).ok()?)?;
     pidfd_open(pid, PidfdFlags::empty()).ok()
@@ -170,7 +169,7 @@ fn parse_stat(text: &str) -> Option<Stat> {
     })
 }
 
-/// Returns the fields from the third of proc(5) on. The name before them stands in parentheses and may itself hold some.
+/// Returns the fields of proc(5) from the third on. The name before them is in parentheses and may contain parentheses.
 fn stat_fields(text: &str) -> impl Iterator<Item = &str> {
     text.rsplit_once(')').map_or("", |(_, fields)| fields).split_whitespace()
 }
@@ -182,13 +181,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_with_parentheses_are_read() {
+    fn process_names_with_parentheses_are_parsed() {
         let found = parse_stat("7 (a) R (b) S 1 2 3 4").unwrap();
         assert_eq!(found, Stat { state: 'S', parent: 1, group: 2, session: 3 });
     }
 
     #[test]
-    fn a_process_that_waits_to_be_reaped_is_dead() {
+    fn a_zombie_is_not_alive() {
         let mut child = Command::new("true").stdin(Stdio::null()).spawn().unwrap();
         wait_until(SOON, "the child is a zombie", || (!alive(child.id())).then_some(()));
         assert!(stat(child.id()).is_some());
@@ -197,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_sleeps_is_told_from_one_that_works() {
+    fn a_sleeping_process_is_distinguished_from_a_busy_one() {
         let mut sleeper = Command::new("sleep").arg("600").spawn().unwrap();
         until_asleep(Duration::from_millis(100), &[sleeper.id()]);
         sleeper.kill().unwrap();
@@ -210,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_recognised_process_is_killed() {
+    fn only_an_accepted_process_is_killed() {
         let mut child = Command::new("sleep").arg("600").env("MW_TEST_TAG", "x").spawn().unwrap();
         let pid = child.id();
         wait_until(SOON, "the environment is there", || {

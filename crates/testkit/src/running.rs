@@ -13,11 +13,11 @@ use serde_json::Value;
 use crate::capture::Capture;
 use crate::outcome::{Outcome, json_lines};
 
-/// How long an ended command's streams may stay open. They do when something it left behind holds them, and
-/// then every caller that reads to the end hangs.
+/// How long the streams of an ended command may stay open. A process that the command left behind may hold them, and then
+/// every reader hangs.
 const DRAIN: Duration = Duration::from_secs(60);
 
-/// A command that runs. It is killed when this is dropped.
+/// A running command. It is killed when this value is dropped.
 pub struct Running {
     child: Child,
     process: OwnedFd,
@@ -41,7 +41,7 @@ impl Running {
             Err(error) => panic!("cannot run {label}: {error}"),
         };
         if let (Some(bytes), Some(mut pipe)) = (input, child.stdin.take()) {
-            // A command that reads nothing must not stop the test, hence the thread; it is free to refuse.
+            // In a thread, because a command that does not read its input must not block the test.
             thread::spawn(move || pipe.write_all(&bytes).ok());
         }
         let stdout = Capture::of(child.stdout.take().expect("stdout is a pipe"));
@@ -55,22 +55,22 @@ impl Running {
         self.child.id()
     }
 
-    /// Returns what it printed so far.
+    /// Returns its standard output so far.
     #[must_use]
     pub fn printed(&self) -> String {
         String::from_utf8_lossy(&self.stdout.so_far()).into_owned()
     }
 
-    /// Returns what it complained about so far.
+    /// Returns its standard error so far.
     #[must_use]
-    pub fn complained(&self) -> String {
+    pub fn stderr_text(&self) -> String {
         String::from_utf8_lossy(&self.stderr.so_far()).into_owned()
     }
 
     /// Returns the complete JSON lines it printed so far.
     ///
     /// # Panics
-    /// When one of them is none.
+    /// When a line is not JSON.
     #[must_use]
     pub fn json_lines(&self) -> Vec<Value> {
         json_lines(&self.printed())
@@ -87,7 +87,7 @@ impl Running {
         pidfd_send_signal(&self.process, signal).ok();
     }
 
-    /// Kills it without a warning.
+    /// Kills it with SIGKILL and waits for its end.
     pub fn kill(self) -> Outcome {
         self.signal(Signal::KILL);
         self.wait()
@@ -96,7 +96,7 @@ impl Running {
     /// Waits for its end.
     ///
     /// # Panics
-    /// When it does not end in time, or when something it left behind holds its output open.
+    /// When it does not end in time, or a process that it left behind holds its output open.
     pub fn wait(mut self) -> Outcome {
         if !ended_within(&self.process, self.limit) {
             panic!(
@@ -104,7 +104,7 @@ impl Running {
                 self.limit,
                 self.label,
                 self.printed(),
-                self.complained()
+                self.stderr_text()
             );
         }
         let status = self.child.wait().expect("a child can be waited for");
@@ -134,7 +134,7 @@ pub(crate) fn hold(child: &Child) -> OwnedFd {
     pidfd_open(Pid::from_child(child), PidfdFlags::empty()).expect("a child has a descriptor")
 }
 
-/// Waits for the end of a process without reaping it; tells whether it came.
+/// Waits for the end of a process without reaping it; returns whether it ended in time.
 pub(crate) fn ended_within(process: &OwnedFd, limit: Duration) -> bool {
     let limit = Timespec::try_from(limit).expect("limits are short");
     let mut watched = [PollFd::new(process, PollFlags::IN)];

@@ -1,4 +1,4 @@
-//! The supervisors of a home's tasks, and their deaths.
+//! The supervisors of the tasks of a home, and how tests kill them.
 
 use rustix::process::Signal;
 
@@ -9,17 +9,17 @@ use crate::wait::{SOON, wait_until};
 /// The name under which the kernel lists supervisors.
 const SUPERVISOR: &str = "mw-supervisor";
 
-/// The two processes that watch over a task.
+/// The guardian and the supervisor of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pair {
-    /// The parent, which sleeps and stands in.
+    /// The parent, which takes over if the supervisor dies.
     pub guardian: u32,
-    /// The child, which does the work.
+    /// The child, which supervises the task.
     pub supervisor: u32,
 }
 
 impl Home {
-    /// Returns the living supervisors of a task: those that stand in its directory.
+    /// Returns the living supervisors of a task, which have its directory as their working directory.
     #[must_use]
     pub fn supervisors_of(&self, id: &str) -> Vec<u32> {
         let mut found = processes::all();
@@ -33,23 +33,23 @@ impl Home {
             && processes::alive(pid)
     }
 
-    /// Returns a task's two watchers, if it has both at this moment.
+    /// Returns the guardian and the supervisor of a task, if both are alive.
     #[must_use]
     pub fn find_pair(&self, id: &str) -> Option<Pair> {
         let found = self.supervisors_of(id);
         let parent_of = |pid: u32| Some(processes::stat(pid)?.parent);
         found.iter().find_map(|supervisor| {
             let guardian = parent_of(*supervisor)?;
-            // What a supervisor is about to execute looks like one for a moment: then the topmost two are meant.
+            // A command that is about to be executed looks like a supervisor, so the topmost two processes count.
             let is_topmost = !found.contains(&parent_of(guardian)?);
             (found.contains(&guardian) && is_topmost).then_some(Pair { guardian, supervisor: *supervisor })
         })
     }
 
-    /// Waits until a task has its two watchers and returns them.
+    /// Waits until a task has a guardian and a supervisor, and returns them.
     ///
     /// # Panics
-    /// When there are not two of them.
+    /// When they do not appear in time.
     #[track_caller]
     #[must_use]
     pub fn pair(&self, id: &str) -> Pair {
@@ -59,18 +59,18 @@ impl Home {
     /// Kills one process of this home with SIGKILL and waits for its death.
     ///
     /// # Panics
-    /// When it is none of this home, or does not die.
+    /// When it does not belong to this home, or does not die.
     #[track_caller]
-    pub fn slay(&self, pid: u32) {
-        assert!(self.try_slay(pid), "process {pid} is none of this home, or is dead");
+    pub fn kill_process(&self, pid: u32) {
+        assert!(self.try_kill_process(pid), "process {pid} does not belong to this home, or is dead");
     }
 
-    /// As [`Home::slay`], but tells whether the process was there to be killed.
+    /// Does the same as [`Home::kill_process`]; returns whether the process existed.
     ///
     /// # Panics
     /// When it does not die.
     #[track_caller]
-    pub fn try_slay(&self, pid: u32) -> bool {
+    pub fn try_kill_process(&self, pid: u32) -> bool {
         let inside = |pid| processes::cwd(pid).is_some_and(|cwd| cwd.starts_with(self.state()));
         let hit = kill_if(pid, Signal::KILL, |pid| self.is_tagged(pid) || inside(pid));
         if hit {
@@ -79,17 +79,17 @@ impl Home {
         hit
     }
 
-    /// Kills both watchers of a task.
+    /// Kills the guardian and the supervisor of a task.
     ///
     /// # Panics
     /// When they do not die.
     #[track_caller]
-    pub fn slay_watchers(&self, id: &str) {
+    pub fn kill_supervisors(&self, id: &str) {
         let pair = self.pair(id);
-        // The guardian first: it would otherwise see the death of its child and take over. Whoever is put in
-        // its place meanwhile dies too.
-        self.slay(pair.guardian);
-        wait_until(SOON, &format!("nobody watches {id}"), || {
+        // The guardian first, because it would take over after the death of the supervisor. A successor that is started
+        // meanwhile is killed as well.
+        self.kill_process(pair.guardian);
+        wait_until(SOON, &format!("{id} has no supervisor"), || {
             let left = self.supervisors_of(id);
             for pid in &left {
                 kill_if(*pid, Signal::KILL, |pid| self.supervises(pid, id));
@@ -98,18 +98,18 @@ impl Home {
         });
     }
 
-    /// Returns the helpers that look whether a task is ready.
+    /// Returns the readiness helpers of a task.
     #[must_use]
     pub fn helpers_of(&self, id: &str) -> Vec<u32> {
         let mut found = self.tagged();
         found.retain(|pid| {
-            let words = processes::words(*pid);
+            let words = processes::command_line(*pid);
             words.iter().any(|word| word == "--ready") && words.iter().any(|word| word == id)
         });
         found
     }
 
-    /// Waits until a helper looks whether a task is ready, and returns it.
+    /// Waits until a task has a readiness helper, and returns it.
     ///
     /// # Panics
     /// When there is none.
@@ -122,7 +122,7 @@ impl Home {
     /// Waits for the death of a process.
     ///
     /// # Panics
-    /// When it lives on.
+    /// When it does not die in time.
     #[track_caller]
     pub fn until_dead(&self, pid: u32) {
         wait_until(SOON, &format!("process {pid} is dead"), || (!processes::alive(pid)).then_some(()));

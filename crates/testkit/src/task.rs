@@ -1,4 +1,4 @@
-//! What became of a task of a home.
+//! Tasks of a home: their state, output and files.
 
 use std::fs;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ impl Home {
     /// Starts a script and returns the task's id.
     ///
     /// # Panics
-    /// When that is refused.
+    /// When the start is refused.
     #[track_caller]
     #[must_use]
     pub fn start(&self, script: &str) -> String {
@@ -26,7 +26,7 @@ impl Home {
     /// Starts a script with options and returns the task's id.
     ///
     /// # Panics
-    /// When that is refused.
+    /// When the start is refused.
     #[track_caller]
     #[must_use]
     pub fn start_with(&self, options: &[&str], script: &str) -> String {
@@ -42,7 +42,7 @@ impl Home {
     /// Returns a task as `mw status --json` shows it.
     ///
     /// # Panics
-    /// When there is none.
+    /// When there is no such task.
     #[track_caller]
     #[must_use]
     pub fn status(&self, id: &str) -> Value {
@@ -69,14 +69,14 @@ impl Home {
     /// Waits until a task has the given status, and returns it.
     ///
     /// # Panics
-    /// When it does not get there.
+    /// When that does not happen in time.
     #[track_caller]
     pub fn until_status(&self, id: &str, status: &str) -> Value {
         let what = format!("{id} is {status}");
         wait_until(SOON, &what, || Some(self.status(id)).filter(|task| task["status"] == status))
     }
 
-    /// Waits until a task is over, and returns it.
+    /// Waits until a task has ended, and returns it.
     ///
     /// # Panics
     /// When it does not end.
@@ -85,7 +85,7 @@ impl Home {
         self.ended_within(id, SOON)
     }
 
-    /// Waits until a task is over, and returns it.
+    /// Waits until a task has ended, and returns it.
     ///
     /// # Panics
     /// When it does not end in time.
@@ -94,17 +94,17 @@ impl Home {
         wait_until(limit, &format!("{id} is over"), || Some(self.status(id)).filter(is_over))
     }
 
-    /// Waits until a task is over and nobody is occupied with it any more, as survivors of it would be.
+    /// Waits until a task has ended and no process works on it any more.
     ///
     /// # Panics
-    /// When it does not come to that.
+    /// When that does not happen in time.
     #[track_caller]
     pub fn until_settled(&self, id: &str) {
         self.ended(id);
         wait_until(SOON, &format!("{id} is settled"), || {
-            // Its supervisor becomes what settles it, so this is the order in which to look.
+            // The supervisor executes `mw settle`, so supervisors are searched first.
             let is_left = self.supervisors_of(id).is_empty();
-            let settles = |pid: &u32| processes::words(*pid).iter().any(|word| word == "settle");
+            let settles = |pid: &u32| processes::command_line(*pid).iter().any(|word| word == "settle");
             (is_left && !self.tagged().iter().any(settles)).then_some(())
         });
     }
@@ -115,7 +115,7 @@ impl Home {
         self.state().join("tasks").join(id)
     }
 
-    /// Returns what a task printed, straight from its log, without lines that are no output.
+    /// Returns the output of a task from its log, without the header.
     ///
     /// # Panics
     /// When there is no log.
@@ -131,7 +131,7 @@ impl Home {
         }
     }
 
-    /// Waits until a task's log holds this text.
+    /// Waits until the log of a task contains a text.
     ///
     /// # Panics
     /// When it does not come.
@@ -142,7 +142,7 @@ impl Home {
         });
     }
 
-    /// Waits until a file in the working directory holds a complete line, and returns the number in it.
+    /// Waits until a file in the working directory has a complete line, and returns the number in it.
     ///
     /// # Panics
     /// When it does not come.
@@ -155,7 +155,7 @@ impl Home {
         })
     }
 
-    /// Waits until a file is in the working directory.
+    /// Waits until a file exists in the working directory.
     ///
     /// # Panics
     /// When it does not come.
@@ -164,7 +164,7 @@ impl Home {
         wait_until(SOON, &format!("the file {file}"), || self.has_file(file).then_some(()));
     }
 
-    /// Waits until a file in the working directory holds that many complete lines, and returns all of its text.
+    /// Waits until a file in the working directory has that many complete lines, and returns its text.
     ///
     /// # Panics
     /// When they do not come.
@@ -173,7 +173,7 @@ impl Home {
     pub fn lines_in(&self, file: &str, count: usize) -> String {
         let path = self.work().join(file);
         let text = || fs::read_to_string(&path).unwrap_or_default();
-        // Each has time of its own: many that come one after the other may take long.
+        // Each line has its own deadline, because many lines may take long.
         for line in 1..=count {
             wait_until(SOON, &format!("line {line} of {file}"), || {
                 (text().matches('\n').count() >= line).then_some(())
@@ -182,7 +182,7 @@ impl Home {
         text()
     }
 
-    /// Returns whether a file is in the working directory.
+    /// Returns whether a file exists in the working directory.
     #[must_use]
     pub fn has_file(&self, file: &str) -> bool {
         self.work().join(file).exists()

@@ -1,4 +1,4 @@
-//! A command on a terminal, as a person would run it.
+//! A command on a pseudo-terminal, as a person runs it.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -17,12 +17,12 @@ use crate::running::{ended_within, hold};
 
 /// How long a terminal may stay open after its command has ended.
 const DRAIN: Duration = Duration::from_secs(5);
-const BEGIN_STROKE: &[u8] = b"\x1b[?2026h";
-const END_STROKE: &[u8] = b"\x1b[?2026l";
+const BEGIN_UPDATE: &[u8] = b"\x1b[?2026h";
+const END_UPDATE: &[u8] = b"\x1b[?2026l";
 
 const SIZE: Winsize = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
 
-/// A command that runs on a terminal of 80 by 24. It is killed when this is dropped.
+/// A running command on a terminal of 80 by 24 characters. It is killed when this value is dropped.
 pub struct Terminal {
     child: Child,
     process: OwnedFd,
@@ -32,25 +32,25 @@ pub struct Terminal {
     limit: Duration,
 }
 
-/// What a terminal shows at one moment, and the state it is in.
+/// The content and the state of a terminal at one moment.
 #[derive(Debug)]
 pub struct Screen {
     /// The text, line by line.
     pub text: String,
-    /// Whether it is the other screen, which programs take and give back.
+    /// Whether the alternate screen is in use.
     pub is_full: bool,
     /// Whether the cursor is hidden.
     pub hides_cursor: bool,
-    /// Whether clicks go to the program.
+    /// Whether the program receives mouse events.
     pub takes_mouse: bool,
-    /// Whether pasted text is told apart from keys.
+    /// Whether bracketed paste is on.
     pub takes_paste: bool,
-    /// Whether keys go to the program one by one.
+    /// Whether the terminal is in raw mode.
     pub is_raw: bool,
 }
 
 impl Screen {
-    /// Returns whether a terminal is as a shell expects it.
+    /// Returns whether the terminal is in the state that a shell expects.
     #[must_use]
     pub const fn is_given_back(&self) -> bool {
         !self.is_full && !self.hides_cursor && !self.takes_mouse && !self.takes_paste && !self.is_raw
@@ -94,7 +94,7 @@ impl Terminal {
         self.send(keys.as_bytes());
     }
 
-    /// Sends bytes as a keyboard may, whole keys or not.
+    /// Sends bytes from the keyboard, which need not be complete keys.
     ///
     /// # Panics
     /// When the terminal is gone.
@@ -102,7 +102,7 @@ impl Terminal {
         self.keyboard.write_all(bytes).expect("a terminal takes keys");
     }
 
-    /// Returns all that was shown so far, control sequences included.
+    /// Returns all output so far, including control sequences.
     #[must_use]
     pub fn shown(&self) -> String {
         String::from_utf8_lossy(&self.shown.so_far()).into_owned()
@@ -122,7 +122,7 @@ impl Terminal {
         pidfd_send_signal(&self.process, signal).expect("a living process takes signals");
     }
 
-    /// Makes the window another size.
+    /// Changes the size of the window.
     ///
     /// # Panics
     /// When the terminal is gone.
@@ -131,8 +131,7 @@ impl Terminal {
         tcsetwinsize(&self.keyboard, size).expect("a terminal takes a size");
     }
 
-    /// Returns what is on the screen now. Of what is drawn in one stroke (a synchronised update) nothing is seen before
-    /// all of it is there.
+    /// Returns the current screen. A synchronized update is shown only when it is complete.
     ///
     /// # Panics
     /// When the terminal is gone.
@@ -141,7 +140,7 @@ impl Terminal {
         let size = tcgetwinsize(&self.keyboard).expect("a terminal has a size");
         let cells = |count: u16| NonZero::new(count).unwrap_or(NonZero::<u16>::MIN);
         let mut parser = vt100::Parser::new(cells(size.ws_row), cells(size.ws_col), 0);
-        parser.process(whole_strokes(&self.shown.so_far()));
+        parser.process(complete_updates(&self.shown.so_far()));
         let screen = parser.screen();
         let mode = tcgetattr(&self.keyboard).expect("a terminal has a mode");
         Screen {
@@ -154,7 +153,7 @@ impl Terminal {
         }
     }
 
-    /// Waits for the command's end and for all that it wrote, and leaves the terminal to be looked at; returns its code.
+    /// Waits for the end of the command and of its output; returns its exit code. The terminal can still be inspected.
     ///
     /// # Panics
     /// When it does not end in time.
@@ -166,12 +165,12 @@ impl Terminal {
             self.label,
             self.screen().text
         );
-        // What it left behind may keep the terminal open.
+        // A process that it left behind may hold the terminal open.
         self.shown.ends_within(DRAIN);
         self.child.wait().expect("a child can be waited for").code()
     }
 
-    /// Waits for the command's end and returns its code.
+    /// Waits for the end of the command and returns its exit code.
     ///
     /// # Panics
     /// When it does not end in time.
@@ -195,10 +194,10 @@ impl Drop for Terminal {
     }
 }
 
-/// Cuts off a stroke of which only a part has come yet.
-fn whole_strokes(shown: &[u8]) -> &[u8] {
+/// Removes an update that is not complete yet.
+fn complete_updates(shown: &[u8]) -> &[u8] {
     let last = |mark: &[u8]| shown.windows(mark.len()).rposition(|part| part == mark);
-    match (last(BEGIN_STROKE), last(END_STROKE)) {
+    match (last(BEGIN_UPDATE), last(END_UPDATE)) {
         (Some(begin), end) if end.is_none_or(|end| end < begin) => &shown[..begin],
         _ => shown,
     }
@@ -209,12 +208,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stroke_is_seen_as_a_whole_or_not_at_all() {
-        assert_eq!(whole_strokes(b"plain"), b"plain");
-        assert_eq!(whole_strokes(b"a\x1b[?2026hb"), b"a");
+    fn incomplete_synchronized_updates_are_hidden() {
+        assert_eq!(complete_updates(b"plain"), b"plain");
+        assert_eq!(complete_updates(b"a\x1b[?2026hb"), b"a");
         let one = b"a\x1b[?2026hb\x1b[?2026l";
-        assert_eq!(whole_strokes(one), one);
-        assert_eq!(whole_strokes(&[&one[..], b"\x1b[?2026hhalf"].concat()), one);
-        assert_eq!(whole_strokes(&[&one[..], b"after"].concat()), [&one[..], b"after"].concat());
+        assert_eq!(complete_updates(one), one);
+        assert_eq!(complete_updates(&[&one[..], b"\x1b[?2026hhalf"].concat()), one);
+        assert_eq!(complete_updates(&[&one[..], b"after"].concat()), [&one[..], b"after"].concat());
     }
 }

@@ -1,19 +1,19 @@
-//! Waits for conditions. The only place of the kit that sleeps.
+//! Waiting for conditions. Nothing else in the kit sleeps.
 
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The deadline for what takes milliseconds on an idle machine.
+/// The deadline for events that take milliseconds on an idle machine.
 ///
-/// It is long because a loaded machine must not fail a test; a test that succeeds never uses it up.
+/// It is long, so that tests do not fail on a loaded machine. A test that succeeds does not wait for it.
 pub const SOON: Duration = Duration::from_secs(90);
 
 const PAUSE: Duration = Duration::from_millis(4);
 
-/// Asks `probe` until it gives a value, and returns that.
+/// Calls `probe` until it returns a value, and returns that.
 ///
 /// # Panics
-/// When `limit` has passed without one, naming `what` was waited for.
+/// When there is none within `limit`; the message contains `what`.
 pub fn wait_until<T>(limit: Duration, what: &str, mut probe: impl FnMut() -> Option<T>) -> T {
     let begun = Instant::now();
     loop {
@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gives_what_the_probe_found() {
+    fn returns_the_value_of_the_probe() {
         let mut asked = 0;
         let found = wait_until(SOON, "three questions", || {
             asked += 1;
@@ -41,7 +41,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "a thing that never comes")]
-    fn gives_up_with_a_sentence() {
+    fn panics_with_the_description_after_the_limit() {
         wait_until(Duration::from_millis(10), "a thing that never comes", || None::<()>);
     }
 }

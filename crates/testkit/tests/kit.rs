@@ -24,7 +24,7 @@ fn commands_see_nothing_of_the_outside() {
 fn outcomes_tell_codes_signals_and_streams_apart() {
     let home = home();
     let outcome = home.mw(["-c", "echo out; echo err >&2; exit 7"]).exits(7);
-    assert_eq!((outcome.text().as_str(), outcome.complaint().as_str()), ("out\n", "err\n"));
+    assert_eq!((outcome.text().as_str(), outcome.stderr_text().as_str()), ("out\n", "err\n"));
     let outcome = home.mw(["-c", "kill -9 $$"]);
     assert_eq!((outcome.code, outcome.signal), (None, Some(9)));
 }
@@ -91,7 +91,7 @@ fn scripts_print_what_they_say() {
     let numbers = home.mw(["-c", &children::numbers(1000)]);
     assert_eq!(numbers.stdout, children::numbered(1, 1000));
     let both = home.mw(["-c", &children::both_streams(2)]);
-    assert_eq!((both.text().as_str(), both.complaint().as_str()), ("out 1\nout 2\n", "err 1\nerr 2\n"));
+    assert_eq!((both.text().as_str(), both.stderr_text().as_str()), ("out 1\nout 2\n", "err 1\nerr 2\n"));
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn what_a_test_lacks_is_counted_by_name() {
     for test in ["one", "other"] {
         let run = [counted, ("NEXTEST_BINARY_ID", "mw-testkit::kit"), ("NEXTEST_TEST_NAME", test)];
         let said = lacking(&home, &run).exits(0);
-        assert!(said.complaint().contains("skipped: needs mw-no-such-program"), "{said}");
+        assert!(said.stderr_text().contains("skipped: needs mw-no-such-program"), "{said}");
     }
     let lines = "mw-no-such-program\tmw-testkit::kit\tone\nmw-no-such-program\tmw-testkit::kit\tother\n";
     assert_eq!(std::fs::read_to_string(&file).unwrap(), lines);
@@ -168,11 +168,11 @@ fn what_a_test_lacks_is_counted_by_name() {
 fn a_test_that_lacks_something_fails_when_nobody_counts() {
     let home = home();
     let by_hand = lacking(&home, &[]).exits(101);
-    assert!(by_hand.complaint().contains("this test needs mw-no-such-program"), "{by_hand}");
+    assert!(by_hand.stderr_text().contains("this test needs mw-no-such-program"), "{by_hand}");
     // In a process with other tests it must not end them all.
     let file = home.work().join("skipped");
     let with_others = lacking(&home, &[("MW_TEST_SKIPPED", file.to_str().unwrap())]).exits(101);
-    assert!(with_others.complaint().contains("this test needs"), "{with_others}");
+    assert!(with_others.stderr_text().contains("this test needs"), "{with_others}");
     assert!(!file.exists());
 }
 

@@ -1,7 +1,10 @@
-//! The dialects: five from the seeds and our own. Each file has the tools of one dialect, with their names, parameters,
-//! defaults and replies, over the same operations. No dialect has state.
+//! The dialects: five from the seeds and our own.
 //!
-//! `mw_model::Dialect` describes the same dialects to the crates below: names of tools and tasks, words for states.
+//! Each file contains the tools of one dialect, with their names, parameters, defaults and replies, based on the same
+//! operations. No dialect has state.
+//!
+//! `mw_model::Dialect` describes the same dialects to the crates below: the names of tools and tasks, and the words for
+//! states.
 
 mod background_task;
 pub mod canonical;
@@ -19,44 +22,58 @@ pub use mw_model::Dialect;
 use crate::call::{CallContext, Refusal, Reply, ToolDefinition, next_step};
 use crate::screens::Layout;
 
-/// How a dialect serves models and chats.
+/// The properties of a dialect for models and chats.
 pub struct Description {
     definitions: &'static [ToolDefinition],
-    /// Makes the reply for a refused call.
+    /// Creates the reply to a refused call.
     refuse: fn(&Refusal, &Map<String, Value>, &CallContext<'_>) -> Reply,
-    /// The same before a home was opened.
+    /// Creates the reply to a call that was refused before a home directory was opened.
     refuse_unopened: fn(&Refusal) -> Reply,
-    /// Reads a command.
+    /// Parses a command.
     command: fn(&str, &RawText) -> Result<CommandSpec, Refusal>,
-    /// Whether the replies of its source are objects, and not lines of text.
+    /// Whether the replies of the dialect's source are objects. Otherwise they are lines of text.
     replies_with_objects: bool,
     /// The instructions for models about background tasks.
     instructions: &'static str,
     /// The last line of a task list.
     list_hint: &'static str,
-    /// How a chat draws task lists by default.
+    /// The default layout of task lists in a chat.
     layout: Layout,
 }
 
-/// What a dialect knows about models and chats.
+impl Description {
+    /// The properties that most dialects share.
+    const DEFAULT: Self = Self {
+        definitions: &[],
+        refuse: |refusal, _, _| refuse_plainly(refusal),
+        refuse_unopened: refuse_plainly,
+        command: |text, shell| Ok(CommandSpec::Shell { program: shell.clone(), script: text.into() }),
+        replies_with_objects: false,
+        instructions: "",
+        list_hint: "Use /status ID to get task output.",
+        layout: Layout::Plain,
+    };
+}
+
+/// The behaviour of a dialect for models and chats.
 pub trait Speaks: Copy {
-    /// Returns its description.
+    /// Returns the properties of the dialect.
     fn description(self) -> &'static Description;
 
-    /// Returns its word for the state of a task. All but zidane have one for every state.
+    /// Returns the dialect's word for the state of a task. All dialects except zidane have one for every state.
     fn state(self, task: &Task) -> &'static str;
 
-    /// Returns its tools.
+    /// Returns the tools of the dialect.
     fn definitions(self) -> &'static [ToolDefinition] {
         self.description().definitions
     }
 
-    /// Makes the reply for a refused call; `given` are the arguments.
+    /// Creates the reply to a refused call. `given` contains the arguments.
     fn refuse(self, refusal: &Refusal, given: &Map<String, Value>, cx: &CallContext<'_>) -> Reply {
         (self.description().refuse)(refusal, given, cx)
     }
 
-    /// Makes the reply for a call without a usable home.
+    /// Creates the reply to a call without a usable home directory.
     fn refuse_unopened(self, refusal: &Refusal) -> Reply {
         let mut reply = (self.description().refuse_unopened)(refusal);
         if let Refusal::Engine(error) = refusal {
@@ -65,15 +82,16 @@ pub trait Speaks: Copy {
         reply
     }
 
-    /// Reads a command as its source does: words that are executed without a shell, or a script for this one.
+    /// Parses a command as the dialect's source does: as words that are executed without a shell, or as a script for
+    /// `shell`.
     ///
     /// # Errors
-    /// When words are wanted and a quote is left open, or there is none.
+    /// Fails if words are expected and there are none, or a quote is not closed.
     fn command(self, text: &str, shell: &RawText) -> Result<CommandSpec, Refusal> {
         (self.description().command)(text, shell)
     }
 
-    /// Returns whether the replies of its source are objects, and not lines of text.
+    /// Returns whether the replies of the dialect's source are objects. Otherwise they are lines of text.
     fn replies_with_objects(self) -> bool {
         self.description().replies_with_objects
     }
@@ -83,12 +101,12 @@ pub trait Speaks: Copy {
         self.description().instructions
     }
 
-    /// Returns the last line of a task list: how to see the output of a task.
+    /// Returns the last line of a task list, which explains how to see the output of a task.
     fn list_hint(self) -> &'static str {
         self.description().list_hint
     }
 
-    /// Returns how a chat draws task lists by default.
+    /// Returns the default layout of task lists in a chat.
     fn layout(self) -> Layout {
         self.description().layout
     }
@@ -111,16 +129,7 @@ impl Speaks for Dialect {
     }
 }
 
-/// The last line of a task list in a chat.
-const STATUS_HINT: &str = "Use /status ID to get task output.";
-
-/// Makes a script for the shell of a command.
-#[expect(clippy::unnecessary_wraps, reason = "other dialects refuse commands")]
-fn script(text: &str, shell: &RawText) -> Result<CommandSpec, Refusal> {
-    Ok(CommandSpec::Shell { program: shell.clone(), script: text.into() })
-}
-
-/// Refuses with the error as text.
+/// Creates a refusal with the error as text.
 fn refuse_plainly(refusal: &Refusal) -> Reply {
     let text = refusal.to_string();
     Reply::failure(text.clone(), json!({"error": text}))

@@ -6,8 +6,8 @@
 //!                          └──────────── reply ◀───────────────┘
 //! ```
 //!
-//! Nothing here is async or depends on a protocol, so any agent loop can embed it. The MCP server and the built-in agent of
-//! `mw-agents` both do.
+//! The crate is synchronous and independent of protocols, so any agent loop can embed it. The MCP server and the
+//! built-in agent of `mw-agents` both do.
 #![forbid(unsafe_code)]
 
 pub mod call;

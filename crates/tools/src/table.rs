@@ -1,10 +1,10 @@
-//! The tools as a Markdown table, for the documentation.
+//! Formats the tools as a Markdown table, for the documentation.
 
 use serde_json::Value;
 
 use crate::tool_spec::ToolSpec;
 
-/// Writes tools as a table in Markdown: one row per tool, with its parameters and what it does.
+/// Formats tools as a Markdown table with one row per tool: its name, parameters and description.
 #[must_use]
 pub fn table(specs: &[ToolSpec]) -> String {
     let mut text = "| Tool | Parameters | Description for the model |\n|---|---|---|\n".to_owned();
@@ -35,7 +35,7 @@ fn parameters(schema: &Value) -> String {
         text
     };
     let properties = schema["properties"].as_object().into_iter().flatten();
-    // The order of a JSON object is that of its names; what a call needs comes first.
+    // A JSON object is sorted by name. Required parameters are moved to the front.
     let (needed, others): (Vec<_>, Vec<_>) = properties.partition(|(name, _)| is_required(name));
     needed.into_iter().chain(others).map(written).collect::<Vec<_>>().join("; ")
 }

@@ -8,17 +8,17 @@ use crate::call::{Background, ToolDefinition};
 /// The definition of a tool for models.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolSpec {
-    /// Its name.
+    /// The name of the tool.
     pub name: String,
-    /// A title for people.
+    /// The title for people.
     pub title: String,
     /// The description for models.
     pub description: String,
-    /// The JSON schema of its arguments.
+    /// The JSON schema of the arguments.
     pub input_schema: Value,
-    /// The JSON schema of its structured reply, if known.
+    /// The JSON schema of the structured reply, if known.
     pub output_schema: Option<Value>,
-    /// What calling it means, if known.
+    /// The class of the tool's effects, if known.
     pub class: Option<ToolClass>,
 }
 
@@ -34,7 +34,7 @@ impl ToolSpec {
         }
     }
 
-    /// Converts it into the format of a protocol.
+    /// Converts the definition to the format of a protocol.
     #[must_use]
     pub fn written(&self, form: Form) -> Value {
         match form {
@@ -71,15 +71,15 @@ impl ToolSpec {
 /// The format of tool definitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// The Model Context Protocol's.
+    /// The format of the Model Context Protocol.
     Mcp,
-    /// OpenAI's functions.
+    /// The format of OpenAI's functions.
     OpenAi,
-    /// Anthropic's tools.
+    /// The format of Anthropic's tools.
     Anthropic,
 }
 
-/// Returns MCP's hints about the effect of a call.
+/// Returns MCP's hints about the effects of a call.
 fn annotations(class: ToolClass) -> Value {
     let (reads, destroys, repeats, open) = match class {
         ToolClass::Reads => (true, false, true, false),

@@ -1,4 +1,4 @@
-//! The tools of one session: those of a dialect, those that a host added, and their aliases.
+//! The tools of one session: those of a dialect, those of the host, and their aliases.
 
 use std::collections::BTreeMap;
 
@@ -9,37 +9,37 @@ use crate::call::{Background, CallContext, Caller, Premises, Refusal, Reply, Too
 use crate::dialects::{Dialect, Speaks};
 use crate::tool_spec::ToolSpec;
 
-/// The function of a host's own tool.
+/// The function that runs a host's own tool.
 type Carry = dyn Fn(&Map<String, Value>, &CallContext<'_>) -> Reply + Send + Sync;
 
 /// A tool of the host. It is offered unchanged.
 pub struct CustomTool {
     /// The definition for models.
     pub spec: ToolSpec,
-    /// Runs a call.
+    /// The function that runs a call.
     pub run: Box<Carry>,
 }
 
 /// A conflict in a set of tools.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RegistryError {
-    /// Two tools of one name.
+    /// Two tools have the same name.
     #[error("a tool {0:?} already exists")]
     NameTaken(String),
-    /// An alias that hides a tool.
+    /// An alias has the name of a tool.
     #[error("the alias {0:?} would hide the tool of that name")]
     AliasHidesTool(String),
-    /// An alias that means two tools.
+    /// An alias refers to two tools.
     #[error("the alias {alias:?} already means {first:?} and cannot also mean {second:?}")]
     AliasAmbiguous {
         /// The alias.
         alias: String,
-        /// What it means.
+        /// The tool that the alias already refers to.
         first: String,
-        /// What it was to mean.
+        /// The tool that the alias was to refer to.
         second: String,
     },
-    /// An alias or a setting for a tool that does not exist.
+    /// An alias or a setting refers to a tool that does not exist.
     #[error("no tool {0:?}")]
     NoSuchTool(String),
 }
@@ -48,7 +48,7 @@ enum Entry {
     Own {
         dialect: Dialect,
         definition: &'static ToolDefinition,
-        /// Set if the host chose a variant.
+        /// The variant that the host chose, if any.
         background: Option<Background>,
     },
     Custom(Box<CustomTool>),
@@ -74,7 +74,7 @@ pub struct Toolset {
 }
 
 impl Toolset {
-    /// The tools of a dialect.
+    /// Creates the set of a dialect's tools.
     #[must_use]
     pub fn of(dialect: Dialect) -> Self {
         let own = dialect.definitions().iter().map(|definition| Entry::Own {
@@ -94,7 +94,7 @@ impl Toolset {
     /// Adds the tools of another dialect.
     ///
     /// # Errors
-    /// When both have a tool of one name.
+    /// Fails if both have a tool of the same name.
     pub fn and(mut self, dialect: Dialect) -> Result<Self, RegistryError> {
         for definition in dialect.definitions() {
             self.check_free(definition.tool.name)?;
@@ -106,7 +106,7 @@ impl Toolset {
     /// Adds a tool of the host. It replaces one of ours with the same name.
     ///
     /// # Errors
-    /// When the host has one of that name already, or an alias has it.
+    /// Fails if the host already has a tool or an alias of that name.
     pub fn with(mut self, custom: CustomTool) -> Result<Self, RegistryError> {
         let name = custom.spec.name.clone();
         self.entries.retain(|entry| matches!(entry, Entry::Custom(_)) || entry.name() != name);
@@ -118,7 +118,7 @@ impl Toolset {
     /// Sets whether one of our tools offers background tasks, independently of the others.
     ///
     /// # Errors
-    /// When none of ours has that name.
+    /// Fails if none of our tools has that name.
     pub fn with_variant(mut self, name: &str, chosen: Background) -> Result<Self, RegistryError> {
         for entry in &mut self.entries {
             if let Entry::Own { definition, background, .. } = entry
@@ -134,7 +134,7 @@ impl Toolset {
     /// Removes a tool.
     ///
     /// # Errors
-    /// When there is none of that name.
+    /// Fails if there is no tool of that name.
     pub fn without(mut self, name: &str) -> Result<Self, RegistryError> {
         let before = self.entries.len();
         self.entries.retain(|entry| entry.name() != name);
@@ -145,10 +145,10 @@ impl Toolset {
         Ok(self)
     }
 
-    /// Adds an alias for a tool, so that an old name in a resumed conversation still works.
+    /// Adds an alias for a tool. Old names in resumed conversations then still work.
     ///
     /// # Errors
-    /// When the alias would hide a tool, means another one already, or the tool is not there.
+    /// Fails if the alias has the name of a tool, already refers to another tool, or the tool does not exist.
     pub fn with_alias(mut self, alias: &str, name: &str) -> Result<Self, RegistryError> {
         if self.find(alias).is_some() {
             return Err(RegistryError::AliasHidesTool(alias.to_owned()));
@@ -197,15 +197,14 @@ impl Toolset {
     #[must_use]
     pub fn may_wait(&self, name: &str) -> bool {
         let entry = self.find(name).or_else(|| self.find(self.aliases.get(name)?));
-        let waits = ["task_wait", "task_output", "TaskOutput", "background_block"];
-        matches!(entry, Some(own @ Entry::Own { .. }) if waits.contains(&own.name()))
+        matches!(entry, Some(Entry::Own { definition, .. }) if definition.waits)
     }
 
-    /// Runs a call for a session that this process holds. Returns `None` if there is no such tool. When the
-    /// reply has been sent, acknowledge the ends that it reports ([`Reply::told`]) with [`Session::acknowledge_ends`].
+    /// Runs a call for a session that this process holds. Returns `None` if there is no such tool. After the reply was
+    /// sent, acknowledge the ends that it reports ([`Reply::told`]) with [`Session::acknowledge_ends`].
     ///
     /// # Errors
-    /// When the home cannot be used. What goes wrong in a call is in its reply.
+    /// Fails if the home directory cannot be used. Errors of the call itself are in its reply.
     pub fn call_in(
         &self,
         session: &Session,
@@ -234,15 +233,15 @@ impl Toolset {
                 let reply = definition.call(given, cx);
                 Some(reply.unwrap_or_else(|refusal| {
                     let reply = dialect.refuse(&refusal, given, cx);
-                    held_up(reply, refusal)
+                    with_next_step(reply, refusal)
                 }))
             }
         }
     }
 }
 
-/// Adds the next step and the approval request to a refusal by the policy.
-fn held_up(mut reply: Reply, refusal: Refusal) -> Reply {
+/// Adds the hint and the approval request to a refusal by the policy.
+fn with_next_step(mut reply: Reply, refusal: Refusal) -> Reply {
     if let Refusal::Engine(
         error @ (Error::Denied { .. } | Error::NoConsent { .. } | Error::NeedsApproval { .. }),
     ) = refusal

@@ -1,6 +1,6 @@
-//! The terminal screens: the task manager, the chat, and what they share.
+//! The terminal screens: the task manager, the chat, and the code that they share.
 //!
-//! What they show and do is asked of `mw-desk`; here it is drawn, and keys become orders.
+//! This crate draws the screens and turns keys into actions. Data and actions come from `mw-desk`.
 #![forbid(unsafe_code)]
 
 pub mod chat;

@@ -1,4 +1,4 @@
-//! One run: peers taking turns, samples and troubles collected.
+//! One run: it lets the peers take turns, and collects samples and failures.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,27 +15,27 @@ use super::samples::Samples;
 use super::systems::Kind;
 use super::tools::Tools;
 
-/// Starts that are not counted: they make databases, load programs, begin daemons.
+/// The number of initial starts that are not counted. They create databases, load programs and start daemons.
 const WARM_UPS: u32 = 3;
-/// A slow peer takes part in one round of this many.
+/// A slow peer takes part in one of this many rounds.
 const SLOW_EVERY: u32 = 5;
-/// A peer that failed so often is left out of the axis: every failure may have cost its full time-out.
-const MOST_FAILURES: u32 = 3;
-/// Time for what a peer does after its task has ended, so that the next sample is not disturbed by it.
+/// The number of failures after which a peer is left out of the axis. Every failure may take its full timeout.
+const MAX_FAILURES: u32 = 3;
+/// The pause after a task has ended. The peer's remaining work then does not disturb the next sample.
 pub(super) const REST: Duration = Duration::from_millis(10);
 
-/// A run.
+/// The state of a run.
 pub(super) struct Bench {
     pub(super) options: Options,
     pub(super) tools: Tools,
     pub(super) kinds: Vec<Kind>,
     pub(super) samples: Samples,
     pub(super) quiet: Quiet,
-    /// What went wrong, for the end of the report.
+    /// The failures, for the end of the report.
     pub(super) troubles: Vec<String>,
-    /// Where state is kept.
+    /// The directory for state.
     pub(super) root: PathBuf,
-    /// Where large logs are kept.
+    /// The directory for large logs.
     pub(super) big: PathBuf,
     marks: u32,
 }
@@ -53,18 +53,18 @@ impl Bench {
         self.samples.add(metric, peer.name(), took.as_secs_f64() * 1e3);
     }
 
-    /// Returns a path that nothing has used yet.
+    /// Returns an unused path.
     pub(super) fn mark(&mut self) -> PathBuf {
         self.marks += 1;
         self.root.join(format!("m{}", self.marks))
     }
 
-    /// Returns a script whose last act is to write down the time.
+    /// Returns a script that writes the time at its end.
     pub(super) fn stamp_script(&self, mark: &Path) -> String {
         format!("exec {} stamp {}", self.tools.bare.display(), mark.display())
     }
 
-    /// Keeps note of a step that gave no figure, once.
+    /// Records a step that gave no result, once.
     pub(super) fn note(&mut self, axis: &str, peer: &str, outcome: Outcome<()>) {
         if let Err(Trouble::Failed(what)) = outcome {
             let line = format!("{axis}, {peer}: {what}");
@@ -74,7 +74,7 @@ impl Bench {
         }
     }
 
-    /// Sets up one peer and runs a few tasks in it that are not counted.
+    /// Sets up a peer and runs a few tasks that are not counted.
     pub(super) fn open(&mut self, axis: &str, kind: &Kind, root: &Path) -> Option<Box<dyn Peer>> {
         let opened = kind.open(root, &self.tools).and_then(|mut peer| {
             warm_up(peer.as_mut())?;
@@ -96,7 +96,7 @@ impl Bench {
         kinds.iter().filter_map(|kind| self.open(axis, kind, &root)).collect()
     }
 
-    /// Lets all peers take a sample in turn, again and again, each round in another order.
+    /// Lets all peers take samples in turn. Each round has another order.
     pub(super) fn rounds(
         &mut self,
         axis: &str,
@@ -110,7 +110,7 @@ impl Bench {
             shuffle(peers, round);
             for peer in peers.iter_mut().filter(|peer| takes_part(peer.as_ref(), round)) {
                 let failed: &mut u32 = failures.entry(peer.name()).or_default();
-                if *failed >= MOST_FAILURES {
+                if *failed >= MAX_FAILURES {
                     continue;
                 }
                 let outcome = sample(self, peer.as_mut());
@@ -122,7 +122,7 @@ impl Bench {
     }
 }
 
-/// Changes the order, so that nobody always follows the same other; the same for the same round in every run.
+/// Changes the order, so that no peer always follows the same one. The order of a round is the same in every run.
 pub(super) fn shuffle<T>(items: &mut [T], round: u32) {
     let mut state = u64::from(round);
     for last in (1..items.len()).rev() {
@@ -134,7 +134,7 @@ pub(super) fn shuffle<T>(items: &mut [T], round: u32) {
     }
 }
 
-/// Tells whether a peer takes part in a round.
+/// Returns whether a peer takes part in a round.
 pub(super) fn takes_part(peer: &dyn Peer, round: u32) -> bool {
     !peer.is_slow() || round.is_multiple_of(SLOW_EVERY)
 }
@@ -150,7 +150,7 @@ pub(super) fn warm_up(peer: &mut dyn Peer) -> Outcome<()> {
     Ok(())
 }
 
-/// Looks until `look` finds something, for a while.
+/// Calls `look` until it returns a value or the time has passed.
 pub(super) fn until<T>(longest: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
     let end = Instant::now() + longest;
     loop {
@@ -164,13 +164,13 @@ pub(super) fn until<T>(longest: Duration, mut look: impl FnMut() -> Option<T>) -
     }
 }
 
-/// Reads a file once it holds a whole line.
+/// Reads a file as soon as it contains a whole line.
 pub(super) fn await_line(path: &Path) -> Outcome<String> {
     let whole = || fs::read_to_string(path).ok().filter(|text| text.ends_with('\n'));
     until(Duration::from_secs(20), whole).ok_or_else(|| Trouble::because("the task left no mark in 20 s"))
 }
 
-/// Reads the time that a task wrote down.
+/// Reads the time that a task has written.
 pub(super) fn await_stamp(path: &Path) -> Outcome<i128> {
     await_line(path)?.trim().parse().map_err(|_| Trouble::because("the task left no time"))
 }

@@ -3,7 +3,7 @@
 use super::report::Circumstances;
 use super::samples::Samples;
 
-/// Returns one object: circumstances, and under `samples` lists by metric and peer.
+/// Returns an object with the circumstances, and with the samples by metric and peer under `samples`.
 pub(super) fn write(samples: &Samples, around: &Circumstances) -> String {
     let metrics: Vec<String> = samples
         .iter()

@@ -1,6 +1,6 @@
-//! What is measured, and in which unit.
+//! The metrics and their units.
 
-/// One figure of a peer. The order is that of the report.
+/// A metric of a peer. The variants are in the order of the report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Metric {
     StartReturns,
@@ -9,21 +9,21 @@ pub(super) enum Metric {
     KillDead,
     KillReturns,
     DeadOnReturn,
-    /// Tasks until the last has run.
+    /// The rate of this many tasks until the last one has run.
     Many(u32),
-    /// The same until nothing of the peer works any more.
+    /// The rate of this many tasks until all processes of the peer are idle.
     Settled(u32),
     OutputRate,
     OutputCpu,
     OutputPeak,
     IdleTask,
     IdleDaemon,
-    /// With that many finished tasks in the store.
+    /// The time of a list with this many finished tasks in the store.
     List(u32),
     StartAmong(u32),
 }
 
-/// How a figure is written, and which way is better.
+/// The unit of a metric. It decides the format, and whether more is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unit {
     Milliseconds,
@@ -36,70 +36,52 @@ pub(super) enum Unit {
 }
 
 impl Metric {
-    /// Returns what stands in the report.
-    pub(super) fn title(self) -> String {
-        match self {
-            Self::StartReturns => "start returns".to_owned(),
-            Self::FirstInstruction => "start to first instruction".to_owned(),
-            Self::WaitReturns => "exit to wait returns".to_owned(),
-            Self::KillDead => "kill a tree of three: returned and dead".to_owned(),
-            Self::KillReturns => "kill: returned".to_owned(),
-            Self::DeadOnReturn => "kill: dead on return".to_owned(),
-            Self::Many(count) => format!("{} trivial tasks, 8 at once", thousands(count)),
-            Self::Settled(count) => format!("{} trivial tasks, until settled", thousands(count)),
-            Self::OutputRate => "1 GiB of lines".to_owned(),
-            Self::OutputCpu => "1 GiB: CPU of its processes".to_owned(),
-            Self::OutputPeak => "1 GiB: largest peak RSS".to_owned(),
-            Self::IdleTask => "memory per idle task, PSS".to_owned(),
-            Self::IdleDaemon => "memory without tasks, PSS".to_owned(),
-            Self::List(count) => format!("list among {} finished", thousands(count)),
-            Self::StartAmong(0) => "start returns, empty store".to_owned(),
-            Self::StartAmong(count) => format!("start returns among {} finished", thousands(count)),
-        }
+    /// Returns the title in the report, the name for programs and the unit.
+    fn description(self) -> (String, String, Unit) {
+        use Unit::{
+            Kibibytes, Mebibytes, MegabytesPerSecond, Milliseconds, Percent, Seconds, TasksPerSecond,
+        };
+        // `{}` is replaced by the number of tasks.
+        let (count, title, key, unit) = match self {
+            Self::StartReturns => (0, "start returns", "start_returns_ms", Milliseconds),
+            Self::FirstInstruction => (0, "start to first instruction", "first_instruction_ms", Milliseconds),
+            Self::WaitReturns => (0, "exit to wait returns", "wait_returns_ms", Milliseconds),
+            Self::KillDead => (0, "kill a tree of three: returned and dead", "kill_dead_ms", Milliseconds),
+            Self::KillReturns => (0, "kill: returned", "kill_returns_ms", Milliseconds),
+            Self::DeadOnReturn => (0, "kill: dead on return", "kill_dead_on_return_percent", Percent),
+            Self::Many(n) => (n, "{} trivial tasks, 8 at once", "many_{}_per_s", TasksPerSecond),
+            Self::Settled(n) => {
+                (n, "{} trivial tasks, until settled", "many_{}_settled_per_s", TasksPerSecond)
+            }
+            Self::OutputRate => (0, "1 GiB of lines", "output_mb_per_s", MegabytesPerSecond),
+            Self::OutputCpu => (0, "1 GiB: CPU of its processes", "output_cpu_s", Seconds),
+            Self::OutputPeak => (0, "1 GiB: largest peak RSS", "output_peak_mib", Mebibytes),
+            Self::IdleTask => (0, "memory per idle task, PSS", "idle_task_kib", Kibibytes),
+            Self::IdleDaemon => (0, "memory without tasks, PSS", "idle_daemon_kib", Kibibytes),
+            Self::List(n) => (n, "list among {} finished", "list_{}_ms", Milliseconds),
+            Self::StartAmong(0) => (0, "start returns, empty store", "start_among_0_ms", Milliseconds),
+            Self::StartAmong(n) => (n, "start returns among {} finished", "start_among_{}_ms", Milliseconds),
+        };
+        (title.replace("{}", &thousands(count)), key.replace("{}", &count.to_string()), unit)
     }
 
-    /// Returns a name for machines.
+    /// Returns the title in the report.
+    pub(super) fn title(self) -> String {
+        self.description().0
+    }
+
+    /// Returns the name for programs.
     pub(super) fn key(self) -> String {
-        match self {
-            Self::StartReturns => "start_returns_ms".to_owned(),
-            Self::FirstInstruction => "first_instruction_ms".to_owned(),
-            Self::WaitReturns => "wait_returns_ms".to_owned(),
-            Self::KillDead => "kill_dead_ms".to_owned(),
-            Self::KillReturns => "kill_returns_ms".to_owned(),
-            Self::DeadOnReturn => "kill_dead_on_return_percent".to_owned(),
-            Self::Many(count) => format!("many_{count}_per_s"),
-            Self::Settled(count) => format!("many_{count}_settled_per_s"),
-            Self::OutputRate => "output_mb_per_s".to_owned(),
-            Self::OutputCpu => "output_cpu_s".to_owned(),
-            Self::OutputPeak => "output_peak_mib".to_owned(),
-            Self::IdleTask => "idle_task_kib".to_owned(),
-            Self::IdleDaemon => "idle_daemon_kib".to_owned(),
-            Self::List(count) => format!("list_{count}_ms"),
-            Self::StartAmong(count) => format!("start_among_{count}_ms"),
-        }
+        self.description().1
     }
 
     pub(super) fn unit(self) -> Unit {
-        match self {
-            Self::StartReturns
-            | Self::FirstInstruction
-            | Self::WaitReturns
-            | Self::KillDead
-            | Self::KillReturns
-            | Self::List(_)
-            | Self::StartAmong(_) => Unit::Milliseconds,
-            Self::DeadOnReturn => Unit::Percent,
-            Self::Many(_) | Self::Settled(_) => Unit::TasksPerSecond,
-            Self::OutputRate => Unit::MegabytesPerSecond,
-            Self::OutputCpu => Unit::Seconds,
-            Self::OutputPeak => Unit::Mebibytes,
-            Self::IdleTask | Self::IdleDaemon => Unit::Kibibytes,
-        }
+        self.description().2
     }
 
-    /// Returns the figure of the bare limit that this one is compared with.
+    /// Returns the metric of the bare limit that this one is compared with.
     ///
-    /// The limit keeps nothing, so that its start does not know how many tasks have ended.
+    /// The limit stores nothing, so its start does not depend on the number of ended tasks.
     pub(super) fn reference(self) -> Self {
         match self {
             Self::StartAmong(_) => Self::StartAmong(0),
@@ -108,7 +90,7 @@ impl Metric {
         }
     }
 
-    /// Whether samples are yes or no, so that only their mean says anything.
+    /// Returns whether samples are yes or no. Then only their mean is meaningful.
     pub(super) fn is_share(self) -> bool {
         self.unit() == Unit::Percent
     }
@@ -122,7 +104,7 @@ impl Unit {
         }
     }
 
-    /// Writes a figure with its unit.
+    /// Formats a value with its unit.
     pub(super) fn show(self, value: f64) -> String {
         match self {
             Self::Milliseconds => format!("{value:.2} ms"),

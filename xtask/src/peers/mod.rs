@@ -1,8 +1,8 @@
-//! Measures `mw` side by side with the bare limit and with the peers that are installed.
+//! Compares `mw` with the bare limit and with the installed peers.
 //!
-//! Everything is measured in one run, in rounds in which every peer takes its turn, so that a change in the machine's
-//! mood meets all of them. The bare limit (`benches/bare.c`) is one of the peers; figures are also given as multiples
-//! of its own. `docs/benchmarks.md` says what the axes mean and what they do not.
+//! Everything is measured in one run, in rounds in which every peer takes its turn. A change of the machine's load then
+//! affects all of them. The bare limit (`benches/bare.c`) is one of the peers, and values are also given as multiples
+//! of its values. `docs/benchmarks.md` explains the axes and their limits.
 //!
 //! ```text
 //! run ─▶ tools (bare, mw) ─▶ axes/* ─▶ bench (rounds, samples) ─▶ report, json

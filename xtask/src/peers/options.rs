@@ -1,4 +1,4 @@
-//! What `cargo xtask peers` was asked to do.
+//! The options of `cargo xtask peers`.
 
 use std::path::PathBuf;
 
@@ -18,29 +18,29 @@ const USAGE: &str = "usage: cargo xtask peers [OPTIONS]
 /// The names of all axes, in the order in which they are measured.
 pub(super) const AXES: [&str; 7] = ["start", "wait", "kill", "many", "output", "memory", "store"];
 
-/// The command line, read.
+/// The parsed command line.
 #[derive(Debug)]
 pub(super) struct Options {
-    /// Names of peers; absent = all.
+    /// The names of the peers to measure. If absent, all are measured.
     pub(super) peers: Option<Vec<String>>,
-    /// Names of axes.
+    /// The names of the axes to measure.
     pub(super) axes: Vec<String>,
-    /// Few samples.
+    /// Whether to take few samples.
     pub(super) quick: bool,
-    /// Very large stores too.
+    /// Whether to include very large stores.
     pub(super) huge: bool,
-    /// Where the samples go.
+    /// The file for the samples.
     pub(super) json: Option<PathBuf>,
-    /// Where the executables are; absent = they are built.
+    /// The directory of the executables. If absent, they are built.
     pub(super) mw: Option<PathBuf>,
-    /// Where state is kept.
+    /// The directory for state.
     pub(super) root: PathBuf,
-    /// Where large logs are kept.
+    /// The directory for large logs.
     pub(super) big: PathBuf,
 }
 
 impl Options {
-    /// Reads the words after `peers`.
+    /// Parses the words after `peers`.
     pub(super) fn parse(words: &[&str]) -> Result<Self, Failure> {
         let mut options = Self {
             peers: None,
@@ -71,7 +71,7 @@ impl Options {
         if options.axes.iter().all(known) { Ok(options) } else { Err(Failure::Usage(USAGE)) }
     }
 
-    /// Chooses between the full number of something and the one for a quick look.
+    /// Returns the full number, or the smaller one for a quick run.
     pub(super) fn amount(&self, full: u32, quick: u32) -> u32 {
         if self.quick { quick } else { full }
     }

@@ -1,4 +1,4 @@
-//! How a step of a measurement can end.
+//! The result of a measurement step.
 
 use std::fmt;
 use std::io;
@@ -6,12 +6,12 @@ use std::io;
 /// The result of a step.
 pub(super) type Outcome<T> = Result<T, Trouble>;
 
-/// Why a step gave no figure.
+/// The reason why a step gave no value.
 #[derive(Debug)]
 pub(super) enum Trouble {
-    /// The peer has no such verb; its cell stays empty.
+    /// The peer does not support the operation. Its cell stays empty.
     Unsupported,
-    /// Something went wrong; the report says what.
+    /// The step failed. The report contains the reason.
     Failed(String),
 }
 

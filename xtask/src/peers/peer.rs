@@ -1,4 +1,4 @@
-//! What a system that runs tasks in the background can be asked to do.
+//! The interface to a system that runs tasks in the background.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -6,14 +6,14 @@ use std::time::Duration;
 use super::outcome::{Outcome, Trouble};
 use super::stand::{Call, Stand};
 
-/// How many tasks run at once where throughput is measured.
+/// The number of parallel tasks in the throughput measurement.
 pub(super) const AT_ONCE: u32 = 8;
 
 /// A task that was started.
 pub(super) struct Started {
-    /// What the peer calls it.
+    /// The peer's id of the task.
     pub(super) id: String,
-    /// Wall clock in nanoseconds when the command was begun.
+    /// The wall clock in nanoseconds at the start of the command.
     pub(super) at: i128,
     /// How long the command took to return.
     pub(super) took: Duration,
@@ -25,23 +25,23 @@ impl Started {
     }
 }
 
-/// A system under measurement. Verbs are commands of its own; one it does not have answers `Unsupported`.
+/// A measured system. Operations are its own commands. An unsupported operation returns `Unsupported`.
 pub(super) trait Peer {
-    /// The name in the report.
+    /// Returns the name in the report.
     fn name(&self) -> &'static str;
 
-    /// Where it lives.
+    /// Returns the directory and environment of the peer.
     fn stand(&self) -> &Stand;
 
-    /// Runs a script in the background with its output in a file.
+    /// Runs a script in the background. Its output goes to a file.
     fn start(&mut self, script: &str) -> Outcome<Started>;
 
-    /// Waits for a task's end.
+    /// Waits for the end of a task.
     fn wait(&mut self, _id: &str) -> Outcome<Duration> {
         Err(Trouble::Unsupported)
     }
 
-    /// Ends a task.
+    /// Kills a task.
     fn kill(&mut self, _id: &str) -> Outcome<Duration> {
         Err(Trouble::Unsupported)
     }
@@ -51,22 +51,22 @@ pub(super) trait Peer {
         Err(Trouble::Unsupported)
     }
 
-    /// Names the file with a task's output.
+    /// Returns the file with a task's output.
     fn log(&mut self, _id: &str) -> Outcome<PathBuf> {
         Err(Trouble::Unsupported)
     }
 
-    /// Sees to it that this many finished tasks are in its store.
+    /// Fills the store until it contains this many finished tasks.
     fn seed(&mut self, _count: u32) -> Outcome<()> {
         Err(Trouble::Unsupported)
     }
 
-    /// Sets how many tasks may run at once.
+    /// Sets the number of tasks that may run at once.
     fn set_slots(&mut self, _slots: u32) -> Outcome<()> {
         Err(Trouble::Unsupported)
     }
 
-    /// Hands in tasks one command after the other, as one client would.
+    /// Starts tasks one after the other, as one client would.
     fn start_many(&mut self, count: u32, script: &str) -> Outcome<()> {
         self.set_slots(AT_ONCE)?;
         for _ in 0..count {
@@ -75,12 +75,13 @@ pub(super) trait Peer {
         Ok(())
     }
 
-    /// Whether processes of its own work on after the last task has run.
+    /// Returns whether the peer's own processes continue to work after the last task has run.
     fn settles_later(&self) -> bool {
         false
     }
 
-    /// Whether it takes a large part of a second for what others do in milliseconds; it is then asked less often.
+    /// Returns whether an operation takes a large part of a second where others take milliseconds. Such a peer is
+    /// measured less often.
     fn is_slow(&self) -> bool {
         false
     }

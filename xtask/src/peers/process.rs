@@ -1,15 +1,15 @@
-//! What `/proc` says about processes.
+//! Reads information about processes from `/proc`.
 
 use std::fs;
 use std::process::{Command, Stdio};
 
-/// Clock ticks a second in `/proc/PID/stat`; the same on every architecture we build for.
+/// The number of clock ticks per second in `/proc/PID/stat`. It is the same on every supported architecture.
 const TICKS: f64 = 100.0;
 
-/// Programs that the measured tasks consist of; everything else of a peer is its own.
+/// The programs of the measured tasks. All other processes of a peer are its own.
 const TASK_PROGRAMS: [&str; 3] = ["sh", "sleep", "bare"];
 
-/// Returns the living processes whose environment holds `tag`.
+/// Returns the live processes whose environment contains `tag`.
 pub(super) fn tagged(tag: &str) -> Vec<u32> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     entries
@@ -24,7 +24,7 @@ fn has_tag(pid: u32, tag: &str) -> bool {
     environment.split(|byte| *byte == 0).any(|variable| variable == tag.as_bytes())
 }
 
-/// Tells whether a process has not ended; one that nobody has reaped yet has.
+/// Returns whether a process has not ended. A zombie has ended.
 pub(super) fn is_alive(pid: u32) -> bool {
     stat(pid).is_some_and(|fields| !matches!(fields.first().map(String::as_str), Some("Z" | "X") | None))
 }
@@ -32,34 +32,35 @@ pub(super) fn is_alive(pid: u32) -> bool {
 /// Returns the fields of `/proc/PID/stat` from the state on.
 fn stat(pid: u32) -> Option<Vec<String>> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The program's name before it is in brackets and may hold anything.
+    // The name of the program is in parentheses and may contain any character.
     let (_, rest) = text.rsplit_once(')')?;
     Some(rest.split_whitespace().map(str::to_owned).collect())
 }
 
-/// Returns the program's name as the kernel keeps it.
+/// Returns the name of the program in the kernel.
 pub(super) fn name(pid: u32) -> String {
     fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default().trim_end().to_owned()
 }
 
-/// Tells whether a process of a peer is the peer's own, and not a task.
+/// Returns whether a process is the peer's own and not a task.
 pub(super) fn is_helper(pid: u32) -> bool {
     !TASK_PROGRAMS.contains(&name(pid).as_str())
 }
 
-/// Returns the seconds a process has computed so far, its children apart.
+/// Returns the CPU time of a process in seconds, without its children.
 pub(super) fn cpu_seconds(pid: u32) -> f64 {
     let fields = stat(pid).unwrap_or_default();
     let ticks = |at: usize| fields.get(at).and_then(|field| field.parse::<f64>().ok()).unwrap_or(0.0);
     (ticks(11) + ticks(12)) / TICKS
 }
 
-/// Returns a process's share of memory, shared pages divided by those who share them.
+/// Returns the proportional memory size of a process: shared pages are divided by the number of processes that share
+/// them.
 pub(super) fn pss_kib(pid: u32) -> f64 {
     kib_field(&format!("/proc/{pid}/smaps_rollup"), "Pss:")
 }
 
-/// Returns the most memory a process ever had resident.
+/// Returns the maximum resident memory of a process.
 pub(super) fn peak_kib(pid: u32) -> f64 {
     kib_field(&format!("/proc/{pid}/status"), "VmHWM:")
 }
@@ -70,7 +71,7 @@ fn kib_field(path: &str, field: &str) -> f64 {
     line.split_whitespace().next().and_then(|number| number.parse().ok()).unwrap_or(0.0)
 }
 
-/// Kills processes by their numbers.
+/// Kills processes by pid.
 pub(super) fn kill(pids: &[u32]) {
     if pids.is_empty() {
         return;
@@ -78,7 +79,7 @@ pub(super) fn kill(pids: &[u32]) {
     let list: Vec<String> = pids.iter().map(ToString::to_string).collect();
     let mut command = Command::new("/bin/sh");
     command.args(["-c", &format!("kill -KILL {}", list.join(" "))]);
-    // One that has ended by itself meanwhile makes the command complain.
+    // The command reports an error if a process has already ended.
     let _ = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
 }
 

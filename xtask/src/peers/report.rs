@@ -1,4 +1,4 @@
-//! Writes the figures as a Markdown table.
+//! Formats the results as a Markdown table.
 
 use std::fmt::Write as _;
 
@@ -9,19 +9,19 @@ use super::samples::{Samples, median, p95};
 
 const LIMIT: &str = "bare";
 
-/// Facts about the run that stand above the table.
+/// Facts about the run that precede the table.
 pub(super) struct Circumstances {
-    /// Day, as `2026-11-15`.
+    /// The day, as `2026-11-15`.
     pub(super) day: String,
-    /// Processors.
+    /// The number of processors.
     pub(super) cores: usize,
-    /// Kernel, without what distributions add.
+    /// The version of the kernel, without the suffix of the distribution.
     pub(super) kernel: String,
-    /// How long the run took, in seconds.
+    /// The duration of the run in seconds.
     pub(super) seconds: u64,
-    /// Microseconds that making an empty file took where state is kept, before and after.
+    /// The time to create an empty file in the state directory in microseconds, before and after the run.
     pub(super) file_cost: [f64; 2],
-    /// What each peer says it is.
+    /// The version that each peer reports.
     pub(super) versions: Vec<String>,
 }
 
@@ -67,7 +67,7 @@ fn row(samples: &Samples, metric: Metric, title: &str, peer: &str, values: &[f64
     format!("| {title} | {peer} | {middle} | {tail} | {ratio} | {} |\n", values.len())
 }
 
-/// Returns how many times worse than the limit the median is; nothing where the limit has no such figure.
+/// Returns how many times worse than the limit the median is, if the limit has this metric.
 fn ratio(samples: &Samples, metric: Metric, values: &[f64]) -> Option<f64> {
     if metric.is_share() {
         return None;

@@ -1,4 +1,4 @@
-//! The whole run, from the command line to the report.
+//! Runs the whole comparison, from the command line to the report.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use super::tools::Tools;
 use super::{axes, json, probe, report};
 use crate::error::Failure;
 
-/// Measures, and prints a Markdown table.
+/// Measures all peers, and prints a Markdown table.
 pub(crate) fn run(root: &Path, words: &[&str]) -> Result<(), Failure> {
     let options = Options::parse(words)?;
     let state = Scratch::new(&options.root)?;
@@ -57,7 +57,7 @@ fn measure(bench: &mut Bench) {
     }
 }
 
-/// A directory that goes away with the run.
+/// A directory that is removed after the run.
 struct Scratch {
     path: PathBuf,
 }

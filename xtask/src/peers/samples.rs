@@ -1,13 +1,14 @@
-//! The figures of a run.
+//! The samples of a run.
 
 use std::collections::BTreeMap;
 
 use super::metric::Metric;
 
-/// Every sample, by metric and peer.
+/// All samples by metric and peer.
 #[derive(Debug, Default)]
 pub(super) struct Samples {
-    /// Names of peers in the order of the report; one that goes on behind a comma stands next to its namesake.
+    /// The names of peers in the order of the report. Variants with a suffix after a comma follow the peer of the same
+    /// name.
     order: Vec<&'static str>,
     taken: BTreeMap<Metric, Vec<(String, Vec<f64>)>>,
 }
@@ -37,13 +38,13 @@ impl Samples {
         Some(values)
     }
 
-    /// Walks over everything, in the order of the report.
+    /// Iterates over all samples in the order of the report.
     pub(super) fn iter(&self) -> impl Iterator<Item = (Metric, &[(String, Vec<f64>)])> {
         self.taken.iter().map(|(metric, peers)| (*metric, peers.as_slice()))
     }
 }
 
-/// Returns the middle value.
+/// Returns the median.
 pub(super) fn median(values: &[f64]) -> f64 {
     let sorted = sorted(values);
     let middle = sorted.len() / 2;
@@ -54,7 +55,7 @@ pub(super) fn median(values: &[f64]) -> f64 {
     }
 }
 
-/// Returns the value that 95 of 100 samples are at least as good as.
+/// Returns the value that 95 % of the samples reach or surpass.
 pub(super) fn p95(values: &[f64], more_is_better: bool) -> f64 {
     let mut sorted = sorted(values);
     if more_is_better {

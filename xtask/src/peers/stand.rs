@@ -1,4 +1,4 @@
-//! A place of its own for one peer: a directory, an environment, and timed commands in it.
+//! A separate directory and environment for one peer, with timed commands.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -11,27 +11,27 @@ use super::outcome::{Outcome, Trouble};
 use super::process;
 use super::watchdog::Watchdog;
 
-/// Longest time a single command may take.
-const PATIENCE: Duration = Duration::from_secs(300);
-/// Variables that only make the environment as large as a developer's: 36 of about 60 bytes.
+/// The maximum duration of a single command.
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(300);
+/// The number of variables that enlarge the environment to a realistic size. Each has about 60 bytes.
 const FILLERS: u32 = 36;
 
 static STANDS: AtomicU32 = AtomicU32::new(0);
 
 /// A finished command.
 pub(super) struct Call {
-    /// Wall clock in nanoseconds when it was begun.
+    /// The wall clock in nanoseconds at the start of the command.
     pub(super) at: i128,
-    /// From before its start until it was reaped.
+    /// The time from before the start until the process was reaped.
     pub(super) took: Duration,
-    /// What it printed, both streams.
+    /// The output of both streams.
     pub(super) text: String,
 }
 
-/// Where a peer lives while it is measured. Dropping it kills every process of the peer.
+/// The directory and environment of a peer during its measurement. Dropping it kills every process of the peer.
 ///
-/// Its files stay until the end of the run: some file systems are slow to make files after many were deleted, and the
-/// next peer would pay for it (see [`super::probe`]).
+/// The files are kept until the end of the run. Some file systems create files slowly after many were deleted, which
+/// would affect the next peer (see [`super::probe`]).
 pub(super) struct Stand {
     /// The peer's directory.
     pub(super) dir: PathBuf,
@@ -42,10 +42,10 @@ pub(super) struct Stand {
 }
 
 impl Stand {
-    /// Makes a stand in `root`.
+    /// Creates a directory and environment in `root`.
     pub(super) fn new(root: &Path, watchdog: &Watchdog) -> Outcome<Self> {
         let number = STANDS.fetch_add(1, Ordering::Relaxed);
-        // Short, because sockets are made in it.
+        // The name is short, because paths of sockets have a maximum length.
         let dir = root.join(format!("s{number}"));
         fs::create_dir_all(&dir)?;
         let tag = ("MW_BENCH".to_owned(), format!("{}-{number}", std::process::id()));
@@ -62,15 +62,15 @@ impl Stand {
         Ok(Self { replies: dir.join("reply"), dir, environment, tag, watchdog: watchdog.clone() })
     }
 
-    /// Sets a variable for all commands that follow.
+    /// Sets a variable for all following commands.
     pub(super) fn set(&mut self, name: &str, value: impl Into<String>) {
         self.environment.retain(|(other, _)| other != name);
         self.environment.push((name.to_owned(), value.into()));
     }
 
-    /// Runs a command to its end, whatever its exit code.
+    /// Runs a command to its end, with any exit code.
     ///
-    /// Its output goes to a file: a pipe might be held open by what it leaves behind.
+    /// The output goes to a file, because a background process could keep a pipe open.
     pub(super) fn try_call(&self, program: &Path, words: &[&str]) -> Outcome<(Call, bool)> {
         let out = File::create(&self.replies)?;
         let mut command = Command::new(program);
@@ -79,7 +79,7 @@ impl Stand {
         let at = wall_clock();
         let begun = Instant::now();
         let mut child = command.spawn()?;
-        self.watchdog.watch(child.id(), PATIENCE);
+        self.watchdog.watch(child.id(), COMMAND_TIMEOUT);
         let status = child.wait();
         let took = begun.elapsed();
         self.watchdog.relax();
@@ -87,7 +87,7 @@ impl Stand {
         Ok((Call { at, took, text }, status?.success()))
     }
 
-    /// Runs a command that has to succeed.
+    /// Runs a command that must succeed.
     pub(super) fn call(&self, program: &Path, words: &[&str]) -> Outcome<Call> {
         let (call, success) = self.try_call(program, words)?;
         if success {
@@ -98,12 +98,12 @@ impl Stand {
         Err(Trouble::because(format!("`{name} {}` failed: {}", words.join(" "), said.trim())))
     }
 
-    /// Returns every living process that was started here, tasks included.
+    /// Returns all live processes that were started here, including tasks.
     pub(super) fn processes(&self) -> Vec<u32> {
         process::tagged(&self.tag)
     }
 
-    /// Returns those that are the peer's own.
+    /// Returns the live processes that are the peer's own.
     pub(super) fn helpers(&self) -> Vec<u32> {
         self.processes().into_iter().filter(|pid| process::is_helper(*pid)).collect()
     }
@@ -111,7 +111,7 @@ impl Stand {
 
 impl Drop for Stand {
     fn drop(&mut self) {
-        // What dies may have been about to start something.
+        // A process may start another one before it is killed, so this is repeated.
         for _ in 0..50 {
             let left = self.processes();
             if left.is_empty() {
@@ -123,7 +123,7 @@ impl Drop for Stand {
     }
 }
 
-/// Returns the wall clock in nanoseconds, as `bare stamp` writes it.
+/// Returns the wall clock in nanoseconds, in the format of `bare stamp`.
 pub(super) fn wall_clock() -> i128 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i128)
 }

@@ -1,4 +1,4 @@
-//! The executables a run needs: the bare limit, compiled, and `mw` with its supervisor.
+//! The executables of a run: the compiled bare limit, and `mw` with its supervisor.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,20 +9,20 @@ use super::watchdog::Watchdog;
 use crate::command::{built_program, cargo};
 use crate::error::Failure;
 
-/// What every measurement uses.
+/// The programs that every measurement uses.
 pub(super) struct Tools {
-    /// The executable made of `benches/bare.c`.
+    /// The executable compiled from `benches/bare.c`.
     pub(super) bare: PathBuf,
     /// The directory with `mw` and `mw-supervisor`.
     pub(super) mw: PathBuf,
-    /// Watches over commands.
+    /// The watchdog of commands.
     pub(super) watchdog: Watchdog,
 }
 
 impl Tools {
     /// Compiles and copies everything into `scratch`.
     ///
-    /// `mw` is copied so that a build that goes on meanwhile cannot change what is measured.
+    /// `mw` is copied, so that a concurrent build cannot change the measured program.
     pub(super) fn prepare(root: &Path, scratch: &Path, options: &Options) -> Result<Self, Failure> {
         let folder = scratch.join("bin");
         fs::create_dir_all(&folder).map_err(|source| Failure::File { path: folder.clone(), source })?;

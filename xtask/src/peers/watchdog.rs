@@ -1,4 +1,4 @@
-//! Ends a command that never returns, so that one hang does not cost the whole run.
+//! Kills a command that never returns. One hanging command then does not block the whole run.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use super::process;
 
-const LOOK: Duration = Duration::from_secs(1);
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// A thread that kills the watched process when its time is up.
+/// A thread that kills the watched process when its time has passed.
 ///
-/// It is there before anything is measured: a thread made for each command would be part of what is measured.
+/// It is started before the measurements, because a new thread for each command would be part of the measured time.
 #[derive(Clone)]
 pub(super) struct Watchdog {
     watched: Arc<Mutex<Option<(u32, Instant)>>>,
@@ -28,18 +28,18 @@ impl Watchdog {
                 }
                 drop(slot);
                 drop(watched);
-                thread::sleep(LOOK);
+                thread::sleep(CHECK_INTERVAL);
             }
         });
         Self { watched }
     }
 
-    /// Gives a process this much time.
+    /// Watches a process, and kills it after this time.
     pub(super) fn watch(&self, pid: u32, longest: Duration) {
         *self.watched.lock().unwrap_or_else(PoisonError::into_inner) = Some((pid, Instant::now() + longest));
     }
 
-    /// Forgets the process.
+    /// Stops watching the process.
     pub(super) fn relax(&self) {
         *self.watched.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }

@@ -1,16 +1,16 @@
-//! Keeps dependencies pointing down: nothing points up or sideways.
+//! Checks that dependencies between crates point only downwards.
 
 use super::manifest::{self, Dependency, Kind};
 use super::violation::Violation;
 use crate::workspace::TextFile;
 
-/// What a crate may depend on.
+/// The allowed dependencies of a crate.
 struct Layer {
     manifest: &'static str,
     package: &'static str,
-    /// The workspace crates below it.
+    /// The workspace crates that it may depend on.
     below: &'static [&'static str],
-    /// The complete list, where it is fixed.
+    /// The complete list of allowed dependencies, if it is fixed.
     complete: Option<&'static [&'static str]>,
 }
 
@@ -72,7 +72,7 @@ const LAYERS: [Layer; 12] = [
     Layer {
         manifest: "crates/cli/Cargo.toml",
         package: "mw-cli",
-        // The supervisor's executable is installed beside `mw`, from the same package.
+        // The same package installs the supervisor's executable beside `mw`.
         below: &[
             "meanwhile",
             "mw-agents",
@@ -94,9 +94,9 @@ const LAYERS: [Layer; 12] = [
     Layer { manifest: "xtask/Cargo.toml", package: "xtask", below: &[], complete: None },
 ];
 
-/// Reports the dependencies of a manifest that its layer does not have below it.
+/// Reports the dependencies of a manifest that its layer does not allow.
 ///
-/// Development dependencies are free: a test may use what the product may not.
+/// Development dependencies are not restricted.
 pub(super) fn check(file: &TextFile) -> Vec<Violation> {
     if !file.path.ends_with("/Cargo.toml") {
         return Vec::new();

@@ -1,16 +1,16 @@
-//! Keeps docs/requirements.md complete and true: every id once, every claim backed by a test that exists.
+//! Checks docs/requirements.md: every id occurs once, and every claim names an existing test.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::violation::Violation;
 
-/// Where the ledger's state is kept.
+/// The path of the requirements.
 pub(super) const PATH: &str = "docs/requirements.md";
 
-/// How many rows each source has; ids are numbered from 1 without gaps.
+/// The number of requirements of each source. Ids are numbered from 1 without gaps.
 const SOURCES: [(&str, usize); 6] = [("Z", 135), ("M", 66), ("B", 36), ("O", 72), ("C", 119), ("X", 37)];
 
-/// How far a requirement has come.
+/// The status of a requirement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Status {
     Done,
@@ -117,7 +117,7 @@ fn judge_claim(row: &Row<'_>, tests: &BTreeSet<String>) -> Vec<Violation> {
         .collect()
 }
 
-/// Gives the paths in backticks; other words in backticks are no test names.
+/// Returns the test names in backticks. Words in backticks without `::` are not test names.
 fn named_tests(note: &str) -> impl Iterator<Item = &str> {
     note.split('`').skip(1).step_by(2).filter(|word| word.contains("::"))
 }
@@ -126,7 +126,7 @@ fn named_tests(note: &str) -> impl Iterator<Item = &str> {
 mod tests {
     use super::*;
 
-    /// Makes a whole ledger, with `change` applied to the row of Z-001.
+    /// Checks a complete ledger, with `change` applied to the row of Z-001.
     fn told(change: &str) -> Vec<String> {
         let tests = BTreeSet::from(["returns_at_once".to_owned()]);
         let rows = ids().map(|id| match id.as_str() {

@@ -1,13 +1,13 @@
-//! Keeps files short enough to be read in one sitting.
+//! Limits the length of files.
 
 use super::violation::Violation;
 use crate::source::{Source, is_test_path};
 use crate::workspace::TextFile;
 
-/// The most lines of any file.
-const MOST: usize = 800;
-/// The most lines of a file without its tests.
-const MOST_WITHOUT_TESTS: usize = 500;
+/// The maximum number of lines of a file.
+const MAX_LINES: usize = 800;
+/// The maximum number of lines of a file without its tests.
+const MAX_LINES_WITHOUT_TESTS: usize = 500;
 
 const REMEDY: &str = "find the two things it holds and give each its own file";
 
@@ -17,13 +17,18 @@ pub(super) fn check(file: &TextFile) -> Option<Violation> {
         return None;
     }
     let lines = file.text.lines().count();
-    if lines > MOST {
-        return Some(Violation::new(&file.path, MOST + 1, format!("{lines} lines, over {MOST}"), REMEDY));
+    if lines > MAX_LINES {
+        return Some(Violation::new(
+            &file.path,
+            MAX_LINES + 1,
+            format!("{lines} lines, over {MAX_LINES}"),
+            REMEDY,
+        ));
     }
     let product = product_lines(file, lines);
-    (product > MOST_WITHOUT_TESTS).then(|| {
-        let what = format!("{product} lines without tests, over {MOST_WITHOUT_TESTS}");
-        Violation::new(&file.path, MOST_WITHOUT_TESTS + 1, what, REMEDY)
+    (product > MAX_LINES_WITHOUT_TESTS).then(|| {
+        let what = format!("{product} lines without tests, over {MAX_LINES_WITHOUT_TESTS}");
+        Violation::new(&file.path, MAX_LINES_WITHOUT_TESTS + 1, what, REMEDY)
     })
 }
 

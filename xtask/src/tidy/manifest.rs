@@ -1,24 +1,24 @@
-//! Reads the dependency tables of a manifest.
+//! Parses the dependency tables of a manifest.
 
-/// Where a dependency is needed.
+/// The kind of a dependency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// By the product itself, on every platform or on some.
+    /// The product needs it, on some or all platforms.
     Normal,
-    /// By tests, examples and benchmarks.
+    /// Tests, examples and benchmarks need it.
     Dev,
-    /// By the build script.
+    /// The build script needs it.
     Build,
 }
 
-/// One entry of a dependency table.
+/// An entry of a dependency table.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Dependency {
-    /// The package's own name, also where the manifest renames it.
+    /// The name of the package, even if the manifest renames it.
     pub(super) package: String,
-    /// Which table it stands in.
+    /// The kind of the table.
     pub(super) kind: Kind,
-    /// Line, from 1.
+    /// The line number, from 1.
     pub(super) line: usize,
 }
 
@@ -31,7 +31,7 @@ pub(super) fn dependencies(text: &str) -> Vec<Dependency> {
         let number = index + 1;
         if let Some(header) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
             table = dependency_table(header);
-            // `[dependencies.name]` names one dependency; the lines below it are its settings.
+            // `[dependencies.name]` declares one dependency. The lines below it are its settings.
             if let Some((kind, Some(name))) = table {
                 found.push(Dependency { package: name.to_owned(), kind, line: number });
             }

@@ -4,6 +4,7 @@ mod layers;
 mod ledger;
 mod length;
 mod manifest;
+mod mod_files;
 mod platform;
 mod purity;
 mod rooms;

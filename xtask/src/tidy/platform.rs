@@ -1,4 +1,4 @@
-//! Keeps the differences between platforms in files made for them.
+//! Checks that platform-specific code is only in files for it.
 
 use super::violation::Violation;
 use crate::source::{Source, has_start, has_word};
@@ -7,7 +7,7 @@ const NAMES: [&str; 5] = ["linux.rs", "macos.rs", "platform.rs", "unix.rs", "win
 const FOLDERS: [&str; 2] = ["platform", "sys"];
 const CONDITIONS: [&str; 5] = ["target_arch", "target_env", "target_family", "target_os", "target_vendor"];
 
-/// Reports conditions on the platform outside `sys/`, `platform` modules and files named after a platform.
+/// Reports platform conditions outside of `sys/`, `platform` modules and files named after a platform.
 pub(super) fn check(source: &Source<'_>) -> Vec<Violation> {
     if !source.path.starts_with("crates/") || is_platform_file(source.path) {
         return Vec::new();

@@ -1,9 +1,9 @@
-//! Keeps the library from printing, exiting and reading the environment, and the model and the policy from doing anything at all.
+//! Checks that the library does not print, exit or read the environment, and that the model and the policy do no I/O.
 
 use super::violation::Violation;
 use crate::source::{Source, has_start};
 
-/// Something that may not be named, and what to do without it.
+/// A banned name, and the remedy.
 struct Ban {
     start: &'static str,
     remedy: &'static str,
@@ -30,14 +30,14 @@ const MODEL: [Ban; 6] = [
     Ban { start: "SystemTime::now", remedy: PURE },
 ];
 
-/// Reports what the library, the model or the policy may not do; their tests may.
+/// Reports what the library, the model or the policy may not do. Their tests are excluded.
 pub(super) fn check(source: &Source<'_>) -> Vec<Violation> {
     let is_pure =
         ["crates/model/src/", "crates/policy/src/"].iter().any(|root| source.path.starts_with(root));
     if !is_pure && !source.path.starts_with("crates/meanwhile/src/") {
         return Vec::new();
     }
-    // The defaults of whoever asks for them.
+    // This file provides defaults from the environment for callers that request them.
     if source.path == "crates/meanwhile/src/handle/surroundings.rs" {
         return Vec::new();
     }

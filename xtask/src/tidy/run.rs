@@ -3,12 +3,14 @@
 use std::path::Path;
 
 use super::violation::Violation;
-use super::{layers, ledger, length, platform, purity, rooms, sqlite, test_habits, test_names, unsafety};
+use super::{
+    layers, ledger, length, mod_files, platform, purity, rooms, sqlite, test_habits, test_names, unsafety,
+};
 use crate::error::Failure;
 use crate::source::Source;
 use crate::workspace;
 
-/// Prints every violation, one per line, and fails when there is any.
+/// Prints every violation, one per line. Fails if there are any.
 pub(crate) fn run(root: &Path) -> Result<(), Failure> {
     let files = workspace::code_files(root)?;
     let sources: Vec<Source<'_>> = files.iter().filter_map(Source::of).collect();
@@ -26,6 +28,7 @@ pub(crate) fn run(root: &Path) -> Result<(), Failure> {
         violations.extend(platform::check(source));
         violations.extend(purity::check(source));
         violations.extend(rooms::check(source));
+        violations.extend(mod_files::check(source));
         violations.extend(test_habits::check(source));
     }
     let tests = test_names::collect(&sources);

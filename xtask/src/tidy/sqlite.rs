@@ -1,4 +1,4 @@
-//! Keeps SQLite behind the store, and opening it in one file.
+//! Checks that only the store uses SQLite, and that one file opens connections.
 
 use super::manifest;
 use super::violation::Violation;
@@ -9,7 +9,7 @@ const STORE: &str = "crates/meanwhile/src/disk/store";
 const DOOR: &str = "crates/meanwhile/src/disk/store/connection.rs";
 const OWNER: &str = "crates/meanwhile/Cargo.toml";
 
-/// Reports SQLite types outside the store, and connections opened outside the one door.
+/// Reports SQLite types outside of the store, and connections that are opened elsewhere.
 pub(super) fn check(source: &Source<'_>) -> Vec<Violation> {
     let mut found = Vec::new();
     for line in source.lines() {
@@ -25,7 +25,7 @@ pub(super) fn check(source: &Source<'_>) -> Vec<Violation> {
     found
 }
 
-/// Reports a manifest other than the library's that names SQLite.
+/// Reports a manifest other than the library's that depends on SQLite.
 pub(super) fn check_manifest(file: &TextFile) -> Vec<Violation> {
     if !file.path.ends_with("Cargo.toml") || file.path == OWNER {
         return Vec::new();

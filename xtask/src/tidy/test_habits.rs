@@ -1,13 +1,13 @@
-//! Keeps tests from waiting for time, and from being switched off or passed over without a word.
+//! Checks that tests do not sleep, and are not disabled or skipped silently.
 
 use super::violation::Violation;
 use crate::source::{Line, Source, has_start};
 
 const TESTKIT: &str = "crates/testkit/src/";
-/// Files of the testkit that may sleep: the deadline waits themselves, and children made to misbehave.
+/// The files of the testkit that may sleep: the waits with a deadline, and child processes that misbehave on purpose.
 const MAY_SLEEP: [&str; 4] = ["bin/", "children/", "wait.rs", "wait/"];
 
-/// Reports sleeps in test code and tests ignored without a reason.
+/// Reports sleeps in test code and tests that are ignored without a reason.
 pub(super) fn check(source: &Source<'_>) -> Vec<Violation> {
     let testkit = source.path.strip_prefix(TESTKIT);
     let may_sleep = testkit.is_some_and(|inside| MAY_SLEEP.iter().any(|start| inside.starts_with(start)));
@@ -33,7 +33,7 @@ fn sleeps(code: &str) -> bool {
     has_start(code, "thread::sleep") || has_start(code, "time::sleep")
 }
 
-/// What a test looks like that returns early on some machines and counts as passed.
+/// Returns whether a line looks like a test that returns early on some machines and counts as passed.
 fn passes_over(line: Line<'_>) -> bool {
     let says = |word: &str| line.raw.contains(&format!("println!(\"{word}"));
     has_start(line.code, "geteuid") || says("skip") || says("NOT TESTED")

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use crate::source::{Source, block_after, has_word};
 
-/// How many lines an attribute may stand above its function.
+/// The maximum number of lines between an attribute and its function.
 const REACH: usize = 8;
 
-/// Gives the names of the functions that a test attribute or a `proptest!` block makes into tests.
+/// Returns the names of the functions that are tests by an attribute or a `proptest!` block.
 pub(super) fn collect(sources: &[Source<'_>]) -> BTreeSet<String> {
     sources.iter().flat_map(|source| tests_in(source.code())).collect()
 }
@@ -39,7 +39,7 @@ fn function_name(line: &str) -> Option<&str> {
     (end > 0).then(|| &rest[..end])
 }
 
-/// Looks upwards for a test attribute, no further than the end of the item above.
+/// Searches upwards for a test attribute, up to the end of the previous item.
 fn has_test_attribute(above: &[&str]) -> bool {
     above
         .iter()

@@ -1,14 +1,14 @@
-//! Keeps `unsafe` in one folder and forbids it at every other crate root.
+//! Checks that `unsafe` is used in one folder only, and forbidden in every other crate root.
 
 use super::violation::Violation;
 use crate::source::{Source, has_word};
 
 const HOME: &str = "crates/supervisor/src/sys";
-/// The crate roots that take it in.
+/// The crate roots that include this folder.
 const HOME_ROOTS: [&str; 3] =
     ["crates/supervisor/src/lib.rs", "crates/cli/src/main.rs", "crates/cli/src/bin/mw-supervisor.rs"];
 
-/// Reports `unsafe` outside its folder and crate roots that do not forbid it.
+/// Reports `unsafe` outside of its folder, and crate roots that do not forbid it.
 pub(super) fn check(source: &Source<'_>) -> Vec<Violation> {
     let mut found = Vec::new();
     if !is_home(source.path) {

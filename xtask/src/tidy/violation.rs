@@ -1,22 +1,22 @@
-//! What a rule reports.
+//! A violation of a rule.
 
 use std::fmt;
 
-/// A place that breaks a rule, with the way to mend it.
+/// The location of a violation, with its remedy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Violation {
-    /// Path from the workspace root.
+    /// The path relative to the workspace root.
     pub(super) path: String,
-    /// Line, from 1.
+    /// The line number, from 1.
     pub(super) line: usize,
-    /// What is wrong.
+    /// A description of the problem.
     pub(super) what: String,
-    /// What to do.
+    /// The remedy.
     pub(super) remedy: &'static str,
 }
 
 impl Violation {
-    /// Names a place, what is wrong there and what to do.
+    /// Creates a violation.
     pub(super) fn new(path: &str, line: usize, what: impl Into<String>, remedy: &'static str) -> Self {
         Self { path: path.to_owned(), line, what: what.into(), remedy }
     }

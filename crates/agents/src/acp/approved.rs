@@ -7,15 +7,15 @@ use std::sync::{Mutex, PoisonError};
 use agent_client_protocol::v1::schema::RequestPermissionRequest;
 
 use super::quirks::Quirks;
-use super::requested::{Asked, PLACES, understand};
+use super::requested::{Operation, PLACES, understand};
 
 /// The commands that were approved in this turn and have not run yet.
 #[derive(Default)]
-pub(crate) struct Approved(Mutex<Vec<Deed>>);
+pub(crate) struct Approved(Mutex<Vec<ApprovedCommand>>);
 
 /// A command and its directory, in a form that does not depend on how the agent writes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Deed {
+struct ApprovedCommand {
     words: Vec<String>,
     cwd: PathBuf,
 }
@@ -28,15 +28,18 @@ impl Approved {
         // If the directory is unclear, the approval is not recorded.
         let are_clear =
             places.into_iter().all(|place| place.as_str().is_some_and(|path| path.starts_with('/')));
-        if let Some(deed) = deed(&understand(request, Quirks::of(&[])), cwd).filter(|_| are_clear) {
-            self.0.lock().unwrap_or_else(PoisonError::into_inner).push(deed);
+        if let Some(command) =
+            approved_command(&understand(request, Quirks::of(&[])), cwd).filter(|_| are_clear)
+        {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).push(command);
         }
     }
 
     /// Uses up the approval of an operation. Returns whether there was one.
-    pub(crate) fn take(&self, asked: &Asked, cwd: &Path) -> bool {
+    pub(crate) fn take(&self, asked: &Operation, cwd: &Path) -> bool {
         let mut given = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = deed(asked, cwd).and_then(|deed| given.iter().position(|given| *given == deed));
+        let at =
+            approved_command(asked, cwd).and_then(|command| given.iter().position(|given| *given == command));
         at.map(|at| given.swap_remove(at)).is_some()
     }
 
@@ -46,13 +49,15 @@ impl Approved {
     }
 }
 
-fn deed(asked: &Asked, cwd: &Path) -> Option<Deed> {
+fn approved_command(asked: &Operation, cwd: &Path) -> Option<ApprovedCommand> {
     let (words, place) = match asked {
-        Asked::Script { text, cwd, .. } => (words_of(text), cwd),
-        Asked::Program { words, cwd, .. } => (plain(words), cwd),
-        Asked::Read | Asked::Edit { .. } | Asked::Tool { .. } | Asked::Other { .. } => return None,
+        Operation::Script { text, cwd, .. } => (words_of(text), cwd),
+        Operation::Program { words, cwd, .. } => (plain(words), cwd),
+        Operation::Read | Operation::Edit { .. } | Operation::Tool { .. } | Operation::Other { .. } => {
+            return None;
+        }
     };
-    Some(Deed { words, cwd: place.clone().unwrap_or_else(|| cwd.to_owned()) })
+    Some(ApprovedCommand { words, cwd: place.clone().unwrap_or_else(|| cwd.to_owned()) })
 }
 
 /// Reduces a well-known shell with a script to the script.
@@ -89,12 +94,12 @@ mod tests {
         given
     }
 
-    fn program(words: &[&str], cwd: Option<&str>) -> Asked {
+    fn program(words: &[&str], cwd: Option<&str>) -> Operation {
         let words = words.iter().map(|word| (*word).to_owned()).collect();
-        Asked::Program { words, cwd: cwd.map(PathBuf::from), env: Vec::new() }
+        Operation::Program { words, cwd: cwd.map(PathBuf::from), env: Vec::new() }
     }
 
-    fn takes(given: &Approved, asked: &Asked) -> bool {
+    fn takes(given: &Approved, asked: &Operation) -> bool {
         given.take(asked, Path::new("/work"))
     }
 

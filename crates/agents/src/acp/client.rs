@@ -1,13 +1,14 @@
 //! Answers the requests of an agent. They are called on separate threads, because they may block.
 
-use std::cell::Cell;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use agent_client_protocol::v1::schema::{
-    CreateTerminalRequest, CreateTerminalResponse, PermissionOptionKind, ReadTextFileRequest,
-    ReadTextFileResponse, RequestPermissionRequest, RequestPermissionResponse, TerminalOutputResponse,
-    WaitForTerminalExitResponse, WriteTextFileRequest, WriteTextFileResponse,
+    CreateTerminalRequest, CreateTerminalResponse, KillTerminalRequest, KillTerminalResponse,
+    PermissionOptionKind, ReadTextFileRequest, ReadTextFileResponse, ReleaseTerminalRequest,
+    ReleaseTerminalResponse, RequestPermissionRequest, RequestPermissionResponse, TerminalOutputRequest,
+    TerminalOutputResponse, WaitForTerminalExitRequest, WaitForTerminalExitResponse, WriteTextFileRequest,
+    WriteTextFileResponse,
 };
 use meanwhile::engine::check_set_variables;
 use mw_model::CommandSpec;
@@ -15,9 +16,9 @@ use mw_model::CommandSpec;
 use super::approved::Approved;
 use super::files;
 use super::own_agent::proposal;
-use super::permissions::{Answer, Asking, Permissions, choose};
+use super::permissions::{Answer, PolicyPermissions, choose};
 use super::quirks::Quirks;
-use super::requested::{Asked, understand};
+use super::requested::{Operation, understand};
 use super::terminals::Terminals;
 
 type Refusal = agent_client_protocol::Error;
@@ -25,23 +26,28 @@ type Refusal = agent_client_protocol::Error;
 /// Records what happens between an agent and us.
 pub(crate) trait Observer: Send + Sync + 'static {
     /// The agent sent a message.
-    fn hears(&self);
+    fn hears(&self) {}
 
     /// Approval is required for this, or no longer required.
-    fn waits_for(&self, what: Option<String>);
+    fn waits_for(&self, _what: Option<String>) {}
 
     /// An operation was allowed or denied.
-    fn decided(&self, what: &str, answer: &Answer);
+    fn decided(&self, _what: &str, _answer: &Answer) {}
 
     /// A terminal was opened, as this task.
-    fn opened(&self, task: &str, command: &str);
+    fn opened(&self, _task: &str, _command: &str) {}
 }
+
+/// The chat shows what its agent does, so the operations need no record.
+pub(crate) struct NoObserver;
+
+impl Observer for NoObserver {}
 
 /// Answers the requests of one agent.
 pub(crate) struct Client<W> {
     pub(crate) observer: W,
     pub(crate) terminals: Terminals,
-    pub(crate) permissions: Arc<dyn Permissions>,
+    pub(crate) permissions: Arc<PolicyPermissions>,
     /// What a person has already allowed.
     pub(crate) approved: Approved,
     /// How the agent differs from others.
@@ -50,45 +56,26 @@ pub(crate) struct Client<W> {
     pub(crate) root: PathBuf,
 }
 
-/// The reason of a refusal.
-struct Reason(String);
-
-impl From<String> for Reason {
-    fn from(why: String) -> Self {
-        Self(why)
-    }
-}
-
-impl From<std::io::Error> for Reason {
-    fn from(why: std::io::Error) -> Self {
-        Self(why.to_string())
-    }
-}
-
-impl From<meanwhile::Error> for Reason {
-    fn from(why: meanwhile::Error) -> Self {
-        Self(why.to_string())
-    }
-}
-
 /// Refuses a request. The agent's model reads the reason.
-fn refused(why: impl Into<Reason>) -> Refusal {
-    Refusal::new(-32000, why.into().0)
+#[expect(clippy::needless_pass_by_value, reason = "it is passed to map_err")]
+fn refused(why: impl ToString) -> Refusal {
+    Refusal::new(-32000, why.to_string())
 }
 
 impl<W: Observer> Client<W> {
     /// Asks whether an operation is allowed. The observer knows that the agent waits while a person is asked.
-    fn ask(&self, asked: &Asked, title: &str) -> Answer {
-        let waits = Cell::new(false);
-        let answer = self.permissions.ask(asked, &|| {
-            if !self.permissions.minds_environment(asked) && self.approved.take(asked, &self.terminals.cwd) {
-                return Asking::Answered;
+    fn ask(&self, asked: &Operation, title: &str) -> Answer {
+        let mut waits = false;
+        let answer = self.permissions.ask(asked, || {
+            let is_approved =
+                !self.permissions.minds_environment(asked) && self.approved.take(asked, &self.terminals.cwd);
+            if !is_approved {
+                waits = true;
+                self.observer.waits_for(Some(title.to_owned()));
             }
-            waits.set(true);
-            self.observer.waits_for(Some(title.to_owned()));
-            Asking::Ask
+            is_approved
         });
-        if waits.get() {
+        if waits {
             self.observer.waits_for(None);
         }
         self.observer.decided(title, &answer);
@@ -108,9 +95,7 @@ impl<W: Observer> Client<W> {
         let title = fields.title.clone().unwrap_or_else(|| request.tool_call.tool_call_id.0.to_string());
         let asked = understand(request, self.quirks);
         if let Some(question) = proposal(request)
-            && self.permissions.await_own(&asked, &question, &|| {
-                self.observer.waits_for(Some(title.clone()));
-            })
+            && self.permissions.await_own(&asked, &question, || self.observer.waits_for(Some(title.clone())))
         {
             self.observer.waits_for(None);
             return Err(refused(format!("{question} must be answered in the process that asked")));
@@ -132,7 +117,7 @@ impl<W: Observer> Client<W> {
     }
 
     pub(crate) fn write(&self, request: &WriteTextFileRequest) -> Result<WriteTextFileResponse, Refusal> {
-        let asked = Asked::Edit { paths: vec![request.path.clone()] };
+        let asked = Operation::Edit { paths: vec![request.path.clone()] };
         if let Answer::Reject { reason } = self.ask(&asked, &format!("write {}", request.path.display())) {
             return Err(refused(reason));
         }
@@ -152,9 +137,9 @@ impl<W: Observer> Client<W> {
         let title = command.to_line();
         let env = request.env.iter().map(|added| (added.name.clone(), added.value.clone())).collect();
         let asked = match command {
-            CommandSpec::Shell { script, .. } => Asked::Script { text: script.to_lossy(), cwd, env },
+            CommandSpec::Shell { script, .. } => Operation::Script { text: script.to_lossy(), cwd, env },
             CommandSpec::Argv(words) => {
-                Asked::Program { words: words.iter().map(|word| word.to_lossy()).collect(), cwd, env }
+                Operation::Program { words: words.iter().map(|word| word.to_lossy()).collect(), cwd, env }
             }
         };
         if let Answer::Reject { reason } = self.ask(&asked, &title) {
@@ -165,22 +150,35 @@ impl<W: Observer> Client<W> {
         Ok(CreateTerminalResponse::new(id))
     }
 
-    pub(crate) fn terminal_output(&self, id: &str) -> Result<TerminalOutputResponse, Refusal> {
+    pub(crate) fn terminal_output(
+        &self,
+        request: &TerminalOutputRequest,
+    ) -> Result<TerminalOutputResponse, Refusal> {
         self.observer.hears();
-        self.terminals.output(id).map_err(refused)
+        self.terminals.output(&request.terminal_id.0).map_err(refused)
     }
 
-    pub(crate) fn wait_for_terminal(&self, id: &str) -> Result<WaitForTerminalExitResponse, Refusal> {
-        let status = self.terminals.wait(id).map(WaitForTerminalExitResponse::new).map_err(refused);
+    pub(crate) fn wait_for_terminal(
+        &self,
+        request: &WaitForTerminalExitRequest,
+    ) -> Result<WaitForTerminalExitResponse, Refusal> {
+        let status = self.terminals.wait(&request.terminal_id.0);
         self.observer.hears();
-        status
+        status.map(WaitForTerminalExitResponse::new).map_err(refused)
     }
 
-    pub(crate) fn kill_terminal(&self, id: &str) -> Result<(), Refusal> {
-        self.terminals.kill(id).map_err(refused)
+    pub(crate) fn kill_terminal(
+        &self,
+        request: &KillTerminalRequest,
+    ) -> Result<KillTerminalResponse, Refusal> {
+        self.terminals.kill(&request.terminal_id.0).map(|()| KillTerminalResponse::new()).map_err(refused)
     }
 
-    pub(crate) fn release_terminal(&self, id: &str) -> Result<(), Refusal> {
-        self.terminals.release(id).map_err(refused)
+    pub(crate) fn release_terminal(
+        &self,
+        request: &ReleaseTerminalRequest,
+    ) -> Result<ReleaseTerminalResponse, Refusal> {
+        let released = self.terminals.release(&request.terminal_id.0);
+        released.map(|()| ReleaseTerminalResponse::new()).map_err(refused)
     }
 }

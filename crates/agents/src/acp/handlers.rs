@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use agent_client_protocol::v1::schema::{
-    CreateTerminalRequest, KillTerminalRequest, KillTerminalResponse, ReadTextFileRequest,
-    ReleaseTerminalRequest, ReleaseTerminalResponse, TerminalOutputRequest, WaitForTerminalExitRequest,
-    WriteTextFileRequest,
+    CreateTerminalRequest, KillTerminalRequest, ReadTextFileRequest, ReleaseTerminalRequest,
+    TerminalOutputRequest, WaitForTerminalExitRequest, WriteTextFileRequest,
 };
 use agent_client_protocol::{
     Agent, Builder, Client as ClientRole, HandleConnectionClose, HandleDispatchFrom, Responder,
@@ -13,6 +12,22 @@ use agent_client_protocol::{
 };
 
 use super::client::{Client, Observer};
+
+/// Adds a handler for each type of request, which is answered by a method of the client on a separate thread.
+macro_rules! answer {
+    ($builder:expr, $client:expr, $($request:ty => $method:ident),+ $(,)?) => {
+        $builder$(.on_receive_request(
+            {
+                let client = Arc::clone($client);
+                async move |request: $request, responder, _connection| {
+                    respond_apart(&client, responder, move |client| client.$method(&request));
+                    Ok(())
+                }
+            },
+            agent_client_protocol::on_receive_request!(),
+        ))+
+    };
+}
 
 /// Returns our side of a connection that answers file and terminal requests. The caller adds handlers for updates and
 /// permission requests.
@@ -25,69 +40,17 @@ pub(crate) fn handlers<W: Observer>(
     impl HandleConnectionClose<Agent> + use<W>,
     V1,
 > {
-    let client = |()| Arc::clone(client);
-    let (read, write, create, output) = (client(()), client(()), client(()), client(()));
-    let (wait, kill, release) = (client(()), client(()), client(()));
-    ClientRole
-        .v1()
-        .name("meanwhile")
-        .on_receive_request(
-            async move |request: ReadTextFileRequest, responder, _connection| {
-                respond_apart(&read, responder, move |client| client.read(&request));
-                Ok(())
-            },
-            agent_client_protocol::on_receive_request!(),
-        )
-        .on_receive_request(
-            async move |request: WriteTextFileRequest, responder, _connection| {
-                respond_apart(&write, responder, move |client| client.write(&request));
-                Ok(())
-            },
-            agent_client_protocol::on_receive_request!(),
-        )
-        .on_receive_request(
-            async move |request: CreateTerminalRequest, responder, _connection| {
-                respond_apart(&create, responder, move |client| client.create_terminal(&request));
-                Ok(())
-            },
-            agent_client_protocol::on_receive_request!(),
-        )
-        .on_receive_request(
-            async move |request: TerminalOutputRequest, responder, _connection| {
-                respond_apart(&output, responder, move |client| {
-                    client.terminal_output(&request.terminal_id.0)
-                });
-                Ok(())
-            },
-            agent_client_protocol::on_receive_request!(),
-        )
-        .on_receive_request(
-            async move |request: WaitForTerminalExitRequest, responder, _connection| {
-                respond_apart(&wait, responder, move |client| {
-                    client.wait_for_terminal(&request.terminal_id.0)
-                });
-                Ok(())
-            },
-            agent_client_protocol::on_receive_request!(),
-        )
-        .on_receive_request(
-            async move |request: KillTerminalRequest, responder, _connection| {
-                respond_apart(&kill, responder, move |client| {
-                    client.kill_terminal(&request.terminal_id.0).map(|()| KillTerminalResponse::new())
-                });
-                Ok(())
-            },
-            agent_client_protocol::on_receive_request!(),
-        )
-        .on_receive_request(
-            async move |request: ReleaseTerminalRequest, responder, _connection| {
-                respond_apart(&release, responder, move |client| {
-                    client.release_terminal(&request.terminal_id.0).map(|()| ReleaseTerminalResponse::new())
-                });
-                Ok(())
-            },
-            agent_client_protocol::on_receive_request!(),
-        )
+    answer!(
+        ClientRole.v1().name("meanwhile"),
+        client,
+        ReadTextFileRequest => read,
+        WriteTextFileRequest => write,
+        CreateTerminalRequest => create_terminal,
+        TerminalOutputRequest => terminal_output,
+        WaitForTerminalExitRequest => wait_for_terminal,
+        KillTerminalRequest => kill_terminal,
+        ReleaseTerminalRequest => release_terminal,
+    )
 }
 
 /// Runs a request on a separate thread, which sends the response.

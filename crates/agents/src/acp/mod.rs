@@ -27,5 +27,4 @@ pub(crate) mod wire;
 
 pub use error::AcpError;
 pub use handshake::{Handshake, greet};
-pub use permissions::{Answer, Asking, Permissions, PolicyPermissions};
-pub use requested::Asked;
+pub use permissions::PolicyPermissions;

@@ -11,11 +11,11 @@ use mw_model::approval::{ApprovalState, ProposalId};
 use mw_model::{CommandSpec, EnvVar};
 use mw_policy::{Decision, Mode, Reason, Tool, ToolClass, Verdict};
 
-use super::requested::Asked;
+use super::requested::Operation;
 
-/// The answer.
+/// The answer to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub(crate) enum Answer {
     /// Allowed, this time.
     Allow,
     /// Denied.
@@ -25,29 +25,8 @@ pub enum Answer {
     },
 }
 
-/// Decides about the requests of an agent. It may block: it is called on a separate thread.
-pub trait Permissions: Send + Sync {
-    /// Decides. If a person must be asked, `asking` is called first.
-    fn ask(&self, asked: &Asked, asking: &dyn Fn() -> Asking) -> Answer;
-
-    /// Waits for the answer to a request that the agent itself has written to the store; `asking` is called before. The
-    /// agent reads the answer there. Returns false if no person has to be asked or the request is not open.
-    fn await_own(&self, asked: &Asked, question: &ProposalId, asking: &dyn Fn()) -> bool;
-
-    /// Returns whether the variables that a command adds change the decision.
-    fn minds_environment(&self, asked: &Asked) -> bool;
-}
-
-/// What to do if a person would have to be asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asking {
-    /// Ask.
-    Ask,
-    /// The same was already approved.
-    Answered,
-}
-
-/// Decides by the policy, and asks a person if the policy requires it.
+/// Decides about the requests of an agent by the policy, and asks a person if the policy requires it. It may block: it is
+/// called on a separate thread.
 pub struct PolicyPermissions {
     /// The home in which approval requests are stored.
     pub settings: Settings,
@@ -73,18 +52,20 @@ fn ruled(decision: Decision, why: String) -> Verdict {
 }
 
 impl PolicyPermissions {
-    fn command(&self, asked: &Asked) -> Option<(CommandSpec, PathBuf)> {
+    fn command(&self, asked: &Operation) -> Option<(CommandSpec, PathBuf)> {
         let place = |cwd: &Option<PathBuf>| cwd.clone().unwrap_or_else(|| self.cwd.clone());
         match asked {
-            Asked::Script { text, cwd, .. } => {
+            Operation::Script { text, cwd, .. } => {
                 let program = self.shell.as_str().into();
                 Some((CommandSpec::Shell { program, script: text.as_str().into() }, place(cwd)))
             }
-            Asked::Program { words, cwd, .. } => {
+            Operation::Program { words, cwd, .. } => {
                 let words = words.iter().map(|word| word.as_str().into()).collect();
                 Some((CommandSpec::Argv(words), place(cwd)))
             }
-            Asked::Read | Asked::Edit { .. } | Asked::Tool { .. } | Asked::Other { .. } => None,
+            Operation::Read | Operation::Edit { .. } | Operation::Tool { .. } | Operation::Other { .. } => {
+                None
+            }
         }
     }
 
@@ -108,41 +89,41 @@ impl PolicyPermissions {
     /// nothing is allowed.
     fn policy(&self) -> Policy {
         let runtime = Runtime::open(self.settings.clone());
-        let mode = match runtime.and_then(|runtime| runtime.approvals().house_rules(&self.session)) {
-            Ok(Some(house)) => house.mode_beside(self.policy.mode),
+        let mode = match runtime.and_then(|runtime| runtime.approvals().session_policy(&self.session)) {
+            Ok(Some(session_policy)) => session_policy.mode_beside(self.policy.mode),
             Ok(None) => self.policy.mode,
             Err(_) => Mode::Ci,
         };
         Policy { mode, ..self.policy.clone() }
     }
 
-    fn verdict(&self, asked: &Asked) -> Verdict {
+    fn verdict(&self, asked: &Operation) -> Verdict {
         let policy = self.policy();
         if let Some((command, cwd)) = self.command(asked) {
             return policy.verdict(runs(), Some(&command), &cwd, asked.env());
         }
         match asked {
-            Asked::Edit { paths } => self.about_files(policy.mode, paths),
-            Asked::Tool { name } => match Tool::named(name) {
+            Operation::Edit { paths } => self.about_files(policy.mode, paths),
+            Operation::Tool { name } => match Tool::named(name) {
                 Some(tool) => policy.verdict(tool, None, &self.cwd, &[]),
                 None => ruled(Decision::Ask, "unknown tool".to_owned()),
             },
-            Asked::Other { title } => match policy.mode {
+            Operation::Other { title } => match policy.mode {
                 Mode::Dangerous => ruled(Decision::Allow, String::new()),
                 Mode::Plan | Mode::Ci | Mode::Safe | Mode::Auto => {
                     ruled(Decision::Ask, format!("unknown effects of {title:?}"))
                 }
             },
-            Asked::Read => ruled(Decision::Allow, String::new()),
+            Operation::Read => ruled(Decision::Allow, String::new()),
             // Commands are judged above and do not reach this arm.
-            Asked::Script { .. } | Asked::Program { .. } => {
+            Operation::Script { .. } | Operation::Program { .. } => {
                 ruled(Decision::Ask, "the command was not judged".to_owned())
             }
         }
     }
 
     /// Asks for approval, and waits for the answer as long as the request stays open.
-    fn propose(&self, asked: &Asked, verdict: &Verdict) -> Result<(), Error> {
+    fn propose(&self, asked: &Operation, verdict: &Verdict) -> Result<(), Error> {
         let runtime = Runtime::open(self.settings.clone())?;
         let passage = Passage { tool: runs(), policy: &self.policy(), asker: &Nobody };
         match self.command(asked) {
@@ -166,8 +147,9 @@ fn runs() -> Tool {
     Tool::named("shell").map_or(unknown, Tool::awaited)
 }
 
-impl Permissions for PolicyPermissions {
-    fn ask(&self, asked: &Asked, asking: &dyn Fn() -> Asking) -> Answer {
+impl PolicyPermissions {
+    /// Decides. If a person must be asked, `is_approved` is called first: it says whether the same was already approved.
+    pub(crate) fn ask(&self, asked: &Operation, is_approved: impl FnOnce() -> bool) -> Answer {
         let verdict = self.verdict(asked);
         match verdict.decision {
             Decision::Allow => Answer::Allow,
@@ -175,17 +157,17 @@ impl Permissions for PolicyPermissions {
                 let reasons: Vec<_> = verdict.reasons.iter().map(ToString::to_string).collect();
                 Answer::Reject { reason: format!("denied: {}", reasons.join("; ")) }
             }
-            Decision::Ask => match asking() {
-                Asking::Answered => Answer::Allow,
-                Asking::Ask => match self.propose(asked, &verdict) {
-                    Ok(()) => Answer::Allow,
-                    Err(error) => Answer::Reject { reason: error.to_string() },
-                },
+            Decision::Ask if is_approved() => Answer::Allow,
+            Decision::Ask => match self.propose(asked, &verdict) {
+                Ok(()) => Answer::Allow,
+                Err(error) => Answer::Reject { reason: error.to_string() },
             },
         }
     }
 
-    fn await_own(&self, asked: &Asked, question: &ProposalId, asking: &dyn Fn()) -> bool {
+    /// Waits for the answer to a request that the agent itself has written to the store; `asking` is called before. The
+    /// agent reads the answer there. Returns false if no person has to be asked or the request is not open.
+    pub(crate) fn await_own(&self, asked: &Operation, question: &ProposalId, asking: impl FnOnce()) -> bool {
         if self.verdict(asked).decision != Decision::Ask {
             return false;
         }
@@ -201,7 +183,8 @@ impl Permissions for PolicyPermissions {
         true
     }
 
-    fn minds_environment(&self, asked: &Asked) -> bool {
+    /// Returns whether the variables that a command adds change the decision.
+    pub(crate) fn minds_environment(&self, asked: &Operation) -> bool {
         let Some((command, cwd)) = self.command(asked).filter(|_| !asked.env().is_empty()) else {
             return false;
         };

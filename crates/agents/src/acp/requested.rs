@@ -8,47 +8,24 @@ use mw_policy::Tool;
 
 use super::quirks::{Quirks, command_in};
 
-/// An operation that an agent requests.
+/// An operation that an agent requests. The directory of a command is `None` if it is unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Asked {
-    /// Run a script in a shell.
-    Script {
-        /// The script.
-        text: String,
-        /// The directory, if known.
-        cwd: Option<PathBuf>,
-        /// Variables that it adds to the environment.
-        env: Vec<(String, String)>,
-    },
-    /// Run a program without a shell.
-    Program {
-        /// The program and its arguments.
-        words: Vec<String>,
-        /// The directory, if known.
-        cwd: Option<PathBuf>,
-        /// Variables that it adds to the environment.
-        env: Vec<(String, String)>,
-    },
+pub(crate) enum Operation {
+    /// Run a script in a shell, with these variables added to the environment.
+    Script { text: String, cwd: Option<PathBuf>, env: Vec<(String, String)> },
+    /// Run a program without a shell, with these variables added to the environment.
+    Program { words: Vec<String>, cwd: Option<PathBuf>, env: Vec<(String, String)> },
     /// Read only.
     Read,
-    /// Change files.
-    Edit {
-        /// The files. Empty if unknown.
-        paths: Vec<PathBuf>,
-    },
+    /// Change files; empty if they are unknown.
+    Edit { paths: Vec<PathBuf> },
     /// Call one of our tools that runs no command.
-    Tool {
-        /// The tool.
-        name: &'static str,
-    },
+    Tool { name: &'static str },
     /// An unknown operation.
-    Other {
-        /// Its title.
-        title: String,
-    },
+    Other { title: String },
 }
 
-impl Asked {
+impl Operation {
     /// Returns the variables that it adds to the environment.
     pub(crate) fn env(&self) -> &[(String, String)] {
         match self {
@@ -58,7 +35,7 @@ impl Asked {
     }
 }
 
-impl fmt::Display for Asked {
+impl fmt::Display for Operation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Script { text, .. } => f.write_str(text),
@@ -79,7 +56,7 @@ impl fmt::Display for Asked {
 pub(crate) const PLACES: [&str; 3] = ["cwd", "workdir", "directory"];
 
 /// Determines the operation for which an agent requests permission.
-pub(crate) fn understand(request: &RequestPermissionRequest, quirks: Quirks) -> Asked {
+pub(crate) fn understand(request: &RequestPermissionRequest, quirks: Quirks) -> Operation {
     let fields = &request.tool_call.fields;
     let title = fields.title.clone().unwrap_or_else(|| request.tool_call.tool_call_id.0.to_string());
     let input = fields.raw_input.as_ref();
@@ -89,12 +66,12 @@ pub(crate) fn understand(request: &RequestPermissionRequest, quirks: Quirks) -> 
         .filter(|cwd| cwd.is_absolute());
     match input.and_then(|input| input.get("command").or_else(|| input.get("cmd"))) {
         Some(serde_json::Value::String(text)) => {
-            return Asked::Script { text: text.clone(), cwd, env: Vec::new() };
+            return Operation::Script { text: text.clone(), cwd, env: Vec::new() };
         }
         Some(serde_json::Value::Array(words)) => {
             let words: Option<Vec<_>> = words.iter().map(|word| Some(word.as_str()?.to_owned())).collect();
             if let Some(words) = words.filter(|words| !words.is_empty()) {
-                return Asked::Program { words, cwd, env: Vec::new() };
+                return Operation::Program { words, cwd, env: Vec::new() };
             }
         }
         _ => {}
@@ -104,22 +81,22 @@ pub(crate) fn understand(request: &RequestPermissionRequest, quirks: Quirks) -> 
         && let Some(tool) =
             Tool::named(name.rsplit("__").next().unwrap_or(name).trim_start_matches("meanwhile_"))
     {
-        return Asked::Tool { name: tool.name };
+        return Operation::Tool { name: tool.name };
     }
     match fields.kind {
-        Some(ToolKind::Read | ToolKind::Search | ToolKind::Think) => Asked::Read,
+        Some(ToolKind::Read | ToolKind::Search | ToolKind::Think) => Operation::Read,
         Some(ToolKind::Edit) => {
             let places = fields.locations.iter().flatten().map(|place| place.path.clone());
             let diffs = fields.content.iter().flatten().filter_map(|content| match content {
                 ToolCallContent::Diff(diff) => Some(diff.path.clone()),
                 _ => None,
             });
-            Asked::Edit { paths: places.chain(diffs).collect() }
+            Operation::Edit { paths: places.chain(diffs).collect() }
         }
         Some(ToolKind::Execute) if input.is_none() && quirks.titles_are_commands => {
             let (text, cwd) = command_in(&title);
-            Asked::Script { text, cwd, env: Vec::new() }
+            Operation::Script { text, cwd, env: Vec::new() }
         }
-        _ => Asked::Other { title },
+        _ => Operation::Other { title },
     }
 }

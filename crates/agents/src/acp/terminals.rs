@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use agent_client_protocol::v1::schema::{CreateTerminalRequest, TerminalExitStatus, TerminalOutputResponse};
 use meanwhile::engine::{
-    Approval, Condition, From, KillRequest, ReadRequest, Runtime, TaskRequest, Teller, WaitRequest,
+    Approval, Condition, From, Holder, KillRequest, ReadRequest, Runtime, TaskRequest, WaitRequest,
     clean_text,
 };
 use meanwhile::{Error, Scope, Settings, Task};
@@ -27,7 +27,7 @@ pub(crate) struct Terminals {
     pub(crate) limits: mw_model::Limits,
     /// The process that delivers the notifications of the session, if any. It does not deliver the ends that the agent
     /// waits for, and a person can move a command to the background.
-    pub(crate) teller: Option<Teller>,
+    pub(crate) holder: Option<Holder>,
     /// How much output of each terminal is returned.
     pub(crate) known: Mutex<HashMap<String, u64>>,
 }
@@ -65,7 +65,7 @@ impl Terminals {
             uncounted: true,
             limits: self.limits.clone(),
             approval: Approval::Auto,
-            teller: self.teller.clone(),
+            reporter: self.holder.clone(),
             ..TaskRequest::new(&self.session, self.command(request), cwd, env)
         })?;
         let id = task.task.id.to_string();
@@ -85,7 +85,7 @@ impl Terminals {
         let mut text = clean_text(&read.text());
         if task.status.is_terminal() {
             self.told(&runtime, &task.id)?;
-        } else if runtime.notifications().is_moved_to_background(&task.id) {
+        } else if runtime.live().is_moved_to_background(&task.id) {
             let name = task.handle();
             text.push_str(&format!("\n[moved to the background by the user; it continues as {name}]\n"));
         }
@@ -115,10 +115,10 @@ impl Terminals {
             any: false,
             condition: Condition::Exit,
             timeout: None,
-            look_every: self.teller.is_some().then_some(LOOK_EVERY),
+            look_every: self.holder.is_some().then_some(LOOK_EVERY),
         };
         let waited = runtime.reader().wait_with(&request, |tasks| {
-            !tasks.iter().any(|task| runtime.notifications().is_moved_to_background(&task.id))
+            !tasks.iter().any(|task| runtime.live().is_moved_to_background(&task.id))
         })?;
         let task = waited.tasks.into_iter().next().ok_or_else(|| Error::NotFound(id.to_owned()))?;
         if task.status.is_terminal() {
@@ -131,16 +131,18 @@ impl Terminals {
 
     /// Records that the agent knows how a task ended.
     fn told(&self, runtime: &Runtime, task: &TaskId) -> Result<(), Error> {
-        let kept = match &self.teller {
-            Some(teller) => runtime.notifications().keep_promise(task, teller)?,
+        let kept = match &self.holder {
+            Some(holder) => runtime.notifications().complete_reservation(task, holder)?,
             None => false,
         };
-        if kept { Ok(()) } else { runtime.notifications().note_told(task) }
+        if kept { Ok(()) } else { runtime.notifications().note_known(task) }
     }
 
     /// Lets the agent get a notification of a task's end, because it no longer waits for it.
     fn leave(&self, runtime: &Runtime, task: &TaskId) -> Result<(), Error> {
-        self.teller.as_ref().map_or(Ok(()), |teller| runtime.notifications().leave_promise(task, teller))
+        self.holder
+            .as_ref()
+            .map_or(Ok(()), |holder| runtime.notifications().release_reservation(task, holder))
     }
 
     /// Lets the agent get notifications for all running tasks, because the turn that started them has ended.
@@ -164,7 +166,7 @@ impl Terminals {
         if runtime
             .lookup()
             .resolve(id, &self.scope())
-            .is_ok_and(|task| runtime.notifications().is_moved_to_background(&task))
+            .is_ok_and(|task| runtime.live().is_moved_to_background(&task))
         {
             return Ok(());
         }

@@ -1,4 +1,4 @@
-//! The agent: its sessions, its model, and what they share.
+//! The built-in agent: its sessions, its model, and their shared state.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use agent_client_protocol::schema::ProtocolVersion;
 use agent_client_protocol::v1::schema::{
-    AgentCapabilities, Implementation, InitializeRequest, InitializeResponse, LoadSessionRequest,
-    LoadSessionResponse, McpServer, NewSessionRequest, NewSessionResponse, PromptCapabilities, SessionId,
-    SessionMode, SessionModeState,
+    AgentCapabilities, FileSystemCapabilities, Implementation, InitializeRequest, InitializeResponse,
+    LoadSessionRequest, LoadSessionResponse, McpServer, NewSessionRequest, NewSessionResponse,
+    PromptCapabilities, SessionId, SessionMode, SessionModeState,
 };
 use agent_client_protocol::{Error, v1};
-use meanwhile::engine::{Home, HouseRules, Runtime};
+use meanwhile::engine::{Home, Runtime, SessionPolicy};
 use meanwhile::{Scope, Settings};
 use mw_model::TaskId;
 use mw_policy::Mode;
@@ -27,7 +27,7 @@ use super::instructions::system_prompt;
 use super::model::{Model, ModelChoice, ModelError};
 use super::options::{AgentLimits, AgentOptions, Project, ProjectLoader};
 use super::servers::{Servers, own_session};
-use super::session::{Parts, Session};
+use super::session::{Session, Work};
 use super::store::{Found, Store, StoreError, new_id};
 use super::turn::failed;
 use crate::delivery::calls::Calls;
@@ -37,10 +37,10 @@ use mw_tools::Toolset;
 use mw_tools::call::SessionEnd;
 use mw_tools::dialects::Dialect;
 
-/// How long calls may take to end after the client has left. Cancelled commands are ended first.
-const LAST_WORDS: Duration = Duration::from_secs(8);
+/// How long calls may take to end after the client has disconnected. Cancelled commands are killed first.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(8);
 
-/// The agent, for all its sessions.
+/// The shared state of all sessions of the agent.
 pub(super) struct Agent {
     pub(super) limits: AgentLimits,
     dialect: Dialect,
@@ -53,21 +53,15 @@ pub(super) struct Agent {
     model: OnceLock<Result<Model, ModelError>>,
     settings: Settings,
     owner: Option<String>,
-    around: Option<HouseRules>,
+    around: Option<SessionPolicy>,
     project: ProjectLoader,
     sessions: Mutex<HashMap<String, Arc<Session>>>,
-    client: Mutex<Abilities>,
-}
-
-/// The capabilities of the client.
-#[derive(Clone, Copy, Default)]
-struct Abilities {
-    reads_files: bool,
-    writes_files: bool,
+    /// Whether the client reads and writes files.
+    client_files: Mutex<FileSystemCapabilities>,
 }
 
 /// The parameters of a session.
-struct Wish<'a> {
+struct SessionParameters<'a> {
     cwd: &'a Path,
     added: &'a [PathBuf],
     servers: &'a [McpServer],
@@ -75,12 +69,12 @@ struct Wish<'a> {
 
 impl Agent {
     pub(super) fn new(options: AgentOptions) -> Self {
-        // The client of the agent ends its session.
+        // The sessions of the agent end with its client.
         let delivery = DeliveryOptions {
             dialect: options.dialect,
             context: None,
             session_end: SessionEnd::Keep,
-            // The settings of each project apply; a day is more than any.
+            // Each project has its own limit. A day exceeds all of them.
             longest_call: Duration::from_secs(24 * 3600),
         };
         Self {
@@ -97,7 +91,7 @@ impl Agent {
             around: options.around,
             project: options.project,
             sessions: Mutex::default(),
-            client: Mutex::default(),
+            client_files: Mutex::default(),
         }
     }
 
@@ -141,9 +135,10 @@ impl Agent {
     }
 
     pub(super) fn initialize(&self, request: &InitializeRequest) -> InitializeResponse {
-        let fs = &request.client_capabilities.fs;
-        *self.client.lock().unwrap_or_else(PoisonError::into_inner) =
-            Abilities { reads_files: fs.read_text_file, writes_files: fs.write_text_file };
+        self.client_files
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone_from(&request.client_capabilities.fs);
         let prompts = PromptCapabilities::new().embedded_context(true);
         InitializeResponse::new(ProtocolVersion::V1)
             .agent_capabilities(AgentCapabilities::new().load_session(true).prompt_capabilities(prompts))
@@ -157,24 +152,26 @@ impl Agent {
         connection: &v1::ConnectionTo<agent_client_protocol::Client>,
         session: &SessionId,
     ) -> SessionClient {
-        let Abilities { reads_files, writes_files } =
-            *self.client.lock().unwrap_or_else(PoisonError::into_inner);
-        SessionClient { connection: connection.clone(), session: session.clone(), reads_files, writes_files }
+        let files = self.client_files.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        SessionClient { connection: connection.clone(), session: session.clone(), files }
     }
 
     /// Creates a session.
     pub(super) async fn begin(&self, request: &NewSessionRequest) -> Result<NewSessionResponse, Error> {
         self.model().map_err(|error| missing(&error))?;
-        let wish =
-            Wish { cwd: &request.cwd, added: &request.additional_directories, servers: &request.mcp_servers };
+        let parameters = SessionParameters {
+            cwd: &request.cwd,
+            added: &request.additional_directories,
+            servers: &request.mcp_servers,
+        };
         let id = new_id().map_err(|error| failed("random", &error.to_string(), ""))?;
         let home = Home::open(&self.settings.home)
             .map_err(|error| failed("home", &error.to_string(), &error.hint()))?;
-        let store = Store::create(home.root(), &id, &wish.cwd.to_string_lossy());
+        let store = Store::create(home.root(), &id, &parameters.cwd.to_string_lossy());
         let store = store.map_err(|error| unusable(&error))?;
         let found = Found { store, conversation: Conversation::default(), torn: 0 };
-        let (session, told) = self.open(id, &wish, found).await?;
-        Ok(NewSessionResponse::new(session.id.clone()).modes(modes(session.mode())).meta(told))
+        let (session, report) = self.open(id, &parameters, found).await?;
+        Ok(NewSessionResponse::new(session.id.clone()).modes(modes(session.mode())).meta(report))
     }
 
     /// Loads a stored session.
@@ -184,8 +181,11 @@ impl Agent {
     ) -> Result<(Arc<Session>, LoadSessionResponse), Error> {
         self.model().map_err(|error| missing(&error))?;
         let id = request.session_id.0.to_string();
-        let wish =
-            Wish { cwd: &request.cwd, added: &request.additional_directories, servers: &request.mcp_servers };
+        let parameters = SessionParameters {
+            cwd: &request.cwd,
+            added: &request.additional_directories,
+            servers: &request.mcp_servers,
+        };
         {
             let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(open) = sessions.get(&id)
@@ -196,48 +196,56 @@ impl Agent {
                     "a turn of this session is running: cancel it, or wait for its end",
                 ));
             }
-            // This closes its file, which is opened again below.
+            // Removing the session closes its file, which is opened again below.
             sessions.remove(&id);
         }
         let found = Store::open(&self.settings.home, &id).map_err(|error| unusable(&error))?;
-        let (session, told) = self.open(id, &wish, found).await?;
-        let response = LoadSessionResponse::new().modes(modes(session.mode())).meta(told);
+        let (session, report) = self.open(id, &parameters, found).await?;
+        let response = LoadSessionResponse::new().modes(modes(session.mode())).meta(report);
         Ok((session, response))
     }
 
     async fn open(
         &self,
         id: String,
-        wish: &Wish<'_>,
+        parameters: &SessionParameters<'_>,
         found: Found,
     ) -> Result<(Arc<Session>, Map<String, Value>), Error> {
         let refused = |why: String| Error::new(-32602, why);
-        if !wish.cwd.is_absolute() {
-            return Err(refused(format!("cwd {} is not absolute", wish.cwd.display())));
+        if !parameters.cwd.is_absolute() {
+            return Err(refused(format!("cwd {} is not absolute", parameters.cwd.display())));
         }
-        let place = Place::new(wish.cwd, wish.added).map_err(refused)?;
+        let place = Place::new(parameters.cwd, parameters.added).map_err(refused)?;
         let Project { settings, mut premises } =
             (self.project)(place.root()).map_err(|why| failed("settings", &why, ""))?;
-        let named = wish.servers.iter().find_map(own_session).or_else(|| self.owner.clone());
-        // Inside a task the agent always acts for the session of the task.
+        let named = parameters.servers.iter().find_map(own_session).or_else(|| self.owner.clone());
+        // Inside a task, the agent always acts for the session of the task.
         let around = Runtime::open(settings.clone())
-            .map(|runtime| runtime.approvals().session_around(named.as_deref()));
+            .map(|runtime| runtime.approvals().enclosing_session(named.as_deref()));
         let around = around.map_err(|error| failed("home", &error.to_string(), &error.hint()))?;
         premises.session = around.unwrap_or_else(|| format!("acp:{id}"));
         premises.cwd = place.root().to_owned();
         let at_end = AtEnd::of(&premises, &settings);
         let system = system_prompt(place.root(), self.dialect, premises.background, at_end);
         let Found { store, conversation, torn } = found;
-        let settings = Arc::new(settings);
-        let (servers, missing) = Servers::start(wish.servers, place.root()).await;
-        let parts = Parts { id, place, settings, premises, system, servers, store, conversation };
-        let session = Session::new(parts);
+        let (servers, missing) = Servers::start(parameters.servers, place.root()).await;
+        let session = Session {
+            id,
+            place,
+            settings: Arc::new(settings),
+            mode: Mutex::new(premises.policy.mode),
+            premises,
+            system,
+            servers: tokio::sync::RwLock::new(servers),
+            turns: Mutex::default(),
+            work: Arc::new(tokio::sync::Mutex::new(Work::new(store, conversation))),
+        };
         session.work.lock().await.mend().map_err(|error| unusable(&error))?;
-        Ok((self.keep(session), told(torn, &missing)))
+        Ok((self.keep(session), report(torn, &missing)))
     }
 
     /// Returns when all turns and calls have ended.
-    pub(super) async fn last_words(&self) {
+    pub(super) async fn wait_for_calls(&self) {
         self.closing.cancel();
         let sessions: Vec<_> = {
             let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
@@ -250,22 +258,22 @@ impl Agent {
             }
             self.calls.all_over().await;
         };
-        let _ = timeout(LAST_WORDS, over).await;
+        let _ = timeout(SHUTDOWN_TIMEOUT, over).await;
     }
 }
 
 /// Reports dropped data and missing servers, on standard error and in the response.
-fn told(torn: usize, missing: &[String]) -> Map<String, Value> {
-    let mut told = Map::new();
+fn report(torn: usize, missing: &[String]) -> Map<String, Value> {
+    let mut report = Map::new();
     if torn > 0 {
         eprintln!("mw acp: the last line of the session was incomplete; {torn} bytes were dropped");
-        told.insert("dropped_bytes".to_owned(), json!(torn));
+        report.insert("dropped_bytes".to_owned(), json!(torn));
     }
     if !missing.is_empty() {
         eprintln!("mw acp: unavailable MCP servers: {}", missing.join("; "));
-        told.insert("missing_servers".to_owned(), json!(missing));
+        report.insert("missing_servers".to_owned(), json!(missing));
     }
-    if told.is_empty() { told } else { meta(Value::Object(told)) }
+    if report.is_empty() { report } else { meta(Value::Object(report)) }
 }
 
 fn modes(current: Mode) -> SessionModeState {

@@ -1,4 +1,4 @@
-//! The turn that waits for a call: cancellation, and approval requests.
+//! The caller of a tool call in a turn. It handles cancellation and approval requests.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -16,9 +16,9 @@ use super::client::{Permission, SessionClient};
 use crate::question::await_answer;
 use mw_tools::call::{Caller, Patience};
 
-/// How often it is checked whether the turn was cancelled.
-const LOOK_FOR_CANCELLING: Duration = Duration::from_millis(100);
-/// How an answer was given, for the record.
+/// The time between two checks whether the turn was cancelled.
+const CANCEL_CHECK_INTERVAL: Duration = Duration::from_millis(100);
+/// The way in which an answer was given, for the record.
 const WAY: &str = "the agent's client";
 
 /// A turn that waits for a call to end.
@@ -26,7 +26,7 @@ pub(super) struct TurnCaller {
     pub(super) cancelled: CancellationToken,
     pub(super) closing: CancellationToken,
     pub(super) client: SessionClient,
-    /// The call, as the client knows it.
+    /// The call in the form that the client knows.
     pub(super) call: ToolCall,
     pub(super) handle: Handle,
     gave_up: AtomicBool,
@@ -47,7 +47,7 @@ impl TurnCaller {
         self.gave_up.load(Ordering::Relaxed)
     }
 
-    /// Returns the call with the reasons for the request.
+    /// Returns the call together with the reasons for the request.
     fn question(&self, proposal: &Proposal) -> ToolCallUpdate {
         let mut lines = vec![proposal.exact()];
         lines.extend(proposal.environment().into_iter().map(|line| format!("with {line}")));
@@ -69,7 +69,7 @@ impl TurnCaller {
                 self.cancelled.cancel();
                 return Asked::Elsewhere;
             }
-            // Somebody may still answer elsewhere.
+            // The request can still be answered elsewhere.
             Some(Permission::Unanswered) | None => return Asked::Elsewhere,
         };
         let status = ToolCallUpdateFields::new().status(ToolCallStatus::InProgress);
@@ -81,7 +81,7 @@ impl TurnCaller {
 
 impl Caller for TurnCaller {
     fn look_every(&self) -> Duration {
-        LOOK_FOR_CANCELLING
+        CANCEL_CHECK_INTERVAL
     }
 
     fn meanwhile(&self, _: &[Task]) -> Patience {

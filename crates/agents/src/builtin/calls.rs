@@ -1,4 +1,4 @@
-//! The tool calls of a turn: checks, runs and records them.
+//! Checks, runs and records the tool calls of a turn.
 
 use agent_client_protocol::v1::schema::{
     SessionUpdate, ToolCall, ToolCallContent, ToolCallLocation, ToolCallStatus, ToolCallUpdate,
@@ -21,18 +21,18 @@ use mw_tools::call::StartedTask;
 
 /// The result of a call that was run or refused.
 pub(super) struct CallResult {
-    /// For the model.
+    /// The text for the model.
     pub(super) text: String,
     pub(super) failed: bool,
-    /// How the command of the call ended, if it ran one to its end.
+    /// The outcome of the call's command, if it ran to its end.
     pub(super) ended: Option<Status>,
-    /// For the client, if it gets more than the text.
+    /// The content for the client, if it differs from the text.
     pub(super) shown: Vec<ToolCallContent>,
-    /// What is acknowledged after this was recorded.
+    /// The receipt to confirm after the result was recorded.
     pub(super) receipt: Option<Receipt>,
-    /// The task that was started according to the text.
+    /// The task that the call has started.
     pub(super) started: Option<StartedTask>,
-    /// The trace span of that run.
+    /// The trace span of the started run.
     pub(super) started_span: Option<TraceParent>,
 }
 
@@ -112,7 +112,7 @@ impl Turn<'_> {
             notices,
         }))?;
         self.client.tell(SessionUpdate::ToolCallUpdate(ToolCallUpdate::new(id, fields)));
-        self.told(result.receipt).await;
+        self.acknowledge(result.receipt).await;
         match interrupted {
             Some(interrupted) => Err(interrupted),
             None if self.cancelled.is_cancelled() => Err(Interrupted::Cancelled),
@@ -213,7 +213,7 @@ impl Turn<'_> {
         }
     }
 
-    /// Returns the tools that the model gets.
+    /// Returns the tools that are offered to the model.
     pub(super) async fn specs(&self) -> Vec<ToolSpec> {
         let mut specs = self.agent.toolset.specs(self.session.premises.background);
         specs.extend(FileTool::ALL.map(FileTool::spec));

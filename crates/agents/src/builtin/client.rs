@@ -4,9 +4,9 @@ use std::path::Path;
 
 use agent_client_protocol::v1::ConnectionTo;
 use agent_client_protocol::v1::schema::{
-    ContentBlock, ContentChunk, Meta, PermissionOption, PermissionOptionKind, ReadTextFileRequest,
-    RequestPermissionOutcome, RequestPermissionRequest, SessionId, SessionNotification, SessionUpdate,
-    TextContent, ToolCallUpdate, WriteTextFileRequest,
+    ContentBlock, ContentChunk, FileSystemCapabilities, Meta, PermissionOption, PermissionOptionKind,
+    ReadTextFileRequest, RequestPermissionOutcome, RequestPermissionRequest, SessionId, SessionNotification,
+    SessionUpdate, TextContent, ToolCallUpdate, WriteTextFileRequest,
 };
 use agent_client_protocol::{Client, Error};
 use mw_model::approval::ProposalId;
@@ -21,9 +21,8 @@ const REJECT: &str = "reject";
 pub(super) struct SessionClient {
     pub(super) connection: ConnectionTo<Client>,
     pub(super) session: SessionId,
-    /// Whether the client reads and writes files itself, because it may have newer ones than the disk.
-    pub(super) reads_files: bool,
-    pub(super) writes_files: bool,
+    /// Whether the client reads and writes files itself. It may have newer contents than the disk.
+    pub(super) files: FileSystemCapabilities,
 }
 
 /// The answer to a permission request.
@@ -31,14 +30,14 @@ pub(super) struct SessionClient {
 pub(super) enum Permission {
     Allowed,
     Rejected,
-    /// The turn was cancelled instead.
+    /// The turn was cancelled.
     Cancelled,
     /// No person could be asked.
     Unanswered,
 }
 
 impl SessionClient {
-    /// Sends an update. If the client has disconnected, the turn ends in another way.
+    /// Sends an update. Errors are ignored, because the turn ends anyway after the client has disconnected.
     pub(super) fn tell(&self, update: SessionUpdate) {
         let _ = self.connection.send_notification(SessionNotification::new(self.session.clone(), update));
     }
@@ -55,7 +54,7 @@ impl SessionClient {
         self.tell(SessionUpdate::UserMessageChunk(chunk(text)));
     }
 
-    /// Asks whether a call may be run. The request is also in the store, under this id.
+    /// Asks the client for permission to run a call. The request is also in the store, under this id.
     pub(super) async fn ask(&self, call: ToolCallUpdate, stored: &ProposalId) -> Permission {
         let options = vec![
             PermissionOption::new(ALLOW, "Allow once", PermissionOptionKind::AllowOnce),

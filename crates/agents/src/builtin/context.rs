@@ -1,4 +1,4 @@
-//! Keeps the conversation within the model's context window: the oldest messages are replaced by a summary.
+//! Keeps the conversation within the model's context window. The oldest messages are replaced by a summary.
 
 use genai::chat::ChatRequest;
 use mw_model::both_ends;
@@ -8,13 +8,13 @@ use super::model::{Reply, Said};
 use super::session::Work;
 use super::turn::{Interrupted, Turn};
 
-/// The part of the context window at which the conversation is trimmed, and the part that is kept.
+/// The fraction of the context window at which the conversation is trimmed.
 const TRIM_AT: f64 = 0.8;
 const KEEP: f64 = 0.3;
 /// The approximate size of a token.
 const BYTES_PER_TOKEN: u64 = 4;
-/// Maximum size of one record in the summary request, in bytes.
-const MOST_RECORD: usize = 4 << 10;
+/// The maximum size of one record in the summary request, in bytes.
+const MAX_RECORD: usize = 4 << 10;
 
 const REQUEST: &str = "Summarise this conversation between a user and a coding agent, so that the agent can continue. \
     Keep: what the user wants, decisions and their reasons, files and commands that matter with their exact names, \
@@ -60,10 +60,10 @@ impl Turn<'_> {
                 (format!("{before}[{cut} {left_out}]"), false)
             }
         };
-        if let Some(wish) = cut_wish(conversation.seen(), cut) {
+        if let Some(message) = cut_user_message(conversation.seen(), cut) {
             summary.push_str(&format!(
                 "\n\nThe user's last request, verbatim:\n{}",
-                both_ends(&wish, MOST_RECORD)
+                both_ends(&message, MAX_RECORD)
             ));
         }
         let covers = conversation.covered() + cut;
@@ -71,7 +71,7 @@ impl Turn<'_> {
             self.work.note(Record::Summary { text: summary, covers })?;
             self.work.counted = None;
         } else {
-            // The next turn has all of it, and asks for a summary again.
+            // The next turn starts with the full conversation, and requests a summary again.
             self.work.leave_out(summary, covers);
         }
         Ok(())
@@ -88,7 +88,7 @@ fn part(size: u64, share: f64) -> u64 {
     (size as f64 * share) as u64
 }
 
-/// Estimates the tokens of the conversation: those that the model counted, and later records by size.
+/// Estimates the number of tokens: as counted by the model, plus an estimate by size for later records.
 fn tokens(work: &Work, system: &str) -> u64 {
     let conversation = &work.conversation;
     let (first, counted) = match work.counted {
@@ -102,13 +102,13 @@ fn tokens(work: &Work, system: &str) -> u64 {
     counted + rest.iter().map(weight).sum::<u64>()
 }
 
-/// Estimates the tokens of a record.
+/// Estimates the number of tokens of a record.
 fn weight(record: &Record) -> u64 {
     serde_json::to_string(record).map_or(0, |text| text.len() as u64) / BYTES_PER_TOKEN
 }
 
-/// Returns how many records to cut off. The last turns are kept whole if they fit; calls always stay with their results.
-/// Returns `None` if nothing can be cut off.
+/// Returns how many records to cut off. The last turns are kept whole if they fit. Calls always stay with their
+/// results. Returns `None` if nothing can be cut off.
 fn cut(records: &[Record], keep: u64) -> Option<usize> {
     let mut weights = 0;
     let mut fitting = records.len();
@@ -123,13 +123,13 @@ fn cut(records: &[Record], keep: u64) -> Option<usize> {
     let is_whole = |at: &usize| is_user(at) || matches!(records[*at], Record::Assistant(_));
     let candidate =
         (fitting..records.len()).find(is_user).or_else(|| (fitting..records.len()).find(is_whole));
-    // The last words stay in any case; and where the model counts more than we do, nothing else does.
+    // The last message is always kept. If the model counts more tokens than the estimate, only this message is kept.
     let last = (1..records.len()).rev().find(is_user).or_else(|| (1..records.len()).rev().find(is_whole));
     candidate.filter(|at| *at > 0).or(last)
 }
 
 /// Returns the user's last message, if it would be cut off and its turn continues.
-fn cut_wish(records: &[Record], cut: usize) -> Option<String> {
+fn cut_user_message(records: &[Record], cut: usize) -> Option<String> {
     if records[cut..].iter().any(|record| matches!(record, Record::User { .. })) {
         return None;
     }
@@ -139,7 +139,7 @@ fn cut_wish(records: &[Record], cut: usize) -> Option<String> {
     })
 }
 
-/// Writes the beginning of a conversation as text. The newest records have precedence.
+/// Formats the beginning of a conversation as text. If not everything fits, the newest records are kept.
 fn transcript(conversation: &Conversation, cut: usize, most_tokens: u64) -> String {
     let most = usize::try_from(most_tokens * BYTES_PER_TOKEN).unwrap_or(usize::MAX);
     let mut parts = Vec::new();
@@ -166,19 +166,19 @@ fn in_words(record: &Record) -> String {
         Record::User { text, notices } => {
             let blocks: Vec<_> =
                 notices.iter().map(|block| block.text.as_str()).chain([text.as_str()]).collect();
-            format!("USER:\n{}", both_ends(&blocks.join("\n"), MOST_RECORD))
+            format!("USER:\n{}", both_ends(&blocks.join("\n"), MAX_RECORD))
         }
         Record::Assistant(spoken) => {
             let calls: Vec<_> =
                 spoken.calls.iter().map(|call| format!("CALL {} {}", call.tool, call.arguments)).collect();
             format!(
                 "AGENT:\n{}\n{}",
-                both_ends(&spoken.text, MOST_RECORD),
-                both_ends(&calls.join("\n"), MOST_RECORD)
+                both_ends(&spoken.text, MAX_RECORD),
+                both_ends(&calls.join("\n"), MAX_RECORD)
             )
         }
         Record::Result(answered) => {
-            format!("RESULT OF {}:\n{}", answered.tool, both_ends(&answered.text, MOST_RECORD))
+            format!("RESULT OF {}:\n{}", answered.tool, both_ends(&answered.text, MAX_RECORD))
         }
         Record::Begun { .. } | Record::Summary { .. } => String::new(),
     }
@@ -216,7 +216,7 @@ mod tests {
     fn the_last_turns_stay_whole_where_they_fit() {
         let records = [user("one"), call(), result(4000), user("two"), call(), result(400)];
         assert_eq!(cut(&records, 400), Some(3));
-        assert_eq!(cut_wish(&records, 3), None);
+        assert_eq!(cut_user_message(&records, 3), None);
         assert_eq!(cut(&records, 99_999), Some(3));
     }
 
@@ -224,8 +224,8 @@ mod tests {
     fn in_a_long_turn_calls_stay_with_their_results_and_the_wish_is_kept() {
         let records = [user("the wish"), call(), result(4000), call(), result(400)];
         assert_eq!(cut(&records, 300), Some(3));
-        assert_eq!(cut_wish(&records, 3).as_deref(), Some("the wish"));
-        // However little fits, the last answer and its results stay.
+        assert_eq!(cut_user_message(&records, 3).as_deref(), Some("the wish"));
+        // The last answer and its results are always kept.
         assert_eq!(cut(&records, 1), Some(3));
         assert_eq!(cut(&[user("only")], 1), None);
         assert_eq!(cut(&[], 1), None);

@@ -6,22 +6,22 @@ use serde_json::Value;
 
 use super::messages::messages_of;
 
-/// A record of a session, as in its file.
+/// A line of a session file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Record {
-    /// The start of the session: the first line of its file.
+    /// The start of the session. It is the first line of the file.
     Begun {
-        /// Its id.
+        /// The id of the session.
         id: String,
-        /// Its working directory.
+        /// The working directory of the session.
         cwd: String,
     },
     /// A message of the user.
     User {
         /// The text.
         text: String,
-        /// The notifications in front of it.
+        /// The notifications that precede the message.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         notices: Vec<Block>,
     },
@@ -33,7 +33,7 @@ pub(super) enum Record {
     Summary {
         /// The text.
         text: String,
-        /// How many records of the conversation it replaces.
+        /// The number of records that the summary replaces.
         covers: usize,
     },
 }
@@ -43,7 +43,7 @@ pub(super) enum Record {
 pub(super) struct Block {
     pub(super) number: i64,
     pub(super) text: String,
-    /// Whether it follows the result that it was shown with.
+    /// Whether the notification follows the result with which it was shown. Otherwise it precedes it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) after: bool,
 }
@@ -74,6 +74,20 @@ pub(super) struct Call {
     pub(super) arguments: Value,
 }
 
+impl Call {
+    /// Creates the result of a call that was not run. Every endpoint requires a result for each call.
+    pub(super) fn not_run(&self, why: &str) -> Record {
+        Record::Result(Answered {
+            call: self.id.clone(),
+            tool: self.tool.clone(),
+            text: why.to_owned(),
+            failed: true,
+            ran_badly: false,
+            notices: Vec::new(),
+        })
+    }
+}
+
 /// The result of a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Answered {
@@ -82,27 +96,27 @@ pub(super) struct Answered {
     pub(super) text: String,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) failed: bool,
-    /// Whether the command of a successful call has failed.
+    /// Whether the command of the call has failed, although the call itself succeeded.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) ran_badly: bool,
-    /// The notifications in front of it.
+    /// The notifications that precede the result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) notices: Vec<Block>,
 }
 
-/// A conversation: the last summary and everything after it.
+/// A conversation: the last summary and all records.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Conversation {
     records: Vec<Record>,
     summary: Option<String>,
-    /// The first record after the summary.
+    /// The index of the first record after the summary.
     start: usize,
-    /// The summary and the first record on disk, while further records are omitted.
+    /// The summary and the first record as stored on disk, while further records are omitted temporarily.
     whole: Option<(Option<String>, usize)>,
 }
 
 impl Conversation {
-    /// Adds a record, either new or read from disk.
+    /// Adds a record, which is either new or read from disk.
     pub(super) fn take(&mut self, record: Record) {
         match record {
             Record::Begun { .. } => {}
@@ -115,18 +129,18 @@ impl Conversation {
         }
     }
 
-    /// Omits the first records for now, with this text instead. This is not written to disk.
+    /// Omits the first records temporarily and replaces them by this text. The file is not changed.
     pub(super) fn leave_out(&mut self, text: String, covers: usize) {
         let whole = (self.summary.replace(text), std::mem::replace(&mut self.start, covers));
         self.whole.get_or_insert(whole);
     }
 
-    /// Returns whether records are omitted for now.
+    /// Returns whether records are omitted temporarily.
     pub(super) const fn is_cut(&self) -> bool {
         self.whole.is_some()
     }
 
-    /// Restores the records that were omitted for now.
+    /// Restores the temporarily omitted records.
     pub(super) fn bring_back(&mut self) {
         if let Some((summary, start)) = self.whole.take() {
             (self.summary, self.start) = (summary, start);
@@ -138,12 +152,12 @@ impl Conversation {
         &self.records
     }
 
-    /// Returns the records that the model still sees.
+    /// Returns the records that are sent to the model.
     pub(super) fn seen(&self) -> &[Record] {
         &self.records[self.start..]
     }
 
-    /// Returns how many records the summary replaces.
+    /// Returns the number of records that the summary replaces.
     pub(super) const fn covered(&self) -> usize {
         self.start
     }
@@ -152,7 +166,7 @@ impl Conversation {
         self.summary.as_deref()
     }
 
-    /// Returns whether it contains a notification.
+    /// Returns whether the conversation contains a notification.
     pub(super) fn has_notice(&self, number: i64) -> bool {
         self.records.iter().any(|record| match record {
             Record::User { notices, .. } | Record::Result(Answered { notices, .. }) => {
@@ -172,7 +186,7 @@ impl Conversation {
         spoken.calls.iter().skip(answered).cloned().collect()
     }
 
-    /// Returns the conversation in the form of a model request.
+    /// Converts the conversation to the messages of a model request.
     pub(super) fn messages(&self) -> Vec<ChatMessage> {
         let mut messages = Vec::new();
         if let Some(summary) = &self.summary {

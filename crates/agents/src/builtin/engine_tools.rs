@@ -12,11 +12,11 @@ use super::caller::TurnCaller;
 use super::calls::CallResult;
 use super::conversation::Call;
 use super::session::Session;
-use crate::delivery::receipts::{Receipt, note_told};
+use crate::delivery::receipts::{Receipt, note_known};
 use mw_tools::call::{CallContext, CallTrace, Reply, put_below};
 
-/// How long the end of a turn waits for a cancelled command to die.
-const UNTIL_DEAD: Duration = Duration::from_secs(2);
+/// How long a turn waits at its end for a cancelled command to exit.
+const KILL_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Runs a call of one of the engine's tools on a separate thread. Returns `None` if there is no such tool.
 pub(super) async fn call(
@@ -28,7 +28,7 @@ pub(super) async fn call(
     (turn, span): (Option<&OwnSpan>, Option<&OwnSpan>),
 ) -> Option<CallResult> {
     let call = agent.calls.begin().await;
-    let teller = agent.deliveries.lease(&session.premises.session.as_str().into()).await;
+    let holder = agent.deliveries.lease(&session.premises.session.as_str().into()).await;
     let cancelled = caller.cancelled.clone();
     let (toolset, settings) = (Arc::clone(&agent.toolset), Arc::clone(&session.settings));
     let (name, arguments, mut premises) = (wanted.tool.clone(), arguments.clone(), session.premises_now());
@@ -41,30 +41,30 @@ pub(super) async fn call(
         let trace = turn.map(|turn| CallTrace { turn, started: Cell::new(None) });
         let mut reply = match Runtime::open(settings.as_ref().clone()) {
             Ok(runtime) => {
-                let teller = teller.as_ref();
+                let holder = holder.as_ref();
                 let parent_message = Some(message.as_str());
                 let trace = trace.as_ref();
                 let cx = CallContext {
-                    teller,
+                    holder,
                     parent_message,
                     trace,
                     ..CallContext::new(&runtime, &premises, &caller)
                 };
                 let mut reply = toolset.call(&name, &arguments, &cx)?;
                 if caller.gave_up() {
-                    // The reply says that it was cancelled, so its end needs no notification.
+                    // The reply reports that the task was cancelled, so its end needs no notification.
                     let told = std::mem::take(&mut reply.told);
-                    told.iter().for_each(|task| _ = note_told(&runtime, task, teller));
+                    told.iter().for_each(|task| _ = note_known(&runtime, task, holder));
                 }
                 reply
             }
             Err(error) => Reply::failure(format!("{error}. {}", error.hint()), json!({})),
         };
-        // If nobody waits any more, this is dropped, and a notification reports the end.
+        // If the caller no longer waits, this is dropped, and a notification reports the end.
         let mut receipt = Receipt::new(settings, call);
         receipt.told = std::mem::take(&mut reply.told);
         receipt.spent = std::mem::take(&mut reply.spent);
-        receipt.teller = teller;
+        receipt.holder = holder;
         Some(CallResult {
             failed: reply.failed,
             ended: reply.ended,
@@ -78,8 +78,8 @@ pub(super) async fn call(
     tokio::select! {
         done = &mut done => done.unwrap_or_else(|_| Some(CallResult::refused("the call failed unexpectedly; it may have taken effect"))),
         () = cancelled.cancelled() => {
-            // Wait until the command is dead, because the reply says so; but not forever.
-            let _ = tokio::time::timeout(UNTIL_DEAD, &mut done).await;
+            // The reply says that the command was killed, so its end is awaited up to a limit.
+            let _ = tokio::time::timeout(KILL_TIMEOUT, &mut done).await;
             Some(CallResult::refused("cancelled by the user"))
         }
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use meanwhile::Error;
 use meanwhile::engine::{Passage, Policy, Runtime};
 use mw_model::CommandSpec;
-use mw_policy::{Decision, Mode, Reason, Tool, ToolClass, Verdict};
+use mw_policy::{Decision, Mode, Tool, ToolClass, Verdict, foreign_tool};
 
 use super::caller::TurnCaller;
 use super::files::FileTool;
@@ -21,7 +21,7 @@ pub(super) enum Wanted<'a> {
     Foreign { name: &'a str, reads: bool },
 }
 
-/// Decides about a call, and may wait for a person. The error is the reason of a refusal.
+/// Decides about a call, which may wait for a person. The error is the reason for the refusal.
 pub(super) fn pass_call(
     session: &Session,
     wanted: &Wanted<'_>,
@@ -40,7 +40,7 @@ pub(super) fn pass_call(
 /// Decides about a call. `text` is the exact call.
 ///
 /// # Errors
-/// When the policy or a person denies it, or nobody answers.
+/// Fails if the policy or a person denies the call, or nobody answers.
 fn pass(
     runtime: &Runtime,
     session: &str,
@@ -51,7 +51,7 @@ fn pass(
 ) -> Result<(), Error> {
     let verdict = match wanted {
         Wanted::File { tool, path, root } => file(policy, *tool, path, root),
-        Wanted::Foreign { name, reads } => foreign(policy.mode, name, *reads),
+        Wanted::Foreign { name, reads } => foreign_tool(policy.mode, name, *reads),
     };
     let tool = match wanted {
         Wanted::File { tool, .. } if tool.writes() => Tool { name: tool.name(), class: ToolClass::Awaits },
@@ -64,7 +64,7 @@ fn pass(
     runtime.approvals().pass_judged(session, text, &verdict, &Passage { tool, policy, asker })
 }
 
-/// A file is judged as the command that would do the same: `cat` for reading, `tee` for writing.
+/// Judges a file tool like the equivalent command: `cat` for reading, `tee` for writing.
 fn file(policy: &Policy, tool: FileTool, path: &Path, root: &Path) -> Verdict {
     // Reading files changes nothing, so every mode allows it.
     let mode = match policy.mode {
@@ -75,28 +75,11 @@ fn file(policy: &Policy, tool: FileTool, path: &Path, root: &Path) -> Verdict {
     let command = CommandSpec::Argv(vec![program.into(), path.as_os_str().as_bytes().into()]);
     let judged = Tool { name: tool.name(), class: ToolClass::Awaits };
     let mut verdict = Policy { mode, ..policy.clone() }.verdict(judged, Some(&command), root, &[]);
-    let deed = if tool.writes() { "writing a file" } else { "reading a file" };
+    let action = if tool.writes() { "writing a file" } else { "reading a file" };
     for reason in &mut verdict.reasons {
-        reason.why = reason.why.replace("running a command", deed);
+        reason.why = reason.why.replace("running a command", action);
     }
     verdict
-}
-
-/// The effects of a tool of another server are unknown, except for what the server declares.
-fn foreign(mode: Mode, name: &str, reads: bool) -> Verdict {
-    let decision = match mode {
-        Mode::Dangerous | Mode::Auto => Decision::Allow,
-        Mode::Safe | Mode::Plan if reads => Decision::Allow,
-        Mode::Safe => Decision::Ask,
-        Mode::Plan | Mode::Ci => Decision::Deny,
-    };
-    let why = match decision {
-        Decision::Allow => None,
-        Decision::Ask => Some("its effects are unknown".to_owned()),
-        Decision::Deny => Some(format!("not allowed in mode {}", mode.name())),
-    };
-    let reasons = why.into_iter().map(|why| Reason { part: name.to_owned(), why }).collect();
-    Verdict { decision, reasons, effects: Vec::new(), rules: vec!["foreign-tool".to_owned()], parsed: true }
 }
 
 #[cfg(test)]
@@ -135,7 +118,7 @@ mod tests {
             (Mode::Dangerous, Allow, Allow),
         ] {
             assert_eq!(
-                (foreign(mode, "x", false).decision, foreign(mode, "x", true).decision),
+                (foreign_tool(mode, "x", false).decision, foreign_tool(mode, "x", true).decision),
                 (writes, reads)
             );
         }

@@ -1,4 +1,4 @@
-//! The system prompt.
+//! Builds the system prompt.
 
 use std::fs::File;
 use std::io::Read;
@@ -8,10 +8,10 @@ use crate::delivery::instructions::{AtEnd, instructions};
 use mw_tools::call::Background;
 use mw_tools::dialects::Dialect;
 
-/// The files with instructions for agents. The first one that exists counts.
+/// The files with instructions for agents. The first existing one is used.
 const NAMES: [&str; 3] = ["AGENTS.md", "CLAUDE.md", "GEMINI.md"];
-/// Maximum size of the instructions, in bytes.
-const MOST_BYTES: u64 = 32 << 10;
+/// The maximum size of the instructions, in bytes.
+const MAX_BYTES: u64 = 32 << 10;
 
 /// Returns the system prompt.
 pub(super) fn system_prompt(root: &Path, dialect: Dialect, background: Background, at_end: AtEnd) -> String {
@@ -29,18 +29,18 @@ pub(super) fn system_prompt(root: &Path, dialect: Dialect, background: Backgroun
     prompt
 }
 
-/// Reads the project's instructions, as far as they fit.
+/// Reads the project's instructions up to the maximum size.
 fn project_instructions(root: &Path) -> Option<(&'static str, String)> {
     NAMES.into_iter().find_map(|name| {
         let path = root.join(name);
-        // A link may lead out of the project, and reading something else than a file may never end.
+        // A link may point out of the project, and reading a special file may block forever.
         let real = path.canonicalize().ok().filter(|real| real.starts_with(root) && real.is_file())?;
         let size = real.metadata().ok()?.len();
         let mut bytes = Vec::new();
-        File::open(real).ok()?.take(MOST_BYTES).read_to_end(&mut bytes).ok()?;
+        File::open(real).ok()?.take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
         let mut text = String::from_utf8_lossy(&bytes).into_owned();
-        if size > MOST_BYTES {
-            text.push_str(&format!("\n[{} more bytes omitted: read_file {name}]", size - MOST_BYTES));
+        if size > MAX_BYTES {
+            text.push_str(&format!("\n[{} more bytes omitted: read_file {name}]", size - MAX_BYTES));
         }
         Some((name, text)).filter(|(_, text)| !text.trim().is_empty())
     })

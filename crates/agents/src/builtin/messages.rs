@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::conversation::{Call, Record, Spoken};
 
-/// Converts records into the form of a model request. Calls and their results stay together.
+/// Converts records to the messages of a model request. Calls and their results stay together.
 pub(super) fn messages_of(records: &[Record]) -> Vec<ChatMessage> {
     let mut messages = Vec::new();
     let mut results: Vec<ToolResponse> = Vec::new();
@@ -44,7 +44,7 @@ fn flush(results: &mut Vec<ToolResponse>, messages: &mut Vec<ChatMessage>) {
 }
 
 impl Spoken {
-    /// Converts it into the form of a model request. Returns `None` if it is empty.
+    /// Converts the answer to a message of a model request. Returns `None` if it is empty.
     fn written(&self) -> Option<ChatMessage> {
         let mut parts = Vec::new();
         let mut unsigned = Vec::new();
@@ -64,7 +64,7 @@ impl Spoken {
             ContentPart::ToolCall(ToolCall {
                 call_id: call.id.clone(),
                 fn_name: call.tool.clone(),
-                // Every endpoint refuses arguments that are not JSON; the result says what was wrong with them.
+                // Endpoints refuse arguments that are not a JSON object. The result of the call describes the error.
                 fn_arguments: if call.arguments.is_object() {
                     call.arguments.clone()
                 } else {

@@ -9,8 +9,8 @@
 //!                  Store: agent-sessions/<id>/transcript.jsonl
 //! ```
 //!
-//! A turn is one async task, and no handler blocks. What a turn learns is on disk before anything depends on it: a
-//! notification is acknowledged only after the record that carries it was written.
+//! A turn is one async task, and no handler blocks. Each record is written to disk before anything depends on it. A
+//! notification is acknowledged only after the record that contains it was written.
 
 mod agent;
 mod caller;

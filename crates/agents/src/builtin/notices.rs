@@ -1,4 +1,4 @@
-//! Takes the notifications of a session into its conversation.
+//! Adds the notifications of a session to its conversation.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use mw_tools::call::{Over, StartedTask};
 #[derive(Default)]
 pub(super) struct Notices {
     pub(super) blocks: Vec<Block>,
-    /// Set if the task that the reply just started has already ended.
+    /// The end of the task that the reply has just started, if it has already ended.
     pub(super) over: Option<(Over, Status)>,
 }
 
@@ -45,7 +45,7 @@ pub(super) async fn take(
     });
     let block = |one: Notification| Block {
         number: one.notice.number,
-        // The model should read that a task was started before it reads how the task ended.
+        // The model should read about the start of a task before its end.
         after: started.is_some_and(|started| started.is_of(&one.notice)),
         text: one.block,
     };

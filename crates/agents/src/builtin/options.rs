@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use meanwhile::Settings;
-use meanwhile::engine::HouseRules;
+use meanwhile::engine::SessionPolicy;
 
 use super::model::{ModelChoice, ModelError};
 use crate::delivery::deliveries::Tells;
@@ -15,41 +15,41 @@ use mw_tools::dialects::Dialect;
 pub struct AgentOptions {
     /// The settings of the engine.
     pub settings: Settings,
-    /// The model, or why there is none.
+    /// The model, or the reason why there is none.
     pub model: Result<ModelChoice, ModelError>,
-    /// Limits of a turn.
+    /// The limits of a turn.
     pub limits: AgentLimits,
-    /// The session that owns its tasks, if it is known beforehand.
+    /// The session that owns the agent's tasks, if it is known beforehand.
     pub session: Option<String>,
-    /// The approval rules of the task that it runs in, if any. No client can choose a less strict mode.
-    pub around: Option<HouseRules>,
+    /// The approval rules of the task that the agent runs in, if any. No client can choose a less strict mode.
+    pub around: Option<SessionPolicy>,
     /// The dialect of the model's tools.
     pub dialect: Dialect,
-    /// Who delivers the notifications of a session.
+    /// The process that delivers the notifications of a session.
     pub tells: Tells,
     /// Loads the settings of a project's directory.
     pub project: ProjectLoader,
 }
 
-/// Loads the settings of a project's directory.
+/// A function that loads the settings of a project's directory.
 pub type ProjectLoader = Box<dyn Fn(&Path) -> Result<Project, String> + Send + Sync>;
 
 /// The settings of a project's directory.
 pub struct Project {
     /// The settings of the engine.
     pub settings: Settings,
-    /// The settings of calls. Session and directory are set for each session.
+    /// The settings of calls. Session and directory are set separately for each session.
     pub premises: Premises,
 }
 
-/// Limits of the agent.
+/// The limits of the agent.
 #[derive(Clone, Copy, Debug)]
 pub struct AgentLimits {
     /// The size of the model's context window.
     pub context_tokens: u64,
-    /// Maximum number of model requests in one turn.
+    /// The maximum number of model requests in one turn.
     pub max_requests: u64,
-    /// Maximum number of tool calls in one turn. A background task counts once, as the call that started it.
+    /// The maximum number of tool calls in one turn. A background task counts once, as the call that started it.
     pub max_calls: u64,
     /// The default time limit of calls that wait for a task.
     pub wait_ms: u64,

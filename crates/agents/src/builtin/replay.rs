@@ -1,4 +1,4 @@
-//! Sends a client the conversation of a session that it loads.
+//! Replays the conversation of a loaded session to the client.
 
 use agent_client_protocol::v1::schema::{
     SessionUpdate, ToolCall, ToolCallContent, ToolCallStatus, ToolCallUpdate, ToolCallUpdateFields,
@@ -31,7 +31,7 @@ pub(super) fn replay(session: &Session, client: &SessionClient) {
                     client.text(spoken.text.clone());
                 }
                 for (number, call) in spoken.calls.iter().enumerate() {
-                    // The id that it had when it was run: the number of the record of its result.
+                    // The call gets the id that it had when it was run, which is the number of its result's record.
                     let id = format!("call-{}", at + 1 + number);
                     let empty = Map::new();
                     let title = titles::title(&call.tool, call.arguments.as_object().unwrap_or(&empty));

@@ -1,4 +1,4 @@
-//! The handlers of the protocol. No handler blocks.
+//! Handles the requests of the protocol. No handler blocks.
 
 use std::io;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::event_loop;
 /// Serves the client on standard input and output until it closes them or ends this process.
 ///
 /// # Errors
-/// When the runtime cannot be created, or the streams fail.
+/// Fails if the async runtime cannot be created, or the streams fail.
 pub fn serve_agent(options: AgentOptions) -> io::Result<()> {
     event_loop::run(serve(Arc::new(Agent::new(options))))?
 }
@@ -34,7 +34,7 @@ async fn serve(agent: Arc<Agent>) -> io::Result<()> {
         served = connection(&agent, streams) => served,
         () = end_signal => Ok(()),
     };
-    agent.last_words().await;
+    agent.wait_for_calls().await;
     served.map_err(|error| io::Error::other(error.message))
 }
 
@@ -79,7 +79,7 @@ async fn connection(
                         responder: v1::Responder<PromptResponse>,
                         connection: v1::ConnectionTo<_>| {
                 let agent = Arc::clone(&prompt);
-                // Before anything else is received: a cancellation may be next.
+                // The turn is registered before the next message is read, because that may be its cancellation.
                 let expected = agent.session(&request.session_id).map(|session| session.expect_turn());
                 tokio::spawn(async move {
                     let cancellation = responder.cancellation();

@@ -1,4 +1,4 @@
-//! The MCP servers that a client configures: starts them and offers their tools.
+//! Starts the MCP servers that a client configures, and offers their tools.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -17,11 +17,11 @@ use tokio::time::timeout;
 use mw_tools::ToolSpec;
 
 /// How long a server may take to start.
-const BEGIN: Duration = Duration::from_secs(30);
-/// How long a server may take to end.
-const END: Duration = Duration::from_secs(2);
-/// Maximum length of a tool name that every endpoint accepts.
-const MOST_NAME: usize = 64;
+const START_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long a server may take to exit.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
+/// The maximum length of a tool name that every endpoint accepts.
+const MAX_NAME: usize = 64;
 
 /// The servers of a session.
 #[derive(Default)]
@@ -33,15 +33,15 @@ pub(super) struct Servers {
 /// A tool of an MCP server.
 struct Foreign {
     spec: ToolSpec,
-    /// Whether its server marks it as read-only.
+    /// Whether the server marks the tool as read-only.
     reads: bool,
     server: usize,
-    /// Its name on the server.
+    /// The name of the tool on its server.
     name: String,
 }
 
 impl Servers {
-    /// Starts the servers except our own. Returns them, and the reasons why others are missing.
+    /// Starts all servers except our own. Returns them, and the reasons why others are unavailable.
     pub(super) async fn start(wanted: &[McpServer], cwd: &std::path::Path) -> (Self, Vec<String>) {
         let (mut servers, mut missing) = (Self::default(), Vec::new());
         let mut begun = Vec::new();
@@ -124,13 +124,13 @@ impl Servers {
 
     /// Ends all servers.
     pub(super) async fn end(&mut self) {
-        let ends = self.running.drain(..).map(|server| timeout(END, server.cancel()));
+        let ends = self.running.drain(..).map(|server| timeout(EXIT_TIMEOUT, server.cancel()));
         join_all(ends).await;
     }
 }
 
-/// Returns the session of our own MCP server, if the client configures it. It is not started, because its tools are built
-/// in.
+/// Returns the session of our own MCP server, if the client configures it. That server is not started, because its
+/// tools are built in.
 pub(super) fn own_session(server: &McpServer) -> Option<String> {
     let McpServer::Stdio(server) = server else { return None };
     if !is_own(server.command.as_path(), &server.args) {
@@ -164,15 +164,15 @@ async fn begin(
             running.list_all_tools().await.map_err(|error| format!("cannot list its tools: {error}"))?;
         Ok((running, tools))
     };
-    timeout(BEGIN, begun)
+    timeout(START_TIMEOUT, begun)
         .await
-        .unwrap_or_else(|_| Err(format!("it did not start within {} s", BEGIN.as_secs())))
+        .unwrap_or_else(|_| Err(format!("it did not start within {} s", START_TIMEOUT.as_secs())))
 }
 
-/// Returns a name that every endpoint accepts.
+/// Converts a name to one that every endpoint accepts.
 fn usable(name: &str) -> String {
     let plain = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '_' });
-    plain.take(MOST_NAME).collect()
+    plain.take(MAX_NAME).collect()
 }
 
 fn numbered(name: &str, number: usize) -> String {
@@ -180,7 +180,7 @@ fn numbered(name: &str, number: usize) -> String {
         return name.to_owned();
     }
     let end = format!("_{number}");
-    format!("{}{end}", &name[..name.len().min(MOST_NAME - end.len())])
+    format!("{}{end}", &name[..name.len().min(MAX_NAME - end.len())])
 }
 
 fn in_words(block: &ContentBlock) -> String {

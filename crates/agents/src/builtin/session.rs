@@ -7,13 +7,13 @@ use meanwhile::engine::Policy;
 use mw_policy::Mode;
 use tokio_util::sync::CancellationToken;
 
-use super::conversation::{Answered, Call, Conversation, Record};
+use super::conversation::{Conversation, Record};
 use super::files::Place;
 use super::servers::Servers;
 use super::store::{Store, StoreError};
 use mw_tools::call::Premises;
 
-/// One session.
+/// A session of the agent.
 pub(super) struct Session {
     pub(super) id: String,
     pub(super) place: Place,
@@ -24,10 +24,10 @@ pub(super) struct Session {
     pub(super) system: String,
     /// The MCP servers of the client.
     pub(super) servers: tokio::sync::RwLock<Servers>,
-    mode: Mutex<Mode>,
-    /// The requested turns. At most one of them runs; the others are about to be refused.
-    turns: Mutex<Turns>,
-    /// Locked by the running turn.
+    pub(super) mode: Mutex<Mode>,
+    /// The requested turns. At most one of them runs. The others are about to be refused.
+    pub(super) turns: Mutex<Turns>,
+    /// The state of the session. The running turn holds the lock.
     pub(super) work: Arc<tokio::sync::Mutex<Work>>,
 }
 
@@ -35,43 +35,14 @@ pub(super) struct Session {
 pub(super) struct Work {
     store: Store,
     pub(super) conversation: Conversation,
-    /// The tokens that the model counted last, and for how many records.
+    /// The number of records that the model last counted, and their tokens.
     pub(super) counted: Option<(usize, u64)>,
-    /// The same before records were omitted for now.
+    /// The value of `counted` before records were omitted temporarily.
     counted_whole: Option<(usize, u64)>,
 }
 
-/// The parts of a new session.
-pub(super) struct Parts {
-    pub(super) id: String,
-    pub(super) place: Place,
-    pub(super) settings: Arc<Settings>,
-    pub(super) premises: Premises,
-    pub(super) system: String,
-    pub(super) servers: Servers,
-    pub(super) store: Store,
-    pub(super) conversation: Conversation,
-}
-
 impl Session {
-    pub(super) fn new(parts: Parts) -> Self {
-        let Parts { id, place, settings, premises, system, servers, store, conversation } = parts;
-        let mode = premises.policy.mode;
-        let work = Work { store, conversation, counted: None, counted_whole: None };
-        Self {
-            id,
-            place,
-            settings,
-            premises,
-            mode: Mutex::new(mode),
-            system,
-            servers: tokio::sync::RwLock::new(servers),
-            turns: Mutex::default(),
-            work: Arc::new(tokio::sync::Mutex::new(work)),
-        }
-    }
-
-    /// Returns the settings for a call that begins now: the client may have changed the mode.
+    /// Returns the settings for a call that begins now. The client may have changed the mode.
     pub(super) fn premises_now(&self) -> Premises {
         let policy = Policy { mode: self.mode(), ..self.premises.policy.clone() };
         Premises { policy, ..self.premises.clone() }
@@ -90,7 +61,7 @@ impl Session {
         *self.mode.lock().unwrap_or_else(PoisonError::into_inner) = mode;
     }
 
-    /// Registers a requested turn. From now on it can be cancelled, even before it begins.
+    /// Registers a requested turn. It can be cancelled from now on, even before it begins.
     pub(super) fn expect_turn(self: &Arc<Self>) -> ExpectedTurn {
         let token = CancellationToken::new();
         let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
@@ -107,9 +78,9 @@ impl Session {
     }
 }
 
-/// A requested turn. Dropped when it has ended or was refused.
+/// A requested turn. It is dropped when the turn has ended or was refused.
 pub(super) struct ExpectedTurn {
-    /// Cancelled to end the turn.
+    /// The token that cancels the turn.
     pub(super) token: CancellationToken,
     pub(super) session: Arc<Session>,
     number: u64,
@@ -117,7 +88,7 @@ pub(super) struct ExpectedTurn {
 
 /// The requested turns that have not ended, by number.
 #[derive(Default)]
-struct Turns {
+pub(super) struct Turns {
     last: u64,
     open: Vec<(u64, CancellationToken)>,
 }
@@ -130,13 +101,17 @@ impl Drop for ExpectedTurn {
 }
 
 impl Work {
-    /// Omits the first records for now, with this text instead.
+    pub(super) const fn new(store: Store, conversation: Conversation) -> Self {
+        Self { store, conversation, counted: None, counted_whole: None }
+    }
+
+    /// Omits the first records temporarily and replaces them by this text.
     pub(super) fn leave_out(&mut self, text: String, covers: usize) {
         self.conversation.leave_out(text, covers);
         self.counted_whole = self.counted.take();
     }
 
-    /// Restores records that were omitted for now.
+    /// Restores the temporarily omitted records.
     pub(super) fn bring_back(&mut self) {
         if self.conversation.is_cut() {
             self.conversation.bring_back();
@@ -144,16 +119,10 @@ impl Work {
         }
     }
 
-    /// Answers calls that were interrupted when the agent died or could not write. No endpoint accepts a conversation with
-    /// unanswered calls.
+    /// Adds results for calls that were interrupted by a crash or a write error.
     pub(super) fn mend(&mut self) -> Result<(), StoreError> {
-        for Call { id, tool, .. } in self.conversation.unanswered() {
-            let text = "the agent ended before this call was answered; it may have taken effect".to_owned();
-            let answered =
-                Answered { call: id, tool, text, failed: true, ran_badly: false, notices: Vec::new() };
-            self.note(Record::Result(answered))?;
-        }
-        Ok(())
+        let why = "the agent ended before this call was answered; it may have taken effect";
+        self.conversation.unanswered().iter().try_for_each(|call| self.note(call.not_run(why)))
     }
 
     /// Adds a record. It is on disk when this returns.

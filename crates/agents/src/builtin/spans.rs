@@ -1,4 +1,4 @@
-//! The trace spans of turns and calls. The span of a task is a child of the call that started it; the span of a turn is
+//! The trace spans of turns and calls. The span of a task is a child of the call that started it. The span of a turn is
 //! a child of the agent's caller.
 
 use agent_client_protocol::Error;
@@ -41,8 +41,8 @@ impl Session {
         })
     }
 
-    /// Ends the span of a call, with the tool and the reason of a failure. The span of a call that started a background
-    /// task becomes a child of the task's.
+    /// Ends the span of a call and records the tool and the reason of a failure. The span of a call that started a
+    /// background task becomes a child of the task's span.
     pub(super) fn end_call_span(
         &self,
         span: Option<OwnSpan>,

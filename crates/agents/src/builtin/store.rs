@@ -1,4 +1,4 @@
-//! Sessions on disk: an append-only file of JSON lines for each.
+//! Stores each session on disk as an append-only file of JSON lines.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 use super::conversation::{Conversation, Record};
 use crate::line_file::{LineFile, LineFileError, is_name, random_name};
 
-/// The version of the format. A file of another version is not changed.
+/// The version of the format. Files of other versions are never changed.
 const VERSION: u64 = 1;
 const SESSIONS: &str = "agent-sessions";
 const FILE: &str = "transcript.jsonl";
 
-/// Why a session cannot be used.
+/// The reason why a session cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum StoreError {
     #[error("no session {0:?}; start a new one")]
@@ -80,7 +80,7 @@ impl Store {
         Ok(Found { store: Self { file, path }, conversation, torn: contents.torn })
     }
 
-    /// Appends a record. It is on disk when this returns; if this fails, nothing of it is.
+    /// Appends a record. It is on disk when this returns. If this fails, no part of it is on disk.
     pub(super) fn append(&mut self, record: &Record) -> Result<(), StoreError> {
         let appended = line(record).and_then(|line| self.file.append_durably(&line));
         appended.map_err(|error| StoreError::Io { path: self.path.clone(), error })
@@ -144,7 +144,7 @@ mod tests {
     fn what_a_failed_write_left_does_not_spoil_the_next_line() {
         let home = tempfile::tempdir().unwrap();
         let mut store = Store::create(home.path(), "a1", "/p").unwrap();
-        // As a full disk leaves it: half a line.
+        // A full disk may leave half a line.
         OpenOptions::new().append(true).open(&store.path).unwrap().write_all(b"{\"v\":1,\"ty").unwrap();
         store.append(&user("after")).unwrap();
         drop(store);

@@ -1,4 +1,4 @@
-//! Titles of tool calls for people.
+//! Titles of tool calls for display.
 
 use agent_client_protocol::v1::schema::ToolKind;
 use mw_model::clipped;
@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 
 use super::files::FileTool;
 
-/// Maximum length of a title, in characters.
-const MOST_TITLE: usize = 100;
+/// The maximum length of a title, in characters.
+const MAX_TITLE: usize = 100;
 
 /// Returns the kind of a tool.
 pub(super) fn kind(tool: &str) -> ToolKind {
@@ -25,12 +25,12 @@ pub(super) fn kind(tool: &str) -> ToolKind {
     }
 }
 
-/// Returns whether a tool, by its name in any dialect, runs a command.
+/// Returns whether a tool runs a command. The name may be of any dialect.
 pub(super) fn runs_a_command(tool: &str) -> bool {
     Tool::named(tool).is_some_and(|tool| tool.class.runs_a_command())
 }
 
-/// Returns a line that describes a call.
+/// Returns a one-line description of a call.
 pub(super) fn title(tool: &str, arguments: &Map<String, Value>) -> String {
     let text = |name: &str| arguments.get(name).and_then(Value::as_str).unwrap_or_default();
     let words = match tool {
@@ -48,7 +48,7 @@ pub(super) fn title(tool: &str, arguments: &Map<String, Value>) -> String {
     };
     let line: String = words.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let line = line.trim();
-    if line.is_empty() { tool.to_owned() } else { clipped(line, MOST_TITLE) }
+    if line.is_empty() { tool.to_owned() } else { clipped(line, MAX_TITLE) }
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::agent::Agent;
 use super::client::SessionClient;
-use super::conversation::{Answered, Call, Record, Spoken};
+use super::conversation::{Call, Record, Spoken};
 use super::model::{Failure, Model, Said, Stop, Usage};
 use super::notices;
 use super::session::{ExpectedTurn, Session, Work};
@@ -31,14 +31,14 @@ pub(super) struct Turn<'a> {
     pub(super) work: &'a mut Work,
     pub(super) cancelled: CancellationToken,
     /// Whether the user's message was recorded.
-    pub(super) is_heard: bool,
-    /// The tokens of this turn so far, if the endpoint counts them.
+    pub(super) is_recorded: bool,
+    /// The number of tokens of this turn so far, if the endpoint reports it.
     pub(super) usage: Option<Usage>,
-    /// The parent span of its calls.
+    /// The span of the turn, which is the parent of its calls' spans.
     pub(super) span: Option<OwnSpan>,
 }
 
-/// Why a turn ended early.
+/// The reason why a turn ended early.
 pub(super) enum Interrupted {
     Cancelled,
     /// The client has disconnected, or this process is ending.
@@ -56,7 +56,7 @@ impl From<StoreError> for Interrupted {
     }
 }
 
-/// Returns an error of the protocol with a hint.
+/// Creates a protocol error with a code and a hint.
 pub(super) fn failed(code: &str, message: &str, hint: &str) -> Error {
     let whole = if hint.is_empty() { message.to_owned() } else { format!("{message}. {hint}") };
     Error::new(-32603, whole).data(json!({"code": code, "hint": hint}))
@@ -68,14 +68,14 @@ impl Turn<'_> {
         match self.go(prompt).await {
             Ok(reason) => Ok(reason),
             Err(Interrupted::Cancelled | Interrupted::Closing) => Ok(StopReason::Cancelled),
-            Err(Interrupted::Failed(error)) => Err(self.says_if_heard(error)),
+            Err(Interrupted::Failed(error)) => Err(self.with_recorded_flag(error)),
         }
     }
 
-    /// Adds whether the message was recorded, so that a client knows whether to send it again.
-    fn says_if_heard(&self, mut error: Error) -> Error {
+    /// Adds to an error whether the message was recorded. The client needs this to decide whether to send it again.
+    fn with_recorded_flag(&self, mut error: Error) -> Error {
         if let Some(serde_json::Value::Object(data)) = &mut error.data {
-            data.insert(HEARD.to_owned(), self.is_heard.into());
+            data.insert(HEARD.to_owned(), self.is_recorded.into());
         }
         error
     }
@@ -92,8 +92,8 @@ impl Turn<'_> {
         }
         let text = self.model.choice.key.hide(&in_words(prompt));
         self.work.note(Record::User { text, notices })?;
-        self.is_heard = true;
-        self.told(receipt).await;
+        self.is_recorded = true;
+        self.acknowledge(receipt).await;
         let specs = self.specs().await;
         let most = self.agent.limits.max_calls;
         let mut calls_left = usize::try_from(most).unwrap_or(usize::MAX);
@@ -126,24 +126,13 @@ impl Turn<'_> {
         Ok(StopReason::MaxTurnRequests)
     }
 
-    /// Answers calls that will not be run, because no endpoint accepts a conversation with unanswered calls.
+    /// Adds results for calls that will not be run.
     fn leave_out(&mut self, calls: &[Call], why: &str) -> Result<(), Interrupted> {
-        for call in calls {
-            let (id, tool, text) = (call.id.clone(), call.tool.clone(), why.to_owned());
-            self.work.note(Record::Result(Answered {
-                call: id,
-                tool,
-                text,
-                failed: true,
-                ran_badly: false,
-                notices: Vec::new(),
-            }))?;
-        }
-        Ok(())
+        Ok(calls.iter().try_for_each(|call| self.work.note(call.not_run(why)))?)
     }
 
     /// Acknowledges the notifications of a record.
-    pub(super) async fn told(&self, receipt: Option<Receipt>) {
+    pub(super) async fn acknowledge(&self, receipt: Option<Receipt>) {
         if let Some(receipt) = receipt {
             let _ = tokio::task::spawn_blocking(move || receipt.confirm()).await;
         }
@@ -160,7 +149,7 @@ impl Turn<'_> {
             .with_tools(tools);
         let client = self.client;
         let mut heard = String::new();
-        let hear = |said| match said {
+        let on_piece = |said| match said {
             Said::Text(text) => {
                 heard.push_str(&text);
                 client.text(text);
@@ -169,7 +158,7 @@ impl Turn<'_> {
             Said::Pause(text) => client.thought(format!("[{text}]\n")),
         };
         let answer = tokio::select! {
-            answer = self.model.ask(&request, hear) => Ok(answer),
+            answer = self.model.ask(&request, on_piece) => Ok(answer),
             () = self.cancelled.cancelled() => Err(Interrupted::Cancelled),
             () = self.agent.closing.cancelled() => Err(Interrupted::Closing),
         };
@@ -192,7 +181,7 @@ impl Turn<'_> {
         }
     }
 
-    /// Records the part of an interrupted answer that the user saw, so that the model can continue.
+    /// Records the visible part of an interrupted answer, which lets the model continue from it.
     fn keep(&mut self, spoken: Spoken) -> Result<(), Interrupted> {
         if !spoken.text.is_empty() {
             self.work.note(Record::Assistant(spoken))?;
@@ -218,7 +207,7 @@ impl Turn<'_> {
     }
 }
 
-/// Converts a prompt into text. Content that is not text is described.
+/// Converts a prompt to text. Other content is described in words.
 fn in_words(prompt: &[ContentBlock]) -> String {
     let words = |block: &ContentBlock| match block {
         ContentBlock::Text(text) => text.text.clone(),
@@ -236,7 +225,7 @@ fn in_words(prompt: &[ContentBlock]) -> String {
     prompt.iter().map(words).collect::<Vec<_>>().join("\n")
 }
 
-/// Runs a turn of a session, if none is running.
+/// Runs a turn of a session, unless one is already running.
 pub(super) async fn run(
     agent: &Arc<Agent>,
     expected: &ExpectedTurn,
@@ -256,7 +245,7 @@ pub(super) async fn run(
         client,
         work: &mut work,
         cancelled,
-        is_heard: false,
+        is_recorded: false,
         usage: None,
         span: session.begin_turn_span(),
     };

@@ -1,13 +1,13 @@
-//! Delays the banner of a task's end until the start of the task is shown, because a short task may end before.
+//! Delays the notification about a task's end until its start is shown, because a short task may end earlier.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Counts the commands that have not printed yet what they started.
+/// Counts the commands whose output, which names the started task, is not shown yet.
 #[derive(Clone, Default)]
 pub(super) struct Announcing(Arc<AtomicUsize>);
 
-/// A command that has not printed yet what it started. Sent with its line, and dropped when the line is shown.
+/// A command whose output is not shown yet. It is sent with the output, and dropped when the output is shown.
 pub(super) struct Announcement(Arc<AtomicUsize>);
 
 impl Announcing {

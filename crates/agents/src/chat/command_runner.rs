@@ -22,7 +22,7 @@ use mw_tools::dialects::{Dialect, Speaks};
 use mw_tools::operations::{ShellCall, start};
 use mw_tools::screens::{self, Layout};
 
-/// Runs commands about tasks on separate threads, because some wait for an answer or for an end.
+/// Runs commands about tasks on separate threads, because some wait for approval or for the end of a task.
 #[derive(Clone)]
 pub(super) struct CommandRunner {
     pub(super) settings: Settings,
@@ -34,20 +34,21 @@ pub(super) struct CommandRunner {
     pub(super) announcing: Announcing,
 }
 
-/// Runs commands in order. Each waits until the previous one has finished, or is itself waiting for an answer or for
-/// the end of a task.
+/// Runs commands in order. Each waits until the previous one has finished or waits for approval or for the end of a
+/// task.
 #[derive(Clone, Default)]
 pub(super) struct Queue(Arc<Mutex<Option<Receiver<()>>>>);
 
-/// A command's place in the queue. The next command waits until this one releases its turn; banners wait until its
-/// output is shown.
+/// A command's place in the queue. The next command waits until this one releases its turn. Notifications wait until
+/// its output is shown.
 struct Place {
     turn: Mutex<Option<Sender<()>>>,
     announcement: Mutex<Option<Announcement>>,
 }
 
 impl Queue {
-    /// Adds a command. Returns its place, and the end of the previous command to wait for.
+    /// Adds a command. Returns its place, and a receiver that is closed when the previous command has released its
+    /// turn.
     fn join(&self, announcement: Announcement) -> (Place, Option<Receiver<()>>) {
         let (done, next) = channel();
         let before = self.0.lock().unwrap_or_else(PoisonError::into_inner).replace(next);
@@ -65,7 +66,7 @@ impl Place {
     }
 }
 
-/// Notifies the core when approval is required. Other commands and banners continue until the answer.
+/// Notifies the core when approval is required. Other commands and notifications continue until the answer.
 struct Asking<'a> {
     runner: &'a CommandRunner,
     place: &'a Place,
@@ -77,15 +78,15 @@ impl Caller for Asking<'_> {
     }
 
     fn ask(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> meanwhile::engine::Asked {
-        const LOOK_EVERY: Duration = Duration::from_millis(50);
+        const ANSWER_CHECK_INTERVAL: Duration = Duration::from_millis(50);
         let _ = self.runner.messages.send(Message::Asked(ChatQuestion::of(proposal)));
         self.place.give_up_turn();
         self.place.announcement().take();
         let deadline = Instant::now() + self.runner.premises.policy.patience.wait;
         while !answered() && Instant::now() < deadline {
-            thread::sleep(LOOK_EVERY);
+            thread::sleep(ANSWER_CHECK_INTERVAL);
         }
-        // If the answer is yes, a task starts as soon as this returns.
+        // After approval, a task starts as soon as this returns.
         *self.place.announcement() = Some(self.runner.announcing.begin());
         meanwhile::engine::Asked::Elsewhere
     }
@@ -111,7 +112,7 @@ impl CommandRunner {
         });
     }
 
-    /// Prints a line. Banners that waited for it follow.
+    /// Prints the output of a command. Notifications that waited for it are then shown.
     fn print(&self, text: String, place: &Place) {
         let announcement = place.announcement().take();
         let _ = self.messages.send(Message::Printed(text, announcement));
@@ -120,7 +121,7 @@ impl CommandRunner {
     fn refused(&self, error: &Error) -> String {
         match error {
             Error::NotFound(id) => format!("Task {id} not found."),
-            // The request has named the command, and the hint is for models.
+            // The request has named the command, and the hint is for models only.
             Error::NoConsent { why, .. } => format!("Not done: {why}."),
             error if error.hint().is_empty() => format!("{error}."),
             error => format!("{error}. {}.", error.hint().trim_end_matches('.')),
@@ -131,7 +132,7 @@ impl CommandRunner {
         Scope::Session(self.premises.session.clone())
     }
 
-    /// Finds a task by its handle. A number is a task of this chat.
+    /// Finds a task by its handle. A number refers to a task of this chat.
     fn resolve(&self, runtime: &Runtime, id: &str) -> Result<TaskId, Error> {
         if self.dialect.numbers_tasks() && parse_short_handle(id).is_some() {
             return runtime.reader().resolve_in_context(
@@ -145,7 +146,7 @@ impl CommandRunner {
 
     /// Replaces the handle of a task by the one that it has in this chat.
     pub(super) fn seen(&self, mut task: Task) -> Task {
-        // The number that it has in another context belongs to another task here.
+        // In another context, the number of the task refers to another task.
         task.context.take_if(|context| *context != self.premises.context_stamp);
         task
     }
@@ -167,7 +168,7 @@ impl CommandRunner {
                 let task = runtime.starts().resume(id.as_str(), &self.scope(), &message)?;
                 Ok(format!("Resumed task {}. You get a notification with its answer.", self.name(&task)))
             }
-            // The core runs these itself.
+            // The core runs these commands itself.
             Slash::Answer { .. } | Slash::Mode(_) | Slash::Help => Ok(String::new()),
         }
     }
@@ -186,14 +187,14 @@ impl CommandRunner {
     }
 
     fn tasks(&self, runtime: &Runtime, status: Option<&str>) -> Result<String, Error> {
-        const MOST: u32 = 200;
+        const MAX_TASKS: u32 = 200;
         let words = screens::words(self.layout, self.dialect);
         if let Some(status) =
             status.filter(|status| !words.contains(status) && Status::from_word(status).is_none())
         {
             return Ok(format!("No status {status:?}; choose one of {}.", words.join(", ")));
         }
-        let page = runtime.tasks().list(&Filter { limit: MOST, ..Filter::new(self.scope()) })?;
+        let page = runtime.tasks().list(&Filter { limit: MAX_TASKS, ..Filter::new(self.scope()) })?;
         let wanted = |task: &Task| {
             let own = screens::word(task, self.layout, self.dialect);
             status.is_none_or(|word| task.status.word() == word || own == word)
@@ -215,7 +216,7 @@ impl CommandRunner {
     fn end(&self, runtime: &Runtime, id: &str, signal: i32, place: &Place) -> Result<String, Error> {
         let id = match parse_short_handle(id) {
             Some(_) => self.resolve(runtime, id)?,
-            None => runtime.lookup().resolve_for_deed(id, &self.scope())?,
+            None => runtime.lookup().resolve_to_act(id, &self.scope())?,
         };
         let task = runtime.tasks().task(id.as_str(), &self.scope())?;
         let name = self.name(&task);

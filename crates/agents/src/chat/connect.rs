@@ -1,14 +1,18 @@
 //! Starts the agent of a chat: its command, environment and services.
 
-use std::sync::Arc;
 use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
 
 use mw_model::EnvVar;
 
 use super::ChatOptions;
-use super::connection::{AgentConnection, ConnectionOptions, Offer, Services};
+use super::connection::{AgentConnection, ConnectionOptions};
 use super::core::{ChatCore, Message};
 use crate::acp::PolicyPermissions;
+use crate::acp::approved::Approved;
+use crate::acp::client::{Client, NoObserver};
+use crate::acp::quirks::Quirks;
+use crate::acp::terminals::Terminals;
 
 impl ChatCore<'_> {
     /// Starts the agent. Its events carry the number of this connection.
@@ -17,15 +21,15 @@ impl ChatCore<'_> {
         let own = own_env(options);
         let mut env = options.agent.env.clone();
         env.extend(own.iter().cloned());
+        let command = self.agent_command();
+        let client = self.client(&own, Quirks::of(&command));
         let line = ConnectionOptions {
-            command: self.agent_command(),
+            command,
             env,
             cwd: options.premises.cwd.clone(),
             mw: options.mw.clone(),
             dialect: options.dialect,
-            services: self.services(&own),
-            // Our own agent needs no services.
-            offer: if self.is_own_agent() { Offer::Nothing } else { Offer::Services },
+            is_own_agent: self.is_own_agent(),
             server_env: own,
             mode: self.wanted.clone().or_else(|| self.mode.clone()).or_else(|| options.agent.mode.clone()),
             known: self.ledger.known_to(&options.agent.name),
@@ -33,15 +37,15 @@ impl ChatCore<'_> {
             cancel_after: options.cancel_after,
         };
         let (messages, number) = (self.messages.clone(), self.connections);
-        AgentConnection::open(line, move |event| {
+        AgentConnection::open(line, client, move |event| {
             let (taken, until_taken) = channel();
             let _ = messages.send(Message::Agent(number, event, taken));
             until_taken
         })
     }
 
-    /// Returns the command of the agent. Our own agent gets the dialect as an option; others get it through our MCP
-    /// server.
+    /// Returns the command of the agent. The built-in agent gets the dialect as an option. Other agents get it through
+    /// our MCP server.
     fn agent_command(&self) -> Vec<String> {
         let mut command = self.options.agent.command.clone();
         if self.is_own_agent() {
@@ -56,8 +60,9 @@ impl ChatCore<'_> {
         options.agent.command.first().is_some_and(|program| *program == options.mw.to_string_lossy())
     }
 
-    /// Returns the services for the agent. Its commands are tasks of the chat and are judged like the person's.
-    fn services(&self, own: &[(String, String)]) -> Services {
+    /// Returns the files and terminals for the agent. Its commands are tasks of the chat and are judged like those of
+    /// the user.
+    fn client(&self, own: &[(String, String)], quirks: Quirks) -> Client<NoObserver> {
         let premises = &self.runner.premises;
         let mut env = premises.env.clone();
         for (name, value) in own {
@@ -75,14 +80,21 @@ impl ChatCore<'_> {
             cwd: premises.cwd.clone(),
             project: root.clone(),
         };
-        Services {
-            settings: self.options.settings.clone(),
-            session: premises.session.clone(),
-            teller: self.host.teller(),
-            shell: premises.shell.clone(),
-            env,
-            limits: premises.limits.clone(),
+        Client {
+            observer: NoObserver,
+            terminals: Terminals {
+                settings: self.options.settings.clone(),
+                session: premises.session.clone(),
+                shell: premises.shell.clone(),
+                cwd: premises.cwd.clone(),
+                env,
+                limits: premises.limits.clone(),
+                holder: Some(self.host.holder()),
+                known: Mutex::default(),
+            },
             permissions: Arc::new(permissions),
+            approved: Approved::default(),
+            quirks,
             root,
         }
     }

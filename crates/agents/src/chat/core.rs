@@ -1,4 +1,4 @@
-//! The thread of a chat that makes all decisions: what is sent to the agent, shown on the screen and written down.
+//! The thread of a chat that makes all decisions: what is sent to the agent, shown on the screen and recorded.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -12,27 +12,27 @@ use mw_desk::{Access, Desk};
 
 use super::announcing::{Announcement, Announcing};
 use super::command_runner::{CommandRunner, Queue};
-use super::connection::{AgentConnection, AgentEvent};
+use super::connection::{AgentConnection, AgentEvent, Order};
 use super::ledger::Ledger;
 use super::questions::Open;
 use super::unwritten::Unwritten;
 use super::{ChatOptions, Tell, TranscriptError, watch};
 
-/// The messages to the core.
+/// A message to the core.
 pub(super) enum Message {
-    /// From the screen.
+    /// An order from the screen.
     Order(ChatOrder),
-    /// From the agent, over the connection with this number. The sender waits until the last field is dropped.
+    /// An event from the agent, over the connection with this number. The agent waits until the last field is dropped.
     Agent(u64, AgentEvent, Sender<()>),
     /// Tasks have changed.
     Happened,
     /// No task has changed for a while.
     Quiet,
-    /// All approval requests that are open in the store.
+    /// The list of approval requests that are open in the store.
     Proposed(Vec<ChatQuestion>),
     /// This request was just added to the store.
     Asked(ChatQuestion),
-    /// The output of a slash command. Banners may have waited for it.
+    /// The output of a slash command. Notifications may have waited for it.
     Printed(String, Option<Announcement>),
     /// Something failed.
     Failed(String),
@@ -63,7 +63,7 @@ pub(super) struct ChatCore<'r> {
     pub(super) wanted: Option<String>,
     /// Messages that were written during a turn or while no agent was running.
     pub(super) waiting: VecDeque<String>,
-    /// A message on which an agent has exited before. It is sent again once, not forever.
+    /// A message after which an agent has exited. It is sent once more, but not repeatedly.
     pub(super) fatal: Option<String>,
     /// Open approval requests, oldest first.
     pub(super) questions: Vec<(String, Open)>,
@@ -165,7 +165,7 @@ impl ChatCore<'_> {
     fn begin(&mut self) {
         let before = std::mem::take(&mut self.options.transcript.entries);
         let unsent = std::mem::take(&mut self.ledger.unsent);
-        let lost = self.ledger.flight.take();
+        let lost = self.ledger.in_flight.take();
         let was_cut_off = self.ledger.is_under_way;
         let resumed = !before.is_empty();
         before.into_iter().for_each(|entry| (self.tell)(ChatNews::Entry(entry)));
@@ -183,8 +183,8 @@ impl ChatCore<'_> {
             self.add(Entry::TurnEnded { early: Some("the chat ended during this call".to_owned()) });
         }
         if let Some(lost) = lost {
-            // The person sees the unsent messages and can send them again.
-            self.not_heard(lost.numbers);
+            // The user sees the unsent messages and can send them again.
+            self.record_unreceived(lost.numbers);
         }
         for text in unsent {
             self.note(format!("not sent, because the chat ended: {text}"));
@@ -210,7 +210,7 @@ impl ChatCore<'_> {
                 self.look_at_notices()?;
             }
             Message::Quiet => {
-                // A request may be answered, or a call moved, without any event of a task.
+                // A request may be answered, or a call moved to the background, without a task event.
                 if !self.tasks.is_empty() {
                     self.look_at_tasks()?;
                 }
@@ -228,7 +228,7 @@ impl ChatCore<'_> {
         Ok(())
     }
 
-    /// Shows an entry and writes it to the transcript.
+    /// Shows an entry and adds it to the transcript.
     pub(super) fn add(&mut self, entry: Entry) {
         self.ledger.take(&entry);
         for due in self.unwritten.before(&entry) {
@@ -254,11 +254,11 @@ impl ChatCore<'_> {
     /// Ends the tasks first and waits for them, then the agent, then tasks that it may have started in between.
     fn close(mut self) -> (Result<(), TranscriptError>, Result<(), Error>) {
         for due in self.unwritten.rest() {
-            // An error of writing is reported at the end.
+            // A write error is reported at the end.
             let _ = self.options.transcript.add(&due);
         }
         let end = || self.host.end_tasks("the end of the chat");
-        self.connection.stop();
+        self.connection.send(Order::Stop);
         let ended = end();
         self.connection.close();
         let ended = ended.and(end()).and_then(|kills| kills.all_done().map(drop));

@@ -3,7 +3,7 @@
 use meanwhile::Error;
 use mw_desk::chat::{AgentState, ChatNews, ChatOrder, Entry};
 
-use super::connection::AgentEvent;
+use super::connection::{AgentEvent, Order};
 use super::core::ChatCore;
 use super::questions::Source;
 use super::slash::{HELP, Slash};
@@ -23,7 +23,7 @@ impl ChatCore<'_> {
                 }
                 self.go_on()?;
             }
-            ChatOrder::Stop => self.connection.stop(),
+            ChatOrder::Stop => self.connection.send(Order::Stop),
             ChatOrder::Kill(id) => self.kill(id),
             ChatOrder::MoveToBackground => self.move_to_background()?,
             ChatOrder::Answer(id, reply) => self.answer(&id, reply)?,
@@ -60,9 +60,9 @@ impl ChatCore<'_> {
                     self.mode = Some(mode.clone());
                     self.add(Entry::Mode { mode });
                 }
-                // It was chosen while no agent was running.
+                // The mode was chosen while no agent was running.
                 if let Some(mode) = self.wanted.clone() {
-                    self.connection.set_mode(mode);
+                    self.connection.send(Order::Mode(mode));
                 }
                 self.set_state(AgentState::Idle);
                 self.look_at_tasks()?;

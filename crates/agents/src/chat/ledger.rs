@@ -1,5 +1,7 @@
-//! Tracks which messages and notifications have reached the agent. It is computed from the entries of the transcript
-//! alone, so a killed chat resumes with the same state as one that was closed.
+//! Tracks which messages and notifications have reached the agent.
+//!
+//! The state is computed from the entries of the transcript alone, so a killed chat resumes with the same state as one
+//! that was closed.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -8,34 +10,34 @@ use mw_model::Notice;
 
 use super::slash::Slash;
 
-/// The state after the entries so far.
+/// The delivery state after the entries so far.
 #[derive(Default)]
 pub(super) struct Ledger {
     /// Notifications that were shown.
     shown: BTreeMap<i64, Notice>,
     /// Notifications that were sent to the agent.
-    told: HashSet<i64>,
-    /// Notifications that were sent and not received.
+    sent: HashSet<i64>,
+    /// Notifications that were sent but not received.
     lost: HashSet<i64>,
-    /// The last message, if the agent has not responded to it yet.
-    pub(super) flight: Option<Flight>,
-    /// Messages that were waiting and were not sent.
+    /// The last sent message, if the agent has not responded to it yet.
+    pub(super) in_flight: Option<InFlightMessage>,
+    /// Queued messages that were not sent.
     pub(super) unsent: Vec<String>,
     /// Whether a turn is running.
     pub(super) is_under_way: bool,
-    /// Whether there was a message that an agent could remember.
+    /// Whether the agent has received a message that it could remember.
     pub(super) has_talked: bool,
-    /// The last agent, and its id of the session if it can load it.
+    /// The last agent.
     agent: Option<String>,
     known: Option<String>,
-    /// The mode that the person last chose by a command, and the requested one.
+    /// The mode that the user last chose by a command and that was set.
     pub(super) mode: Option<String>,
     wanted: Option<String>,
 }
 
-/// A message that was sent to the agent.
+/// A message that was sent to the agent and is not confirmed by a response yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Flight {
+pub(super) struct InFlightMessage {
     pub(super) numbers: Vec<i64>,
     pub(super) text: Option<String>,
 }
@@ -60,26 +62,26 @@ impl Ledger {
                 if let Some(at) = self.unsent.iter().position(|waited| waited == text) {
                     self.unsent.remove(at);
                 }
-                self.flight.get_or_insert_default().text = Some(text.clone());
+                self.in_flight.get_or_insert_default().text = Some(text.clone());
                 (self.has_talked, self.is_under_way) = (true, true);
             }
             Entry::Told { numbers } => {
-                self.told.extend(numbers);
+                self.sent.extend(numbers);
                 numbers.iter().for_each(|number| _ = self.lost.remove(number));
-                self.flight = Some(Flight { numbers: numbers.clone(), text: None });
+                self.in_flight = Some(InFlightMessage { numbers: numbers.clone(), text: None });
                 (self.has_talked, self.is_under_way) = (true, true);
             }
             Entry::NotHeard { numbers } => {
-                numbers.iter().for_each(|number| _ = self.told.remove(number));
+                numbers.iter().for_each(|number| _ = self.sent.remove(number));
                 self.lost.extend(numbers);
             }
             Entry::Notice { notice } => _ = self.shown.insert(notice.number, (**notice).clone()),
             Entry::Waits { text } => self.unsent.push(text.clone()),
             // The agent has responded, so it has received the message.
             Entry::Said { .. } | Entry::Thought { .. } | Entry::Tool(_) | Entry::Plan { .. } => {
-                self.flight = None;
+                self.in_flight = None;
             }
-            Entry::TurnEnded { .. } => (self.flight, self.is_under_way) = (None, false),
+            Entry::TurnEnded { .. } => (self.in_flight, self.is_under_way) = (None, false),
             Entry::Command { text } => {
                 if let Ok(Slash::Mode(Some(mode))) = Slash::parse(text.trim_end()) {
                     self.wanted = Some(mode);
@@ -94,7 +96,7 @@ impl Ledger {
         }
     }
 
-    /// Returns this agent's id of the session.
+    /// Returns the session id of this agent, if it can load the session.
     pub(super) fn known_to(&self, agent: &str) -> Option<String> {
         self.known.clone().filter(|_| self.agent.as_deref() == Some(agent))
     }
@@ -103,19 +105,18 @@ impl Ledger {
         self.shown.contains_key(&number)
     }
 
-    pub(super) fn was_told(&self, number: i64) -> bool {
-        self.told.contains(&number)
+    pub(super) fn was_sent(&self, number: i64) -> bool {
+        self.sent.contains(&number)
     }
 
-    /// Returns the notifications that were sent and not received, oldest first.
+    /// Returns the notifications that were sent but not received, oldest first.
     pub(super) fn lost(&self) -> impl Iterator<Item = &Notice> {
         self.shown.values().filter(|notice| self.lost.contains(&notice.number))
     }
 
-    /// Returns what is to be told now, each once, in the order in which it happened: that is not always how it was
-    /// numbered.
-    pub(super) fn untold(&self, new: &[Notice]) -> Vec<Notice> {
-        let new = new.iter().filter(|notice| !self.was_told(notice.number));
+    /// Returns the notifications to send now, each once and ordered by time. Their numbers may be in another order.
+    pub(super) fn to_send(&self, new: &[Notice]) -> Vec<Notice> {
+        let new = new.iter().filter(|notice| !self.was_sent(notice.number));
         let by_time = self.lost().chain(new).map(|notice| ((notice.at, notice.number), notice.clone()));
         by_time.collect::<BTreeMap<_, _>>().into_values().collect()
     }
@@ -157,7 +158,7 @@ mod tests {
         let mut ledger = Ledger::of(&[notice(7), Entry::Told { numbers: vec![7] }, user("hello")]);
         let new = [notice_at(8, "2027-01-15T09:00:00Z"), notice_at(9, "2027-01-15T07:00:00Z")];
         let numbers =
-            |ledger: &Ledger| ledger.untold(&new).iter().map(|notice| notice.number).collect::<Vec<_>>();
+            |ledger: &Ledger| ledger.to_send(&new).iter().map(|notice| notice.number).collect::<Vec<_>>();
         assert_eq!(numbers(&ledger), [9, 8]);
         ledger.take(&Entry::NotHeard { numbers: vec![7] });
         assert_eq!(numbers(&ledger), [9, 7, 8]);
@@ -167,15 +168,15 @@ mod tests {
     fn what_brought_no_word_back_is_on_its_way_and_what_did_not_arrive_is_told_again() {
         let told = Entry::Told { numbers: vec![7] };
         let mut ledger = Ledger::of(&[notice(7), told.clone(), user("hello")]);
-        let flight = Flight { numbers: vec![7], text: Some("hello".to_owned()) };
-        assert_eq!((ledger.flight.as_ref(), ledger.is_under_way), (Some(&flight), true));
+        let in_flight = InFlightMessage { numbers: vec![7], text: Some("hello".to_owned()) };
+        assert_eq!((ledger.in_flight.as_ref(), ledger.is_under_way), (Some(&in_flight), true));
         ledger.take(&Entry::NotHeard { numbers: vec![7] });
-        assert!(!ledger.was_told(7));
+        assert!(!ledger.was_sent(7));
         assert_eq!(ledger.lost().map(|notice| notice.number).collect::<Vec<_>>(), [7]);
         for entry in [told, said()] {
             ledger.take(&entry);
         }
-        assert_eq!((ledger.flight.as_ref(), ledger.lost().count(), ledger.was_told(7)), (None, 0, true));
+        assert_eq!((ledger.in_flight.as_ref(), ledger.lost().count(), ledger.was_sent(7)), (None, 0, true));
         ledger.take(&Entry::TurnEnded { early: None });
         assert!(!ledger.is_under_way);
     }

@@ -1,4 +1,4 @@
-//! The approval mode: of the agent, of its tools, and of the session.
+//! Sets the approval mode of the agent, of its tools, and of the session.
 
 use std::sync::Arc;
 
@@ -6,6 +6,7 @@ use mw_desk::chat::{AgentState, Entry};
 use mw_policy::Mode;
 
 use super::command_runner::CommandRunner;
+use super::connection::Order;
 use super::core::ChatCore;
 
 impl ChatCore<'_> {
@@ -15,27 +16,28 @@ impl ChatCore<'_> {
             return self.add(Entry::Printed { text: format!("The mode is {now}.") });
         };
         if let Some(named) = Mode::named(&mode) {
-            self.judge_by(named);
+            self.set_session_mode(named);
         }
         self.wanted = Some(mode.clone());
         match self.state {
-            AgentState::Idle | AgentState::Busy => self.connection.set_mode(mode),
+            AgentState::Idle | AgentState::Busy => self.connection.send(Order::Mode(mode)),
             AgentState::Starting | AgentState::Gone => {
                 self.add(Entry::Printed { text: format!("Mode {mode} is set when the agent starts.") });
             }
         }
     }
 
-    /// Sets the approval mode of the session: for the person's commands, the agent's MCP server, and `mw` inside of
-    /// tasks.
-    fn judge_by(&mut self, mode: Mode) {
+    /// Sets the approval mode of the session. It applies to the user's commands, the agent's MCP server, and `mw`
+    /// inside tasks.
+    fn set_session_mode(&mut self, mode: Mode) {
         let mut runner = CommandRunner::clone(&self.runner);
         runner.premises.policy.mode = mode;
         self.runner = Arc::new(runner);
         self.options.premises.policy.mode = mode;
-        mode.name().clone_into(&mut self.options.house.mode);
-        self.options.house.is_chosen = true;
-        if let Err(error) = self.runtime.approvals().set_house_rules(self.host.session(), &self.options.house)
+        mode.name().clone_into(&mut self.options.session_policy.mode);
+        self.options.session_policy.is_chosen = true;
+        if let Err(error) =
+            self.runtime.approvals().set_session_policy(self.host.session(), &self.options.session_policy)
         {
             self.note(format!("the mode of the session was not changed: {error}. {}", error.hint()));
         }

@@ -6,12 +6,13 @@ use meanwhile::Error;
 use mw_desk::chat::{ChatNews, ChatQuestion, Entry, Reply};
 use mw_model::approval::{ApprovalState, ProposalId};
 
+use super::connection::Order;
 use super::core::ChatCore;
 use super::slash::Answered;
 
-/// Who asked.
+/// The source of an approval request.
 pub(super) enum Source {
-    /// The agent. Our own agent writes its request to the store, too, and the person is asked only once.
+    /// The agent. The built-in agent also adds its request to the store, and the user is asked only once.
     Agent {
         number: u64,
         proposal: Option<ProposalId>,
@@ -26,7 +27,7 @@ pub(super) struct Open {
 }
 
 impl Open {
-    /// Returns whether this is the agent's request for the entry of the store with that id.
+    /// Returns whether this is the agent's copy of the request with that id in the store.
     fn stands_for(&self, id: &str) -> bool {
         matches!(&self.source, Source::Agent { proposal: Some(proposal), .. } if proposal.as_str() == id)
     }
@@ -54,8 +55,8 @@ impl ChatCore<'_> {
         }
     }
 
-    /// Takes the open requests of the store. A request that is no longer open was answered elsewhere, unless a command of
-    /// this chat has just made it.
+    /// Updates the open requests of the store. A request that is no longer open was answered elsewhere, unless a
+    /// command of this chat has just added it.
     pub(super) fn proposed(&mut self, asked: Vec<ChatQuestion>) {
         let known: HashSet<_> = asked.iter().map(|question| question.id.as_str()).collect();
         let is_over = |(id, open): &&(String, Open)| match &open.source {
@@ -72,7 +73,7 @@ impl ChatCore<'_> {
         self.stored = asked;
     }
 
-    /// Returns whether a request of the store is open, as far as is known.
+    /// Returns whether a request was open when the store was last read.
     fn is_open(&self, id: &str) -> bool {
         let found = self.runtime.approvals().find_approval(id);
         found.map_or(true, |entry| matches!(entry.state, ApprovalState::Open))
@@ -94,7 +95,7 @@ impl ChatCore<'_> {
         let mut lines = lines;
         if let Some(stored) = proposal {
             self.settle(stored.as_str());
-            // Only our own agent makes the same request here and in the store.
+            // Only the built-in agent makes the same request here and in the store.
             if self.is_own_agent()
                 && let Ok(entry) = self.runtime.approvals().find_approval(stored.as_str())
             {
@@ -132,11 +133,11 @@ impl ChatCore<'_> {
     pub(super) fn answer(&mut self, id: &str, reply: Reply) -> Result<(), Error> {
         let Some((_, open)) = self.questions.iter().find(|(known, _)| known == id) else { return Ok(()) };
         match &open.source {
-            Source::Agent { number, .. } => self.connection.answer(*number, reply),
+            Source::Agent { number, .. } => self.connection.send(Order::Answer(*number, reply)),
             Source::Store(proposal) => {
                 let answered = self.desk.answer(proposal.as_str(), reply);
                 if let Err(error) = answered {
-                    // Answered elsewhere or run out meanwhile: nobody has to answer it any more.
+                    // The request was answered elsewhere or has expired meanwhile.
                     if !self.is_open(id) {
                         self.settle(id);
                     }

@@ -2,7 +2,7 @@
 
 use mw_model::signal::{SIGKILL, SIGTERM};
 
-/// What `/help` prints.
+/// The output of `/help`.
 pub(super) const HELP: &str = "\
 /background COMMAND   run a command in the background
 /tasks [STATUS]       list the tasks of this chat

@@ -1,4 +1,4 @@
-//! The tasks of the session, as the screen shows them.
+//! Loads and kills the tasks of the session.
 
 use meanwhile::Error;
 use mw_desk::action::Force;
@@ -10,7 +10,7 @@ impl ChatCore<'_> {
     pub(super) fn look_at_tasks(&mut self) -> Result<(), Error> {
         let mut tasks = self.desk.chat_tasks(|task| self.runner.seen(task).handle())?;
         if self.state == AgentState::Gone {
-            // Its locks may last a moment longer than its connection.
+            // The locks of a call may last a moment longer than the agent's connection.
             tasks.iter_mut().for_each(|task| task.awaited = false);
         }
         if tasks != self.tasks {
@@ -20,7 +20,7 @@ impl ChatCore<'_> {
         Ok(())
     }
 
-    /// Ends a task on a separate thread, because that may take seconds. The agent gets a notification.
+    /// Kills a task on a separate thread, because that may take seconds. The agent receives a notification.
     pub(super) fn kill(&self, id: String) {
         let (desk, messages) = (self.desk.clone(), self.messages.clone());
         std::thread::spawn(move || {
@@ -33,7 +33,7 @@ impl ChatCore<'_> {
 
     pub(super) fn move_to_background(&mut self) -> Result<(), Error> {
         for id in self.runtime.notifications().awaited(self.host.session())? {
-            self.runtime.notifications().move_to_background(&id)?;
+            self.runtime.live().move_to_background(&id)?;
         }
         self.look_at_tasks()
     }

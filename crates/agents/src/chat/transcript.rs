@@ -1,4 +1,4 @@
-//! The transcript of a chat on disk: one line for each entry, so that the chat can be resumed.
+//! The transcript of a chat on disk, with one line per entry. A chat is resumed from it.
 
 use std::collections::VecDeque;
 use std::fs::{self, File};
@@ -26,15 +26,15 @@ pub enum TranscriptError {
     /// There is no chat yet.
     #[error("no chats yet")]
     None,
-    /// Another process has it open.
+    /// Another process has the chat open.
     #[error("the chat {0} is open in another process")]
     InUse(String),
-    /// Its file cannot be used.
+    /// The file of the chat cannot be used.
     #[error("{}: {error}", path.display())]
     Io {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// What the system reported.
+        /// The error of the system.
         error: io::Error,
     },
     /// The last entries could not be written.
@@ -42,9 +42,9 @@ pub enum TranscriptError {
     Unwritten {
         /// The number of entries.
         entries: usize,
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// What the system reported.
+        /// The error of the system.
         error: io::Error,
     },
 }
@@ -59,11 +59,11 @@ impl TranscriptError {
     }
 }
 
-/// The transcript of a chat, open in this process alone.
+/// The transcript of a chat. Only this process has it open.
 pub struct Transcript {
     file: LineFile,
     directory: PathBuf,
-    /// Lines that could not be written yet, oldest first. They are written before the next one.
+    /// Lines that could not be written yet, oldest first. They are written before further ones.
     backlog: VecDeque<String>,
     /// The chat's session.
     pub session: String,
@@ -94,33 +94,33 @@ impl Transcript {
         Ok(Self { file, directory, backlog, session, entries: Vec::new(), damaged: 0 })
     }
 
-    /// Returns the context in which the tasks of the chat are numbered. The chat keeps the first one.
+    /// Returns the context in which the tasks of the chat are numbered. A chat keeps its first context.
     #[must_use]
     pub fn context(&self, now: &str) -> String {
         let path = self.directory.join(CONTEXT);
         let known = fs::read_to_string(&path).ok().filter(|known| is_context_stamp(known));
         known.unwrap_or_else(|| {
-            // If this fails, the numbers start again next time, and the present tasks have only their ids then.
+            // If this fails, the numbers start again next time, and the current tasks are then known by id only.
             let _ = fs::write(&path, now);
             now.to_owned()
         })
     }
 
-    /// Returns the dialect of the chat, if it was stored.
+    /// Returns the stored dialect of the chat, if any.
     #[must_use]
     pub fn dialect(&self) -> Option<Dialect> {
         Dialect::named(fs::read_to_string(self.directory.join(DIALECT)).ok()?.trim())
     }
 
-    /// Stores the dialect for when the chat is resumed. If this fails, it must be given again.
+    /// Stores the dialect for when the chat is resumed. If this fails, the user must specify it again.
     pub fn keep_dialect(&self, dialect: Dialect) {
         let _ = fs::write(self.directory.join(DIALECT), dialect.name());
     }
 
-    /// Opens an existing transcript: of this chat, or of the last one.
+    /// Opens the transcript of an existing chat, or of the last one.
     ///
     /// # Errors
-    /// When there is none, or another process has it open.
+    /// Fails if there is none, or another process has it open.
     pub fn open(home: &Path, session: Option<&str>) -> Result<Self, TranscriptError> {
         let session = match session {
             Some(session) => session.to_owned(),
@@ -140,8 +140,8 @@ impl Transcript {
         Ok(Self { file, directory, backlog: VecDeque::new(), session, entries, damaged })
     }
 
-    /// Adds an entry. It survives this process when this returns. If it cannot be written, it is kept in memory and written
-    /// before the next one.
+    /// Adds an entry. It survives the end of this process when this returns. If it cannot be written, it is kept in
+    /// memory and written before the next one.
     pub(super) fn add(&mut self, entry: &Entry) -> io::Result<()> {
         let mut line = serde_json::to_string(entry)?;
         line.push('\n');
@@ -149,7 +149,7 @@ impl Transcript {
         self.catch_up()
     }
 
-    /// Writes what could not be written before.
+    /// Writes the backlog.
     fn catch_up(&mut self) -> io::Result<()> {
         while let Some(line) = self.backlog.front() {
             self.file.append(line)?;
@@ -158,13 +158,13 @@ impl Transcript {
         Ok(())
     }
 
-    /// Syncs the file: an entry must be on disk before a notification is acknowledged.
+    /// Syncs the file. An entry must be on disk before its notification is acknowledged.
     pub(super) fn sync(&mut self) -> io::Result<()> {
         self.catch_up()?;
         self.file.sync()
     }
 
-    /// Tries for the last time to write what could not be written before.
+    /// Tries for the last time to write the backlog.
     pub(super) fn close(mut self) -> Result<(), TranscriptError> {
         self.catch_up().map_err(|error| TranscriptError::Unwritten {
             entries: self.backlog.len(),
@@ -194,7 +194,7 @@ impl Transcript {
     }
 }
 
-/// Returns the chat that was used last and has a message of a person.
+/// Returns the most recently used chat that has a message of a user.
 fn last(home: &Path) -> Option<String> {
     let chats = fs::read_dir(home.join(CHATS)).ok()?.flatten();
     let dated = chats.filter_map(|chat| {
@@ -207,7 +207,7 @@ fn last(home: &Path) -> Option<String> {
     dated.into_iter().find(|(_, path, _)| has_words(path)).map(|(_, _, session)| session)
 }
 
-/// Returns whether a transcript has a message of a person.
+/// Returns whether a transcript has a message of a user.
 fn has_words(path: &Path) -> bool {
     const BEGINNINGS: [&[u8]; 3] =
         [b"{\"entry\":\"user\"", b"{\"entry\":\"command\"", b"{\"entry\":\"waits\""];
@@ -253,7 +253,7 @@ mod tests {
         let mut talk = Transcript::create(home.path(), "chat-1").unwrap();
         let said = ["one", "two", "three", "four"].map(note);
         talk.add(&said[0]).unwrap();
-        // One that cannot be written to stands for a full disk.
+        // A file that is opened read-only simulates a full disk.
         let unwritable = File::open(talk.directory.join(FILE)).unwrap();
         let file = talk.file.replace(unwritable);
         talk.add(&said[1]).unwrap_err();

@@ -1,4 +1,4 @@
-//! Turns: when one starts, which messages it sends, and what happens to messages that were not received.
+//! Turns: when one starts, which messages it sends, and how unreceived messages are handled.
 
 use std::rc::Rc;
 
@@ -8,7 +8,7 @@ use mw_desk::chat::{AgentState, ChatNews, Entry};
 use mw_model::{Notice, Turn};
 
 use super::Wake;
-use super::connection::TurnEnd;
+use super::connection::{Order, TurnEnd};
 use super::core::ChatCore;
 
 impl ChatCore<'_> {
@@ -22,13 +22,13 @@ impl ChatCore<'_> {
 
     /// Starts the next turn, if there is a message or notification and the agent is ready.
     pub(super) fn go_on(&mut self) -> Result<(), Error> {
-        // A turn shows banners, too. They wait until a command has printed what it started.
+        // A turn also shows notifications. They wait until a command has printed which task it started.
         if self.state != AgentState::Idle || self.runner.announcing.is_under_way() {
             return Ok(());
         }
         let text = self.waiting.front().cloned();
         if text.is_some() || (self.options.wake == Wake::Idle && self.anything_to_tell()?) {
-            // A message that cannot be sent keeps waiting.
+            // A message that cannot be sent stays queued.
             self.turn(text.as_deref())?;
             if text.is_some() {
                 self.waiting.pop_front();
@@ -51,16 +51,16 @@ impl ChatCore<'_> {
         Ok(delivery.notices().iter().any(|notice| self.is_news(notice)))
     }
 
-    /// Returns whether a notification is new. After a crash those in the transcript come again.
+    /// Returns whether a notification is new. After a crash, those in the transcript are delivered again.
     fn is_news(&self, notice: &Notice) -> bool {
-        !self.ledger.was_told(notice.number)
+        !self.ledger.was_sent(notice.number)
     }
 
-    /// Sends a message to the agent, with the notifications in front.
+    /// Sends a message to the agent, preceded by the notifications.
     fn turn(&mut self, text: Option<&str>) -> Result<(), Error> {
         let host = Rc::clone(&self.host);
         let delivery = host.drain(Moment::RunStart)?;
-        let news = self.ledger.untold(delivery.notices());
+        let news = self.ledger.to_send(delivery.notices());
         let numbers: Vec<_> = news.iter().map(|notice| notice.number).collect();
         let message = Turn::with_notices(&news, text.unwrap_or_default()).to_text();
         if message.is_empty() {
@@ -76,7 +76,7 @@ impl ChatCore<'_> {
         if let Some(text) = text {
             self.add(Entry::User { text: text.to_owned() });
         }
-        // If the transcript cannot be written, they are delivered again after a crash.
+        // If the transcript cannot be written, the notifications are delivered again after a crash.
         if tells
             && self.options.transcript.sync().is_ok()
             && let Err(error) = delivery.acknowledge()
@@ -85,7 +85,7 @@ impl ChatCore<'_> {
         }
         self.is_fresh = false;
         self.set_state(AgentState::Busy);
-        self.connection.prompt(message);
+        self.connection.send(Order::Prompt(message));
         Ok(())
     }
 
@@ -101,7 +101,7 @@ impl ChatCore<'_> {
             return Ok(());
         }
         let host = Rc::clone(&self.host);
-        // This only reads them; the next turn takes them.
+        // This only reads the notifications. The next turn takes them.
         let news = host.drain(Moment::Idle)?.notices().to_vec();
         for notice in news {
             self.show(notice);
@@ -111,14 +111,14 @@ impl ChatCore<'_> {
 
     pub(super) fn turn_ended(&mut self, end: TurnEnd) -> Result<(), Error> {
         self.forget_questions_of_agent();
-        let flight = self.ledger.flight.take();
+        let in_flight = self.ledger.in_flight.take();
         match end {
             TurnEnd::Done => self.add(Entry::TurnEnded { early: None }),
             TurnEnd::Early(why) => self.add(Entry::TurnEnded { early: Some(why) }),
             TurnEnd::Refused(why) => {
                 self.add(Entry::TurnEnded { early: Some(why) });
-                if let Some(flight) = flight {
-                    self.not_heard(flight.numbers);
+                if let Some(in_flight) = in_flight {
+                    self.record_unreceived(in_flight.numbers);
                 }
             }
         }
@@ -130,12 +130,12 @@ impl ChatCore<'_> {
 
     pub(super) fn gone(&mut self, how: &str) {
         self.forget_questions_of_agent();
-        let flight = self.ledger.flight.take().unwrap_or_default();
+        let in_flight = self.ledger.in_flight.take().unwrap_or_default();
         if self.state == AgentState::Busy {
             self.add(Entry::TurnEnded { early: Some("the agent has exited".to_owned()) });
         }
-        self.not_heard(flight.numbers);
-        let next = match flight.text {
+        self.record_unreceived(in_flight.numbers);
+        let next = match in_flight.text {
             None => "Your next message restarts it.",
             Some(text) if self.fatal.as_ref() == Some(&text) => {
                 "It exited twice on the same message, which is not sent again. Your next message restarts it."
@@ -153,7 +153,7 @@ impl ChatCore<'_> {
     }
 
     /// Records which notifications were not received.
-    pub(super) fn not_heard(&mut self, numbers: Vec<i64>) {
+    pub(super) fn record_unreceived(&mut self, numbers: Vec<i64>) {
         if !numbers.is_empty() {
             self.add(Entry::NotHeard { numbers });
         }

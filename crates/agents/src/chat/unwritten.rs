@@ -1,17 +1,19 @@
-//! The latest state of running tool calls. An agent that streams a tool's output sends all of it each time: the screen
-//! shows every update, the transcript keeps only the last.
+//! The latest state of running tool calls.
+//!
+//! An agent that streams a tool's output sends all of it with each update. The screen shows every update, but the
+//! transcript contains only the last.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use mw_desk::chat::{Entry, ToolContent, ToolNews, ToolState};
 
-/// Contents that are not in the transcript yet, by call.
+/// The contents that are not in the transcript yet, by call.
 #[derive(Default)]
 pub(super) struct Unwritten(BTreeMap<String, Vec<ToolContent>>);
 
 impl Unwritten {
-    /// Returns the entries to write now that this one was added.
+    /// Returns the entries to write after this one was added.
     pub(super) fn before<'e>(&mut self, entry: &'e Entry) -> Vec<Cow<'e, Entry>> {
         let mut due = Vec::new();
         match entry {
@@ -38,7 +40,7 @@ impl Unwritten {
         due
     }
 
-    /// Returns the remaining entries at the end.
+    /// Returns the remaining entries when the chat ends.
     pub(super) fn rest(&mut self) -> impl Iterator<Item = Entry> {
         std::mem::take(&mut self.0)
             .into_iter()

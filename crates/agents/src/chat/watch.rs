@@ -11,19 +11,20 @@ use mw_desk::chat::ChatQuestion;
 
 use super::core::Message;
 
-/// How long it sleeps without a wake-up. The settings may have a shorter time, because a wake-up may be lost.
-const LONGEST: Duration = Duration::from_secs(3600);
-/// How often, at most, the core is notified that only tasks of other sessions have changed.
+/// The maximum time between two checks without a wake-up. The settings may contain a shorter time, because a wake-up
+/// may be lost.
+const MAX_CHECK_INTERVAL: Duration = Duration::from_secs(3600);
+/// The minimum time between two messages that only tasks of other sessions have changed.
 const QUIET_EVERY: Duration = Duration::from_secs(1);
-/// How long it pauses after a failure.
-const PAUSE: Duration = Duration::from_millis(500);
+/// The time between a failure and the next attempt.
+const RETRY_DELAY: Duration = Duration::from_millis(500);
 
 /// Reports changes until the chat ends.
 pub(super) fn start(settings: Settings, session: String, keep: Duration, messages: Sender<Message>) {
     thread::spawn(move || {
         let mut watch = Watch { settings, session, keep, messages, failed: None };
         while watch.go_on().is_ok() {
-            thread::sleep(PAUSE);
+            thread::sleep(RETRY_DELAY);
         }
     });
 }
@@ -33,14 +34,14 @@ struct Watch {
     session: String,
     keep: Duration,
     messages: Sender<Message>,
-    /// The last failure, which is reported once.
+    /// The last failure. Each failure is reported once.
     failed: Option<String>,
 }
 
-/// Why it stops.
+/// The reason why the watch stops.
 enum Stop {
     /// The chat has ended.
-    Unheard,
+    ChatEnded,
     Failed(Error),
 }
 
@@ -51,15 +52,15 @@ impl From<Error> for Stop {
 }
 
 impl Watch {
-    /// Watches until an error occurs, and reports it. The caller tries again.
+    /// Watches until an error occurs, and reports it. The caller retries.
     fn go_on(&mut self) -> Result<(), Stop> {
         let error = match self.watch() {
             Ok(never) => match never {},
-            Err(Stop::Unheard) => return Err(Stop::Unheard),
+            Err(Stop::ChatEnded) => return Err(Stop::ChatEnded),
             Err(Stop::Failed(error)) => error.to_string(),
         };
         if self.failed.as_ref() != Some(&error) {
-            self.tell(Message::Failed(format!("notifications are delayed ({error}); retrying")))?;
+            self.send(Message::Failed(format!("notifications are delayed ({error}); retrying")))?;
             self.failed = Some(error);
         }
         Ok(())
@@ -68,8 +69,8 @@ impl Watch {
     fn watch(&mut self) -> Result<Infallible, Stop> {
         let runtime = Runtime::open(self.settings.clone())?;
         let mut subscription = runtime.notifications().subscribe(Scope::Session(self.session.clone()))?;
-        // Something may have happened before.
-        self.tell(Message::Happened)?;
+        // Changes before the subscription are not reported by it.
+        self.send(Message::Happened)?;
         let (mut before, mut told) = (None, Instant::now());
         loop {
             let open = runtime.approvals().open_approvals(self.keep)?.into_iter();
@@ -77,21 +78,21 @@ impl Watch {
             let asked: Vec<_> = ours.map(|entry| ChatQuestion::of(&entry.proposal)).collect();
             if before.as_ref() != Some(&asked) {
                 before = Some(asked.clone());
-                self.tell(Message::Proposed(asked))?;
+                self.send(Message::Proposed(asked))?;
             }
-            let happened = !subscription.next_or_ring(LONGEST)?.is_empty();
+            let happened = !subscription.next_or_wake_up(MAX_CHECK_INTERVAL)?.is_empty();
             self.failed = None;
             if happened {
-                self.tell(Message::Happened)?;
+                self.send(Message::Happened)?;
             } else if told.elapsed() >= QUIET_EVERY {
                 told = Instant::now();
-                self.tell(Message::Quiet)?;
+                self.send(Message::Quiet)?;
             }
         }
     }
 
-    fn tell(&self, message: Message) -> Result<(), Stop> {
-        self.messages.send(message).map_err(|_| Stop::Unheard)
+    fn send(&self, message: Message) -> Result<(), Stop> {
+        self.messages.send(message).map_err(|_| Stop::ChatEnded)
     }
 }
 

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use meanwhile::Settings;
-use meanwhile::engine::Teller;
+use meanwhile::engine::Holder;
 use mw_model::{Notice, TaskId};
 use tokio::sync::oneshot;
 
@@ -16,27 +16,27 @@ use mw_tools::call::SessionEnd;
 use mw_tools::dialects::Dialect;
 
 /// How long a session may be idle before its thread and its lease are released, unless a call may take longer. The next
-/// call takes them again.
-const IDLE: Duration = Duration::from_secs(30 * 60);
+/// call acquires them again.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(30 * 60);
 
-/// Who delivers the notifications of a session.
+/// The process that delivers the notifications of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tells {
-    /// The server that answers its calls, in front of the next reply.
+    /// The server that answers the session's calls adds them to the next reply.
     Replies,
-    /// The host of the session, which is another process.
+    /// The host of the session, which is another process, delivers them.
     Host,
 }
 
-/// How the notifications of all sessions are delivered.
+/// The options of the delivery of notifications.
 #[derive(Clone)]
 pub(crate) struct DeliveryOptions {
     pub(crate) dialect: Dialect,
-    /// When the server started, if it has one client. Task numbers of another context do not belong to it; see
-    /// [`Premises::context_stamp`](mw_tools::call::Premises::context_stamp).
+    /// The start time of the server, if it has a single client. Task numbers of another context do not belong to it;
+    /// see [`Premises::context_stamp`](mw_tools::call::Premises::context_stamp).
     pub(crate) context: Option<String>,
     pub(crate) session_end: SessionEnd,
-    /// Maximum duration of a call.
+    /// The maximum duration of a call.
     pub(crate) longest_call: Duration,
 }
 
@@ -70,9 +70,9 @@ pub(crate) struct Deliveries {
 pub(crate) struct Drained {
     pub(crate) held: Option<HeldNotices>,
     pub(crate) notices: Vec<Notification>,
-    /// How many must wait for the next reply, because this one has no room.
+    /// The number of notifications that must wait for the next reply, because this one has no room.
     pub(crate) left: usize,
-    /// The ends that the reply itself reports.
+    /// The task ends that the reply itself reports.
     pub(crate) own: Option<Reservation>,
 }
 
@@ -84,11 +84,11 @@ pub(crate) struct Notification {
 
 impl Deliveries {
     pub(crate) fn new(settings: Arc<Settings>, options: DeliveryOptions, tells: Tells) -> Self {
-        let idle = IDLE.max(options.longest_call * 2);
+        let idle = IDLE_TIMEOUT.max(options.longest_call * 2);
         Self { settings, options, tells, known: Known::default(), idle }
     }
 
-    /// Hosts a session from now on, even before its first call: a client that comes back initialises first.
+    /// Hosts a session from now on, even before its first call, because a client that reconnects initialises first.
     pub(crate) fn hold(&self, session: &str) {
         drop(self.thread(&session.into()));
     }
@@ -111,15 +111,15 @@ impl Deliveries {
         }
     }
 
-    /// Returns the lease of this process on the notifications of a session. Returns `None` if the home cannot be
-    /// used; the call itself then reports why.
-    pub(crate) async fn lease(&self, recipient: &Recipient) -> Option<Teller> {
+    /// Returns the lease of this process on the notifications of a session. Returns `None` if the home directory cannot
+    /// be used. The call itself then reports the error.
+    pub(crate) async fn lease(&self, recipient: &Recipient) -> Option<Holder> {
         self.ask(recipient, Request::Lease).await
     }
 
     /// Reserves the ends of tasks for a reply that will report them, until the returned value is dropped. Blocks until
-    /// no other reply can take them, and they are removed from replies that are not being written yet. Returns `None`
-    /// if the home cannot be used.
+    /// no other reply can take them and they are removed from replies that are not being written yet. Returns `None` if
+    /// the home directory cannot be used.
     pub(crate) fn reserve(&self, recipient: &Recipient, tasks: &[TaskId]) -> Option<Reservation> {
         if self.tells == Tells::Host {
             return None;
@@ -130,8 +130,8 @@ impl Deliveries {
     }
 
     /// Takes the notifications of a session that no other reply has. The ends that this reply itself reports are
-    /// reserved for it first and held with the rest, so that no other reply reports them before it is written; the
-    /// caller does not add them to its text.
+    /// reserved first, and no other reply reports them before this one is written. The caller does not add them to its
+    /// text.
     pub(crate) async fn drain(&self, recipient: &Recipient, own: &[TaskId]) -> Drained {
         let request = |answer| Request::Drain(own.to_vec(), answer);
         match self.tells {
@@ -145,7 +145,7 @@ impl Deliveries {
         recipient: &Recipient,
         request: impl Fn(oneshot::Sender<T>) -> Request,
     ) -> Option<T> {
-        // Its thread may just have ended, or the home could not be used before but can be now.
+        // The thread may just have ended, or the home directory may have become usable.
         for _ in 0..2 {
             let (answer, answered) = oneshot::channel();
             if self.thread(recipient).send(request(answer)).is_ok()
@@ -168,7 +168,7 @@ impl Deliveries {
             let this = Arc::clone(&requests);
             thread::spawn(move || {
                 serve(&settings, &session, &options, &inbox, own, idle);
-                // The recipient may have a new thread by now, which stays.
+                // The recipient may already have a new thread, which stays.
                 let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
                 known.retain(|_, thread| !Arc::ptr_eq(thread, &this));
             });

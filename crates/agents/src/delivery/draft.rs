@@ -1,4 +1,4 @@
-//! A reply that is not written yet. A notification is taken out of it again if a wait will report the same end.
+//! A reply that is not written yet. A notification is removed from it again if a wait will report the same end.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,17 +9,17 @@ use serde_json::Value;
 
 use super::deliveries::Notification;
 
-/// What was taken out of a reply. Shared by the writer of the reply and the thread of its session.
+/// The notifications that were removed from a reply. The writer of the reply and the thread of its session share it.
 #[derive(Clone, Default)]
 pub(crate) struct Draft(Arc<Mutex<State>>);
 
 #[derive(Default)]
 struct State {
-    /// Whether it is being written.
+    /// Whether the reply is being written.
     is_closed: bool,
-    /// The notifications that must stay in it, by number.
+    /// The numbers of the notifications that must stay in the reply.
     fixed: Vec<i64>,
-    /// What was taken out: the number, and the text in the reply.
+    /// The removed notifications: number and text.
     taken: Vec<(i64, String)>,
 }
 
@@ -28,7 +28,7 @@ impl Draft {
         change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Takes a notification out. Returns false if it must stay or the reply is already being written.
+    /// Removes a notification. Returns false if it must stay or the reply is already being written.
     pub(crate) fn take(&self, number: i64, block: &str) -> bool {
         self.change(|state| {
             let may_go = !state.is_closed && !state.fixed.contains(&number);
@@ -39,8 +39,8 @@ impl Draft {
         })
     }
 
-    /// Returns the notifications that were not taken out yet. Those for which `stays` holds can no longer be: the reply
-    /// refers to them.
+    /// Returns the notifications that were not removed. Those for which `stays` holds can no longer be removed, because
+    /// the reply refers to them.
     pub(crate) fn compose(
         &self,
         mut notices: Vec<Notification>,
@@ -54,8 +54,8 @@ impl Draft {
         notices
     }
 
-    /// Called when the reply is being written. Returns the texts that were taken out after [`Draft::compose`]; nothing is
-    /// taken out from now on.
+    /// Closes the draft when the reply is being written. Returns the texts that were removed after [`Draft::compose`].
+    /// Nothing can be removed afterwards.
     pub(crate) fn close(&self) -> Vec<String> {
         self.change(|state| {
             state.is_closed = true;
@@ -67,13 +67,13 @@ impl Draft {
 /// The notifications of a reply that is not acknowledged yet.
 pub(super) struct OpenReply<'host> {
     pub(super) delivery: Delivery<'host>,
-    /// Their texts in the reply, by number.
+    /// The texts of the notifications in the reply, by number.
     pub(super) blocks: HashMap<i64, String>,
     pub(super) draft: Draft,
 }
 
 impl OpenReply<'_> {
-    /// Takes the ends of these tasks out of the reply, unless it is already being written.
+    /// Removes the ends of these tasks from the reply, unless it is already being written.
     pub(super) fn take_out(&mut self, tasks: &[TaskId]) {
         let of_tasks = |notice: &&Notice| notice.is_ending() && tasks.contains(&notice.task);
         let ends = self.delivery.notices().iter().filter(of_tasks).map(|notice| notice.number);
@@ -94,8 +94,8 @@ pub(crate) fn without(message: &[u8], blocks: &[String]) -> Option<Vec<u8>> {
     serde_json::to_vec(&message).ok()
 }
 
-/// Removes them from the list of texts and from the list in the data. No other text equals one of them: see
-/// [`Excerpt`](mw_tools::operations::Excerpt).
+/// Removes the notifications from the list of texts and from the list in the data. No other text equals one of them:
+/// see [`Excerpt`](mw_tools::operations::Excerpt).
 fn remove_blocks(value: &mut Value, blocks: &[String]) {
     let is_one = |text: &Value| text.as_str().is_some_and(|text| blocks.iter().any(|block| block == text));
     match value {

@@ -1,4 +1,4 @@
-//! The instructions about background tasks that a model gets when it connects.
+//! The instructions about background tasks that a model receives when it connects.
 
 use meanwhile::Settings;
 use meanwhile::engine::Runtime;
@@ -9,14 +9,15 @@ use mw_tools::dialects::{Dialect, Speaks};
 /// What happens to tasks at the end of their session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AtEnd {
-    /// They end with it.
+    /// Tasks end with their session.
     End,
-    /// They keep running.
+    /// Tasks keep running.
     GoOn,
 }
 
 impl AtEnd {
-    /// Returns what happens to the tasks of a session. If the home cannot be used, they keep running.
+    /// Returns what happens to the tasks of a session at its end. If the home directory cannot be used, they keep
+    /// running.
     pub(crate) fn of(premises: &Premises, settings: &Settings) -> Self {
         let Ok(runtime) = Runtime::open(settings.clone()) else { return Self::GoOn };
         match premises.lifetime_of_starts(&runtime) {

@@ -8,8 +8,8 @@
 //! reply not written    the next reply gets the notifications
 //! ```
 //!
-//! So an end is in one reply only, even if one call waits for it while another one replies. `deliveries` has a thread for
-//! each session, `calls` limits the running calls, and `instructions` tells a model what to expect.
+//! An end is therefore in one reply only, even if one call waits for it while another one replies. `deliveries` has a
+//! thread for each session, `calls` limits the running calls, and `instructions` describes background tasks to a model.
 
 pub(crate) mod calls;
 pub(crate) mod deliveries;

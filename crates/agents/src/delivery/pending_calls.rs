@@ -1,5 +1,7 @@
-//! Calls that were received but have not yet said which tasks they wait for. No reply with notifications is written
-//! meanwhile, because an end that a wait will report must not be in an earlier reply, too.
+//! Calls that were received but have not yet reported which tasks they wait for.
+//!
+//! No reply with notifications is written meanwhile, because an end that a wait will report must not also be in an
+//! earlier reply.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,11 +10,11 @@ use std::time::{Duration, Instant};
 use rmcp::model::RequestId;
 use tokio::sync::Notify;
 
-/// Maximum time that a reply waits for one of them. A call knows within milliseconds. The end that a slower one waits for
-/// may be in an earlier reply, too.
-const LONGEST: Duration = Duration::from_secs(1);
+/// The maximum time that a reply waits for a pending call. A call usually reports within milliseconds. If a call is
+/// slower, an end that it waits for may also be in an earlier reply.
+const MAX_HOLD: Duration = Duration::from_secs(1);
 
-/// The calls that were received and may still wait for something.
+/// The calls that were received and may still wait for tasks.
 #[derive(Clone, Default)]
 pub(crate) struct PendingCalls(Arc<Inner>);
 
@@ -25,13 +27,13 @@ struct Inner {
 #[derive(Default)]
 struct State {
     last: u64,
-    /// When each was received, by number.
+    /// The time at which each call was received, by number.
     open: BTreeMap<u64, Instant>,
     /// Calls that were read from a stream but are not running yet.
     unclaimed: HashMap<RequestId, PendingCall>,
 }
 
-/// A call that was received. Dropped as soon as it is known what it waits for.
+/// A call that was received. It is dropped as soon as it is known which tasks it waits for.
 pub(crate) struct PendingCall {
     number: u64,
     calls: PendingCalls,
@@ -70,14 +72,14 @@ impl PendingCalls {
         self.change(|state| state.unclaimed.remove(id))
     }
 
-    /// Waits until it is known what all calls wait for that were received before.
+    /// Waits until all calls that were received before have reported which tasks they wait for.
     pub(crate) async fn all_known(&self) {
         let newest = self.change(|state| state.last);
         loop {
             let fewer = self.0.fewer.notified();
             tokio::pin!(fewer);
             fewer.as_mut().enable();
-            let waits_until = |since: &Instant| *since + LONGEST;
+            let waits_until = |since: &Instant| *since + MAX_HOLD;
             let last =
                 self.change(|state| state.open.range(..=newest).map(|(_, since)| waits_until(since)).max());
             let Some(left) = last.and_then(|last| last.checked_duration_since(Instant::now())) else {
@@ -103,13 +105,13 @@ mod tests {
         let known = pending_calls.all_known();
         tokio::pin!(known);
         assert!(tokio::time::timeout(Duration::from_millis(20), known.as_mut()).await.is_err());
-        // One that comes later is not waited for.
+        // A call that is received later is not waited for.
         let later = pending_calls.add();
         drop((first, second));
         known.await;
         let begun = Instant::now();
         pending_calls.all_known().await;
-        assert!(begun.elapsed() <= LONGEST + LONGEST, "it never became known");
+        assert!(begun.elapsed() <= MAX_HOLD + MAX_HOLD, "it never became known");
         drop(later);
     }
 }

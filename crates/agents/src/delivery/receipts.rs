@@ -4,34 +4,35 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use meanwhile::Settings;
-use meanwhile::engine::{Runtime, Teller};
+use meanwhile::engine::{Holder, Runtime};
 use mw_model::TaskId;
 use rmcp::model::RequestId;
 
 use super::calls::Call;
 use super::session_thread::{HeldNotices, Reservation};
 
-/// What a reply reports: notifications, and the ends of tasks.
+/// The contents of a reply: notifications, and the ends of tasks.
 pub(crate) struct Receipt {
     pub(crate) notices: Option<HeldNotices>,
     pub(crate) told: Vec<TaskId>,
-    pub(crate) teller: Option<Teller>,
-    /// Tasks of which the reply contains everything. They are removed after it was written.
+    pub(crate) holder: Option<Holder>,
+    /// The tasks whose whole output is in the reply. They are removed after it was written.
     pub(crate) spent: Vec<TaskId>,
     pub(crate) settings: Arc<Settings>,
-    /// The ends that no other reply reports before it is recorded that this one did.
+    /// The ends that no other reply reports before the delivery of this one was recorded.
     pub(crate) reserved: Vec<Reservation>,
-    /// The call ends with this.
+    /// The running call. It ends when the receipt is dropped.
     _call: Call,
 }
 
-/// Records that a reply has reported the end of a task. Returns whether this process had promised to report it. If this
-/// fails, the notification is delivered later: an end that is reported twice is better than one that is never reported.
-pub(crate) fn note_told(runtime: &Runtime, task: &TaskId, teller: Option<&Teller>) -> bool {
-    let kept =
-        teller.is_some_and(|teller| runtime.notifications().keep_promise(task, teller).unwrap_or(false));
+/// Records that a reply has reported the end of a task. Returns whether this process had claimed the report. If this
+/// fails, the notification is delivered later, because an end that is reported twice is better than one that is never
+/// reported.
+pub(crate) fn note_known(runtime: &Runtime, task: &TaskId, holder: Option<&Holder>) -> bool {
+    let kept = holder
+        .is_some_and(|holder| runtime.notifications().complete_reservation(task, holder).unwrap_or(false));
     if !kept {
-        let _ = runtime.notifications().note_told(task);
+        let _ = runtime.notifications().note_known(task);
     }
     kept
 }
@@ -42,7 +43,7 @@ impl Receipt {
         Self {
             notices: None,
             told: Vec::new(),
-            teller: None,
+            holder: None,
             spent: Vec::new(),
             settings,
             reserved: Vec::new(),
@@ -55,13 +56,13 @@ impl Receipt {
         self.notices.is_some()
     }
 
-    /// Called when the reply is being written. Returns the notifications that must be left out, because another reply
-    /// reports them.
+    /// Closes the drafts when the reply is being written. Returns the notifications that must be left out, because
+    /// another reply reports them.
     pub(crate) fn close(&self) -> Vec<String> {
-        self.notices.as_ref().map(HeldNotices::close).unwrap_or_default()
+        self.notices.as_ref().map(|held| held.draft.close()).unwrap_or_default()
     }
 
-    /// Called after the reply was written: acknowledges what it reported.
+    /// Acknowledges the contents of the reply after it was written.
     pub(crate) fn confirm(mut self) {
         meanwhile::engine::fail_point("reply-written");
         if let Some(notices) = self.notices.take() {
@@ -73,7 +74,7 @@ impl Receipt {
         }
         let Ok(runtime) = Runtime::open(self.settings.as_ref().clone()) else { return };
         for task in &told {
-            if note_told(&runtime, task, self.teller.as_ref()) && self.spent.contains(task) {
+            if note_known(&runtime, task, self.holder.as_ref()) && self.spent.contains(task) {
                 let _ = runtime.retention().clear(std::slice::from_ref(task), None);
             }
         }
@@ -81,15 +82,15 @@ impl Receipt {
 }
 
 impl Drop for Receipt {
-    /// The reply was not written, so the next one reports the ends.
+    /// If the reply was not written, the next one reports the ends.
     fn drop(&mut self) {
         let (told, settings) = (std::mem::take(&mut self.told), Arc::clone(&self.settings));
-        let Some(teller) = self.teller.take().filter(|_| !told.is_empty()) else { return };
-        // This may wait for the disk, and a drop must not block.
+        let Some(holder) = self.holder.take().filter(|_| !told.is_empty()) else { return };
+        // Recording may block on the disk, and a drop must not block.
         std::thread::spawn(move || {
             let Ok(runtime) = Runtime::open(settings.as_ref().clone()) else { return };
             for task in &told {
-                let _ = runtime.notifications().leave_promise(task, &teller);
+                let _ = runtime.notifications().release_reservation(task, &holder);
             }
         });
     }

@@ -1,10 +1,10 @@
-//! The thread that holds the notifications of one session, so that no notification is given to two replies.
+//! The thread that owns the notifications of one session. No notification is given to two replies.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
-use meanwhile::engine::{Host, Moment, Runtime, Teller, is_shared};
+use meanwhile::engine::{Holder, Host, Moment, Runtime, is_shared};
 use meanwhile::{Scope, Settings};
 use mw_model::{Notice, TaskId};
 use tokio::sync::oneshot;
@@ -13,11 +13,11 @@ use super::deliveries::{DeliveryOptions, Drained, Notification};
 use super::draft::{Draft, OpenReply};
 use mw_tools::call::SessionEnd;
 
-/// Maximum size of the notifications in front of a reply, in bytes.
-const MOST_BYTES: usize = 8 << 10;
+/// The maximum size of the notifications in a reply, in bytes.
+const MAX_BYTES: usize = 8 << 10;
 
-/// The ends of tasks that one reply reports or will report. No other reply of the session reports them meanwhile.
-/// Dropped after the delivery was recorded, or when the reply is discarded.
+/// The ends of tasks that one reply reports or will report. No other reply of the session reports them meanwhile. It is
+/// dropped after the delivery was recorded, or when the reply is discarded.
 pub(crate) struct Reservation {
     tasks: Vec<TaskId>,
     thread: Sender<Request>,
@@ -31,39 +31,25 @@ impl Drop for Reservation {
 
 /// A request to the thread.
 pub(super) enum Request {
-    Lease(oneshot::Sender<Teller>),
+    Lease(oneshot::Sender<Holder>),
     Reserve(Vec<TaskId>, oneshot::Sender<Reservation>),
     Release(Vec<TaskId>),
     Drain(Vec<TaskId>, oneshot::Sender<Drained>),
     Acknowledge(u64, Sender<()>),
     TakeBack(u64),
-    /// No further calls come; replies that are being sent are still recorded.
+    /// No further calls will follow. Replies that are being sent are still recorded.
     Leave,
 }
 
-/// Notifications that were given to a reply. If this is dropped, the next reply gets them.
+/// Notifications that were given to a reply. If this is dropped before they are acknowledged, the next reply gets them.
 pub(crate) struct HeldNotices {
     number: u64,
     thread: Option<Sender<Request>>,
-    draft: Draft,
+    pub(crate) draft: Draft,
 }
 
 impl HeldNotices {
-    /// Composes a reply from them, see [`Draft::compose`].
-    pub(crate) fn compose(
-        &self,
-        notices: Vec<Notification>,
-        stays: impl Fn(&Notification) -> bool,
-    ) -> Vec<Notification> {
-        self.draft.compose(notices, stays)
-    }
-
-    /// Called when the reply is being written, see [`Draft::close`].
-    pub(crate) fn close(&self) -> Vec<String> {
-        self.draft.close()
-    }
-
-    /// Acknowledges them. They are acknowledged durably when this returns.
+    /// Acknowledges the notifications. This is durable when the call returns.
     pub(crate) fn acknowledge(mut self) {
         if let Some(thread) = self.thread.take() {
             let (done, closed) = channel();
@@ -81,9 +67,9 @@ impl Drop for HeldNotices {
     }
 }
 
-/// Serves one session until it was idle for long, or its home cannot be used. Two kinds of sessions are held as long as
-/// this server runs: those that end with their client, and those that several servers share, where each reports the
-/// tasks that it started.
+/// Serves one session until it has been idle for long, or the home directory cannot be used. Two kinds of sessions are
+/// held as long as this server runs: those that end with their client, and those that several servers share, where each
+/// reports the tasks that it started.
 pub(super) fn serve(
     settings: &Settings,
     session: &str,
@@ -111,7 +97,7 @@ pub(super) fn serve(
     };
     thread.run(inbox, idle);
     drop(thread);
-    // A task that does not receive this keeps running until the server ends.
+    // If this fails, the tasks of the session keep running until the server ends.
     let _ = host.leave();
 }
 
@@ -125,9 +111,9 @@ struct SessionThread<'a> {
     /// The notifications in replies that are not acknowledged yet, by number.
     open: HashMap<u64, OpenReply<'a>>,
     last: u64,
-    /// The ends that replies report or will report, once for each reply.
+    /// The ends that replies report or will report, with one element for each reply.
     reserved: Vec<TaskId>,
-    /// Those that this server has claimed: no other server of the session reports them.
+    /// The ends that this server has claimed. No other server of the session reports them.
     claimed: HashSet<TaskId>,
     is_leaving: bool,
 }
@@ -153,14 +139,14 @@ impl SessionThread<'_> {
 
     fn handle(&mut self, request: Request) {
         match request {
-            Request::Lease(answer) => _ = answer.send(self.host.teller()),
-            // If nobody takes the answer, it is released at once.
+            Request::Lease(answer) => _ = answer.send(self.host.holder()),
+            // If the receiver is gone, the reservation is released at once.
             Request::Reserve(tasks, answer) => _ = answer.send(self.reserve(tasks)),
             Request::Release(tasks) => tasks.iter().for_each(|task| self.release(task)),
             Request::Drain(own_ends, answer) => _ = answer.send(self.drain(own_ends)),
             Request::Acknowledge(number, done) => {
                 if let Some(open) = self.open.remove(&number) {
-                    // If this fails, they are delivered again.
+                    // If this fails, the notifications are delivered again.
                     let _ = open.delivery.acknowledge();
                 }
                 drop(done);
@@ -177,9 +163,9 @@ impl SessionThread<'_> {
     fn reserve(&mut self, tasks: Vec<TaskId>) -> Reservation {
         self.reserved.extend_from_slice(&tasks);
         self.open.values_mut().for_each(|open| open.take_out(&tasks));
-        // Other servers of the session, and hooks, leave these ends to this server. If this fails, they may report them,
-        // too.
-        let _ = self.host.claim_ends(&tasks);
+        // Other servers of the session, and hooks, leave these ends to this server. If the claim fails, they may report
+        // them as well.
+        let _ = self.host.reserve_ends(&tasks);
         self.claimed.extend(tasks.iter().cloned());
         self.reservation(tasks)
     }
@@ -189,7 +175,7 @@ impl SessionThread<'_> {
             self.reserved.swap_remove(at);
         }
         if !self.reserved.contains(task) && self.claimed.remove(task) {
-            let _ = self.runtime.notifications().leave_promise(task, &self.host.teller());
+            let _ = self.runtime.notifications().release_reservation(task, &self.host.holder());
         }
     }
 
@@ -203,7 +189,7 @@ impl SessionThread<'_> {
             return nothing;
         };
         let mut notices: Vec<_> = delivery.notices().iter().map(|notice| self.in_dialect(notice)).collect();
-        // A reply has limited room; the rest goes into the next one.
+        // A reply has limited room. The rest goes into the next one.
         let fitting = fitting(&notices);
         let left = notices.len() - fitting;
         notices.truncate(fitting);
@@ -218,12 +204,12 @@ impl SessionThread<'_> {
         Drained { held, notices, left, ..nothing }
     }
 
-    /// Writes a notification in the dialect of this conversation, also if the task was started in another one.
+    /// Formats a notification in the dialect of this conversation, even if the task was started in another one.
     fn in_dialect(&self, notice: &Notice) -> Notification {
         let (mut notice, options) = (notice.clone(), self.options);
         let scope = Scope::Session(self.session.to_owned());
         notice.handle = match self.runtime.tasks().task(notice.task.as_str(), &scope) {
-            // The number that it has in another context belongs to another task here.
+            // In another context, the number of the task refers to another task.
             Ok(task)
                 if options.context.is_some() && task.context.is_some() && task.context != options.context =>
             {
@@ -238,12 +224,12 @@ impl SessionThread<'_> {
     }
 }
 
-/// Returns how many notifications fit into a reply, at least one.
+/// Returns how many notifications fit into a reply. It is at least one.
 fn fitting(notices: &[Notification]) -> usize {
     let mut taken = 0;
     let fits = |told: &&Notification| {
         taken += told.block.len();
-        taken <= MOST_BYTES
+        taken <= MAX_BYTES
     };
     notices.iter().take_while(fits).count().max(1)
 }

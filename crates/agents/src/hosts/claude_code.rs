@@ -1,9 +1,8 @@
 //! Claude Code: the server in `~/.claude.json`, hooks in `~/.claude/settings.json`.
 
 use super::hook::{Hooks, KeepGoing};
-use super::host::{Base, Entry, Format, Host, HostFile, Place};
+use super::host::{Base, Entry, Format, Host, HostFile, NAME, Place, stdio};
 use super::session::Identity;
-use super::setup::entry::{NAME, stdio};
 use super::setup::json::Syntax;
 
 /// The time limit of a hook, in seconds. It ends long before.

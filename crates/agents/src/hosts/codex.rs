@@ -1,11 +1,11 @@
 //! Codex: the server in `~/.codex/config.toml`, hooks in `~/.codex/hooks.json`.
 
+use serde_json::{Value, json};
+
 use super::hook::{Hooks, KeepGoing};
-use super::host::{Base, Entry, Format, Host, HostFile, Place};
+use super::host::{Base, Entry, Format, Host, HostFile, NAME, Place};
 use super::session::Identity;
-use super::setup::entry::{NAME, command_and_args};
 use super::setup::json::Syntax;
-use super::setup::value::Value;
 
 /// The time limit of a hook, in seconds. It ends long before.
 const PATIENCE: u64 = 10;
@@ -23,8 +23,7 @@ const PASSED_ON: [&str; 7] = [
 ];
 
 fn server(program: &str) -> Value {
-    let more = [("env_vars", Value::texts(PASSED_ON)), ("tool_timeout_sec", Value::Number(CALL_SECONDS))];
-    Value::Table(command_and_args(program).into_iter().chain(more).collect())
+    json!({"command": program, "args": ["mcp"], "env_vars": PASSED_ON, "tool_timeout_sec": CALL_SECONDS})
 }
 
 pub(super) const HOST: Host = Host {

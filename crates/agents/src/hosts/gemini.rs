@@ -1,11 +1,11 @@
 //! Gemini CLI: server and hooks in `~/.gemini/settings.json`.
 
+use serde_json::{Value, json};
+
 use super::hook::{Hooks, KeepGoing};
-use super::host::{Base, Entry, Format, Host, HostFile, Place};
+use super::host::{Base, Entry, Format, Host, HostFile, NAME, Place};
 use super::session::Identity;
-use super::setup::entry::{NAME, command_and_args};
 use super::setup::json::Syntax;
-use super::setup::value::Value;
 
 /// The time limit of a hook, in milliseconds. It ends long before.
 const PATIENCE: u64 = 10_000;
@@ -13,8 +13,7 @@ const PATIENCE: u64 = 10_000;
 const CALL_MS: u64 = 3_600_000;
 
 fn server(program: &str) -> Value {
-    let limit = ("timeout", Value::Number(CALL_MS));
-    Value::Table(command_and_args(program).into_iter().chain([limit]).collect())
+    json!({"command": program, "args": ["mcp"], "timeout": CALL_MS})
 }
 
 pub(super) const HOST: Host = Host {

@@ -135,45 +135,38 @@ impl HookCall {
     /// Returns the text that wakes an idle agent. Returns `None` if there are no notifications.
     #[must_use]
     pub fn waking_text(&self, notices: &[Notice]) -> Option<String> {
-        let blocks = notices.iter().map(Notice::to_block).collect::<Vec<_>>().join("\n\n");
-        (!blocks.is_empty()).then(|| {
-            format!(
-                "Notifications about background tasks, from meanwhile and not from the user. Continue with work that \
-                 depends on them, or report the result.\n\n{blocks}\n"
-            )
-        })
+        let blocks = blocks_of(notices)?;
+        Some(format!(
+            "Notifications about background tasks, from meanwhile and not from the user. Continue with work that \
+             depends on them, or report the result.\n\n{blocks}\n"
+        ))
     }
 
     /// Returns the answer. Returns `None` if there are no notifications.
     #[must_use]
     pub fn answer(&self, notices: &[Notice]) -> Option<String> {
-        if notices.is_empty() {
-            return None;
-        }
-        let blocks = notices.iter().map(Notice::to_block).collect::<Vec<_>>().join("\n\n");
-        let answer = match self.moment {
+        let blocks = blocks_of(notices)?;
+        let text = match self.moment {
             HookMoment::Silent => return None,
-            HookMoment::Context => {
-                let text = format!(
-                    "Notifications about background tasks, from meanwhile and not from the user:\n\n{blocks}"
-                );
-                json!({"hookSpecificOutput": {"hookEventName": self.event, "additionalContext": text}})
-            }
-            HookMoment::Stop => {
-                let text = format!(
-                    "Before you stop: notifications about background tasks, from meanwhile and not from the user. \
-                     Continue with work that depends on them, or report the result.\n\n{blocks}"
-                );
-                match self.hooks.keep_going {
-                    KeepGoing::Context => {
-                        json!({"hookSpecificOutput": {"hookEventName": self.event, "additionalContext": text}})
-                    }
-                    KeepGoing::Block => json!({"decision": "block", "reason": text}),
-                }
-            }
+            HookMoment::Context => format!(
+                "Notifications about background tasks, from meanwhile and not from the user:\n\n{blocks}"
+            ),
+            HookMoment::Stop => format!(
+                "Before you stop: notifications about background tasks, from meanwhile and not from the user. \
+                 Continue with work that depends on them, or report the result.\n\n{blocks}"
+            ),
+        };
+        let answer = match (self.moment, self.hooks.keep_going) {
+            (HookMoment::Stop, KeepGoing::Block) => json!({"decision": "block", "reason": text}),
+            _ => json!({"hookSpecificOutput": {"hookEventName": self.event, "additionalContext": text}}),
         };
         Some(format!("{answer}\n"))
     }
+}
+
+fn blocks_of(notices: &[Notice]) -> Option<String> {
+    let blocks: Vec<_> = notices.iter().map(Notice::to_block).collect();
+    (!blocks.is_empty()).then(|| blocks.join("\n\n"))
 }
 
 #[cfg(test)]

@@ -4,12 +4,12 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use meanwhile::engine::find_program;
+use serde_json::{Value, json};
 
 use super::hook::Hooks;
 use super::session::Identity;
 use super::setup::error::SetupError;
 use super::setup::json::Syntax;
-use super::setup::value::Value;
 
 /// A program that runs agents and can use meanwhile.
 pub struct Host {
@@ -151,57 +151,42 @@ impl HostFile {
     }
 }
 
-impl Host {
-    /// Returns the command of its hooks.
-    pub(in crate::hosts) fn hook_command(&self, program: &str) -> String {
-        format!("{} hook {}", shell_word(program), self.id)
-    }
+/// The name of our server in the files of hosts.
+pub(in crate::hosts) const NAME: &str = "meanwhile";
 
-    /// Returns the command of the hook that wakes its agent.
-    pub(in crate::hosts) fn waker_command(&self, program: &str) -> String {
-        format!("{}{WAKES}", self.hook_command(program))
-    }
-
-    /// Returns whether a hook's command is our waker, with any path of `mw`.
-    pub(in crate::hosts) fn is_waker_command(&self, command: &str) -> bool {
-        command.trim().strip_suffix(WAKES).is_some_and(|rest| self.is_hook_command(rest))
-    }
-
-    /// Returns whether a hook's command is ours, with any path of `mw`.
-    pub(in crate::hosts) fn is_hook_command(&self, command: &str) -> bool {
-        let program =
-            command.trim().strip_suffix(self.id).and_then(|rest| rest.trim_end().strip_suffix(" hook"));
-        program
-            .is_some_and(|program| Path::new(program.trim_matches('\'')).file_name() == Some("mw".as_ref()))
-    }
+/// Returns the entry of our server in the form that most hosts use.
+pub(in crate::hosts) fn stdio(program: &str) -> Value {
+    json!({"type": "stdio", "command": program, "args": ["mcp"]})
 }
 
-/// The option of the waker.
-const WAKES: &str = " --wake";
+/// Returns whether a hook's command is `mw`, with any path, and these arguments.
+pub(in crate::hosts) fn starts_mw(command: &str, arguments: &str) -> bool {
+    let program = command.trim().strip_suffix(arguments).and_then(|program| program.strip_suffix(' '));
+    program.is_some_and(|program| Path::new(program.trim_matches('\'')).file_name() == Some("mw".as_ref()))
+}
 
 /// Quotes a word for a shell.
-fn shell_word(word: &str) -> String {
+pub(in crate::hosts) fn shell_word(word: &str) -> String {
     let is_plain = word.chars().all(|c| c.is_alphanumeric() || "/._-+@%:,=".contains(c));
     if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::hosts::list::HOSTS;
+    use super::*;
 
     #[test]
     fn a_hook_is_recognised_whichever_mw_it_names() {
-        let host = HOSTS.iter().find(|host| host.id == "claude-code").unwrap();
+        let (hook, waker) = ("hook claude-code", "hook claude-code --wake");
         for program in ["mw", "/opt/x/mw", "/opt/with blank/mw"] {
-            assert!(host.is_hook_command(&host.hook_command(program)), "{program}");
-            assert!(host.is_waker_command(&host.waker_command(program)), "{program}");
-            assert!(!host.is_waker_command(&host.hook_command(program)), "{program}");
-            assert!(!host.is_hook_command(&host.waker_command(program)), "{program}");
+            let command = |arguments| format!("{} {arguments}", shell_word(program));
+            assert!(starts_mw(&command(hook), hook) && starts_mw(&command(waker), waker), "{program}");
+            assert!(!starts_mw(&command(hook), waker) && !starts_mw(&command(waker), hook), "{program}");
         }
         for other in
             ["mw hook codex", "mwx hook claude-code", "echo claude-code", "mw hook claude-code --more"]
         {
-            assert!(!host.is_hook_command(other), "{other}");
+            assert!(!starts_mw(other, hook), "{other}");
         }
     }
 }

@@ -9,7 +9,7 @@
 //!    the ends of the tasks that it started itself, see [`meanwhile::engine::is_shared`].
 //!
 //! A server keeps the session it was started with. Claude Code's hooks name another after `/clear`; they find the
-//! server's by `Runtime::served_beside`.
+//! server's by `Sessions::served_beside`.
 
 use std::path::{Path, PathBuf};
 

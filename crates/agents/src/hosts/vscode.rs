@@ -1,8 +1,7 @@
 //! VS Code: the server in the user's `mcp.json`, or in `.vscode/mcp.json`.
 
-use super::host::{Base, Entry, Format, Host, HostFile, Place};
+use super::host::{Base, Entry, Format, Host, HostFile, NAME, Place, stdio};
 use super::session::Identity;
-use super::setup::entry::{NAME, stdio};
 use super::setup::json::Syntax;
 
 pub(super) const HOST: Host = Host {

@@ -1,13 +1,13 @@
 //! Zed: the server in `~/.config/zed/settings.json`.
 
-use super::host::{Base, Entry, Format, Host, HostFile, Place};
+use serde_json::{Value, json};
+
+use super::host::{Base, Entry, Format, Host, HostFile, NAME, Place};
 use super::session::Identity;
-use super::setup::entry::{NAME, command_and_args};
 use super::setup::json::Syntax;
-use super::setup::value::Value;
 
 fn server(program: &str) -> Value {
-    Value::Table(command_and_args(program).into_iter().collect())
+    json!({"command": program, "args": ["mcp"]})
 }
 
 pub(super) const HOST: Host = Host {

@@ -8,10 +8,9 @@ use meanwhile::engine::Asked;
 use mw_model::TaskId;
 use mw_model::approval::Proposal;
 use rmcp::RoleServer;
-use rmcp::model::{ProgressNotificationParam, ProgressToken};
-use rmcp::service::{Peer, RequestContext};
+use rmcp::model::ProgressNotificationParam;
+use rmcp::service::RequestContext;
 use tokio::runtime::Handle;
-use tokio_util::sync::CancellationToken;
 
 use super::elicitation;
 use super::recipient::Awaited;
@@ -27,48 +26,31 @@ const TELL_EVERY: Duration = Duration::from_secs(5);
 const ASK_AT_MOST: Duration = Duration::from_secs(600);
 
 /// A client that waits for a call to end.
-pub(super) struct Client {
-    cancelled: CancellationToken,
-    /// Cancelled when the server shuts down.
-    closing: CancellationToken,
-    token: Option<ProgressToken>,
-    peer: Peer<RoleServer>,
+pub(super) struct WaitingClient {
+    context: RequestContext<RoleServer>,
     handle: Handle,
     begun: Instant,
     told: Mutex<Instant>,
-    /// How the user can be asked.
-    asked: elicitation::Manner,
     server: Server,
     recipient: Recipient,
     /// The ends that the reply will report.
     awaited: Awaited,
 }
 
-impl Client {
+impl WaitingClient {
     pub(super) fn of(
         context: &RequestContext<RoleServer>,
         server: &Server,
         recipient: Recipient,
         awaited: Awaited,
     ) -> Self {
-        let now = Instant::now();
-        Self {
-            cancelled: context.ct.clone(),
-            closing: server.inner.closing.clone(),
-            token: context.meta.get_progress_token(),
-            peer: context.peer.clone(),
-            handle: Handle::current(),
-            begun: now,
-            told: Mutex::new(now),
-            asked: elicitation::Manner::of(context),
-            server: server.clone(),
-            recipient,
-            awaited,
-        }
+        let (context, server, now) = (context.clone(), server.clone(), Instant::now());
+        let (handle, told) = (Handle::current(), Mutex::new(now));
+        Self { context, handle, begun: now, told, server, recipient, awaited }
     }
 
     fn tell(&self, tasks: &[Task]) {
-        let Some(token) = self.token.clone() else { return };
+        let Some(token) = self.context.meta.get_progress_token() else { return };
         let Ok(mut told) = self.told.lock() else { return };
         if told.elapsed() < TELL_EVERY {
             return;
@@ -77,11 +59,23 @@ impl Client {
         let live: Vec<_> = tasks.iter().filter(|task| !task.status.is_terminal()).map(words).collect();
         let progress = ProgressNotificationParam::new(token, self.begun.elapsed().as_secs_f64())
             .with_message(format!("{} of {} tasks running: {}", live.len(), tasks.len(), live.join("; ")));
-        let peer = self.peer.clone();
+        let peer = self.context.peer.clone();
         self.handle.spawn(async move {
             // An error of the client does not matter here.
             let _ = peer.notify_progress(progress).await;
         });
+    }
+
+    /// Asks during the call, for clients of older protocol revisions.
+    fn ask_now(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> Asked {
+        let Some(question) = elicitation::question(proposal) else { return Asked::Elsewhere };
+        let put = Instant::now();
+        let asked = self.context.peer.create_elicitation_with_timeout(question, Some(ASK_AT_MOST));
+        let answer = await_answer(asked, [&self.context.ct, &self.server.inner.closing], answered);
+        match self.handle.block_on(answer) {
+            Some(Ok(answer)) => elicitation::heard(&answer, put.elapsed()),
+            Some(Err(_)) | None => Asked::Elsewhere,
+        }
     }
 }
 
@@ -92,23 +86,9 @@ fn words(task: &Task) -> String {
     }
 }
 
-impl Client {
-    /// Asks during the call, for clients of older protocol revisions.
-    fn ask_now(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> Asked {
-        let Some(question) = elicitation::question(proposal) else { return Asked::Elsewhere };
-        let put = Instant::now();
-        let asked = self.peer.create_elicitation_with_timeout(question, Some(ASK_AT_MOST));
-        let answer = await_answer(asked, [&self.cancelled, &self.closing], answered);
-        match self.handle.block_on(answer) {
-            Some(Ok(answer)) => elicitation::heard(&answer, put.elapsed()),
-            Some(Err(_)) | None => Asked::Elsewhere,
-        }
-    }
-}
-
-impl Caller for Client {
+impl Caller for WaitingClient {
     fn ask(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> Asked {
-        match self.asked {
+        match elicitation::Manner::of(&self.context) {
             elicitation::Manner::InTheCall => self.ask_now(proposal, answered),
             elicitation::Manner::InTheReply => Asked::Later,
             elicitation::Manner::NotAtAll => Asked::Elsewhere,
@@ -116,10 +96,10 @@ impl Caller for Client {
     }
 
     fn meanwhile(&self, tasks: &[Task]) -> Patience {
-        if self.closing.is_cancelled() {
+        if self.server.inner.closing.is_cancelled() {
             return Patience::Leave;
         }
-        if self.cancelled.is_cancelled() {
+        if self.context.ct.is_cancelled() {
             return Patience::GiveUp;
         }
         self.tell(tasks);

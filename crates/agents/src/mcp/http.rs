@@ -49,14 +49,18 @@ struct Ends {
 }
 
 impl Ends {
+    /// Releases the sessions of a client, unless another one uses them.
     async fn client_left(&self, client: &str) {
+        let inner = &self.server.inner;
         let mut living = Vec::new();
-        for other in self.server.clients() {
+        for other in inner.clients.names() {
             if self.clients.has_session(&other.as_str().into()).await.unwrap_or(false) {
                 living.push(other);
             }
         }
-        self.server.client_left(client, |other| living.iter().any(|name| name == other));
+        for session in inner.clients.left(client, |other| living.iter().any(|name| name == other)) {
+            inner.deliveries.leave(&session);
+        }
     }
 }
 

@@ -58,18 +58,6 @@ impl Server {
         }
         session
     }
-
-    /// Releases the sessions of a client that has left, unless another one uses them.
-    pub(super) fn client_left(&self, client: &str, lives: impl Fn(&str) -> bool) {
-        for session in self.inner.clients.left(client, lives) {
-            self.inner.deliveries.leave(&session);
-        }
-    }
-
-    /// Returns the HTTP clients that have not left.
-    pub(super) fn clients(&self) -> Vec<String> {
-        self.inner.clients.names()
-    }
 }
 
 #[cfg(test)]

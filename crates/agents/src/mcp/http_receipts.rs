@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 
 use axum::body::{Body, Bytes};
@@ -35,26 +35,16 @@ impl HttpPendingCall {
 pub(super) struct HttpReceipts(Arc<Mutex<Vec<Receipt>>>);
 
 impl HttpReceipts {
+    fn lock(&self) -> MutexGuard<'_, Vec<Receipt>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(super) fn keep(&self, receipt: Receipt) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(receipt);
-    }
-
-    fn are_there(&self) -> bool {
-        !self.0.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
-    }
-
-    fn have_notices(&self) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().any(Receipt::has_notices)
-    }
-
-    /// Called when the reply is being written, see [`Receipt::close`].
-    fn close(&self) -> Vec<String> {
-        let receipts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        receipts.iter().flat_map(Receipt::close).collect()
+        self.lock().push(receipt);
     }
 
     fn take(&self) -> Vec<Receipt> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.lock())
     }
 }
 
@@ -127,9 +117,9 @@ impl Followed {
         is_stream: bool,
     ) -> bool {
         let Poll::Ready(Some(Ok(frame))) = polled else { return false };
-        let Some(bytes) =
-            frame.data_ref().filter(|bytes| is_stream && self.receipts.have_notices() && holds_reply(bytes))
-        else {
+        let Some(bytes) = frame.data_ref().filter(|bytes| {
+            is_stream && self.receipts.lock().iter().any(Receipt::has_notices) && holds_reply(bytes)
+        }) else {
             return false;
         };
         let pending_calls = self.pending_calls.clone();
@@ -139,8 +129,9 @@ impl Followed {
 
     /// Called when the reply is sent. Its receipts are confirmed by the next flush.
     fn let_go(&self) -> Vec<String> {
-        let taken_out = self.receipts.close();
-        self.receipts.take().into_iter().for_each(|receipt| self.due.0.keep(receipt));
+        let receipts = self.receipts.take();
+        let taken_out = receipts.iter().flat_map(Receipt::close).collect();
+        self.due.0.lock().extend(receipts);
         taken_out
     }
 }
@@ -160,7 +151,7 @@ impl http_body::Body for Followed {
                 let is_sent = match &polled {
                     Poll::Ready(None) => true,
                     Poll::Ready(Some(Ok(frame))) => {
-                        let holds = |bytes: &Bytes| self.receipts.are_there() && holds_reply(bytes);
+                        let holds = |bytes: &Bytes| !self.receipts.lock().is_empty() && holds_reply(bytes);
                         self.body.is_end_stream() || frame.data_ref().is_some_and(holds)
                     }
                     Poll::Ready(Some(Err(_))) | Poll::Pending => false,

@@ -20,7 +20,7 @@ pub(super) struct Awaited(Arc<Mutex<Expected>>);
 #[derive(Default)]
 struct Expected {
     reserved: Vec<Reservation>,
-    /// The call, while it is unknown what it waits for. No reply with notifications is written meanwhile.
+    /// The call, as long as it is unknown which tasks it waits for. No reply with notifications is written meanwhile.
     pending: Option<PendingCall>,
 }
 
@@ -44,7 +44,8 @@ impl Awaited {
     }
 }
 
-/// One of several clients of a server. Its undelivered notifications are released when this is dropped.
+/// The recipients of one of several clients of a server. Their undelivered notifications are released when this is
+/// dropped.
 pub(super) struct Seat {
     inner: Arc<Inner>,
     recipients: Mutex<Vec<Recipient>>,
@@ -73,7 +74,7 @@ impl Server {
         Self { inner: Arc::clone(&self.inner), seat: Some(Arc::new(seat)) }
     }
 
-    /// Returns the ends that the reply to a call will report: none yet.
+    /// Creates the set of ends that the reply to a call will report. It is empty at first.
     pub(super) fn awaited(&self, tool: &str, context: &RequestContext<RoleServer>) -> Awaited {
         let parts = context.extensions.get::<http::request::Parts>();
         let pending = match parts.and_then(|parts| parts.extensions.get::<HttpPendingCall>()) {
@@ -85,7 +86,7 @@ impl Server {
     }
 
     /// Returns the recipient of the reply to a call. Clients that share a session because none of them names one are
-    /// independent: each gets notifications of its own tasks.
+    /// independent, and each receives notifications of its own tasks.
     pub(super) fn recipient(&self, context: &RequestContext<RoleServer>, session: &str) -> Recipient {
         let parts = context.extensions.get::<http::request::Parts>();
         let id = parts.and_then(|parts| parts.headers.get("mcp-session-id")?.to_str().ok());

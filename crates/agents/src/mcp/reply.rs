@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use meanwhile::engine::Teller;
 use rmcp::RoleServer;
 use rmcp::model::{CallToolResult, ContentBlock};
 use rmcp::service::RequestContext;
@@ -13,52 +12,34 @@ use super::http_receipts::HttpReceipts;
 use super::recipient::Awaited;
 use super::server::Server;
 use crate::delivery::calls::Call;
-use crate::delivery::deliveries::{Drained, Notification, Recipient};
+use crate::delivery::deliveries::{Drained, Recipient};
 use crate::delivery::receipts::Receipt;
-use crate::delivery::session_thread::{HeldNotices, Reservation};
 use mw_tools::call::Reply;
 use mw_tools::dialects::Speaks;
 
 /// The capability, or the field in the `_meta` of a call, that requests structured data beside the text.
 const DATA: &str = "meanwhile/structured";
 
-/// A reply and the notifications for it.
-pub(super) struct Answer {
-    pub(super) reply: Reply,
-    pub(super) notices: Vec<Notification>,
-    pub(super) left: usize,
-    pub(super) held: Option<HeldNotices>,
-    pub(super) teller: Option<Teller>,
-    pub(super) reserved: Vec<Reservation>,
-    pub(super) call: Call,
-}
-
 impl Server {
-    /// Adds the notifications that were not delivered yet.
-    pub(super) async fn with_news(
+    /// Composes the result of a call with the notifications that were not delivered yet, and keeps the receipt until it was
+    /// written. The text is for the model: first the notifications, then the reply. Hosts show structured data to their
+    /// models instead of the text, escaped and in another order, so only clients that request it get it.
+    pub(super) async fn result(
         &self,
-        reply: Reply,
+        mut reply: Reply,
         recipient: &Recipient,
         call: Call,
         awaited: &Awaited,
-    ) -> Answer {
+        context: &RequestContext<RoleServer>,
+    ) -> CallToolResult {
         awaited.is_known();
         let Drained { held, mut notices, left, own } =
             self.inner.deliveries.drain(recipient, &reply.told).await;
         // An end that the reply itself reports needs no notification.
         notices.retain(|told| !(told.notice.is_ending() && reply.told.contains(&told.notice.task)));
-        let teller = if reply.told.is_empty() { None } else { self.inner.deliveries.lease(recipient).await };
-        let reserved = awaited.take().into_iter().chain(own).collect();
-        Answer { reply, notices, left, held, teller, reserved, call }
-    }
-
-    /// Composes the result of a call, and keeps the receipt until it was written. The text is for the model: first the
-    /// notifications, then the reply. Hosts show structured data to their models instead of the text, escaped and in
-    /// another order, so only clients that request it get it.
-    pub(super) fn written(&self, answer: Answer, context: &RequestContext<RoleServer>) -> CallToolResult {
-        let Answer { mut reply, notices, left, held, teller, reserved, call } = answer;
+        let holder = if reply.told.is_empty() { None } else { self.inner.deliveries.lease(recipient).await };
         let notices = match &held {
-            Some(held) => held.compose(notices, |told| reply.starts(&told.notice)),
+            Some(held) => held.draft.compose(notices, |told| reply.starts(&told.notice)),
             None => notices,
         };
         // The model should read that a task was started before it reads how the task ended.
@@ -85,9 +66,9 @@ impl Server {
         let mut receipt = Receipt::new(Arc::clone(&self.inner.settings), call);
         receipt.notices = held;
         receipt.told = reply.told;
-        receipt.teller = teller;
+        receipt.holder = holder;
         receipt.spent = reply.spent;
-        receipt.reserved = reserved;
+        receipt.reserved = awaited.take().into_iter().chain(own).collect();
         let parts = context.extensions.get::<http::request::Parts>();
         match parts.and_then(|parts| parts.extensions.get::<HttpReceipts>()) {
             Some(receipts) => receipts.keep(receipt),

@@ -50,7 +50,7 @@ struct Line {
     text: Vec<u8>,
     answers: Option<RequestId>,
     receipt: Option<Receipt>,
-    written: Option<oneshot::Sender<io::Result<()>>>,
+    written: oneshot::Sender<io::Result<()>>,
 }
 
 /// The requests that were not answered yet.
@@ -137,13 +137,12 @@ impl<R: AsyncRead + Send + Unpin> StdioTransport<R> {
         let id = answered(message).cloned();
         let receipt = id.as_ref().and_then(|id| self.receipts.take(id));
         drop(id.as_ref().and_then(|id| self.pending_calls.take(id)));
-        let line = serde_json::to_vec(message).map(|mut text| {
-            text.push(b'\n');
-            Line { text, answers: id, receipt, written: None }
-        });
-        match (line, &self.out) {
-            // If the writer has ended, the caller sees that the channel is closed.
-            (Ok(line), Some(out)) => _ = out.send(Line { written: Some(written), ..line }),
+        match (serde_json::to_vec(message), &self.out) {
+            (Ok(mut text), Some(out)) => {
+                text.push(b'\n');
+                // If the writer has ended, the caller sees that the channel is closed.
+                let _ = out.send(Line { text, answers: id, receipt, written });
+            }
             (Ok(_), None) => _ = written.send(Err(io::ErrorKind::NotConnected.into())),
             (Err(error), _) => _ = written.send(Err(error.into())),
         }
@@ -278,8 +277,6 @@ async fn write_all<W: AsyncWrite + Unpin>(
         if let Some(id) = line.answers {
             unanswered.remove(&id);
         }
-        if let Some(written) = line.written {
-            let _ = written.send(wrote);
-        }
+        let _ = line.written.send(wrote);
     }
 }

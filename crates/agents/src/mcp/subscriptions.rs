@@ -25,19 +25,18 @@ pub(super) struct Subscriptions {
     wanted: Arc<Mutex<Wanted>>,
 }
 
-/// The subscribers. The watching thread ends when there are none.
+/// The subscribers. Each lives as long as the task that serves it. The watching thread ends when there are none.
 #[derive(Default)]
 struct Wanted {
-    /// Clients of older revisions, identified by the description that they sent.
-    old: Vec<(Arc<ClientConfig>, Arc<Subscriber>)>,
-    /// Clients of the current revision. Each lives as long as its subscription.
-    new: Vec<Weak<Subscriber>>,
+    subscribers: Vec<Weak<Subscriber>>,
     is_watched: bool,
 }
 
 /// The addresses that one client wants, and those that have changed. An address is kept once, however slow the client is.
 #[derive(Default)]
 struct Subscriber {
+    /// A client of an older revision, identified by the description that it sent. Its subscriptions change.
+    client: Option<Arc<ClientConfig>>,
     wanted: Mutex<BTreeSet<String>>,
     changed: Mutex<BTreeSet<String>>,
     woken: Notify,
@@ -67,24 +66,17 @@ impl Subscriber {
 }
 
 impl Wanted {
-    fn prune(&mut self) {
-        self.new.retain(|subscriber| subscriber.strong_count() > 0);
-        // The task that serves an old client holds its subscriber, too, until the client has left.
-        self.old.retain(|(_, subscriber)| {
-            let wants = !subscriber.wanted.lock().unwrap_or_else(PoisonError::into_inner).is_empty();
-            wants && Arc::strong_count(subscriber) > 1
-        });
+    /// Returns the subscribers that are served.
+    fn living(&self) -> impl Iterator<Item = Arc<Subscriber>> {
+        self.subscribers.iter().filter_map(Weak::upgrade)
     }
 
-    /// Notifies every subscriber of all its addresses.
-    fn notify_of_all(&self) {
-        self.new.iter().filter_map(Weak::upgrade).for_each(|subscriber| subscriber.notify_of_all());
-        self.old.iter().for_each(|(_, subscriber)| subscriber.notify_of_all());
-    }
-
-    fn notify(&self, changed: &[String]) {
-        self.new.iter().filter_map(Weak::upgrade).for_each(|subscriber| subscriber.notify(changed));
-        self.old.iter().for_each(|(_, subscriber)| subscriber.notify(changed));
+    /// Returns the subscriber of a client of an older revision. One without subscriptions is about to end.
+    fn of(&self, client: &Arc<ClientConfig>) -> Option<Arc<Subscriber>> {
+        let is_of =
+            |known: &Subscriber| known.client.as_ref().is_some_and(|known| Arc::ptr_eq(known, client));
+        let wants = |one: &Subscriber| !one.wanted.lock().unwrap_or_else(PoisonError::into_inner).is_empty();
+        self.living().find(|subscriber| is_of(subscriber) && wants(subscriber))
     }
 }
 
@@ -99,28 +91,22 @@ impl Subscriptions {
 
     /// Adds a resource for a client of an older revision.
     pub(super) fn add(&self, uri: String, peer: &Peer<RoleServer>) {
-        let Some(who) = peer.peer_info() else { return };
-        let want = |subscriber: &Subscriber| {
-            subscriber.wanted.lock().unwrap_or_else(PoisonError::into_inner).insert(uri);
-        };
+        let Some(client) = peer.peer_info() else { return };
         let mut wanted = self.lock();
-        wanted.prune();
-        match wanted.old.iter().find(|(known, _)| Arc::ptr_eq(known, &who)) {
-            Some((_, subscriber)) => want(subscriber),
-            None => {
-                let subscriber = Arc::new(Subscriber::default());
-                want(&subscriber);
-                tokio::spawn(tell(peer.clone(), Arc::clone(&subscriber)));
-                wanted.old.push((who, subscriber));
-            }
-        }
+        let subscriber = wanted.of(&client).unwrap_or_else(|| {
+            let subscriber = Arc::new(Subscriber { client: Some(client), ..Subscriber::default() });
+            wanted.subscribers.push(Arc::downgrade(&subscriber));
+            tokio::spawn(tell(peer.clone(), Arc::clone(&subscriber)));
+            subscriber
+        });
+        subscriber.wanted.lock().unwrap_or_else(PoisonError::into_inner).insert(uri);
         self.watch(wanted);
     }
 
     /// Removes a resource of this client.
     pub(super) fn remove(&self, uri: &str, peer: &Peer<RoleServer>) {
-        let Some(who) = peer.peer_info() else { return };
-        for (_, subscriber) in self.lock().old.iter().filter(|(known, _)| Arc::ptr_eq(known, &who)) {
+        let wanted = self.lock();
+        if let Some(subscriber) = peer.peer_info().and_then(|client| wanted.of(&client)) {
             subscriber.wanted.lock().unwrap_or_else(PoisonError::into_inner).remove(uri);
         }
     }
@@ -135,7 +121,7 @@ impl Subscriptions {
         let subscriber = Arc::new(Subscriber { wanted: Mutex::new(wanted), ..Subscriber::default() });
         {
             let mut wanted = self.lock();
-            wanted.new.push(Arc::downgrade(&subscriber));
+            wanted.subscribers.push(Arc::downgrade(&subscriber));
             self.watch(wanted);
         }
         let sink = context.sink();
@@ -190,7 +176,7 @@ fn watch(settings: &Settings, wanted: &Mutex<Wanted>) -> Option<()> {
     let (wake_up, mut seen) = (runtime.listen().ok()?, runtime.tasks().last_event().ok()?);
     let mut sizes = HashMap::new();
     // Changes between the subscription and this moment were not noticed.
-    wanted.lock().unwrap_or_else(PoisonError::into_inner).notify_of_all();
+    wanted.lock().unwrap_or_else(PoisonError::into_inner).living().for_each(|one| one.notify_of_all());
     loop {
         wake_up.wait(LOOK_EVERY);
         let mut changed = Vec::new();
@@ -206,9 +192,9 @@ fn watch(settings: &Settings, wanted: &Mutex<Wanted>) -> Option<()> {
         changed.dedup();
         let mut wanted = wanted.lock().unwrap_or_else(PoisonError::into_inner);
         // Also without changes, so that tasks notice when their client has left.
-        wanted.notify(&changed);
-        wanted.prune();
-        if wanted.old.is_empty() && wanted.new.is_empty() {
+        wanted.living().for_each(|subscriber| subscriber.notify(&changed));
+        wanted.subscribers.retain(|subscriber| subscriber.strong_count() > 0);
+        if wanted.subscribers.is_empty() {
             wanted.is_watched = false;
             return Some(());
         }

@@ -107,8 +107,8 @@ impl Server {
             (_, Some(reply)) => {
                 let call = self.inner.calls.begin().await;
                 let recipient = self.recipient(context, &session);
-                let answer = self.with_news(reply, &recipient, call, &Awaited::default()).await;
-                let result = serde_json::to_value(self.written(answer, context));
+                let result = self.result(reply, &recipient, call, &Awaited::default(), context).await;
+                let result = serde_json::to_value(result);
                 let result = result.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
                 TaskPayload::Completed { result: result.as_object().cloned().unwrap_or_default() }
             }

@@ -1,12 +1,12 @@
 //! Runs a tool call: on a separate thread, as a task of the protocol, or not at all.
 
-use meanwhile::engine::{Runtime, Teller};
+use meanwhile::engine::{Holder, Runtime};
 use rmcp::model::{CallToolRequestParams, CallToolResponse, ErrorCode};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::{Map, Value};
 
-use super::caller::Client;
+use super::caller::WaitingClient;
 use super::recipient::Awaited;
 use super::server::{MOST_SESSION, Server};
 use super::{elicitation, tasks};
@@ -71,8 +71,7 @@ impl Server {
             }
         }
         let recipient = self.recipient(&context, &session);
-        let answer = self.with_news(reply, &recipient, call, &awaited).await;
-        Ok(self.written(answer, &context).into())
+        Ok(self.result(reply, &recipient, call, &awaited, &context).await.into())
     }
 
     /// Runs a call on a separate thread.
@@ -85,13 +84,13 @@ impl Server {
         awaited: &Awaited,
     ) -> Result<Reply, ErrorData> {
         let recipient = self.recipient(context, &premises.session);
-        let teller = self.inner.deliveries.lease(&recipient).await;
-        let caller = Client::of(context, self, recipient, awaited.clone());
+        let holder = self.inner.deliveries.lease(&recipient).await;
+        let caller = WaitingClient::of(context, self, recipient, awaited.clone());
         let message = MESSAGE.iter().find_map(|name| context.meta.get(*name)?.as_str());
         let message: Option<String> = message.map(|message| message.chars().take(MOST_SESSION).collect());
         let server = self.clone();
         let done = tokio::task::spawn_blocking(move || {
-            server.call(&name, &arguments, premises, message.as_deref(), teller.as_ref(), &caller)
+            server.call(&name, &arguments, premises, message.as_deref(), holder.as_ref(), &caller)
         });
         done.await.map_err(|error| ErrorData::internal_error(error.to_string(), None))?
     }
@@ -102,22 +101,22 @@ impl Server {
         arguments: &Map<String, Value>,
         mut premises: Premises,
         parent_message: Option<&str>,
-        teller: Option<&Teller>,
+        holder: Option<&Holder>,
         caller: &dyn Caller,
     ) -> Result<Reply, ErrorData> {
         let opened = Runtime::open(self.inner.settings.as_ref().clone()).and_then(|runtime| {
             // The host of the session may have set the approval mode, and may change it.
-            let house = runtime.approvals().house_rules(&premises.session)?;
-            Ok((runtime, house))
+            let session_policy = runtime.approvals().session_policy(&premises.session)?;
+            Ok((runtime, session_policy))
         });
-        let (runtime, house) = match opened {
+        let (runtime, session_policy) = match opened {
             Ok(opened) => opened,
             Err(error) => return Ok(self.inner.dialect.refuse_unopened(&error.into())),
         };
-        if let Some(house) = house {
-            premises.policy.mode = house.mode_beside(premises.policy.mode);
+        if let Some(session_policy) = session_policy {
+            premises.policy.mode = session_policy.mode_beside(premises.policy.mode);
         }
-        let cx = CallContext { teller, parent_message, ..CallContext::new(&runtime, &premises, caller) };
+        let cx = CallContext { holder, parent_message, ..CallContext::new(&runtime, &premises, caller) };
         self.inner.toolset.call(name, arguments, &cx).ok_or_else(|| {
             let names: Vec<_> =
                 self.inner.toolset.specs(premises.background).into_iter().map(|spec| spec.name).collect();

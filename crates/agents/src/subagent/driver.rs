@@ -14,11 +14,11 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use super::link::Link;
 use super::transcript::Transcript;
-use super::turn::{Conversation, Stay, Turn};
+use super::turn::{Stay, Turn, TurnSettings};
+use crate::acp::PolicyPermissions;
 use crate::acp::approved::Approved;
 use crate::acp::client::Client;
 use crate::acp::error::AcpError;
-use crate::acp::permissions::Permissions;
 use crate::acp::quirks::Quirks;
 use crate::acp::terminals::Terminals;
 use crate::acp::wire::{Garbage, Transport};
@@ -29,26 +29,26 @@ use mw_tools::delegation::worktree::Changes;
 pub struct DriverOptions {
     /// The settings of the engine.
     pub settings: Settings,
-    /// The task.
+    /// The agent task.
     pub task: TaskId,
-    /// Decides what the agent may do.
-    pub permissions: Arc<dyn Permissions>,
+    /// The permissions of the agent.
+    pub permissions: Arc<PolicyPermissions>,
     /// The directory in which the agent may read and write files.
     pub root: PathBuf,
-    /// Its working directory.
+    /// The agent's working directory.
     pub cwd: PathBuf,
     /// The shell for scripts.
     pub shell: RawText,
-    /// The environment of its commands.
+    /// The environment of the agent's commands.
     pub env: Vec<EnvVar>,
-    /// The path of `mw`, for its MCP server.
+    /// The path of `mw`, for the agent's MCP server.
     pub mw: PathBuf,
 }
 
-/// How long to wait for the exit status of an agent whose output has ended.
-const LAST_WORD: Duration = Duration::from_millis(500);
-/// How long the remaining processes of an agent may take to die.
-const BURIAL: Duration = Duration::from_secs(1);
+/// How long to wait for the exit status of an agent that has closed its output.
+const EXIT_STATUS_TIMEOUT: Duration = Duration::from_millis(500);
+/// How long the remaining processes of an agent may take to exit after a kill.
+const KILL_TIMEOUT: Duration = Duration::from_secs(1);
 /// The exit code of a turn without an answer.
 const NO_ANSWER: u8 = 1;
 
@@ -64,10 +64,10 @@ pub fn drive(options: &DriverOptions) -> Result<u8, Error> {
     begin_turn(&mut record, &message);
     runtime.agents().write_agent_record(&id, &record)?;
     let child = child_session(&id);
-    // The tasks of the agent end with this process until they are reassigned below.
+    // The tasks of the agent end with this process, unless they are reassigned below.
     let host = runtime.notifications().host(&child, DeliveryPolicy::NextRun)?;
     let client = Arc::new(client(options, &message, &child)?);
-    let outcome = converse(options, &message, &mut record, &client, &runtime);
+    let outcome = run_agent(options, &message, &mut record, &client, &runtime);
     client.terminals.release_all();
     finish_turn(&mut record, &client, &outcome);
     finish_worktree(&runtime, &message, &client);
@@ -119,7 +119,7 @@ fn client(
             cwd: options.cwd.clone(),
             env: with(&options.env, "MEANWHILE_SESSION", child),
             limits: options.settings.limits.clone(),
-            teller: None,
+            holder: None,
             known: Mutex::default(),
         },
         permissions: Arc::clone(&options.permissions),
@@ -134,8 +134,9 @@ pub(super) fn with(env: &[EnvVar], name: &str, value: &str) -> Vec<EnvVar> {
     others.chain([EnvVar { name: name.into(), value: value.into() }]).collect()
 }
 
-/// Runs the turn with a new agent, or with one that a keeper has. If the agent cannot load sessions, a keeper gets it.
-fn converse(
+/// Runs the turn with a new agent, or with one that a keeper holds. An agent that cannot load sessions is given to a
+/// keeper.
+fn run_agent(
     options: &DriverOptions,
     message: &AgentMessage,
     record: &mut AgentRecord,
@@ -145,7 +146,7 @@ fn converse(
     let Some(agent) = &message.spec.agent else { return Err(AcpError::Cancelled) };
     let mut turn = Turn {
         client: Arc::clone(client),
-        conversation: Conversation {
+        settings: TurnSettings {
             cwd: options.cwd.clone(),
             mw: options.mw.clone(),
             home: options.settings.home.clone(),
@@ -160,17 +161,17 @@ fn converse(
         },
     };
     if message.follows && !record.can_load {
-        turn.conversation.stay = Stay::Resident;
+        turn.settings.stay = Stay::Resident;
         let link = Link::again(runtime, &options.task, record.keeper.clone())?;
         return run_turn(&turn, link, options, record, runtime);
     }
     if agent.linger_ms == 0 {
-        turn.conversation.stay = Stay::Passing;
+        turn.settings.stay = Stay::Passing;
     }
     let link = Link::own(&agent.command, options)?;
     match run_turn(&turn, link, options, record, runtime) {
         Err(AcpError::NeedsKeeper) => {
-            turn.conversation.stay = Stay::Kept;
+            turn.settings.stay = Stay::Kept;
             let link = Link::kept(runtime, options)?;
             record.keeper = link.0.keeper();
             run_turn(&turn, link, options, record, runtime)
@@ -186,13 +187,13 @@ fn run_turn(
     record: &mut AgentRecord,
     runtime: &Runtime,
 ) -> Result<String, AcpError> {
-    let outcome = turn.run(transport, &garbage, |news| {
-        news.apply(record);
+    let outcome = turn.run(transport, &garbage, &mut |change| {
+        change(record);
         // If this fails, the record is written at the end, where an error is reported.
         let _ = runtime.agents().write_agent_record(&options.task, record);
     });
     let outcome = outcome.map_err(|error| match error {
-        AcpError::Gone { .. } => AcpError::Gone { how: link.last_word(LAST_WORD) },
+        AcpError::Gone { .. } => AcpError::Gone { how: link.exit_description(EXIT_STATUS_TIMEOUT) },
         other => other,
     });
     link.close(runtime, &outcome);
@@ -252,18 +253,18 @@ fn open_process(pid: u32) -> Option<OwnedFd> {
     pidfd_open(Pid::from_raw(i32::try_from(pid).ok()?)?, PidfdFlags::empty()).ok()
 }
 
-/// Kills the processes of the agent outside of its process group, because some start processes that outlive them.
-/// Returns when they are dead, or after a second.
+/// Kills the processes of the agent outside of its process group, because some agents start processes that outlive
+/// them. Returns when they have exited, or after a second.
 fn end_rest(runtime: &Runtime, id: &TaskId) {
     let me = std::process::id();
-    let deadline = Instant::now() + BURIAL;
+    let deadline = Instant::now() + KILL_TIMEOUT;
     loop {
         let left: Vec<_> = runtime.live().processes_of(id).into_iter().filter(|pid| *pid != me).collect();
         if left.is_empty() || Instant::now() > deadline {
             return;
         }
         let opened: Vec<_> = left.into_iter().filter_map(|pid| Some((pid, open_process(pid)?))).collect();
-        // A pid may have been reused before it was opened. A process that is still one of the task's was so before.
+        // A pid may have been reused before it was opened. A process that still belongs to the task did so before.
         let still = runtime.live().processes_of(id);
         for (_, process) in opened.iter().filter(|(pid, _)| still.contains(pid)) {
             let _ = pidfd_send_signal(process, Signal::KILL);

@@ -1,7 +1,7 @@
-//! Keeps an agent running that cannot reload its session: between two messages it waits here, in a separate task.
+//! Keeps an agent running that cannot reload its session. Between two messages it waits here, in a separate task.
 //!
-//! A keeper passes lines between the agent and its driver, and understands one of them: the request to keep the agent. A
-//! driver that disconnects without that request was killed, and the agent is ended.
+//! A keeper passes lines between the agent and its driver, and interprets only one of them: the request to keep the
+//! agent. If a driver disconnects without that request, it was killed, and the keeper ends the agent.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -23,9 +23,9 @@ use crate::acp::process::{AgentProcess, Start};
 /// The line that requests to keep the agent. Messages of the protocol are JSON, so it cannot be one.
 pub(super) const KEEP: &str = "#keep\n";
 /// How long the first driver may take to connect.
-const FIRST: Duration = Duration::from_secs(30);
-/// How often it is checked whether the task still exists.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+const FIRST_DRIVER_TIMEOUT: Duration = Duration::from_secs(30);
+/// The time between two checks whether the task still exists.
+const TASK_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The connected driver, if any.
 type Driver = Arc<Mutex<Option<UnixStream>>>;
@@ -34,7 +34,7 @@ type Driver = Arc<Mutex<Option<UnixStream>>>;
 /// ends, or the task is removed.
 ///
 /// # Errors
-/// When the task's files cannot be read, or the agent cannot be started.
+/// Fails if the task's files cannot be read, or the agent cannot be started.
 pub fn keep(settings: Settings, id: &TaskId, cwd: &Path) -> Result<(), Error> {
     let runtime = Runtime::open(settings)?;
     let failed = |source: io::Error| Error::Io { what: format!("cannot keep the agent of {id}"), source };
@@ -49,7 +49,7 @@ pub fn keep(settings: Settings, id: &TaskId, cwd: &Path) -> Result<(), Error> {
     let (lives, agent_lives) = UnixStream::pair().map_err(failed)?;
     pass_on(stdout, Arc::clone(&driver), agent_lives);
     let record = runtime.home().task(id).join(AGENT_FILE);
-    let mut deadline = Instant::now() + FIRST;
+    let mut deadline = Instant::now() + FIRST_DRIVER_TIMEOUT;
     while let Some(stream) = next_driver(&listener, &lives, deadline, || record.exists()) {
         match serve(stream, &mut stdin, &driver) {
             Served::Nothing => {}
@@ -62,8 +62,8 @@ pub fn keep(settings: Settings, id: &TaskId, cwd: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Waits for the next driver. Returns `None` if the time is over, the agent has ended (`lives` is closed then), or the
-/// task was removed.
+/// Waits for the next driver. Returns `None` if the time has passed, the agent has ended (`lives` is then closed), or
+/// the task was removed.
 fn next_driver(
     listener: &UnixListener,
     lives: &UnixStream,
@@ -72,7 +72,7 @@ fn next_driver(
 ) -> Option<UnixStream> {
     while Instant::now() < deadline && is_worth_it() {
         let mut watched = [PollFd::new(listener, PollFlags::IN), PollFd::new(lives, PollFlags::IN)];
-        let left = deadline.saturating_duration_since(Instant::now()).min(LOOK_EVERY);
+        let left = deadline.saturating_duration_since(Instant::now()).min(TASK_CHECK_INTERVAL);
         match poll(&mut watched, Timespec::try_from(left).ok().as_ref()) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(_) => return None,
@@ -91,7 +91,7 @@ fn next_driver(
 
 /// How a connection ended.
 enum Served {
-    /// Nothing was sent: a client only checked whether the agent is running.
+    /// Nothing was sent. The client only checked whether the agent is running.
     Nothing,
     /// The driver requests to keep the agent.
     Kept,
@@ -121,14 +121,14 @@ fn serve(stream: UnixStream, stdin: &mut ChildStdin, driver: &Driver) -> Served 
     served
 }
 
-/// Passes the agent's output on. Output without a driver is lost, because nothing was requested.
+/// Passes the agent's output on. Output without a driver is dropped, because nothing was requested.
 fn pass_on(output: impl Read + Send + 'static, driver: Driver, agent_lives: UnixStream) {
     thread::spawn(move || {
         let mut reader = BufReader::new(output);
         let mut line = Vec::new();
         while reader.read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
             if let Some(stream) = driver.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
-                // The end of a driver is noticed by reading from it.
+                // The disconnection of a driver is noticed by reading from it.
                 let _ = stream.write_all(&line);
             }
             line.clear();

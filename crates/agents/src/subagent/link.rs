@@ -1,4 +1,4 @@
-//! The connection to an agent: to its process, or to the keeper that has it.
+//! The connection to an agent: to its process, or to the keeper that holds it.
 
 use std::io::Write;
 use std::net::Shutdown;
@@ -21,15 +21,15 @@ use crate::acp::wire;
 use crate::acp::wire::{Garbage, Transport};
 
 /// How long a keeper may take to start.
-const PATIENCE: Duration = Duration::from_secs(20);
+const KEEPER_START_TIMEOUT: Duration = Duration::from_secs(20);
 /// How long an agent may take to exit after its connection was closed.
-const GOODBYE: Duration = Duration::from_secs(1);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A connection to an agent.
 pub(super) enum Link {
-    /// Its process is a child of this one.
+    /// The agent's process is a child of this process.
     Own(AgentProcess),
-    /// A keeper has it.
+    /// A keeper holds the agent.
     Kept {
         /// The connection to the keeper.
         stream: UnixStream,
@@ -74,7 +74,7 @@ impl Link {
         };
         let task =
             runtime.starts().start(&request).map_err(|error| failed(error.to_string()))?.task.id.to_string();
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + KEEPER_START_TIMEOUT;
         loop {
             match runtime.agents().lingering_agent(&options.task) {
                 Ok(stream) => return Self::over(stream, Some(task)),
@@ -112,10 +112,10 @@ impl Link {
         }
     }
 
-    /// Returns how the agent's process ended, as far as that is known.
-    pub(super) fn last_word(&self, patience: Duration) -> String {
+    /// Returns how the agent's process ended, if that becomes known within the timeout.
+    pub(super) fn exit_description(&self, timeout: Duration) -> String {
         let ended = match self {
-            Self::Own(process) => process.ended_within(patience),
+            Self::Own(process) => process.ended_within(timeout),
             Self::Kept { .. } => None,
         };
         ended.unwrap_or_else(|| "it closed its output".to_owned())
@@ -126,7 +126,7 @@ impl Link {
         let cancelled = matches!(outcome, Err(AcpError::Cancelled));
         match self {
             Self::Own(process) => {
-                process.end(if cancelled { Duration::ZERO } else { GOODBYE });
+                process.end(if cancelled { Duration::ZERO } else { EXIT_TIMEOUT });
             }
             Self::Kept { mut stream, task } => {
                 if !cancelled {
@@ -153,7 +153,7 @@ fn end_keeper(runtime: &Runtime, task: &str) {
             tasks: vec![id],
             any: false,
             condition: Condition::Exit,
-            timeout: Some(GOODBYE),
+            timeout: Some(EXIT_TIMEOUT),
             look_every: None,
         };
         let _ = runtime.reader().wait(&wait);

@@ -6,8 +6,8 @@
 //!  └─ agent.json ◀──────────┴─ transcript   what the agent says and does
 //! ```
 //!
-//! The driver is an ordinary command under an ordinary supervisor, so an agent task has the kill tree, the limits
-//! and the crash rules of every other. Only the protocol knows when a turn is over; only the supervisor knows how
+//! The driver is an ordinary command under an ordinary supervisor, so an agent task has the same kill tree, limits and
+//! crash handling as every other task. Only the protocol reports when a turn is over, and only the supervisor knows how
 //! the driver ended.
 
 mod driver;

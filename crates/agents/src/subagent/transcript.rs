@@ -1,4 +1,5 @@
-//! Records what an agent says and does: as text for people, as JSON lines for programs, and as the current activity.
+//! Records the messages and actions of an agent: as text for people, as JSON lines for programs, and as the current
+//! activity.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -16,10 +17,10 @@ use crate::acp::client::{Client, Observer};
 use crate::acp::content::{block_text, plan_word};
 use crate::acp::permissions::Answer;
 
-/// Minimum time between two writes of the activity.
+/// The minimum time between two writes of the activity.
 const WRITE_EVERY: Duration = Duration::from_millis(200);
-/// Maximum size of an answer. The rest is only in the log.
-const LONGEST_ANSWER: usize = 4 << 20;
+/// The maximum size of an answer. The rest is only in the log.
+const MAX_ANSWER: usize = 4 << 20;
 
 /// The kind of text that was written last.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -29,7 +30,7 @@ enum Voice {
     Thought,
 }
 
-/// The record of what an agent says and does.
+/// The record of an agent's messages and actions.
 pub(super) struct Transcript {
     runtime: Runtime,
     id: TaskId,
@@ -66,14 +67,14 @@ impl Transcript {
         }
     }
 
-    /// Returns the answer: the last text.
+    /// Returns the answer, which is the last text.
     pub(super) fn answer(&self) -> String {
         let said = if self.said.trim().is_empty() { &self.said_before } else { &self.said };
         said.trim().to_owned()
     }
 
     pub(super) fn update(&mut self, update: &SessionUpdate) {
-        self.hear();
+        self.message_received();
         if self.replays {
             return;
         }
@@ -126,14 +127,14 @@ impl Transcript {
     }
 
     /// Records that the agent sent a message.
-    pub(super) fn hear(&mut self) {
+    pub(super) fn message_received(&mut self) {
         self.heard = Instant::now();
         self.activity.last_update = Some(SystemClock.now());
     }
 
     fn say(&mut self, voice: Voice, chunk: &ContentChunk) {
         let text = block_text(&chunk.content);
-        if voice == Voice::Answer && self.said.len() + text.len() <= LONGEST_ANSWER {
+        if voice == Voice::Answer && self.said.len() + text.len() <= MAX_ANSWER {
             self.said.push_str(&text);
         }
         if self.voice != voice {
@@ -146,7 +147,7 @@ impl Transcript {
         write_out(&text);
     }
 
-    /// Starts the answer again: text before a tool call is not part of the final answer.
+    /// Starts the answer again, because text before a tool call is not part of the final answer.
     fn begin_segment(&mut self) {
         if !self.said.trim().is_empty() {
             self.said_before = std::mem::take(&mut self.said);
@@ -160,7 +161,7 @@ impl Transcript {
         self.voice = Voice::Nobody;
     }
 
-    /// Prints a line of its own.
+    /// Prints a separate line.
     pub(super) fn print(&mut self, line: &str) {
         self.end_line();
         write_out(&format!("{line}\n"));
@@ -174,7 +175,7 @@ impl Transcript {
         }
     }
 
-    /// Records that the agent waits for a person, or no longer does.
+    /// Records whether the agent waits for a person.
     pub(super) fn wait_for(&mut self, what: Option<String>) {
         if let Some(what) = &what {
             self.print(&format!("{WAITS} {what}"));
@@ -208,7 +209,7 @@ impl Transcript {
     }
 }
 
-/// The beginning of a line that says that the agent waits for a person, or is silent. The supervisor of an agent task
+/// The prefix of a line which reports that the agent waits for a person or is silent. The supervisor of an agent task
 /// treats it like a prompt.
 pub(super) const WAITS: &str = mw_model::AGENT_WAITS;
 
@@ -238,7 +239,7 @@ fn name_beside(meta: Option<&Map<String, Value>>) -> Option<&str> {
 
 impl Observer for Mutex<Transcript> {
     fn hears(&self) {
-        locked(self).hear();
+        locked(self).message_received();
     }
 
     fn waits_for(&self, what: Option<String>) {
@@ -247,7 +248,7 @@ impl Observer for Mutex<Transcript> {
 
     fn decided(&self, what: &str, answer: &Answer) {
         let mut transcript = locked(self);
-        transcript.hear();
+        transcript.message_received();
         match answer {
             Answer::Allow => transcript.note(&json!({"mw": "allowed", "what": what})),
             Answer::Reject { reason } => {

@@ -11,7 +11,7 @@ use agent_client_protocol::v1::schema::{
 };
 use agent_client_protocol::{Agent, Client as ClientRole, ConnectTo};
 use mw_model::{AgentRecord, DEPTH_VARIABLE};
-use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 
 use super::transcript::Transcript;
 use crate::acp::client::Client;
@@ -22,13 +22,13 @@ use crate::acp::wire::Garbage;
 use crate::event_loop;
 use mw_tools::dialects::Dialect;
 
-/// How often the activity is written and silence is checked.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
-/// How long to wait for an answer that arrived just before the connection closed.
-const LAST_WORD: Duration = Duration::from_millis(500);
+/// The time between two writes of the activity. Silence is checked at the same time.
+const ACTIVITY_INTERVAL: Duration = Duration::from_millis(500);
+/// How long to wait for an answer that arrived just before the connection was closed.
+const FINAL_ANSWER_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The settings of a turn.
-pub(super) struct Conversation {
+pub(super) struct TurnSettings {
     pub(super) cwd: PathBuf,
     pub(super) mw: PathBuf,
     pub(super) home: PathBuf,
@@ -46,48 +46,24 @@ pub(super) struct Conversation {
 /// What happens to the agent after its turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stay {
-    /// It ends if it can load sessions; otherwise a keeper must have it.
+    /// The agent ends if it can load sessions. Otherwise a keeper must hold it.
     Unknown,
-    /// It ends.
+    /// The agent ends.
     Passing,
-    /// A keeper has it.
+    /// A keeper holds the agent.
     Kept,
-    /// A keeper has had it since an earlier turn, and its session is open.
+    /// A keeper has held the agent since an earlier turn, and its session is open.
     Resident,
 }
 
-/// A turn.
+/// A running turn.
 pub(super) struct Turn {
     pub(super) client: Arc<Client<Mutex<Transcript>>>,
-    pub(super) conversation: Conversation,
+    pub(super) settings: TurnSettings,
 }
 
-/// An event that is recorded before the turn ends.
-pub(super) enum News {
-    /// The agent was initialised.
-    Greeted { info: Option<String>, can_load: bool },
-    /// A session was created.
-    Began { session: String },
-    /// The prompt was sent.
-    Accepted,
-}
-
-impl News {
-    pub(super) fn apply(self, record: &mut AgentRecord) {
-        match self {
-            Self::Greeted { info, can_load } => {
-                record.agent_info = info;
-                record.can_load = can_load;
-            }
-            Self::Began { session } => record.session_id = Some(session),
-            Self::Accepted => {
-                if let Some(turn) = record.turns.last_mut() {
-                    turn.accepted = true;
-                }
-            }
-        }
-    }
-}
+/// A function that changes the record of the agent and writes it.
+pub(super) type Change<'a> = dyn FnMut(&dyn Fn(&mut AgentRecord)) + 'a;
 
 impl Turn {
     /// Runs the turn. Returns the stop reason of the protocol.
@@ -95,48 +71,25 @@ impl Turn {
         &self,
         transport: impl ConnectTo<ClientRole> + 'static,
         garbage: &Garbage,
-        mut on_news: impl FnMut(News),
+        change: &mut Change<'_>,
     ) -> Result<String, AcpError> {
         let failed = |why: String| AcpError::NotStarted { command: "the driver".to_owned(), why };
         // Threads that wait for a terminal end with this process.
         let outcome = event_loop::run(async {
-            let (cancel, cancelled) = watch::channel(false);
-            tokio::spawn(watch_signals(cancel));
-            let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
-            let turn = self.turn(transport, garbage, cancelled, tell);
-            tokio::pin!(turn);
-            let outcome = loop {
-                tokio::select! {
-                    Some(news) = told.recv() => on_news(news),
-                    outcome = &mut turn => break outcome,
-                }
-            };
-            while let Ok(news) = told.try_recv() {
-                on_news(news);
-            }
+            let cancelled = CancellationToken::new();
+            tokio::spawn(cancel_by_signal(cancelled.clone()));
+            let mut outcome = Err(AcpError::Gone { how: String::new() });
+            let place = &mut outcome;
+            let connected = self.serve(transport, async move |connection| {
+                *place = self.ask(&connection, garbage, cancelled, change).await;
+                Ok(())
+            });
+            // The outcome is more important than an error while the connection is closed.
+            let _ = connected.await;
             outcome
         });
         self.client.transcript().tick(garbage.count());
         outcome.map_err(|error| failed(error.to_string()))?
-    }
-
-    async fn turn(
-        &self,
-        transport: impl ConnectTo<ClientRole> + 'static,
-        garbage: &Garbage,
-        cancelled: watch::Receiver<bool>,
-        tell: tokio::sync::mpsc::UnboundedSender<News>,
-    ) -> Result<String, AcpError> {
-        let gone = || AcpError::Gone { how: String::new() };
-        let mut outcome = Err(gone());
-        let place = &mut outcome;
-        let connected = self.serve(transport, async move |connection| {
-            *place = self.ask(&connection, garbage, cancelled, &tell).await;
-            Ok(())
-        });
-        // The outcome counts more than an error while the connection closes.
-        let _ = connected.await;
-        outcome
     }
 
     /// Answers the agent's requests while `main` runs.
@@ -169,25 +122,25 @@ impl Turn {
         &self,
         connection: &ConnectionTo<Agent>,
         garbage: &Garbage,
-        mut cancelled: watch::Receiver<bool>,
-        tell: &tokio::sync::mpsc::UnboundedSender<News>,
+        cancelled: CancellationToken,
+        change: &mut Change<'_>,
     ) -> Result<String, AcpError> {
         let ready = tokio::select! {
-            ready = self.begin(connection, tell) => ready,
-            _ = cancelled.wait_for(|cancelled| *cancelled) => Err(AcpError::Cancelled),
+            ready = self.begin(connection, change) => ready,
+            () = cancelled.cancelled() => Err(AcpError::Cancelled),
             () = connection.incoming_closed() => Err(AcpError::Gone { how: String::new() }),
         };
         let session = ready?;
-        let text = ContentBlock::Text(TextContent::new(self.conversation.prompt.clone()));
+        let text = ContentBlock::Text(TextContent::new(self.settings.prompt.clone()));
         let prompt = connection.send_request(PromptRequest::new(session.clone(), vec![text])).block_task();
-        let _ = tell.send(News::Accepted);
+        change(&|record| record.turns.last_mut().into_iter().for_each(|turn| turn.accepted = true));
         tokio::pin!(prompt);
         let answered = tokio::select! {
             answered = &mut prompt => Some(answered),
-            _ = cancelled.wait_for(|cancelled| *cancelled) => None,
+            () = cancelled.cancelled() => None,
             () = connection.incoming_closed() => {
-                // The answer may have come just before the end.
-                tokio::time::timeout(LAST_WORD, &mut prompt).await.ok()
+                // The answer may have arrived just before the end.
+                tokio::time::timeout(FINAL_ANSWER_TIMEOUT, &mut prompt).await.ok()
             }
             never = self.watch_silence(garbage) => match never {},
         };
@@ -195,10 +148,10 @@ impl Turn {
             Some(Ok(response)) => stopped(response.stop_reason),
             Some(Err(error)) if is_hang_up(&error) => Err(AcpError::Gone { how: String::new() }),
             Some(Err(error)) => Err(AcpError::Refused { request: "session/prompt", why: in_words(&error) }),
-            None if !*cancelled.borrow() => Err(AcpError::Gone { how: String::new() }),
+            None if !cancelled.is_cancelled() => Err(AcpError::Gone { how: String::new() }),
             None => {
                 let _ = connection.send_notification(CancelNotification::new(session));
-                let _ = tokio::time::timeout(self.conversation.cancel_after, prompt).await;
+                let _ = tokio::time::timeout(self.settings.cancel_after, prompt).await;
                 Err(AcpError::Cancelled)
             }
         }
@@ -208,25 +161,27 @@ impl Turn {
     async fn begin(
         &self,
         connection: &ConnectionTo<Agent>,
-        tell: &tokio::sync::mpsc::UnboundedSender<News>,
+        change: &mut Change<'_>,
     ) -> Result<String, AcpError> {
-        if let (Stay::Resident, Some(known)) = (self.conversation.stay, &self.conversation.known) {
+        if let (Stay::Resident, Some(known)) = (self.settings.stay, &self.settings.known) {
             return Ok(known.clone());
         }
         let greeted = greet(connection, self.client.quirks).await?;
         let can_load = greeted.agent_capabilities.load_session;
-        if !can_load && self.conversation.stay == Stay::Unknown {
+        if !can_load && self.settings.stay == Stay::Unknown {
             return Err(AcpError::NeedsKeeper);
         }
-        let _ = tell.send(News::Greeted { info: greeted.agent_info.as_ref().map(title), can_load });
-        let conversation = &self.conversation;
-        let opening = Opening { connection, cwd: &conversation.cwd, server: conversation.server() };
+        change(&|record| {
+            (record.agent_info, record.can_load) = (greeted.agent_info.as_ref().map(title), can_load);
+        });
+        let settings = &self.settings;
+        let opening = Opening { connection, cwd: &settings.cwd, server: settings.server() };
         let replays = |replays| self.client.transcript().replays = replays;
-        let session = opening.open(conversation.known.as_deref(), replays).await?.session;
-        if conversation.known.is_none() {
-            let _ = tell.send(News::Began { session: session.clone() });
+        let session = opening.open(settings.known.as_deref(), replays).await?.session;
+        if settings.known.is_none() {
+            change(&|record| record.session_id = Some(session.clone()));
         }
-        if let Some(mode) = &conversation.mode {
+        if let Some(mode) = &settings.mode {
             set_mode(connection, &session, mode).await?;
         }
         Ok(session)
@@ -236,18 +191,18 @@ impl Turn {
     async fn watch_silence(&self, garbage: &Garbage) -> std::convert::Infallible {
         let mut told_at: Option<Instant> = None;
         loop {
-            tokio::time::sleep(LOOK_EVERY).await;
+            tokio::time::sleep(ACTIVITY_INTERVAL).await;
             let mut transcript = self.client.transcript();
             transcript.tick(garbage.count());
             let heard = transcript.heard;
-            let limit = self.conversation.silence;
+            let limit = self.settings.silence;
             if limit.is_zero() || heard.elapsed() < limit || told_at == Some(heard) {
                 continue;
             }
             if transcript.activity.waiting.is_none() {
                 let seconds = heard.elapsed().as_secs();
                 transcript.wait_for(Some(format!("no message from the agent for {seconds} s")));
-                // It is not known to wait for a person.
+                // It is unknown whether the agent waits for a person.
                 transcript.activity.waiting = None;
             }
             told_at = Some(heard);
@@ -255,8 +210,8 @@ impl Turn {
     }
 }
 
-impl Conversation {
-    /// Returns our MCP server, bound to the session of the agent's tasks.
+impl TurnSettings {
+    /// Returns the configuration of our MCP server, bound to the session of the agent's tasks.
     fn server(&self) -> McpServer {
         let env = [
             ("MEANWHILE_HOME".to_owned(), self.home.to_string_lossy().into_owned()),
@@ -267,9 +222,8 @@ impl Conversation {
     }
 }
 
-async fn watch_signals(cancel: watch::Sender<bool>) {
+async fn cancel_by_signal(cancelled: CancellationToken) {
     let Ok(end_signal) = event_loop::end_signal() else { return };
     end_signal.await;
-    let _ = cancel.send(true);
-    std::future::pending::<()>().await;
+    cancelled.cancel();
 }

@@ -3,14 +3,13 @@
 use meanwhile::Error;
 use meanwhile::engine::{ApprovalEntry, Runtime};
 use meanwhile::error::Denial;
-use meanwhile::model::approval::{ApprovalState, Deed};
+use meanwhile::model::approval::{ApprovalState, ProposedAction};
 use serde_json::{Value, json};
 
 use super::passage::around;
 use crate::config::shown;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
-use crate::render;
 
 /// Finds a request that may be answered here. A task of an agent cannot approve for it.
 pub(crate) fn answerable(
@@ -27,22 +26,18 @@ pub(crate) fn answerable(
 
 /// Prints an answered request.
 pub(crate) fn report(context: &Context, entry: &ApprovalEntry, word: &str) -> CommandResult {
-    if context.json {
-        render::json(&as_json(entry))?;
-    } else {
-        render::out(&format!("{word} {}: {}\n", entry.proposal.id, shown(&entry.proposal.exact())))?;
-    }
-    Ok(0)
+    let proposal = &entry.proposal;
+    context.show(&as_json(entry), || format!("{word} {}: {}\n", proposal.id, shown(&proposal.exact())))
 }
 
 /// Returns a request as JSON, with one schema for every kind and state.
 pub(crate) fn as_json(entry: &ApprovalEntry) -> Value {
     let proposal = &entry.proposal;
-    let (steps, cwd, expected, took_ms) = match &proposal.deed {
-        Deed::Start { steps, cwd, expected, took_ms, .. } => {
+    let (steps, cwd, expected, took_ms) = match &proposal.action {
+        ProposedAction::Start { steps, cwd, expected, took_ms, .. } => {
             (steps.as_slice(), Some(cwd.to_lossy()), expected.as_ref(), took_ms.as_ref())
         }
-        Deed::Other { .. } => (&[] as &[_], None, None, None),
+        ProposedAction::Other { .. } => (&[] as &[_], None, None, None),
     };
     let (by, at, why, task) = match &entry.state {
         ApprovalState::Open => (None, None, None, None),

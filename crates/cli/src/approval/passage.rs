@@ -2,7 +2,7 @@
 
 use std::env;
 
-use meanwhile::engine::{Approval, HouseRules, Passage, Policy, Runtime, TaskRequest};
+use meanwhile::engine::{Approval, Passage, Policy, Runtime, SessionPolicy, TaskRequest};
 use meanwhile::model::DEFAULT_SESSION;
 use meanwhile::policy::Tool;
 
@@ -34,25 +34,25 @@ impl Context {
     /// Returns the policy of a session.
     pub(crate) fn decided_by(&self, runtime: &Runtime, session: &str) -> Result<Policy, CommandError> {
         let present = self.config.decides_by()?;
-        let Some(house) = runtime.approvals().house_rules(session)? else {
+        let Some(session_policy) = runtime.approvals().session_policy(session)? else {
             let mut policy = present;
             policy.stay_in_project_of(&env::current_dir()?);
             return Ok(policy);
         };
-        bound(&house, &present)
+        bound(&session_policy, &present)
     }
 
     /// Returns the policy of the session around this command, if it runs inside a task. A server that is started there is
     /// bound by it.
-    pub(crate) fn rules_around(&self) -> Result<Option<HouseRules>, CommandError> {
+    pub(crate) fn enclosing_policy(&self) -> Result<Option<SessionPolicy>, CommandError> {
         if !self.config.settings.home.is_dir() {
             return Ok(None);
         }
         let runtime = self.runtime()?;
         let rules = runtime
             .approvals()
-            .session_around(None)
-            .map(|around| runtime.approvals().house_rules(&around))
+            .enclosing_session(None)
+            .map(|around| runtime.approvals().session_policy(&around))
             .transpose()?;
         Ok(rules.flatten())
     }
@@ -81,22 +81,22 @@ impl Context {
     }
 
     /// Checks an action that starts nothing; `text` describes it exactly.
-    pub(crate) fn pass_deed(&self, runtime: &Runtime, tool: &str, text: &str) -> Result<(), CommandError> {
+    pub(crate) fn pass_action(&self, runtime: &Runtime, tool: &str, text: &str) -> Result<(), CommandError> {
         let Some(session) = self.gated_session() else { return Ok(()) };
         let policy = self.decided_by(runtime, &session)?;
         let asker = Prompt::new(self.json, runtime);
         let passage = Passage { tool: named(tool), policy: &policy, asker: &asker };
-        Ok(runtime.approvals().pass_deed(&session, &env::current_dir()?, text, &passage)?)
+        Ok(runtime.approvals().pass_action(&session, &env::current_dir()?, text, &passage)?)
     }
 }
 
 /// Returns the policy of a session whose host has stored it, in an environment with other settings.
-pub(crate) fn bound(house: &HouseRules, present: &Policy) -> Result<Policy, CommandError> {
-    let mut policy = config::by_house_rules(house)?;
-    policy.mode = house.mode_beside(present.mode);
+pub(crate) fn bound(session_policy: &SessionPolicy, present: &Policy) -> Result<Policy, CommandError> {
+    let mut policy = config::by_session_policy(session_policy)?;
+    policy.mode = session_policy.mode_beside(present.mode);
     policy.user_home.clone_from(&present.user_home);
     policy.patience = present.patience;
-    policy.stay_in_project_of(&house.directory);
+    policy.stay_in_project_of(&session_policy.directory);
     Ok(policy)
 }
 
@@ -107,5 +107,5 @@ fn named(tool: &str) -> Tool {
 /// Returns the task that this command runs inside of, if any.
 pub(crate) fn around(runtime: &Runtime) -> Option<String> {
     let said = env::var("MEANWHILE_TASK_ID").ok().filter(|id| !id.is_empty());
-    said.or_else(|| runtime.approvals().task_around().map(|id| id.to_string()))
+    said.or_else(|| runtime.approvals().enclosing_task().map(|id| id.to_string()))
 }

@@ -4,10 +4,10 @@ use std::env;
 use std::io::IsTerminal;
 
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 use mw_ui::{Ending, ThemeChoice};
 
-use super::colours::Colours;
-use crate::config::Config;
+use crate::config::{Config, THEMES};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit_code;
@@ -17,8 +17,8 @@ use crate::exit_code;
 pub(crate) struct ScreenArguments {
     /// Colours: detected, for a dark or light background, the 16 colours of the terminal, or none [default: the
     /// setting theme]
-    #[arg(long, value_enum)]
-    theme: Option<Colours>,
+    #[arg(long, value_parser = PossibleValuesParser::new(THEMES))]
+    theme: Option<String>,
     /// Panic as soon as something was drawn
     #[cfg(debug_assertions)]
     #[arg(long, hide = true)]
@@ -26,9 +26,18 @@ pub(crate) struct ScreenArguments {
 }
 
 impl ScreenArguments {
-    /// Returns the theme: the option, or else the setting.
+    /// Returns the theme: the option, else none if `NO_COLOR` is set, else the setting.
     pub(crate) fn theme(&self, config: &Config) -> ThemeChoice {
-        Colours::theme(self.theme, config)
+        let variable = |name: &str| env::var(name).ok();
+        let is_colourless = variable("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let set = if is_colourless { "none" } else { &config.theme };
+        match self.theme.as_deref().unwrap_or(set) {
+            "dark" => ThemeChoice::Dark.within(variable),
+            "light" => ThemeChoice::Light.within(variable),
+            "16" => ThemeChoice::Basic,
+            "none" => ThemeChoice::Plain,
+            _ => ThemeChoice::detect(variable),
+        }
     }
 
     /// Returns whether a test asked for a panic.

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use meanwhile::AtCapacity;
 use meanwhile::engine::{Clock, IfRunning, Runtime, Started, SystemClock, TaskRequest};
 use meanwhile::model::{
@@ -13,8 +13,8 @@ use meanwhile::model::{
 
 use super::command_line::COMMAND_WORDS;
 use super::environment::{current_umask, environment};
-use super::numbers::parse_port;
 use super::resources::ResourceArguments;
+use super::values::{one_of, parse_port};
 use crate::context::Context;
 use crate::error::CommandError;
 
@@ -25,8 +25,8 @@ pub(crate) struct TaskArguments {
     #[arg(long)]
     name: Option<String>,
     /// What to do when a live task has that name
-    #[arg(long, value_enum, default_value_t = IfRunningChoice::Refuse, requires = "name")]
-    if_running: IfRunningChoice,
+    #[arg(long, value_parser = one_of(&IF_RUNNING), default_value = "refuse", requires = "name")]
+    if_running: IfRunning,
     /// A description for people
     #[arg(long)]
     description: Option<String>,
@@ -48,8 +48,8 @@ pub(crate) struct TaskArguments {
     #[command(flatten)]
     resources: ResourceArguments,
     /// Whether the task ends with its session [default: session, unless session.kill_tasks is false]
-    #[arg(long, value_enum)]
-    lifetime: Option<LifetimeChoice>,
+    #[arg(long, value_parser = one_of(&[("session", Lifetime::Session), ("detached", Lifetime::Detached)]))]
+    lifetime: Option<Lifetime>,
     /// Keep standard input open for `mw input`
     #[arg(long, conflicts_with = "pty")]
     stdin: bool,
@@ -90,8 +90,8 @@ pub(crate) struct TaskArguments {
     #[arg(long)]
     batch: Option<String>,
     /// The kind of task
-    #[arg(long, value_enum, default_value_t = KindChoice::Shell, hide = true)]
-    kind: KindChoice,
+    #[arg(long, value_parser = one_of(&KINDS), default_value = "shell", hide = true)]
+    kind: TaskKind,
     /// Shell for the one-argument form
     #[arg(long, value_name = "PROGRAM")]
     shell: Option<OsString>,
@@ -110,35 +110,10 @@ pub(crate) struct TaskArguments {
     no_shell: bool,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum IfRunningChoice {
-    Refuse,
-    Return,
-    Restart,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum LifetimeChoice {
-    Session,
-    Detached,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum KindChoice {
-    Shell,
-    Agent,
-    Remote,
-}
-
-impl KindChoice {
-    pub(crate) const fn kind(self) -> TaskKind {
-        match self {
-            Self::Shell => TaskKind::Shell,
-            Self::Agent => TaskKind::Agent,
-            Self::Remote => TaskKind::Remote,
-        }
-    }
-}
+static IF_RUNNING: [(&str, IfRunning); 3] =
+    [("refuse", IfRunning::Refuse), ("return", IfRunning::Return), ("restart", IfRunning::Restart)];
+pub(crate) static KINDS: [(&str, TaskKind); 3] =
+    [("shell", TaskKind::Shell), ("agent", TaskKind::Agent), ("remote", TaskKind::Remote)];
 
 fn parse_ready_port(text: &str) -> Result<ReadyWhen, String> {
     if text == "any" {
@@ -196,23 +171,15 @@ impl TaskArguments {
         };
         let env = environment(&self.env)?;
         Ok(TaskRequest {
-            kind: self.kind.kind(),
+            kind: self.kind,
             place: self.on,
             umask: current_umask(),
             name: self.name,
-            if_running: match self.if_running {
-                IfRunningChoice::Refuse => IfRunning::Refuse,
-                IfRunningChoice::Return => IfRunning::Return,
-                IfRunningChoice::Restart => IfRunning::Restart,
-            },
+            if_running: self.if_running,
             description: self.description,
             io,
             limits,
-            lifetime: match self.lifetime {
-                Some(LifetimeChoice::Session) => Lifetime::Session,
-                Some(LifetimeChoice::Detached) => Lifetime::Detached,
-                None => context.config.lifetime(),
-            },
+            lifetime: self.lifetime.unwrap_or_else(|| context.config.lifetime()),
             batch: self.batch,
             after,
             priority: self.priority,

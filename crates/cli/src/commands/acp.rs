@@ -7,14 +7,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use meanwhile::engine::HouseRules;
+use meanwhile::engine::SessionPolicy;
 use meanwhile::policy::Mode;
 use mw_agents::builtin::{AgentLimits, AgentOptions, Project, serve_agent};
 use mw_tools::Dialect;
 use mw_tools::call::Premises;
 
 use crate::arguments::environment::current_umask;
-use crate::arguments::names::{parse_dialect, parse_mode};
+use crate::arguments::values::{parse_dialect, parse_mode};
 use crate::config::Config;
 use crate::config::premises::premises;
 use crate::context::Context;
@@ -50,8 +50,8 @@ impl Arguments {
         }
         let umask = current_umask();
         let (mode, dialect) = (self.mode, self.dialect);
-        let around = context.rules_around()?;
-        let house = around.clone();
+        let around = context.enclosing_policy()?;
+        let session_policy = around.clone();
         serve_agent(AgentOptions {
             settings: context.config.settings.clone(),
             model,
@@ -67,7 +67,7 @@ impl Arguments {
             dialect,
             tells: context.config.tools.tells(),
             project: Box::new(move |directory| {
-                project(directory, dialect, (mode, house.as_ref()), umask)
+                project(directory, dialect, (mode, session_policy.as_ref()), umask)
                     .map_err(|error| format!("{}. {}", error.message, error.hint))
             }),
         })?;
@@ -79,13 +79,13 @@ impl Arguments {
 fn project(
     directory: &Path,
     dialect: Dialect,
-    (mode, house): (Option<Mode>, Option<&HouseRules>),
+    (mode, session_policy): (Option<Mode>, Option<&SessionPolicy>),
     umask: u32,
 ) -> Result<Project, CommandError> {
     let config = Config::load_in(directory, dialect)?;
     let mut premises = premises(&config, directory.to_owned(), mode, umask)?;
-    if let Some(house) = house {
-        premises.policy = approval::bound(house, &premises.policy)?;
+    if let Some(session_policy) = session_policy {
+        premises.policy = approval::bound(session_policy, &premises.policy)?;
     }
     let premises = Premises { agents: Some(Arc::new(config.agent_settings()?)), ..premises };
     Ok(Project { settings: config.settings, premises })

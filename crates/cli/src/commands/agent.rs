@@ -108,7 +108,7 @@ impl Arguments {
         let (agent, worktree, mode) = (Some(chosen.name.clone()), self.worktree, self.agent_mode);
         let call = AgentCall { agent, prompt, worktree, mode };
         let runtime = context.passing_runtime()?;
-        context.pass_deed(&runtime, "agent", &call.prompt)?;
+        context.pass_action(&runtime, "agent", &call.prompt)?;
         let started = order(call, request, settings, &runtime)?;
         let shown = StartReply::show(&started, context);
         // The end of the process closes the database faster than we could.

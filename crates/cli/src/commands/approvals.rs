@@ -9,7 +9,6 @@ use crate::approval::as_json;
 use crate::config::shown;
 use crate::context::Context;
 use crate::error::CommandResult;
-use crate::render;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -30,23 +29,16 @@ impl Arguments {
             runtime.approvals().open_approvals(context.config.policy.patience.keep)?
         };
         // A task sees what concerns its own session.
-        if let Some(session) = runtime.approvals().session_around(None) {
+        if let Some(session) = runtime.approvals().enclosing_session(None) {
             entries.retain(|entry| entry.proposal.session == session);
         }
-        if context.json {
-            let entries: Vec<_> = entries.iter().map(as_json).collect();
-            render::json(&json!({ "approvals": entries }))?;
-            return Ok(0);
-        }
-        if entries.is_empty() {
-            let nothing =
-                if self.history { "No approval requests yet.\n" } else { "No open approval requests.\n" };
-            render::out(nothing)?;
-        }
-        for entry in &entries {
-            render::out(&if self.history { line(entry) } else { question(entry) })?;
-        }
-        Ok(0)
+        let value = json!({ "approvals": entries.iter().map(as_json).collect::<Vec<_>>() });
+        context.show(&value, || match (entries.is_empty(), self.history) {
+            (true, true) => "No approval requests yet.\n".to_owned(),
+            (true, false) => "No open approval requests.\n".to_owned(),
+            (false, true) => entries.iter().map(line).collect(),
+            (false, false) => entries.iter().map(question).collect(),
+        })
     }
 }
 

@@ -31,7 +31,7 @@ impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let runtime = context.runtime()?;
         // Input goes to the task, so its handle must be as exact as for a kill.
-        let id = runtime.lookup().resolve_for_deed(&self.id, &context.scope())?;
+        let id = runtime.lookup().resolve_to_act(&self.id, &context.scope())?;
         let task = runtime.tasks().task(id.as_str(), &context.scope()).about(&self.id)?;
         let name = named(&self.id, &id);
         let io = runtime.home().task(&task.id).spec()?.io;

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use clap::Args;
-use meanwhile::engine::{HouseRules, Runtime};
+use meanwhile::engine::{Runtime, SessionPolicy};
 use meanwhile::policy::Mode;
 use meanwhile::{Filter, Scope, Settings};
 use mw_agents::chat::{Chat, ChatOptions, Transcript, TranscriptError, Wake, new_session};
@@ -20,8 +20,8 @@ use mw_ui::chat::{self, Options};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use crate::arguments::environment::current_umask;
-use crate::arguments::names::{parse_dialect, parse_mode};
 use crate::arguments::screen::{self, ScreenArguments};
+use crate::arguments::values::{parse_dialect, parse_mode};
 use crate::config::Config;
 use crate::config::premises::premises;
 use crate::context::Context;
@@ -91,13 +91,13 @@ impl Arguments {
         let mode = chosen.as_deref().and_then(Mode::named);
         let premises = chat_premises(config, &session, cwd, mode)?;
         // The session's tasks can change their environment. That must not loosen the policy.
-        let house = HouseRules {
+        let session_policy = SessionPolicy {
             mode: premises.policy.mode.name().to_owned(),
             is_chosen: mode.is_some(),
             directory: premises.cwd.clone(),
-            ..config.house_rules()?
+            ..config.session_policy()?
         };
-        runtime.approvals().set_house_rules(&session, &house)?;
+        runtime.approvals().set_session_policy(&session, &session_policy)?;
         // Last, because a failure before must not leave a chat behind.
         let transcript = match before {
             Some(before) => before,
@@ -123,7 +123,7 @@ impl Arguments {
                 premises,
                 mode: chosen.or_else(|| agent.mode.clone()),
                 agent,
-                house,
+                session_policy,
                 remark,
                 mw: config.mw(),
                 cancel_after: Duration::from_millis(config.agents.cancel_ms),

@@ -38,12 +38,12 @@ impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let runtime = context.runtime()?;
         if self.expired {
-            return expired(context, &runtime);
+            return show(context, &hints::with_commands(runtime.retention().purge()?));
         }
         let mut ids = self
             .ids
             .iter()
-            .map(|handle| runtime.lookup().resolve_for_deed(handle, &context.scope()))
+            .map(|handle| runtime.lookup().resolve_to_act(handle, &context.scope()))
             .collect::<Result<Vec<_>, _>>()?;
         let mut seen = HashSet::new();
         ids.retain(|id| seen.insert(id.clone()));
@@ -69,8 +69,7 @@ impl Arguments {
         }
         let kill = KillRequest::term(context.requester());
         let report = runtime.retention().clear(&ids, self.kill.then_some(&kill))?;
-        show(context, &hints::with_commands(report))?;
-        Ok(0)
+        show(context, &hints::with_commands(report))
     }
 }
 
@@ -85,19 +84,12 @@ fn refuse_live(runtime: &Runtime, named: &[TaskId]) -> Result<(), CommandError> 
     Ok(())
 }
 
-fn expired(context: &Context, runtime: &Runtime) -> CommandResult {
-    show(context, &hints::with_commands(runtime.retention().purge()?))?;
-    Ok(0)
-}
-
 /// Prints what was removed, and what to do about the rest.
-fn show(context: &Context, report: &ClearReport) -> Result<(), CommandError> {
-    if context.json {
-        return Ok(render::json(report)?);
-    }
-    render::out(&format!("cleared {}\n", mw_desk::text::count(report.cleared.len(), "task", "tasks")))?;
-    for kept in &report.kept {
+fn show(context: &Context, report: &ClearReport) -> CommandResult {
+    let cleared = mw_desk::text::count(report.cleared.len(), "task", "tasks");
+    context.show(report, || format!("cleared {cleared}\n"))?;
+    for kept in report.kept.iter().filter(|_| !context.json) {
         render::note(&format!("kept {}: {}; {}", kept.id, kept.reason, kept.hint));
     }
-    Ok(())
+    Ok(0)
 }

@@ -21,8 +21,7 @@ impl Arguments {
     /// Shows the current settings.
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let config = &context.config;
-        render::out(&if context.json { format!("{}\n", as_json(config)) } else { as_text(config) })?;
-        Ok(0)
+        context.show(&as_json(config), || as_text(config))
     }
 
     /// Returns whether the default file is wanted. It is printed even if the user's settings are refused.

@@ -151,7 +151,7 @@ fn sessions(runtime: &Runtime, clues: &Clues) -> Result<Vec<String>, CommandErro
         sessions.extend(beside.into_iter().filter(|session| *session != sessions[0]).collect::<Vec<_>>());
     }
     // Inside a task only the notifications of its own session are delivered.
-    sessions.retain(|session| runtime.approvals().session_around(Some(session)).as_ref() == Some(session));
+    sessions.retain(|session| runtime.approvals().enclosing_session(Some(session)).as_ref() == Some(session));
     Ok(sessions)
 }
 
@@ -160,11 +160,11 @@ fn tell(runtime: &Runtime, session: &str, call: &HookCall) -> Result<bool, Comma
     if !runtime.sessions().knows_session(session) {
         return Ok(false);
     }
-    let mut teller = runtime.notifications().teller(session)?;
+    let mut relay = runtime.notifications().relay(session)?;
     if is_shared(session) {
-        teller = teller.of_starts_beside(std::process::id());
+        relay = relay.of_starts_beside(std::process::id());
     }
-    let mut delivery = teller.drain(Moment::Idle)?;
+    let mut delivery = relay.drain(Moment::Idle)?;
     delivery.keep(HookCall::fitting(delivery.notices()))?;
     let Some(text) = call.answer(delivery.notices()) else {
         return Ok(false);

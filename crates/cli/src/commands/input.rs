@@ -29,7 +29,7 @@ pub(crate) struct Arguments {
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let runtime = context.runtime()?;
-        let id = runtime.lookup().resolve_for_deed(&self.id, &context.scope()).about(&self.id)?;
+        let id = runtime.lookup().resolve_to_act(&self.id, &context.scope()).about(&self.id)?;
         let mut data = Vec::new();
         match self.text {
             Some(text) if text == "-" => drop(std::io::stdin().read_to_end(&mut data)?),
@@ -42,7 +42,7 @@ impl Arguments {
             None => {}
         }
         let typed = String::from_utf8_lossy(&data);
-        context.pass_deed(&runtime, "input", &format!("type into {id}: {typed}"))?;
+        context.pass_action(&runtime, "input", &format!("type into {id}: {typed}"))?;
         let bytes = runtime.live().input(id.as_str(), &context.scope(), &data, self.eof).about(&self.id)?;
         if context.json {
             render::out(&format!("{}\n", json!({"bytes": bytes, "eof": self.eof})))?;

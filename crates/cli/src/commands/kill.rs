@@ -42,7 +42,7 @@ impl Arguments {
         let mut ids: Vec<_> = self
             .ids
             .iter()
-            .map(|handle| runtime.lookup().resolve_for_deed(handle, &context.scope()))
+            .map(|handle| runtime.lookup().resolve_to_act(handle, &context.scope()))
             .collect::<Result<_, _>>()?;
         if self.all || self.batch.is_some() {
             let live = Status::ALL.into_iter().filter(|status| !status.is_terminal()).collect();
@@ -72,11 +72,11 @@ impl Arguments {
         }
         let named: Vec<_> = ids.iter().map(ToString::to_string).collect();
         let request = KillRequest { by: context.requester(), signal: self.signal, grace_ms: self.grace };
-        let deed = match request.ends() {
+        let action = match request.ends() {
             true => format!("end {}", named.join(", ")),
             false => format!("send {} to {}", signal_name(self.signal), named.join(", ")),
         };
-        context.pass_deed(&runtime, "kill", &deed)?;
+        context.pass_action(&runtime, "kill", &action)?;
         let kills = runtime.live().kill_all(&ids, &request);
         let code = show(context, &runtime, kills, self.ids.len() == 1)?;
         // The end of the process closes the database faster than we could.

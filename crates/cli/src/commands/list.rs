@@ -1,13 +1,13 @@
 //! `mw list`: lists tasks, live tasks first.
 
 use clap::Args;
-use meanwhile::engine::{Clock, PortHolder, Runtime, SystemClock};
-use meanwhile::model::{Status, TaskId, Timestamp};
+use meanwhile::engine::{Clock, PortHolder, PortHolders, Runtime, SystemClock};
+use meanwhile::model::{Status, TaskId, TaskKind, Timestamp};
 use meanwhile::{Filter, Page, Scope, Task};
 use serde::Serialize;
 
-use crate::arguments::numbers::{parse_number, parse_port};
-use crate::arguments::task::KindChoice;
+use crate::arguments::task::KINDS;
+use crate::arguments::values::{one_of, parse_number, parse_port};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 use crate::foreground::terminal;
@@ -21,8 +21,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "STATUS", value_delimiter = ',', value_parser = parse_status)]
     status: Vec<Status>,
     /// Only tasks of this kind
-    #[arg(long, value_enum)]
-    kind: Option<KindChoice>,
+    #[arg(long, value_parser = one_of(&KINDS))]
+    kind: Option<TaskKind>,
     /// Only tasks of this session
     #[arg(long)]
     session: Option<String>,
@@ -90,7 +90,7 @@ impl Arguments {
         let filter = Filter {
             order: mw_desk::query::by_state(now),
             statuses: self.status,
-            kind: self.kind.map(KindChoice::kind),
+            kind: self.kind,
             batch: self.batch,
             name: self.name,
             internal: self.internal,
@@ -148,17 +148,9 @@ fn warn_of_damaged(runtime: &Runtime) -> Result<(), CommandError> {
 
 fn show_port(context: &Context, runtime: &Runtime, port: u16, scope: &Scope) -> CommandResult {
     let found = runtime.live().port_holders(port, scope)?;
-    if context.json {
-        let total = found.tasks.len() as u64;
-        render::json(&PortReply {
-            tasks: &found.tasks,
-            total,
-            others: &found.others,
-            silent: &found.silent,
-        })?;
-    } else {
-        render::out(&render::port(port, &found, context.colour()))?;
-    }
+    let PortHolders { tasks, others, silent } = &found;
+    let reply = PortReply { tasks, total: tasks.len() as u64, others, silent };
+    context.show(&reply, || render::port(port, &found, context.colour()))?;
     for id in &found.silent {
         render::note(&format!("the supervisor of {id} does not answer: whether it listens is not known"));
     }

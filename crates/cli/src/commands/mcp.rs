@@ -17,7 +17,7 @@ use mw_tools::{Dialect, Toolset};
 use mw_web::Token;
 
 use crate::arguments::environment::current_umask;
-use crate::arguments::names::parse_dialect;
+use crate::arguments::values::parse_dialect;
 use crate::config::Config;
 use crate::config::premises::premises;
 use crate::context::Context;
@@ -98,8 +98,8 @@ impl Arguments {
         clues.project = std::fs::canonicalize(&clues.project).unwrap_or(clues.project);
         let cwd = if Path::new(&clues.project).is_dir() { clues.project.clone() } else { directory };
         let mut premises = premises(&config, cwd, None, current_umask())?;
-        if let Some(house) = context.rules_around()? {
-            premises.policy = approval::bound(&house, &premises.policy)?;
+        if let Some(session_policy) = context.enclosing_policy()? {
+            premises.policy = approval::bound(&session_policy, &premises.policy)?;
         }
         let premises = Premises { agents: Some(Arc::new(config.agent_settings()?)), ..premises };
         let toolset = Toolset::of(self.dialect).waiting(config.tools.wait_ms);

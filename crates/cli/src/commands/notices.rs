@@ -30,8 +30,8 @@ impl Arguments {
         };
         context.speak_for(&session)?;
         let runtime = context.runtime()?;
-        let teller = runtime.notifications().teller(&session)?;
-        let delivery = teller.drain(Moment::Idle)?;
+        let relay = runtime.notifications().relay(&session)?;
+        let delivery = relay.drain(Moment::Idle)?;
         let text = if context.json { as_json(delivery.notices()) } else { as_blocks(delivery.notices()) };
         // They count as delivered only once they are written.
         let mut out = std::io::stdout().lock();

@@ -1,18 +1,17 @@
 //! `mw output`: reads a task's output.
 
 use std::io::IsTerminal;
+use std::time::Duration;
 
 use clap::Args;
-use meanwhile::engine::{From, GrepRequest, ReadReply, ReadRequest, Runtime, clean_text};
+use meanwhile::engine::{From, GrepRequest, ReadReply, ReadRequest, Runtime, StreamChoice, clean_text};
 use meanwhile::model::{Status, parse_size};
 use meanwhile::{Filter, Task};
 use serde_json::json;
 
-use crate::arguments::numbers::parse_number;
-use crate::arguments::streams::StreamWord;
+use crate::arguments::values::{one_of, parse_number};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
-use crate::foreground::follow;
 use crate::render;
 use crate::render::screen;
 
@@ -20,6 +19,11 @@ use crate::render::screen;
 const GLANCE: u64 = 8 << 10;
 /// Maximum output with options that choose a part.
 const CHOSEN: u64 = 1 << 20;
+/// Maximum time between two checks for new output; usually the supervisor wakes us earlier.
+const LONGEST: Duration = Duration::from_secs(2);
+
+static STREAMS: [(&str, StreamChoice); 3] =
+    [("both", StreamChoice::Both), ("stdout", StreamChoice::Stdout), ("stderr", StreamChoice::Stderr)];
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -42,8 +46,8 @@ pub(crate) struct Arguments {
     #[arg(long, default_value = "cli", requires = "new")]
     reader: String,
     /// The stream to show
-    #[arg(long, value_enum, default_value_t = StreamWord::Both)]
-    stream: StreamWord,
+    #[arg(long, value_parser = one_of(&STREAMS), default_value = "both")]
+    stream: StreamChoice,
     /// Maximum number of bytes to print; 0 = no limit
     #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_hyphen_values = true)]
     max_bytes: Option<u64>,
@@ -157,7 +161,7 @@ impl Arguments {
             _ => From::TailBytes(if max_bytes == 0 { u64::MAX } else { max_bytes }),
         };
         ReadRequest {
-            stream: self.stream.choice(),
+            stream: self.stream,
             from,
             max_bytes,
             max_lines: self.max_lines.unwrap_or(0),
@@ -222,14 +226,14 @@ impl Arguments {
         const CHARACTER: u64 = 4;
         let most = self.request().max_bytes;
         let shown = reply.next_offset - reply.offset;
-        matches!(self.stream, StreamWord::Both) && most > 0 && reply.has_earlier && shown + CHARACTER > most
+        self.stream == StreamChoice::Both && most > 0 && reply.has_earlier && shown + CHARACTER > most
     }
 
     fn grep(&self, context: &Context, runtime: &Runtime, pattern: &str) -> CommandResult {
         let most = self.max_lines.map_or(100, |lines| usize::try_from(lines).unwrap_or(usize::MAX));
         let request = GrepRequest {
             pattern: pattern.to_owned(),
-            stream: self.stream.choice(),
+            stream: self.stream,
             from: self.offset.unwrap_or(0),
             context: self.context,
             most,
@@ -269,15 +273,22 @@ impl Arguments {
 
     fn follow(&self, context: &Context, runtime: &Runtime) -> CommandResult {
         let id = runtime.lookup().resolve(self.id(), &context.scope())?;
-        let request = ReadRequest { max_bytes: CHOSEN, ..self.request() };
-        let read = |request: &ReadRequest| self.read(context, runtime, id.as_str(), request);
-        follow::to_end(runtime, &id, &request, read, |reply| {
-            if reply.pieces.is_empty() && !reply.eof {
-                return Ok(());
+        let mut request = ReadRequest { max_bytes: CHOSEN, ..self.request() };
+        loop {
+            let reply = self.read(context, runtime, id.as_str(), &request)?;
+            if !reply.pieces.is_empty() || reply.eof {
+                if context.json { render::json(&self.json(&reply))? } else { self.print_text(&reply)? }
             }
-            Ok(if context.json { render::json(&self.json(reply)) } else { self.print_text(reply) }?)
-        })?;
-        Ok(0)
+            if reply.eof {
+                return Ok(0);
+            }
+            if reply.left == 0 {
+                runtime.reader().wait_for_output(&id, reply.end, LONGEST)?;
+            }
+            if !matches!(request.from, From::Cursor(_)) {
+                request.from = From::Offset(reply.next_offset);
+            }
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use meanwhile::model::CommandSpec;
 use meanwhile::policy::{Decision, Dialect, Mode, Tool, Verdict};
 use serde_json::{Value, json};
 
-use crate::arguments::names::parse_mode;
+use crate::arguments::values::parse_mode;
 use crate::config::shown;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
@@ -148,11 +148,7 @@ impl<'a> Judge<'a> {
 
     fn one(&self, given: Option<&Given>) -> CommandResult {
         let verdict = self.verdict(given);
-        if self.context.json {
-            render::json(&as_json(&verdict))?;
-        } else {
-            render::out(&as_text(&verdict, self.context.colour()))?;
-        }
+        self.context.show(&as_json(&verdict), || as_text(&verdict, self.context.colour()))?;
         Ok(exit(verdict.decision))
     }
 

@@ -18,7 +18,7 @@ pub(crate) struct Arguments {
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let runtime = context.passing_runtime()?;
-        context.pass_deed(&runtime, "resume", &self.message)?;
+        context.pass_action(&runtime, "resume", &self.message)?;
         let task = runtime.starts().resume(&self.id, &context.scope(), &self.message).about(&self.id)?;
         StartReply::show(&Started { task, existed: false }, context)
     }

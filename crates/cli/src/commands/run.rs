@@ -17,8 +17,8 @@ use crate::context::Context;
 use crate::error::{CommandError, CommandResult, answer};
 use crate::exit_code;
 use crate::foreground::feed::{self, Feed};
-use crate::foreground::follow::Streams;
 use crate::foreground::queued::explain_queue;
+use crate::foreground::streams::Streams;
 use crate::foreground::terminal::{Keys, ProgressLine, RawMode};
 use crate::render;
 use crate::render::status_page;
@@ -71,7 +71,7 @@ impl Arguments {
             drop(keyboard);
             if detached {
                 // It is a background task from now on, and has hooks.
-                runtime.notifications().go_on_in_background(&id)?;
+                runtime.live().go_on_in_background(&id)?;
             }
             if detached && feed.as_ref().is_some_and(|feed| !feed.is_all_sent()) {
                 leave(context, &runtime, &id, stays_open);

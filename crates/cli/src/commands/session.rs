@@ -7,7 +7,7 @@ use std::process::{Command, ExitStatus};
 use std::thread;
 
 use clap::{Args, Subcommand};
-use meanwhile::engine::{DeliveryPolicy, HouseRules, Runtime, check_session_name};
+use meanwhile::engine::{DeliveryPolicy, Runtime, SessionInfo, SessionPolicy, check_session_name};
 use meanwhile::model::DEFAULT_SESSION;
 use meanwhile::model::wire::KillReceipt;
 use mw_desk::rows::{Ended, ended_by};
@@ -103,21 +103,13 @@ fn list(context: &Context) -> CommandResult {
     let runtime = context.runtime()?;
     let mut sessions = runtime.sessions().list()?;
     sessions.retain(|session| runtime.approvals().may_act_for(&session.id));
-    if context.json {
-        render::json(&json!({ "sessions": sessions }))?;
-        return Ok(0);
-    }
-    for session in &sessions {
-        render::out(&format!(
-            "{}  {} live of {}, {} undelivered, {}\n",
-            session.id,
-            session.live,
-            count(session.tasks as usize, "task", "tasks"),
-            session.notices,
-            count(session.hosts, "host", "hosts"),
-        ))?;
-    }
-    Ok(0)
+    let line = |session: &SessionInfo| {
+        let tasks = count(session.tasks as usize, "task", "tasks");
+        let hosts = count(session.hosts, "host", "hosts");
+        let SessionInfo { id, live, notices, .. } = session;
+        format!("{id}  {live} live of {tasks}, {notices} undelivered, {hosts}\n")
+    };
+    context.show(&json!({ "sessions": sessions }), || sessions.iter().map(line).collect())
 }
 
 /// Runs a host. The session ends with the program. If this process is killed, the supervisors end the tasks.
@@ -158,14 +150,14 @@ fn set_policy(
     is_hosted: bool,
 ) -> Result<(), CommandError> {
     let approvals = runtime.approvals();
-    let outer = approvals.session_around(None);
-    let has_policy = approvals.house_rules(session)?.is_some();
+    let outer = approvals.enclosing_session(None);
+    let has_policy = approvals.session_policy(session)?.is_some();
     if outer.as_deref() == Some(session) || (is_hosted && has_policy) {
         return Ok(());
     }
-    let around = outer.as_ref().map(|outer| approvals.house_rules(outer)).transpose()?.flatten();
-    let rules = around.map_or_else(|| context.config.house_rules(), Ok)?;
-    approvals.set_house_rules(session, &HouseRules { within: outer, ..rules })?;
+    let around = outer.as_ref().map(|outer| approvals.session_policy(outer)).transpose()?.flatten();
+    let rules = around.map_or_else(|| context.config.session_policy(), Ok)?;
+    approvals.set_session_policy(session, &SessionPolicy { within: outer, ..rules })?;
     Ok(())
 }
 
@@ -224,12 +216,9 @@ fn reassign(context: &Context, from: &str, to: &str, reason: &str) -> CommandRes
         ));
     }
     let tasks = with_tasks(context, from)?.sessions().reassign(from, to, reason)?;
-    if context.json {
-        render::json(&json!({ "tasks": tasks }))?;
-    } else {
-        render::out(&format!("moved {} to {to}\n", count(tasks.len(), "task", "tasks")))?;
-    }
-    Ok(0)
+    context.show(&json!({ "tasks": tasks }), || {
+        format!("moved {} to {to}\n", count(tasks.len(), "task", "tasks"))
+    })
 }
 
 fn end(context: &Context, session: &str) -> CommandResult {
@@ -241,13 +230,8 @@ fn end(context: &Context, session: &str) -> CommandResult {
 fn delete(context: &Context, session: &str) -> CommandResult {
     let report = with_tasks(context, session)?.sessions().delete_session(session, &context.requester())?;
     let report = hints::with_commands(report);
-    if context.json {
-        render::json(&report)?;
-    } else {
-        render::out(&format!("removed {}\n", count(report.cleared.len(), "task", "tasks")))?;
-        for kept in &report.kept {
-            render::out(&format!("kept {}: {}\n", kept.id, kept.reason))?;
-        }
-    }
-    Ok(0)
+    context.show(&report, || {
+        let kept = report.kept.iter().map(|kept| format!("kept {}: {}\n", kept.id, kept.reason));
+        format!("removed {}\n{}", count(report.cleared.len(), "task", "tasks"), kept.collect::<String>())
+    })
 }

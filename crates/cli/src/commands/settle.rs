@@ -31,7 +31,7 @@ impl Arguments {
         match id.as_ref().filter(|_| self.ready) {
             Some(id) => runtime.live().watch_readiness(id)?,
             None => {
-                runtime.runner().settle(id.as_ref())?;
+                runtime.settler().settle(id.as_ref())?;
                 hand_spans_over(&runtime, id.as_ref())?;
             }
         }

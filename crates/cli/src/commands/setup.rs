@@ -1,7 +1,7 @@
 //! `mw setup`: adds meanwhile to the settings of a host, or removes it.
 
 use std::env;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::Path;
 
 use clap::Args;
@@ -109,8 +109,7 @@ fn list(context: &Context, place: &HostPlace) -> CommandResult {
         };
         text.push_str(&format!("{:<13}{found:<13}{set_up:<11}{file}\n", state.host.id));
     }
-    text.push_str("mw setup HOST shows the change and asks before it applies it.\n");
-    render::out(&text)?;
+    render::out(&(text + "mw setup HOST shows the change and asks before it applies it.\n"))?;
     Ok(0)
 }
 
@@ -198,11 +197,7 @@ fn report(
             (true, Wish::SetUp) => render::out(&format!("{} is set up. Next: {}.\n", host.title, host.next))?,
             (true, Wish::Remove) => render::out(&format!("{} is restored.\n", host.title))?,
             (false, _) => {
-                let mut err = std::io::stderr().lock();
-                let _ = writeln!(
-                    err,
-                    "mw: nothing was changed; use --yes to apply the change without confirmation"
-                );
+                render::note("nothing was changed; use --yes to apply the change without confirmation");
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::arguments::numbers::parse_number;
+use crate::arguments::values::parse_number;
 use crate::context::Context;
 use crate::error::{About, CommandResult};
 use crate::render::status_page::{LINES, show};

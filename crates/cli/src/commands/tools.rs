@@ -5,7 +5,7 @@ use mw_tools::call::Background;
 use mw_tools::{Dialect, Form, Toolset, table};
 use serde_json::Value;
 
-use crate::arguments::names::parse_dialect;
+use crate::arguments::values::parse_dialect;
 use crate::context::Context;
 use crate::error::CommandResult;
 use crate::render;

@@ -7,7 +7,6 @@ use serde::Serialize;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 use crate::otel::{self, Receiver};
-use crate::render;
 use crate::render::tree;
 
 #[derive(Args)]
@@ -37,22 +36,12 @@ impl Arguments {
         }
         if let Some(name) = &self.span {
             let trace = runtime.traces().trace(name, &context.scope())?;
-            if context.json {
-                render::json(&trace)?;
-            } else {
-                render::out(&tree::trace(&trace))?;
-            }
-            return Ok(0);
+            return context.show(&trace, || tree::trace(&trace));
         }
         let traces = runtime.traces().list(&context.scope(), self.limit)?;
         let state = runtime.traces().export_state()?;
-        if context.json {
-            render::json(&ListReply { traces: &traces, export: &state })?;
-        } else {
-            render::out(&tree::traces(&traces))?;
-            render::out(&tree::export_state(&state, SystemClock.now()))?;
-        }
-        Ok(0)
+        let reply = ListReply { traces: &traces, export: &state };
+        context.show(&reply, || tree::traces(&traces) + &tree::export_state(&state, SystemClock.now()))
     }
 }
 
@@ -65,11 +54,9 @@ fn export(context: &Context, runtime: &meanwhile::engine::Runtime) -> CommandRes
         )
     })?;
     let state = otel::deliver(runtime, &receiver, Urgency::Now)?;
-    if context.json {
-        render::json(&state)?;
-    } else {
-        let told = tree::export_state(&state, SystemClock.now());
-        render::out(if told.is_empty() { "No spans are waiting for export.\n" } else { &told })?;
-    }
+    context.show(&state, || match tree::export_state(&state, SystemClock.now()) {
+        told if told.is_empty() => "No spans are waiting for export.\n".to_owned(),
+        told => told,
+    })?;
     Ok(if state.waiting > 0 { crate::exit_code::FAILURE } else { 0 })
 }

@@ -85,7 +85,7 @@ impl Arguments {
             .as_ref()
             .map(|handle| runtime.lookup().resolve(handle, &context.scope()))
             .transpose()?;
-        let ear = runtime.listen()?;
+        let listener = runtime.listen()?;
         let mut seq = match self.from {
             Some(seq) => seq,
             None if self.no_follow => 0,
@@ -118,7 +118,7 @@ impl Arguments {
             let left = self.idle_exit.map_or(fallback, |ms| {
                 Duration::from_millis(ms).saturating_sub(last.elapsed()).min(fallback)
             });
-            ear.wait(left.max(Duration::from_millis(1)));
+            listener.wait(left.max(Duration::from_millis(1)));
         }
     }
 }

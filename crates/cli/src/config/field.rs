@@ -16,131 +16,40 @@ pub(super) trait Field {
     fn take(&mut self, value: &Value);
 }
 
-impl Field for u64 {
-    fn value(&self) -> Value {
-        Value::Number(*self)
-    }
+macro_rules! fields {
+    ($($type:ty: |$field:ident| $shown:expr, |$value:ident| $taken:expr;)+) => {$(
+        impl Field for $type {
+            fn value(&self) -> Value {
+                let $field = self;
+                $shown
+            }
 
-    fn take(&mut self, value: &Value) {
-        *self = value.number();
-    }
+            fn take(&mut self, $value: &Value) {
+                *self = $taken;
+            }
+        }
+    )+};
 }
 
-impl Field for u32 {
-    fn value(&self) -> Value {
-        Value::Number((*self).into())
-    }
-
-    fn take(&mut self, value: &Value) {
-        *self = value.small();
-    }
-}
-
-/// In milliseconds.
-impl Field for Duration {
-    fn value(&self) -> Value {
-        Value::Number(self.as_millis() as u64)
-    }
-
-    fn take(&mut self, value: &Value) {
-        *self = Self::from_millis(value.number());
-    }
-}
-
-/// A limit; 0 = none.
-impl Field for Option<u64> {
-    fn value(&self) -> Value {
-        Value::Number(self.unwrap_or(0))
-    }
-
-    fn take(&mut self, value: &Value) {
-        *self = Some(value.number()).filter(|limit| *limit > 0);
-    }
-}
-
-impl Field for bool {
-    fn value(&self) -> Value {
-        Value::Flag(*self)
-    }
-
-    fn take(&mut self, value: &Value) {
-        *self = value.is_on();
-    }
-}
-
-impl Field for String {
-    fn value(&self) -> Value {
-        Value::Text(self.clone())
-    }
-
-    fn take(&mut self, value: &Value) {
-        value.as_text().clone_into(self);
-    }
-}
-
-/// A text; empty = none.
-impl Field for Option<String> {
-    fn value(&self) -> Value {
-        Value::Text(self.clone().unwrap_or_default())
-    }
-
-    fn take(&mut self, value: &Value) {
-        *self = Some(value.as_text().to_owned()).filter(|text| !text.is_empty());
-    }
-}
-
-impl Field for Vec<String> {
-    fn value(&self) -> Value {
-        Value::List(self.clone())
-    }
-
-    fn take(&mut self, value: &Value) {
-        *self = value.items().to_vec();
-    }
-}
-
-impl Field for Vec<SecretPattern> {
-    fn value(&self) -> Value {
-        Value::List(self.iter().map(|pattern| pattern.as_str().to_owned()).collect())
-    }
-
-    fn take(&mut self, value: &Value) {
-        *self = value.items().iter().filter_map(|item| SecretPattern::new(item).ok()).collect();
-    }
-}
-
-impl Field for AtCapacity {
-    fn value(&self) -> Value {
-        let word = match self {
-            Self::Queue => "queue",
-            Self::Reject => "reject",
-        };
-        Value::Text(word.to_owned())
-    }
-
-    fn take(&mut self, value: &Value) {
-        *self = at_capacity(value.as_text()).unwrap_or_default();
-    }
-}
-
-impl Field for Mode {
-    fn value(&self) -> Value {
-        Value::Text(self.name().to_owned())
-    }
-
-    fn take(&mut self, value: &Value) {
-        *self = Self::named(value.as_text()).unwrap_or_default();
-    }
-}
-
-impl Field for &'static Profile {
-    fn value(&self) -> Value {
-        Value::Text(self.name().to_owned())
-    }
-
-    fn take(&mut self, value: &Value) {
-        *self = profile::of(Dialect::of_profile(value.as_text()).unwrap_or_default());
-    }
+fields! {
+    u64: |number| Value::Number(*number), |value| value.number();
+    u32: |number| Value::Number((*number).into()), |value| value.number().try_into().unwrap_or(u32::MAX);
+    // 0 = no limit.
+    Option<u64>: |limit| Value::Number(limit.unwrap_or(0)), |value| Some(value.number()).filter(|limit| *limit > 0);
+    Duration: |time| Value::Number(time.as_millis() as u64), |value| Self::from_millis(value.number());
+    bool: |flag| Value::Flag(*flag), |value| value.is_on();
+    String: |text| Value::Text(text.clone()), |value| value.as_text().to_owned();
+    // Empty = none.
+    Option<String>: |text| Value::Text(text.clone().unwrap_or_default()),
+        |value| Some(value.as_text().to_owned()).filter(|text| !text.is_empty());
+    Vec<String>: |items| Value::List(items.clone()), |value| value.items().to_vec();
+    Vec<SecretPattern>: |items| Value::List(items.iter().map(|item| item.as_str().to_owned()).collect()),
+        |value| value.items().iter().filter_map(|item| SecretPattern::new(item).ok()).collect();
+    AtCapacity: |choice| Value::Text(match choice { Self::Queue => "queue", Self::Reject => "reject" }.to_owned()),
+        |value| at_capacity(value.as_text()).unwrap_or_default();
+    Mode: |mode| Value::Text(mode.name().to_owned()), |value| Self::named(value.as_text()).unwrap_or_default();
+    &'static Profile: |profile| Value::Text(profile.name().to_owned()),
+        |value| profile::of(Dialect::of_profile(value.as_text()).unwrap_or_default());
 }
 
 /// Reads what to do when no slot is free.

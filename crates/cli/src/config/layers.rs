@@ -1,6 +1,7 @@
 //! Applies the layers of settings: profile, user file, project file, environment.
 
 use std::env;
+use std::ffi::OsStr;
 
 use meanwhile::policy::RuleOrigin;
 
@@ -33,7 +34,10 @@ impl Config {
         {
             self.set(setting, &value, Source::User(entry.place.clone()));
         }
-        self.take_variable(setting, setting.variable, &setting.accepts);
+        let variable = setting.variable();
+        if let Some(given) = env::var_os(&variable) {
+            self.take_variable(setting, &variable, &given, &setting.accepts);
+        }
         for (name, text) in self.profile.values {
             let Some(setting) = find(name) else { continue };
             if let Some(value) = setting.accepts.read_text(text) {
@@ -137,29 +141,28 @@ impl Config {
     /// Applies the variables; a setting's own variable takes precedence over the profile's.
     pub(super) fn take_environment(&mut self) {
         for alias in self.profile.aliases {
-            if let Some((variable, setting)) = alias.variable.zip(find(alias.setting)) {
-                self.take_variable(setting, variable, &alias.accepts);
+            if let Some((variable, setting)) = alias.variable.zip(find(alias.setting))
+                && let Some(given) = env::var_os(variable)
+            {
+                self.take_variable(setting, variable, &given, &alias.accepts);
             }
         }
+        let variables = Self::variables();
         for setting in settings().filter(|setting| setting.name != PROFILE) {
-            self.take_variable(setting, setting.variable, &setting.accepts);
+            if let Some((name, given)) = variables.iter().find(|(name, _)| setting.has_variable(name)) {
+                self.take_variable(setting, name, given, &setting.accepts);
+            }
         }
     }
 
-    pub(super) fn take_variable(
-        &mut self,
-        setting: &'static Setting,
-        variable: &'static str,
-        accepts: &Accepts,
-    ) {
-        let Some(given) = env::var_os(variable) else { return };
+    fn take_variable(&mut self, setting: &'static Setting, variable: &str, given: &OsStr, accepts: &Accepts) {
         let value = given.to_str().and_then(|text| accepts.read_text(text)).ok_or_else(|| {
             let (name, given) = (setting.name, shown(&given.to_string_lossy()));
             let message = format!("{variable} ({name}): \"{given}\" is not accepted; it takes {accepts}");
             CommandError::usage(message, HINT)
         });
         if let Some(value) = self.noted(value) {
-            self.set(setting, &value, Source::Environment(variable));
+            self.set(setting, &value, Source::Environment(variable.to_owned()));
         }
     }
 }

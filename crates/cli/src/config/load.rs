@@ -1,17 +1,19 @@
 //! Combines the layers of settings: default, profile, user file, project file, environment.
 
 use std::env;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use meanwhile::model::Lifetime;
 use meanwhile::policy::{Dialect, RuleOrigin};
 use meanwhile::{Programs, Settings};
+use mw_tools::USUAL_WAIT_MS;
 use mw_tools::call::SessionEnd;
 
 use super::accepts::Value;
 use super::places;
 use super::profile::{self, Profile};
-use super::setting::Setting;
+use super::setting::{PREFIX, Setting};
 use super::settings::{find, settings};
 use super::source::{Place, Source};
 use super::suggest::nearest;
@@ -130,11 +132,32 @@ impl Config {
             shell: "/bin/sh".to_owned(),
             theme: "auto".to_owned(),
             session_end: "keep".to_owned(),
-            tools: ToolSettings::default(),
-            chat: ChatSettings::default(),
-            agents: SubagentSettings::default(),
+            tools: ToolSettings {
+                reply_bytes: 8 << 10,
+                stream_bytes: 1 << 20,
+                longest_call_ms: 240_000,
+                wait_ms: USUAL_WAIT_MS,
+                no_background: false,
+                notices: true,
+            },
+            chat: ChatSettings { auto_wake: true, layout: "auto".to_owned() },
+            agents: SubagentSettings {
+                max_depth: 2,
+                cancel_ms: 2000,
+                silence_ms: 300_000,
+                linger_ms: 600_000,
+                default: String::new(),
+            },
             agents_file: None,
-            agent: AgentSettings::default(),
+            agent: AgentSettings {
+                model: None,
+                base_url: None,
+                key_file: None,
+                context_tokens: 128_000,
+                max_requests: 100,
+                max_calls: 500,
+                silence_ms: 180_000,
+            },
             kill_tasks: true,
             policy: PolicySettings::default(),
             rule_files: Vec::new(),
@@ -173,22 +196,28 @@ impl Config {
         found.map_or(Source::Default, |(_, source)| source.clone())
     }
 
-    /// Returns variables that are named like settings but are not, such as misspelt ones.
+    /// Returns the variables of the environment that are named like settings.
+    pub(super) fn variables() -> Vec<(String, OsString)> {
+        let text = env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
+        text.filter(|(name, _)| name.starts_with(PREFIX)).collect()
+    }
+
+    /// Returns variables that begin like those of a section but are none, such as misspelt ones.
     ///
     /// They are not an error: a task may pass on the variables of another version.
     pub(crate) fn unknown_variables() -> Vec<String> {
-        let names = env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+        let names = Self::variables().into_iter().map(|(name, _)| name);
         let mut unknown: Vec<_> = names.filter(|name| is_unknown_variable(name)).collect();
         unknown.sort();
         unknown
     }
 
     /// Returns those that resemble the variable of a setting, with that variable.
-    pub(crate) fn misspelt_variables() -> Vec<(String, &'static str)> {
+    pub(crate) fn misspelt_variables() -> Vec<(String, String)> {
         let meant = |name: String| {
-            let (section, key) = name.strip_prefix("MEANWHILE_")?.split_once('_')?;
+            let (section, key) = name.strip_prefix(PREFIX)?.split_once('_')?;
             let setting = nearest(&format!("{section}.{key}").to_ascii_lowercase())?;
-            Some((name, find(setting)?.variable))
+            Some((name, find(setting)?.variable()))
         };
         Self::unknown_variables().into_iter().filter_map(meant).collect()
     }
@@ -205,9 +234,9 @@ impl Config {
 }
 
 fn is_unknown_variable(name: &str) -> bool {
-    let Some((section, _)) = name.strip_prefix("MEANWHILE_").and_then(|rest| rest.split_once('_')) else {
+    let Some((section, _)) = name.strip_prefix(PREFIX).and_then(|rest| rest.split_once('_')) else {
         return false;
     };
     let is_section = |setting: &Setting| setting.section_and_key().0.eq_ignore_ascii_case(section);
-    settings().any(is_section) && !settings().any(|setting| setting.variable == name)
+    settings().any(is_section) && !settings().any(|setting| setting.has_variable(name))
 }

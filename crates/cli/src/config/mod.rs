@@ -3,7 +3,7 @@
 //! From lowest to highest precedence: built-in default, profile, user file, project file, environment, and the option of a
 //! command. A project file comes from the author of the project, so it may make a setting stricter but never looser.
 //!
-//! A new setting is one entry in a file of `settings/`, the names that profiles have for it in `profile.rs`, and a test
+//! A new setting is one entry in `settings.rs`, the names that profiles have for it in `profile.rs`, and a test
 //! that it takes effect. The default file, `mw config` and the reference are made from those.
 //!
 //! Every command loads the settings, so what is not there must cost nothing: a file that does not exist is one
@@ -30,6 +30,6 @@ mod values;
 pub(crate) use default_file::default_file;
 pub(crate) use field::at_capacity;
 pub(crate) use load::Config;
-pub(crate) use rules::by_house_rules;
-pub(crate) use settings::settings;
+pub(crate) use rules::by_session_policy;
+pub(crate) use settings::{THEMES, settings};
 pub(crate) use source::shown;

@@ -1,15 +1,12 @@
 //! Paths of the home and the settings files.
 
 use std::env;
-use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
-use rustix::io::Errno;
 
 use super::file::SettingsFile;
 use super::source::shown;
@@ -57,50 +54,31 @@ pub(super) fn user_file() -> (Option<PathBuf>, Result<Option<SettingsFile>, Comm
 
 /// Looks for a project's settings in a directory and those above it, up to the user's own.
 ///
-/// A command that runs inside the home, as `mw settle` does, belongs to no project. Every command runs this and most find
-/// nothing, so one path is shortened as bytes instead of building new paths.
+/// A command that runs inside the home, as `mw settle` does, belongs to no project.
 pub(super) fn project_file(directory: &Path, home: &Path) -> Result<Option<SettingsFile>, CommandError> {
-    let mut path = directory.as_os_str().as_bytes().to_vec();
-    if is_inside(&path, home.as_os_str().as_bytes()) {
+    if !home.as_os_str().is_empty() && directory.starts_with(home) {
         return Ok(None);
     }
-    let top = env::var_os("HOME").unwrap_or_default();
-    loop {
-        let is_top = path == top.as_bytes();
-        // Only the root ends in a slash; it is removed first.
-        let length = if path == b"/" { 0 } else { path.len() };
-        path.truncate(length);
-        path.extend_from_slice(b"/");
-        path.extend_from_slice(PROJECT_FILE.as_bytes());
-        if let Some(file) = open_project_file(OsStr::from_bytes(&path))? {
+    let top = variable("HOME");
+    for directory in directory.ancestors() {
+        if let Some(file) = open_project_file(&directory.join(PROJECT_FILE))? {
             return Ok(Some(file));
         }
-        path.truncate(length);
-        let Some(parent) = path.iter().rposition(|byte| *byte == b'/').filter(|_| !is_top) else {
-            return Ok(None);
-        };
-        path.truncate(parent.max(1));
+        if Some(directory) == top.as_deref() {
+            break;
+        }
     }
-}
-
-/// Returns whether a path is a directory or below it.
-fn is_inside(path: &[u8], directory: &[u8]) -> bool {
-    let rest = path.strip_prefix(directory).filter(|_| !directory.is_empty());
-    rest.is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
+    Ok(None)
 }
 
 /// Reads a project file, if it exists and may be used.
-fn open_project_file(path: &OsStr) -> Result<Option<SettingsFile>, CommandError> {
+fn open_project_file(path: &Path) -> Result<Option<SettingsFile>, CommandError> {
     // Nonblocking, because a named pipe would wait for a writer.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
-    let opened = match rustix::fs::open(path, flags, Mode::empty()) {
-        Err(Errno::NOENT) => return Ok(None),
-        opened => opened.map(File::from).map_err(io::Error::from),
-    };
-    let path = Path::new(path);
+    let opened = rustix::fs::open(path, flags, Mode::empty()).map_err(io::Error::from);
     let read = match opened {
         Err(error) if is_absent(path, &error) => return Ok(None),
-        opened => opened.and_then(|file| read_project_file(path, file)),
+        opened => opened.and_then(|file| read_project_file(path, file.into())),
     };
     match read {
         Ok(Some(bytes)) => SettingsFile::new(path.to_owned(), bytes).map(Some),
@@ -146,18 +124,4 @@ fn is_absent(path: &Path, error: &io::Error) -> bool {
 fn unreadable(path: &Path, error: &io::Error, hint: &str) -> CommandError {
     let shown = shown(&path.to_string_lossy());
     CommandError::usage(format!("cannot read {shown}: {error}"), format!("correct or remove it; {hint}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_directory_holds_itself_and_what_is_below() {
-        assert!(is_inside(b"/a/b", b"/a/b"));
-        assert!(is_inside(b"/a/b/c", b"/a/b"));
-        assert!(!is_inside(b"/a/bc", b"/a/b"));
-        assert!(!is_inside(b"/a", b"/a/b"));
-        assert!(!is_inside(b"/a", b""));
-    }
 }

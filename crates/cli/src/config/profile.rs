@@ -50,11 +50,7 @@ pub(super) static PROFILES: [Profile; Dialect::ALL.len()] = [
         // Its tasks never outlive their host.
         values: &[("session.end", "kill")],
         aliases: &[
-            alias(
-                "behavior.maxBackgroundTasks",
-                "queue.max_running",
-                Accepts::Count { least: 1, most: MOST_RUNNING },
-            ),
+            alias("behavior.maxBackgroundTasks", "queue.max_running", Accepts::Count(1..=MOST_RUNNING)),
             alias("behavior.backgroundOutputCap", "output.cap", CAP),
             alias("behavior.backgroundStallWatchdogMs", "stall.ms", STALL),
             alias("behavior.disableBackgroundTasks", "tools.no_background", Accepts::Flag),
@@ -65,13 +61,9 @@ pub(super) static PROFILES: [Profile; Dialect::ALL.len()] = [
         root: Some(".mycode"),
         values: &[("queue.max_running", "10"), ("run.shell", "bash"), ("retention.max_age", "24h")],
         aliases: &[
-            alias("maxConcurrentTasks", "queue.max_running", Accepts::Count { least: 1, most: MOST_RUNNING }),
+            alias("maxConcurrentTasks", "queue.max_running", Accepts::Count(1..=MOST_RUNNING)),
             alias("maxOutputSize", "output.cap", CAP),
-            alias(
-                "taskRetention",
-                "retention.max_age",
-                Accepts::Milliseconds { least: 0, most: 3650 * 86_400_000 },
-            ),
+            alias("taskRetention", "retention.max_age", Accepts::Milliseconds(0..=3650 * 86_400_000)),
         ],
     },
     // It keeps tasks until they are cleared or their session is deleted.
@@ -91,12 +83,8 @@ pub(super) static PROFILES: [Profile; Dialect::ALL.len()] = [
             ("session.end", "kill"),
         ],
         aliases: &[
-            alias("background.maxConcurrent", "queue.max_running", Accepts::Count { least: 1, most: 20 }),
-            alias(
-                "background.defaultTimeout",
-                "run.timeout",
-                Accepts::Milliseconds { least: 0, most: 31_536_000_000 },
-            ),
+            alias("background.maxConcurrent", "queue.max_running", Accepts::Count(1..=20)),
+            alias("background.defaultTimeout", "run.timeout", Accepts::Milliseconds(0..=31_536_000_000)),
             alias("background.maxBufferSize", "tools.stream_bytes", STREAM_BYTES),
             alias("background.killOnSessionEnd", "session.kill_tasks", Accepts::Flag),
         ],
@@ -108,15 +96,11 @@ pub(super) static PROFILES: [Profile; Dialect::ALL.len()] = [
         aliases: &[
             Alias {
                 variable: Some("CO_BACKGROUND_MAX_CONCURRENT"),
-                ..alias(
-                    "background_max_concurrent",
-                    "queue.max_running",
-                    Accepts::Count { least: 1, most: MOST_RUNNING },
-                )
+                ..alias("background_max_concurrent", "queue.max_running", Accepts::Count(1..=MOST_RUNNING))
             },
             Alias {
                 variable: Some("CO_BACKGROUND_TASK_RETENTION_DAYS"),
-                ..alias("background_task_retention_days", "retention.max_age", Accepts::Days { most: 3650 })
+                ..alias("background_task_retention_days", "retention.max_age", Accepts::Days(3650))
             },
             Alias {
                 variable: Some("CO_BACKGROUND_AUTO_CLEANUP"),

@@ -9,8 +9,8 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use meanwhile::engine::{HouseRules, Policy, RuleText};
-use meanwhile::model::approval::{Deed, Proposal};
+use meanwhile::engine::{Policy, RuleText, SessionPolicy};
+use meanwhile::model::approval::{Proposal, ProposedAction};
 use meanwhile::policy::{Decision, Dialect, Mode, Rule, RuleOrigin, Rules, Tool};
 use serde::Deserialize;
 
@@ -55,14 +55,14 @@ impl Config {
     ///
     /// # Errors
     /// When a rule cannot be used, or the current directory is gone.
-    pub(crate) fn house_rules(&self) -> Result<HouseRules, CommandError> {
+    pub(crate) fn session_policy(&self) -> Result<SessionPolicy, CommandError> {
         self.rules()?;
         let rules = self.rule_files.iter().map(|(origin, path, text)| RuleText {
             by_user: *origin == RuleOrigin::User,
             path: path.clone(),
             text: text.clone(),
         });
-        Ok(HouseRules {
+        Ok(SessionPolicy {
             mode: self.policy.mode.name().to_owned(),
             is_chosen: false,
             profile: self.dialect().profile().to_owned(),
@@ -85,7 +85,7 @@ impl Config {
                 "approve it once, or for its session with --session",
             )
         };
-        let Deed::Start { command, cwd, .. } = &proposal.deed else {
+        let ProposedAction::Start { command, cwd, .. } = &proposal.action else {
             return Err(no_rule("it does not start a command".to_owned()));
         };
         let pattern = command.to_line();
@@ -127,8 +127,8 @@ impl Config {
 ///
 /// # Errors
 /// When a rule cannot be used.
-pub(crate) fn by_house_rules(house: &HouseRules) -> Result<Policy, CommandError> {
-    let files: Vec<_> = house
+pub(crate) fn by_session_policy(session_policy: &SessionPolicy) -> Result<Policy, CommandError> {
+    let files: Vec<_> = session_policy
         .rules
         .iter()
         .map(|file| {
@@ -137,10 +137,10 @@ pub(crate) fn by_house_rules(house: &HouseRules) -> Result<Policy, CommandError>
         })
         .collect();
     Ok(Policy {
-        mode: Mode::named(&house.mode).unwrap_or_default(),
-        dialect: Dialect::of_profile(&house.profile).unwrap_or_default(),
-        ci_reads: house.ci_reads,
-        writable: house.writable.clone(),
+        mode: Mode::named(&session_policy.mode).unwrap_or_default(),
+        dialect: Dialect::of_profile(&session_policy.profile).unwrap_or_default(),
+        ci_reads: session_policy.ci_reads,
+        writable: session_policy.writable.clone(),
         rules: Arc::new(rules_of(&files)?),
         ..Policy::default()
     })

@@ -3,12 +3,13 @@
 use super::accepts::{Accepts, Value};
 use super::load::Config;
 
+/// What the variables of all settings begin with.
+pub(super) const PREFIX: &str = "MEANWHILE_";
+
 /// One setting: its names, its meaning, what it accepts, and the field that holds its value.
 pub(crate) struct Setting {
     /// `section.key` in a file.
     pub(crate) name: &'static str,
-    /// The variable that overrides it: `MEANWHILE_SECTION_KEY`.
-    pub(super) variable: &'static str,
     pub(crate) help: &'static str,
     pub(crate) accepts: Accepts,
     /// What a project file may do to it.
@@ -67,9 +68,15 @@ impl InProject {
 }
 
 impl Setting {
-    /// Returns the variable that overrides it.
-    pub(crate) const fn variable(&self) -> &'static str {
-        self.variable
+    /// Returns the variable that overrides it: `MEANWHILE_SECTION_KEY`.
+    pub(crate) fn variable(&self) -> String {
+        format!("{PREFIX}{}", self.name.replace('.', "_").to_uppercase())
+    }
+
+    /// Returns whether a variable overrides it. Every command asks that for every setting, so nothing is put together.
+    pub(super) fn has_variable(&self, name: &str) -> bool {
+        let spelt = self.name.bytes().map(|byte| if byte == b'.' { b'_' } else { byte.to_ascii_uppercase() });
+        name.strip_prefix(PREFIX).is_some_and(|rest| rest.bytes().eq(spelt))
     }
 
     /// Returns the value as text.
@@ -80,56 +87,6 @@ impl Setting {
     /// Returns its section and its key; the section may be empty.
     pub(super) fn section_and_key(&self) -> (&'static str, &'static str) {
         self.name.split_once('.').unwrap_or(("", self.name))
-    }
-}
-
-/// Makes a setting of a field of [`Config`]: its name, what it accepts, what a project file may do, the field, and what
-/// it means. The type of the field says how it is read and shown.
-macro_rules! setting {
-    ($name:literal, $accepts:expr, $in_project:expr, $($field:tt).+, $help:literal) => {
-        Setting {
-            name: $name,
-            variable: {
-                const BYTES: [u8; $name.len() + $crate::config::setting::PREFIX.len()] =
-                    $crate::config::setting::variable_of($name);
-                $crate::config::setting::variable_text(&BYTES)
-            },
-            help: $help,
-            accepts: $accepts,
-            in_project: $in_project,
-            get: |config| $crate::config::field::Field::value(&config.$($field).+),
-            set: |config, value| $crate::config::field::Field::take(&mut config.$($field).+, value),
-        }
-    };
-}
-pub(super) use setting;
-
-/// What the variables of all settings begin with.
-pub(super) const PREFIX: &str = "MEANWHILE_";
-
-/// Spells the variable of a setting, when this is compiled: nothing is put together when a command starts.
-pub(super) const fn variable_of<const LENGTH: usize>(name: &str) -> [u8; LENGTH] {
-    let (prefix, name) = (PREFIX.as_bytes(), name.as_bytes());
-    let mut bytes = [0; LENGTH];
-    let mut at = 0;
-    while at < LENGTH {
-        bytes[at] = if at < prefix.len() {
-            prefix[at]
-        } else if name[at - prefix.len()] == b'.' {
-            b'_'
-        } else {
-            name[at - prefix.len()].to_ascii_uppercase()
-        };
-        at += 1;
-    }
-    bytes
-}
-
-/// Returns it as text; names are ASCII.
-pub(super) const fn variable_text(bytes: &'static [u8]) -> &'static str {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => text,
-        Err(_) => "",
     }
 }
 

@@ -25,7 +25,7 @@ pub(crate) enum Source {
     Profile(&'static str),
     User(Place),
     Project(Place),
-    Environment(&'static str),
+    Environment(String),
 }
 
 impl Source {

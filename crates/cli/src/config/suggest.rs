@@ -1,5 +1,7 @@
 //! Suggests a setting for a misspelt name.
 
+use strsim::levenshtein;
+
 use super::settings::settings;
 
 /// The maximum number of letters by which two names may differ.
@@ -11,26 +13,10 @@ pub(super) fn nearest(name: &str) -> Option<&'static str> {
         let key = setting.split_once('.').map_or(setting, |(_, key)| key);
         let given = name.rsplit_once('.').map_or(name, |(_, key)| key);
         // In another section the key must be the same.
-        if key == given { 1 } else { letters_apart(name, setting) }
+        if key == given { 1 } else { levenshtein(name, setting) }
     };
     let found = settings().map(|setting| (distance(setting.name), setting.name)).min()?;
     (found.0 <= FAR.min(name.len() / 3)).then_some(found.1)
-}
-
-/// Counts the letters to insert, remove or replace in one text to get the other.
-fn letters_apart(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (at, letter) in a.chars().enumerate() {
-        let mut corner = row[0];
-        row[0] = at + 1;
-        for (column, other) in b.iter().enumerate() {
-            let replaced = corner + usize::from(letter != *other);
-            corner = row[column + 1];
-            row[column + 1] = replaced.min(corner + 1).min(row[column] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 use meanwhile::engine::ApprovalPatience;
 use meanwhile::policy::Mode;
 use mw_agents::Tells;
-use mw_tools::USUAL_WAIT_MS;
 
 /// Settings of tool calls.
 pub(crate) struct ToolSettings {
@@ -13,19 +12,6 @@ pub(crate) struct ToolSettings {
     pub(crate) wait_ms: u64,
     pub(crate) no_background: bool,
     pub(crate) notices: bool,
-}
-
-impl Default for ToolSettings {
-    fn default() -> Self {
-        Self {
-            reply_bytes: 8 << 10,
-            stream_bytes: 1 << 20,
-            longest_call_ms: 240_000,
-            wait_ms: USUAL_WAIT_MS,
-            no_background: false,
-            notices: true,
-        }
-    }
 }
 
 impl ToolSettings {
@@ -41,12 +27,6 @@ pub(crate) struct ChatSettings {
     pub(crate) layout: String,
 }
 
-impl Default for ChatSettings {
-    fn default() -> Self {
-        Self { auto_wake: true, layout: "auto".to_owned() }
-    }
-}
-
 /// Settings of subagents.
 pub(crate) struct SubagentSettings {
     pub(crate) max_depth: u32,
@@ -54,18 +34,6 @@ pub(crate) struct SubagentSettings {
     pub(crate) silence_ms: u64,
     pub(crate) linger_ms: u64,
     pub(crate) default: String,
-}
-
-impl Default for SubagentSettings {
-    fn default() -> Self {
-        Self {
-            max_depth: 2,
-            cancel_ms: 2000,
-            silence_ms: 300_000,
-            linger_ms: 600_000,
-            default: String::new(),
-        }
-    }
 }
 
 /// Settings of the built-in agent.
@@ -77,20 +45,6 @@ pub(crate) struct AgentSettings {
     pub(crate) max_requests: u64,
     pub(crate) max_calls: u64,
     pub(crate) silence_ms: u64,
-}
-
-impl Default for AgentSettings {
-    fn default() -> Self {
-        Self {
-            model: None,
-            base_url: None,
-            key_file: None,
-            context_tokens: 128_000,
-            max_requests: 100,
-            max_calls: 500,
-            silence_ms: 180_000,
-        }
-    }
 }
 
 /// Settings of the policy.

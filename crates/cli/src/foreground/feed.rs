@@ -63,7 +63,8 @@ impl Feed {
 /// Copies until the input ends or the command stops reading, then closes the command's standard input.
 fn pass_on(settings: Settings, scope: &Scope, id: &TaskId, mut source: File) -> Result<(), Error> {
     let runtime = Runtime::open(settings)?;
-    let Some(mut sink) = sink(&runtime, scope, id)? else { return Ok(()) };
+    let opened = while_it_runs(&runtime, scope, id, || runtime.live().open_input(id))?;
+    let Some(mut sink) = opened else { return Ok(()) };
     let copied = io::copy(&mut source, &mut sink);
     drop(sink);
     let closed = runtime.live().input(id.as_str(), scope, &[], true);
@@ -115,34 +116,30 @@ fn type_some(
     part: &[u8],
     eof: bool,
 ) -> Result<Option<usize>, Error> {
-    loop {
-        let task = runtime.tasks().task(id.as_str(), scope)?;
-        if task.status.is_terminal() {
-            return Ok(None);
-        }
-        if task.pid.is_some() {
-            match runtime.live().type_some(id, part, eof) {
-                Ok((taken, end_is_due)) if taken > 0 || (eof && !end_is_due) => return Ok(Some(taken)),
-                // It does not read now, or is about to end.
-                Ok(_) | Err(Error::Refused { .. }) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        std::thread::sleep(LOOK);
-    }
+    while_it_runs(runtime, scope, id, || match runtime.live().type_some(id, part, eof) {
+        Ok((taken, end_is_due)) if taken > 0 || (eof && !end_is_due) => Ok(Some(taken)),
+        // It does not read now, or is about to end.
+        Ok(_) | Err(Error::Refused { .. }) => Ok(None),
+        Err(error) => Err(error),
+    })
 }
 
-/// Waits until the task has its standard input; none if it ends before.
-fn sink(runtime: &Runtime, scope: &Scope, id: &TaskId) -> Result<Option<File>, Error> {
+/// Tries again and again once the task has started; none if it ends before a try has a result.
+fn while_it_runs<T>(
+    runtime: &Runtime,
+    scope: &Scope,
+    id: &TaskId,
+    attempt: impl Fn() -> Result<Option<T>, Error>,
+) -> Result<Option<T>, Error> {
     loop {
         let task = runtime.tasks().task(id.as_str(), scope)?;
         if task.status.is_terminal() {
             return Ok(None);
         }
         if task.pid.is_some()
-            && let Some(sink) = runtime.live().open_input(id)?
+            && let Some(found) = attempt()?
         {
-            return Ok(Some(sink));
+            return Ok(Some(found));
         }
         std::thread::sleep(LOOK);
     }

@@ -1,6 +1,6 @@
 //! Attached tasks: the terminal, input and output, and why a task is still queued.
 
 pub(crate) mod feed;
-pub(crate) mod follow;
 pub(crate) mod queued;
+pub(crate) mod streams;
 pub(crate) mod terminal;

@@ -5,10 +5,13 @@
 //! not, and the notification would be lost.
 
 use std::io::Write;
+use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use meanwhile::engine::{Moment, Runtime, SessionInfo};
 use mw_agents::hosts::HookCall;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use crate::error::CommandError;
 
@@ -27,29 +30,30 @@ pub(crate) fn is_interactive(variable: impl Fn(&str) -> Option<String>) -> bool 
 /// Waits for a notification of a session while it has live tasks. Returns the exit code.
 pub(crate) fn wake(runtime: &Runtime, session: &str, call: &HookCall) -> Result<u8, CommandError> {
     let Some(_only_one) = runtime.notifications().only_waker(session) else { return Ok(0) };
-    let host = runtime.sessions().program_above(std::process::id());
-    let ear = runtime.listen()?;
+    // A descriptor, because another process may get the pid of a host that has exited.
+    let host = runtime.sessions().program_above(std::process::id()).and_then(open_process);
+    let listener = runtime.listen()?;
     while let Some(info) = known(runtime, session)? {
-        let is_gone = host.is_none_or(|host| !is_alive(host));
+        let is_gone = host.as_ref().is_none_or(has_exited);
         if is_gone || (info.live == 0 && info.notices == 0) {
             break;
         }
         if info.notices > 0 {
-            // Not `ear.wait`, because wake-ups may come all the time.
+            // Not `listener.wait`, because wake-ups may come all the time.
             std::thread::sleep(LET_OTHERS);
             if tell(runtime, session, call)? {
                 return Ok(WAKES);
             }
         }
-        ear.wait(LOOK_EVERY);
+        listener.wait(LOOK_EVERY);
     }
     Ok(0)
 }
 
 /// Writes the undelivered notifications. Returns whether there were any.
 fn tell(runtime: &Runtime, session: &str, call: &HookCall) -> Result<bool, CommandError> {
-    let teller = runtime.notifications().teller(session)?;
-    let mut delivery = teller.drain(Moment::Idle)?;
+    let relay = runtime.notifications().relay(session)?;
+    let mut delivery = relay.drain(Moment::Idle)?;
     delivery.keep(HookCall::fitting(delivery.notices()))?;
     let Some(text) = call.waking_text(delivery.notices()) else { return Ok(false) };
     let mut out = std::io::stderr().lock();
@@ -62,7 +66,12 @@ fn known(runtime: &Runtime, session: &str) -> Result<Option<SessionInfo>, Comman
     Ok(runtime.sessions().list()?.into_iter().find(|info| info.id == session))
 }
 
-fn is_alive(pid: u32) -> bool {
-    let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
-    pid.is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok())
+fn open_process(pid: u32) -> Option<OwnedFd> {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw)?;
+    pidfd_open(pid, PidfdFlags::empty()).ok()
+}
+
+fn has_exited(process: &OwnedFd) -> bool {
+    let mut polled = [PollFd::new(process, PollFlags::IN)];
+    poll(&mut polled, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
 }

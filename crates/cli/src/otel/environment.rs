@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use meanwhile::TraceSettings;
 use meanwhile::model::Sampler;
+use percent_encoding::percent_decode_str;
 
 /// The default timeout of an export.
 const USUAL_TIMEOUT_MS: u64 = 10_000;
@@ -117,24 +118,9 @@ fn obstacle(url: &str, protocol: Option<&str>) -> Option<String> {
 /// Reads `name=value,name=value`, with %-escapes in values.
 fn pairs(text: &str) -> Vec<(String, String)> {
     let split = text.split(',').filter_map(|pair| pair.split_once('='));
-    let trimmed = split.map(|(name, value)| (name.trim().to_owned(), unescaped(value.trim())));
+    let unescaped = |value: &str| percent_decode_str(value.trim()).decode_utf8_lossy().into_owned();
+    let trimmed = split.map(|(name, value)| (name.trim().to_owned(), unescaped(value)));
     trimmed.filter(|(name, _)| !name.is_empty()).collect()
-}
-
-fn unescaped(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let escaped = (*first == b'%').then(|| text_byte(after)).flatten();
-        bytes.push(escaped.unwrap_or(*first));
-        rest = if escaped.is_some() { &after[2..] } else { after };
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
-}
-
-fn text_byte(digits: &[u8]) -> Option<u8> {
-    let pair = std::str::from_utf8(digits.get(..2)?).ok()?;
-    u8::from_str_radix(pair, 16).ok()
 }
 
 #[cfg(test)]

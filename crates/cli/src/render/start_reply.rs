@@ -27,11 +27,7 @@ impl<'a> StartReply<'a> {
     /// once counts as started, as does one that is skipped later.
     pub(crate) fn show(started: &Started, context: &Context) -> CommandResult {
         let task = &started.task;
-        if context.json {
-            render::json(&StartReply::of(task))?;
-        } else {
-            render::out(&render::started(started, context.colour()))?;
-        }
+        context.show(&StartReply::of(task), || render::started(started, context.colour()))?;
         let is_skipped = matches!(task.cause_value(), Some(Cause::Skipped { .. }));
         Ok(if task.never_ran() && !is_skipped { exit_code::of_task(task) } else { 0 })
     }

@@ -26,15 +26,12 @@ pub(crate) fn show(context: &Context, runtime: &Runtime, task: &Task, lines: u64
         let text = runtime.reader().read_shown(task.id.as_str(), &context.scope(), &request);
         last_bytes(&text.map(|reply| clean_text(&reply.text())).unwrap_or_default())
     };
-    if context.json {
-        let mut value = serde_json::to_value(task).map_err(std::io::Error::from)?;
-        value["output"] = output.into();
-        render::out(&format!("{value}\n"))?;
-    } else {
+    let mut value = serde_json::to_value(task).map_err(std::io::Error::from)?;
+    value["output"] = output.as_str().into();
+    context.show(&value, || {
         let answer = (lines > 0 && task.status.is_terminal()).then(|| answer(runtime, task)).flatten();
-        render::out(&render::status(task, answer.as_deref().unwrap_or(&output), context.colour()))?;
-    }
-    Ok(0)
+        render::status(task, answer.as_deref().unwrap_or(&output), context.colour())
+    })
 }
 
 /// Returns the answer of an agent, or why there is none. It says more than the end of the log.

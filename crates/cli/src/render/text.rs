@@ -38,15 +38,16 @@ pub(crate) fn is_unwritten(error: &std::io::Error) -> bool {
 
 /// Prints an error and a hint on stderr, in the format of argument errors.
 pub(crate) fn failure(message: &str, hint: &str) {
-    aside(&format!("{} {message}", label("error:", "1;31")));
-    if !hint.is_empty() {
-        aside(&format!("{} {hint}", label("hint:", "36")));
-    }
+    complain(&label("error:", "1;31"), message, hint);
 }
 
 /// Prints a warning on stderr.
 pub(crate) fn warning(message: &str, hint: &str) {
-    aside(&format!("{} {message}", label("warning:", "1;33")));
+    complain(&label("warning:", "1;33"), message, hint);
+}
+
+fn complain(label_of_message: &str, message: &str, hint: &str) {
+    aside(&format!("{label_of_message} {message}"));
     if !hint.is_empty() {
         aside(&format!("{} {hint}", label("hint:", "36")));
     }

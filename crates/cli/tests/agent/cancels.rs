@@ -1,4 +1,4 @@
-//! Turns that are cancelled: everything stops at once, and the session goes on.
+//! Cancelled turns: everything stops at once, and the session continues.
 
 use mw_testkit::model_endpoint::{Answer, ModelEndpoint};
 use mw_testkit::{SOON, wait_until};
@@ -8,7 +8,7 @@ use crate::editor::Editor;
 use crate::home;
 
 #[test]
-fn a_model_in_the_middle_of_its_answer_is_left() {
+fn a_cancel_stops_a_streaming_model_response() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     endpoint.will(Answer::text("well").hold()).will(Answer::text("again"));
@@ -19,12 +19,12 @@ fn a_model_in_the_middle_of_its_answer_is_left() {
     assert_eq!(editor.end(id).reason(), "cancelled");
     wait_until(SOON, "the stream was dropped", || (endpoint.abandoned() == 1).then_some(()));
     assert_eq!(editor.turn("go on").said(), "again");
-    // What the user saw of it is kept.
+    // The text that the user has seen is kept.
     assert!(endpoint.request(1).says("well"));
 }
 
 #[test]
-fn a_cancellation_right_behind_its_prompt_ends_the_turn() {
+fn a_cancel_sent_right_after_the_prompt_ends_the_turn() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     let mut editor = Editor::new(&home);
@@ -37,7 +37,7 @@ fn a_cancellation_right_behind_its_prompt_ends_the_turn() {
 }
 
 #[test]
-fn a_command_that_is_waited_for_ends_and_the_rest_is_not_begun() {
+fn a_cancel_kills_the_foreground_command_and_skips_the_remaining_calls() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     let call = json!({"command": "echo $$ > pid; sleep 600"});
@@ -50,7 +50,7 @@ fn a_command_that_is_waited_for_ends_and_the_rest_is_not_begun() {
     let turn = editor.end(id);
     assert_eq!((turn.reason(), turn.results()[0].1.as_str()), ("cancelled", "cancelled by the user"));
     wait_until(SOON, "the command has ended", || (!mw_testkit::alive(pid)).then_some(()));
-    // The model is told what became of both calls, and the end is no news.
+    // The model gets results for both calls, and the end is not notified.
     assert_eq!(editor.turn("go on").said(), "again");
     let asked = endpoint.request(1);
     assert!(asked.says("cancelled by the user") && asked.says("not run"));
@@ -59,7 +59,7 @@ fn a_command_that_is_waited_for_ends_and_the_rest_is_not_begun() {
 }
 
 #[test]
-fn a_question_that_nobody_answers_can_be_cancelled() {
+fn an_unanswered_permission_request_can_be_cancelled() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     endpoint.will(Answer::empty().call("shell", json!({"command": "rm x"})));
@@ -71,7 +71,7 @@ fn a_question_that_nobody_answers_can_be_cancelled() {
 }
 
 #[test]
-fn a_wait_for_an_endpoint_can_be_cancelled() {
+fn a_wait_for_the_model_endpoint_can_be_cancelled() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     endpoint.will(Answer::status(429, "slow down").header("retry-after", "50"));
@@ -83,7 +83,7 @@ fn a_wait_for_an_endpoint_can_be_cancelled() {
 }
 
 #[test]
-fn a_prompt_can_be_taken_back_as_a_request() {
+fn a_cancel_request_for_the_prompt_ends_the_turn() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     endpoint.will(Answer::text("well").hold());

@@ -11,7 +11,7 @@ use crate::editor::Editor;
 use crate::home;
 
 #[test]
-fn garbage_is_answered_and_the_session_goes_on() {
+fn malformed_messages_get_errors_and_the_session_continues() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     endpoint.will(Answer::text("still here"));
@@ -35,7 +35,7 @@ fn garbage_is_answered_and_the_session_goes_on() {
 }
 
 #[test]
-fn a_newer_client_is_answered_with_the_version_that_is_spoken() {
+fn a_newer_client_gets_the_supported_protocol_version() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     endpoint.will(Answer::text("fine"));
@@ -49,7 +49,7 @@ fn a_newer_client_is_answered_with_the_version_that_is_spoken() {
 }
 
 #[test]
-fn a_second_prompt_is_refused_while_a_turn_is_under_way() {
+fn a_second_prompt_is_refused_during_a_turn() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     endpoint.will(Answer::text("first").hold());
@@ -66,7 +66,7 @@ fn a_second_prompt_is_refused_while_a_turn_is_under_way() {
 }
 
 #[test]
-fn two_sessions_work_side_by_side() {
+fn two_sessions_run_in_parallel() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     endpoint.otherwise(|request| {
@@ -87,7 +87,7 @@ fn two_sessions_work_side_by_side() {
 }
 
 #[test]
-fn a_client_that_goes_in_the_middle_of_a_turn_ends_the_agent_and_no_task() {
+fn a_client_that_disconnects_during_a_turn_ends_the_agent_but_no_task() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     endpoint.will(Answer::empty().call("shell", json!({"command": "echo $$ > pid; sleep 600"})));
@@ -100,7 +100,7 @@ fn a_client_that_goes_in_the_middle_of_a_turn_ends_the_agent_and_no_task() {
 }
 
 #[test]
-fn every_way_to_be_told_to_end_is_heeded_in_the_middle_of_an_answer() {
+fn signals_and_end_of_input_end_the_agent_during_a_response() {
     for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
         let endpoint = ModelEndpoint::new();
         let home = home(&endpoint);

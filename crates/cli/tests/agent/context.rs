@@ -1,4 +1,4 @@
-//! What the model has in mind: the project's instructions, and a conversation that fits.
+//! The context of the model: project instructions, and a conversation that is summarised to fit.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use crate::editor::Editor;
 use crate::home;
 
 #[test]
-fn the_projects_instructions_come_first() {
+fn project_instructions_come_before_the_conversation() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     fs::write(home.work().join("CLAUDE.md"), "second choice").unwrap();
@@ -25,13 +25,13 @@ fn the_projects_instructions_come_first() {
 }
 
 #[test]
-fn a_long_conversation_is_summarised_and_its_end_kept() {
+fn a_long_conversation_is_summarised_and_its_last_messages_are_kept() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint).with_env("MEANWHILE_AGENT_CONTEXT_TOKENS", "10000");
     let mut editor = Editor::new(&home);
     endpoint.will(Answer::text(&format!("old {}", "words ".repeat(200))));
     editor.turn("the first wish");
-    // The model says that nearly everything is used up.
+    // The model reports that its context is nearly full.
     endpoint.will(Answer::text("middle").usage(9000, 100));
     editor.turn("the second wish");
     endpoint.will(Answer::text("SUMMARY: two wishes")).will(Answer::text("fresh"));
@@ -43,7 +43,7 @@ fn a_long_conversation_is_summarised_and_its_end_kept() {
     let asked = endpoint.request(3);
     assert!(asked.says("SUMMARY: two wishes") && asked.says("the third wish"), "{}", asked.body);
     assert!(!asked.says("the first wish") && !asked.says("old words"), "{}", asked.body);
-    // It holds for the next process, too.
+    // The next process uses the summary too.
     let session = editor.session.clone();
     drop(editor);
     let mut editor = Editor::greeting(home.command(["acp"]), &json!({}));
@@ -55,14 +55,14 @@ fn a_long_conversation_is_summarised_and_its_end_kept() {
 }
 
 #[test]
-fn in_a_long_turn_calls_stay_with_their_results_and_the_wish_stays() {
+fn summarising_a_long_turn_keeps_the_prompt_and_pairs_of_calls_and_results() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint).with_env("MEANWHILE_AGENT_CONTEXT_TOKENS", "10000");
     fs::write(home.work().join("long"), "line of text\n".repeat(3000)).unwrap();
     let reads = || Answer::empty().call("read_file", json!({"path": "long"}));
     endpoint.will(reads()).will(Answer::text("SUMMARY: read it")).will(Answer::text("done"));
     let turn = Editor::new(&home).turn("read the long file");
-    // The result alone is nearly the whole memory: it stays with its call, and there is nothing to sum up but the wish.
+    // The result nearly fills the context: it stays with its call, and only the prompt can be summarised.
     assert_eq!(turn.said(), "done");
     let asked = endpoint.request(2);
     let roles: Vec<_> =
@@ -72,7 +72,7 @@ fn in_a_long_turn_calls_stay_with_their_results_and_the_wish_stays() {
 }
 
 #[test]
-fn when_no_summary_can_be_had_that_is_said_and_the_turn_goes_on() {
+fn a_failed_summary_is_reported_and_the_turn_continues() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint).with_env("MEANWHILE_AGENT_CONTEXT_TOKENS", "10000");
     let mut editor = Editor::new(&home);
@@ -83,7 +83,7 @@ fn when_no_summary_can_be_had_that_is_said_and_the_turn_goes_on() {
     assert_eq!(turn.said(), "fresh");
     assert!(turn.thought().contains("2 earlier messages are omitted from this turn"), "{}", turn.thought());
     assert!(endpoint.request(2).says("2 later messages are omitted for now"));
-    // They are not lost: the next turn sums them up, in another process, too.
+    // The messages are not lost: the next turn summarises them, also in another process.
     let session = editor.session.clone();
     endpoint.will(Answer::text("SUMMARY: two wishes")).will(Answer::text("later"));
     assert_eq!(editor.turn("the third wish").said(), "later");

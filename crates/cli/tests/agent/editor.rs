@@ -13,7 +13,7 @@ pub(crate) struct Editor {
 
 /// A turn that ended.
 pub(crate) struct Turn {
-    /// The answer to the prompt, as it came.
+    /// The response to the prompt.
     pub(crate) answer: Value,
     pub(crate) updates: Vec<Value>,
 }
@@ -28,7 +28,7 @@ impl Editor {
         Self::with(home, invocation, &json!({}))
     }
 
-    /// The same for a client with these abilities.
+    /// Does the same for a client with these capabilities.
     pub(crate) fn with(home: &Home, invocation: Invocation, abilities: &Value) -> Self {
         let mut editor = Self::greeting(invocation, abilities);
         let params = json!({"cwd": home.work(), "mcpServers": []});
@@ -38,14 +38,14 @@ impl Editor {
         editor
     }
 
-    /// Says nothing.
+    /// Starts an agent without sending anything.
     pub(crate) fn silent(invocation: Invocation) -> Self {
-        // Most tests have the gate open; these are about it.
+        // Most tests run without approval; these test the approval.
         let host = Host::silent(invocation.without("MEANWHILE_MODE"));
         Self { host, session: String::new(), updates: Vec::new() }
     }
 
-    /// Says hello and opens no session.
+    /// Initializes the agent without opening a session.
     pub(crate) fn greeting(invocation: Invocation, abilities: &Value) -> Self {
         let mut editor = Self::silent(invocation);
         let hello = editor.ask("initialize", &json!({"protocolVersion": 1, "clientCapabilities": abilities}));
@@ -53,15 +53,15 @@ impl Editor {
         editor
     }
 
-    /// Asks and waits for the answer.
+    /// Sends a request and waits for the response.
     pub(crate) fn ask(&mut self, method: &str, params: &Value) -> Value {
         let id = self.host.ask(method, params);
         self.host.until("an answer", |message| message["id"] == id && message.get("method").is_none())
     }
 
-    /// Waits for words on its error stream.
-    pub(crate) fn complains(&self, words: &str) {
-        wait_until(SOON, words, || self.host.server.complained().contains(words).then_some(()));
+    /// Waits for a text on its standard error.
+    pub(crate) fn until_stderr(&self, words: &str) {
+        wait_until(SOON, words, || self.host.server.stderr_text().contains(words).then_some(()));
     }
 
     /// Begins a turn.
@@ -88,7 +88,7 @@ impl Editor {
         self.host.send(&json!({"jsonrpc": "2.0", "id": request["id"], "result": result}));
     }
 
-    /// Answers the next question for permission with one of its options.
+    /// Answers the next permission request with one of its options.
     pub(crate) fn permit(&mut self, option: &str) -> Value {
         let request = self.asked("session/request_permission");
         self.answer(&request, &json!({"outcome": {"outcome": "selected", "optionId": option}}));
@@ -100,7 +100,7 @@ impl Editor {
         self.host.send(&json!({"jsonrpc": "2.0", "method": "session/cancel", "params": params}));
     }
 
-    /// Waits for the end of a turn; everything that came before it belongs to it.
+    /// Waits for the end of a turn; all messages before it belong to it.
     pub(crate) fn end(&mut self, id: i64) -> Turn {
         let answer = self
             .host
@@ -118,13 +118,13 @@ impl Editor {
         Turn { answer, updates }
     }
 
-    /// Runs a turn in which nothing is asked.
+    /// Runs a turn without permission requests.
     pub(crate) fn turn(&mut self, text: &str) -> Turn {
         let id = self.begin(text);
         self.end(id)
     }
 
-    /// Loads a session; returns the answer and what was shown again.
+    /// Loads a session; returns the response and the replayed updates.
     pub(crate) fn load(&mut self, home: &Home, session: &str) -> Turn {
         let id = self
             .host
@@ -139,7 +139,7 @@ impl Turn {
         self.answer["result"]["stopReason"].as_str().unwrap_or_else(|| panic!("no reason: {}", self.answer))
     }
 
-    /// Returns the message of an error, with what to do.
+    /// Returns the message of an error, with its hint.
     pub(crate) fn error(&self) -> &str {
         self.answer["error"]["message"].as_str().unwrap_or_else(|| panic!("no error: {}", self.answer))
     }
@@ -149,7 +149,7 @@ impl Turn {
         chunks.iter().filter_map(|update| update["content"]["text"].as_str()).collect()
     }
 
-    /// Returns what the agent said.
+    /// Returns the text of the agent.
     pub(crate) fn said(&self) -> String {
         self.texts("agent_message_chunk")
     }
@@ -163,7 +163,7 @@ impl Turn {
         self.updates.iter().filter(|update| update["sessionUpdate"] == kind).cloned().collect()
     }
 
-    /// Returns what became of the calls: status and text.
+    /// Returns the results of the calls: status and text.
     pub(crate) fn results(&self) -> Vec<(String, String)> {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let update =

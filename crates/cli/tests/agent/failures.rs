@@ -1,4 +1,4 @@
-//! Endpoints that fail: the client hears what happened and what to do, nothing hangs, and no key is shown.
+//! Failing endpoints: the client gets the reason and a next step, nothing hangs, and no key is shown.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ fn turn(endpoint: &ModelEndpoint) -> Turn {
 }
 
 #[test]
-fn a_wrong_key_is_said_and_not_shown() {
+fn a_wrong_key_is_reported_without_its_value() {
     let endpoint = ModelEndpoint::new();
     endpoint.will(Answer::status(401, &format!("Incorrect API key provided: {KEY}")));
     let turn = turn(&endpoint);
@@ -31,7 +31,7 @@ fn a_wrong_key_is_said_and_not_shown() {
 }
 
 #[test]
-fn a_limit_is_waited_for_as_the_endpoint_asks() {
+fn a_rate_limit_is_waited_for_as_long_as_the_endpoint_asks() {
     let endpoint = ModelEndpoint::new();
     endpoint.will(Answer::status(429, "slow down").header("retry-after", "1")).will(Answer::text("done"));
     let begun = Instant::now();
@@ -42,7 +42,7 @@ fn a_limit_is_waited_for_as_the_endpoint_asks() {
 }
 
 #[test]
-fn a_limit_that_lasts_too_long_is_told_instead_of_waited_for() {
+fn a_rate_limit_that_lasts_too_long_is_reported_at_once() {
     let endpoint = ModelEndpoint::new();
     endpoint.will(Answer::status(429, "come back tomorrow").header("retry-after", "86400"));
     let turn = turn(&endpoint);
@@ -51,7 +51,7 @@ fn a_limit_that_lasts_too_long_is_told_instead_of_waited_for() {
 }
 
 #[test]
-fn an_endpoint_that_is_down_is_asked_again_and_then_given_up() {
+fn requests_to_a_failing_endpoint_are_retried_a_limited_number_of_times() {
     let endpoint = ModelEndpoint::new();
     endpoint
         .will(Answer::status(500, "oops"))
@@ -66,7 +66,7 @@ fn an_endpoint_that_is_down_is_asked_again_and_then_given_up() {
 }
 
 #[test]
-fn a_stream_that_breaks_off_is_asked_for_again_only_while_nothing_was_said() {
+fn a_broken_stream_is_retried_only_before_its_first_text() {
     let endpoint = ModelEndpoint::new();
     endpoint.will(Answer::empty().cut()).will(Answer::text("whole"));
     assert_eq!(turn(&endpoint).said(), "whole");
@@ -77,13 +77,13 @@ fn a_stream_that_breaks_off_is_asked_for_again_only_while_nothing_was_said() {
     let cut = editor.turn("go");
     assert!(cut.error().contains("was interrupted") && cut.error().contains("go on"), "{}", cut.error());
     assert_eq!(cut.said(), "half of it");
-    // What was seen is kept, and a stream without an end is no answer.
+    // The shown text is kept, and a stream without an end is not a complete response.
     assert_eq!(editor.turn("go on").said(), "the rest");
     assert!(endpoint.request(1).says("half of it"));
 }
 
 #[test]
-fn garbage_is_told_as_such() {
+fn a_malformed_response_is_reported_as_malformed() {
     for raw in ["data: {\"choices\": nonsense}\n\n", "data: \u{0}\u{1}\n\n"] {
         let endpoint = ModelEndpoint::new();
         endpoint.will(Answer::empty().raw(raw));
@@ -99,7 +99,7 @@ fn garbage_is_told_as_such() {
 }
 
 #[test]
-fn an_answer_that_never_ends_is_left() {
+fn an_endless_response_is_aborted() {
     let endpoint = ModelEndpoint::new();
     let mut answer = Answer::empty();
     for _ in 0..9 {
@@ -111,7 +111,7 @@ fn an_answer_that_never_ends_is_left() {
 }
 
 #[test]
-fn silence_ends() {
+fn a_silent_endpoint_ends_the_turn() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint).with_env("MEANWHILE_AGENT_SILENCE_MS", "300");
     endpoint.will(Answer::text("well").hold());
@@ -125,7 +125,7 @@ fn silence_ends() {
 }
 
 #[test]
-fn an_address_where_nobody_is_is_named() {
+fn an_unreachable_endpoint_is_named_in_the_error() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint).with_env("OPENAI_BASE_URL", "http://user:pw@127.0.0.1:1/v1");
     let turn = Editor::new(&home).turn("go");
@@ -138,7 +138,7 @@ fn an_address_where_nobody_is_is_named() {
 }
 
 #[test]
-fn without_a_model_the_first_session_says_what_to_set() {
+fn a_session_without_a_model_is_refused_with_the_setting_to_set() {
     let home = Home::new(env!("CARGO_BIN_EXE_mw"));
     let mut editor = Editor::greeting(home.command(["acp"]), &json!({}));
     let answer = editor.ask("session/new", &json!({"cwd": home.work(), "mcpServers": []}));
@@ -147,11 +147,11 @@ fn without_a_model_the_first_session_says_what_to_set() {
         assert!(message.contains(word), "{word}: {message}");
     }
     assert_eq!(answer["error"]["code"], -32000);
-    editor.complains("OPENAI_API_KEY");
+    editor.until_stderr("OPENAI_API_KEY");
 }
 
 #[test]
-fn a_key_that_a_command_prints_reaches_neither_model_nor_client_nor_disk() {
+fn a_key_printed_by_a_command_is_hidden_from_model_client_and_disk() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     fs::write(home.work().join("keys.txt"), format!("key={KEY}\n")).unwrap();
@@ -166,5 +166,5 @@ fn a_key_that_a_command_prints_reaches_neither_model_nor_client_nor_disk() {
     let stored = home.state().join("agent-sessions").join(&editor.session).join("transcript.jsonl");
     let stored = fs::read_to_string(stored).unwrap();
     assert!(!stored.contains(KEY) && stored.contains("redacted"), "{stored}");
-    assert!(!editor.host.server.complained().contains(KEY));
+    assert!(!editor.host.server.stderr_text().contains(KEY));
 }

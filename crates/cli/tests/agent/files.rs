@@ -1,4 +1,4 @@
-//! The tools for files.
+//! The file tools.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -10,7 +10,7 @@ use crate::editor::Editor;
 use crate::home;
 
 #[test]
-fn files_are_written_edited_found_and_read() {
+fn files_can_be_written_edited_searched_and_read() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     endpoint.will(
@@ -43,7 +43,7 @@ fn files_are_written_edited_found_and_read() {
 }
 
 #[test]
-fn nothing_outside_of_the_project_is_touched() {
+fn files_outside_the_project_are_refused() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     let secret = home.user().join("secret");
@@ -69,7 +69,7 @@ fn nothing_outside_of_the_project_is_touched() {
 }
 
 #[test]
-fn a_client_that_has_the_files_is_asked_for_them() {
+fn files_are_read_through_a_client_that_offers_it() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     fs::write(home.work().join("open.txt"), "old on disk").unwrap();
@@ -89,7 +89,7 @@ fn a_client_that_has_the_files_is_asked_for_them() {
 }
 
 #[test]
-fn a_client_that_fails_to_read_is_quoted_to_the_model() {
+fn a_read_error_of_the_client_is_passed_to_the_model() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     fs::write(home.work().join("a"), "x").unwrap();
@@ -103,9 +103,9 @@ fn a_client_that_fails_to_read_is_quoted_to_the_model() {
     assert!(endpoint.request(1).says("the buffer is locked"));
 }
 
-/// Z-028: the log of a task lies outside of the project; its own session may read it, and nobody else.
+/// Z-028: the log of a task is outside the project; only its session may read it.
 #[test]
-fn the_logs_of_the_sessions_own_tasks_can_be_read() {
+fn logs_of_the_same_session_can_be_read() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     let foreign = home.start("echo not yours");

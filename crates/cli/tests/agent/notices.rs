@@ -1,4 +1,4 @@
-//! What the session was not told leads the next turn, or the next reply, exactly once.
+//! Undelivered notifications are in the next turn or the next tool reply, exactly once.
 
 use mw_testkit::model_endpoint::{Answer, ModelEndpoint, ModelRequest};
 use mw_testkit::{Home, SOON, children, wait_until};
@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::editor::Editor;
 use crate::home;
 
-fn told(request: &ModelRequest) -> usize {
+fn notification_count(request: &ModelRequest) -> usize {
     request.body["messages"].to_string().matches("<task-id>").count()
 }
 
@@ -30,7 +30,7 @@ fn started(endpoint: &ModelEndpoint, home: &Home) -> Editor {
 }
 
 #[test]
-fn an_ending_leads_the_next_turn_once() {
+fn the_next_turn_begins_with_an_end_notification_once() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     let mut editor = started(&endpoint, &home);
@@ -41,18 +41,18 @@ fn an_ending_leads_the_next_turn_once() {
     let shown = turn.of("user_message_chunk")[0]["content"]["text"].as_str().unwrap().to_owned();
     assert!(shown.starts_with("<task-notification>"), "{shown}");
     let asked = endpoint.request(2);
-    assert_eq!(told(&asked), 1);
-    // The notice stands in front of the user's words, in the same message.
+    assert_eq!(notification_count(&asked), 1);
+    // The notification precedes the user's text in the same message.
     let last = asked.last_text();
     assert!(last.find("<task-notification>").unwrap() < last.find("and now?").unwrap(), "{last}");
     editor.turn("anything else?");
-    assert_eq!(told(&endpoint.request(3)), 1);
+    assert_eq!(notification_count(&endpoint.request(3)), 1);
     assert!(home.command(["notices"]).session(&format!("acp:{}", editor.session)).run().ok().is_empty());
 }
 
-/// What is over before the result of its start is there is told after that.
+/// The task ends before the result of its start is sent.
 #[test]
-fn a_start_is_read_before_the_end_of_what_it_started() {
+fn the_reply_to_a_start_precedes_the_end_notification() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     let mut editor = Editor::of(&home, home.command(["acp", "--mode", "dangerous"]));
@@ -72,9 +72,9 @@ fn a_start_is_read_before_the_end_of_what_it_started() {
     });
 }
 
-/// Z-117: who has read the log of what is over to its end is not told of it; who read a part is.
+/// Z-117: after a partial read the end is still notified.
 #[test]
-fn an_ending_whose_log_was_read_is_not_told_again() {
+fn no_end_notification_after_the_log_was_read_to_its_end() {
     for (limit, notices) in [(99, 0), (1, 1)] {
         let endpoint = ModelEndpoint::new();
         let home = home(&endpoint);
@@ -94,14 +94,14 @@ fn an_ending_whose_log_was_read_is_not_told_again() {
         endpoint.release();
         let turn = editor.end(id);
         assert!(turn.results()[0].1.contains("one"), "{:?}", turn.results());
-        assert_eq!(told(&endpoint.request(3)), notices, "limit {limit}");
+        assert_eq!(notification_count(&endpoint.request(3)), notices, "limit {limit}");
         editor.turn("anything else?");
-        assert_eq!(told(&endpoint.request(4)), notices, "limit {limit}");
+        assert_eq!(notification_count(&endpoint.request(4)), notices, "limit {limit}");
     }
 }
 
 #[test]
-fn an_ending_in_the_middle_of_a_turn_leads_the_next_reply() {
+fn an_end_during_a_turn_is_notified_with_the_next_tool_reply() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     let mut editor = started(&endpoint, &home);
@@ -116,20 +116,20 @@ fn an_ending_in_the_middle_of_a_turn_leads_the_next_reply() {
     assert_eq!(editor.end(id).reason(), "end_turn");
     let result = endpoint.request(3).messages().pop().unwrap();
     assert!(result["content"].as_str().unwrap().starts_with("<task-notification>"), "{result}");
-    assert_eq!(told(&endpoint.request(3)), 1);
+    assert_eq!(notification_count(&endpoint.request(3)), 1);
 }
 
 #[test]
-fn an_ending_is_told_once_whatever_dies() {
+fn an_end_notification_is_delivered_once_despite_kills() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     let mut editor = started(&endpoint, &home);
     home.open("open");
     all_ended(&home);
-    // The agent is killed as soon as the model has the notice, or the client the record of it.
+    // The agent is killed as soon as the model or the client has received the notification.
     endpoint.will(Answer::text("I know").hold());
     editor.begin("and now?");
-    assert_eq!(told(&endpoint.request(2)), 1);
+    assert_eq!(notification_count(&endpoint.request(2)), 1);
     editor.host.server.signal(Signal::KILL);
     let session = editor.session.clone();
     editor.host.server.wait(SOON);
@@ -137,11 +137,11 @@ fn an_ending_is_told_once_whatever_dies() {
     editor.load(&home, &session);
     endpoint.will(Answer::text("as I said"));
     editor.turn("well?");
-    assert_eq!(told(&endpoint.request(3)), 1);
+    assert_eq!(notification_count(&endpoint.request(3)), 1);
 }
 
 #[test]
-fn what_a_reply_tells_is_not_told_again() {
+fn an_end_reported_by_a_reply_is_not_notified_again() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     endpoint.will(Answer::empty().call("shell", json!({"command": "echo short"}))).will(Answer::text("done"));
@@ -149,5 +149,5 @@ fn what_a_reply_tells_is_not_told_again() {
     let mut editor = Editor::new(&home);
     editor.turn("run it");
     editor.turn("news?");
-    assert_eq!(told(&endpoint.request(2)), 0);
+    assert_eq!(notification_count(&endpoint.request(2)), 0);
 }

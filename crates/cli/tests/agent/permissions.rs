@@ -1,4 +1,4 @@
-//! What is asked about, what is refused, and who answers.
+//! Permission requests: which actions need one, which are refused, and who answers.
 
 use std::fs;
 
@@ -14,7 +14,7 @@ fn deletes() -> Answer {
 }
 
 #[test]
-fn what_policy_asks_about_is_asked_and_done_when_allowed() {
+fn a_command_that_needs_approval_runs_when_allowed() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     fs::write(home.work().join("precious"), "").unwrap();
@@ -34,7 +34,7 @@ fn what_policy_asks_about_is_asked_and_done_when_allowed() {
 }
 
 #[test]
-fn what_is_rejected_is_not_done_and_the_model_hears_why() {
+fn a_rejected_command_does_not_run_and_the_model_gets_the_reason() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     fs::write(home.work().join("precious"), "").unwrap();
@@ -49,7 +49,7 @@ fn what_is_rejected_is_not_done_and_the_model_hears_why() {
 }
 
 #[test]
-fn a_client_that_cannot_ask_means_no() {
+fn a_client_without_permission_requests_denies() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint).with_env("MEANWHILE_APPROVAL_WAIT", "0");
     fs::write(home.work().join("precious"), "").unwrap();
@@ -68,7 +68,7 @@ fn a_client_that_cannot_ask_means_no() {
 }
 
 #[test]
-fn modes_are_offered_and_change_what_is_asked() {
+fn modes_are_offered_and_change_which_commands_need_approval() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     fs::write(home.work().join("precious"), "").unwrap();
@@ -101,7 +101,7 @@ fn modes_are_offered_and_change_what_is_asked() {
 }
 
 #[test]
-fn a_projects_own_file_tightens_what_holds_in_its_directory() {
+fn a_project_file_makes_the_policy_of_its_directory_stricter() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     let project = home.work().join("strict");
@@ -116,7 +116,7 @@ fn a_projects_own_file_tightens_what_holds_in_its_directory() {
 }
 
 #[test]
-fn a_secret_file_is_asked_about_and_a_hook_is_too() {
+fn reading_a_secret_file_and_writing_a_hook_need_approval() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     fs::write(home.work().join(".env"), "PASSWORD=x").unwrap();
@@ -133,7 +133,7 @@ fn a_secret_file_is_asked_about_and_a_hook_is_too() {
 }
 
 #[test]
-fn a_question_may_be_answered_in_a_terminal_instead() {
+fn a_permission_request_can_be_answered_from_a_terminal() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     fs::write(home.work().join("precious"), "").unwrap();
@@ -148,9 +148,9 @@ fn a_question_may_be_answered_in_a_terminal_instead() {
     assert!(!home.work().join("precious").exists());
 }
 
-/// Inside a task the agent acts for the session of the task and by its rules, whatever it is told.
+/// Neither its environment nor its options change that.
 #[test]
-fn an_agent_inside_a_task_is_bound_by_the_session_around_it() {
+fn an_agent_inside_a_task_has_the_policy_of_the_enclosing_session() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     let other = home.command(["start", "--json", "exit 3"]).session("other").run().json();
@@ -161,7 +161,7 @@ fn an_agent_inside_a_task_is_bound_by_the_session_around_it() {
     let script = format!("{script} {mw} acp");
     let host = home.command(["session", "run", "hosted", "--", mw, "run", &script]);
     let mut editor = std::thread::scope(|scope| {
-        // Somebody has to let the command run.
+        // The command needs approval.
         scope.spawn(|| {
             let open =
                 || home.mw(["approvals", "--json"]).json()["approvals"][0]["id"].as_str().map(str::to_owned);

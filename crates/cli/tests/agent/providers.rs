@@ -24,7 +24,7 @@ fn works(home: &Home, endpoint: &ModelEndpoint, wire: Wire, arguments: &[&str]) 
 }
 
 #[test]
-fn anthropic_is_spoken_to_in_its_format() {
+fn anthropic_requests_have_its_format() {
     let endpoint = ModelEndpoint::new();
     let home = Home::new(env!("CARGO_BIN_EXE_mw"))
         .with_env("ANTHROPIC_BASE_URL", endpoint.url())
@@ -36,7 +36,7 @@ fn anthropic_is_spoken_to_in_its_format() {
 }
 
 #[test]
-fn ollama_is_spoken_to_in_its_format_and_without_a_key() {
+fn ollama_requests_have_its_format_and_no_key() {
     let endpoint = ModelEndpoint::new();
     let host = endpoint.url().trim_start_matches("http://").to_owned();
     let home = Home::new(env!("CARGO_BIN_EXE_mw")).with_env("OLLAMA_HOST", host);
@@ -45,7 +45,7 @@ fn ollama_is_spoken_to_in_its_format_and_without_a_key() {
 }
 
 #[test]
-fn anything_compatible_is_spoken_to_as_openai_is() {
+fn compatible_endpoints_get_the_openai_format() {
     let endpoint = ModelEndpoint::new();
     let home = Home::new(env!("CARGO_BIN_EXE_mw"))
         .with_env("OPENAI_BASE_URL", endpoint.openai_url())
@@ -55,7 +55,7 @@ fn anything_compatible_is_spoken_to_as_openai_is() {
 }
 
 #[test]
-fn a_machine_without_certificates_can_use_a_model_of_its_own() {
+fn a_local_model_works_without_system_certificates() {
     let endpoint = ModelEndpoint::new();
     let home = Home::new(env!("CARGO_BIN_EXE_mw"));
     fs::write(home.user().join("none"), "").unwrap();
@@ -72,7 +72,7 @@ fn a_machine_without_certificates_can_use_a_model_of_its_own() {
 }
 
 #[test]
-fn the_key_may_be_in_a_file() {
+fn the_key_can_be_read_from_a_file() {
     let endpoint = ModelEndpoint::new();
     let home = Home::new(env!("CARGO_BIN_EXE_mw"));
     let file = home.user().join("key");
@@ -84,6 +84,6 @@ fn the_key_may_be_in_a_file() {
     works(&home, &endpoint, Wire::OpenAi, &["--model", "openai/m"]);
     assert_eq!(endpoint.request(0).header("authorization"), Some("Bearer key-in-a-file"));
     fs::remove_file(&file).unwrap();
-    let complaint = home.mw(["acp"]).exits(2).complaint();
-    assert!(complaint.contains("key file") && complaint.contains("agent.key_file"), "{complaint}");
+    let stderr = home.mw(["acp"]).exits(2).stderr_text();
+    assert!(stderr.contains("key file") && stderr.contains("agent.key_file"), "{stderr}");
 }

@@ -1,4 +1,4 @@
-//! MCP servers that a client sends along.
+//! MCP servers that a client configures for a session.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -19,7 +19,7 @@ fn with_servers(home: &Home, servers: &Value) -> (Editor, Value) {
 }
 
 #[test]
-fn our_own_server_is_not_doubled_and_names_the_session() {
+fn a_configured_meanwhile_server_is_not_started_twice_and_names_the_session() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     let own = json!([{"name": "mw", "command": env!("CARGO_BIN_EXE_mw"), "args": ["mcp"],
@@ -35,10 +35,10 @@ fn our_own_server_is_not_doubled_and_names_the_session() {
 }
 
 #[test]
-fn the_tools_of_another_server_are_offered_under_its_name_and_asked_about() {
+fn tools_of_another_server_have_its_name_as_prefix_and_need_approval() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
-    // A server that is not known to be ours: another name, other tools, and no gate of its own.
+    // A server that is not recognised as meanwhile: another name, other tools, and no policy.
     let script = home.user().join("server");
     fs::write(
         &script,
@@ -63,7 +63,7 @@ fn the_tools_of_another_server_are_offered_under_its_name_and_asked_about() {
 }
 
 #[test]
-fn a_server_that_cannot_be_used_is_named_and_the_session_opens() {
+fn an_unusable_server_is_named_and_the_session_opens() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     let servers = json!([
@@ -76,7 +76,7 @@ fn a_server_that_cannot_be_used_is_named_and_the_session_opens() {
     for name in ["absent", "mute", "remote"] {
         assert!(missing.contains(name), "{name}: {missing}");
     }
-    editor.complains("absent");
+    editor.until_stderr("absent");
     endpoint.will(Answer::text("fine"));
     assert_eq!(editor.turn("work").said(), "fine");
 }

@@ -17,7 +17,7 @@ fn file(home: &Home, session: &str) -> PathBuf {
 }
 
 #[test]
-fn a_session_is_loaded_by_another_process_and_shown_again() {
+fn another_process_loads_a_session_and_replays_it() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     endpoint.will(
@@ -25,7 +25,7 @@ fn a_session_is_loaded_by_another_process_and_shown_again() {
     );
     endpoint.will(Answer::text("Done."));
     let mut editor = Editor::new(&home);
-    let told = editor.turn("first wish");
+    let original = editor.turn("first wish");
     let session = editor.session.clone();
     drop(editor);
     endpoint.will(Answer::text("I remember."));
@@ -34,8 +34,8 @@ fn a_session_is_loaded_by_another_process_and_shown_again() {
     assert!(shown.answer["result"]["modes"]["currentModeId"] == "safe", "{}", shown.answer);
     assert_eq!(shown.of("user_message_chunk")[0]["content"]["text"], "first wish");
     assert_eq!((shown.said(), shown.thought()), ("I look.Done.".to_owned(), "hm".to_owned()));
-    assert_eq!(shown.results(), told.results());
-    assert_eq!(shown.of("tool_call")[0]["toolCallId"], told.of("tool_call")[0]["toolCallId"]);
+    assert_eq!(shown.results(), original.results());
+    assert_eq!(shown.of("tool_call")[0]["toolCallId"], original.of("tool_call")[0]["toolCallId"]);
     assert_eq!(editor.turn("second wish").said(), "I remember.");
     let asked = endpoint.request(2);
     for words in ["first wish", "I look.", "out", "Done.", "second wish"] {
@@ -44,7 +44,7 @@ fn a_session_is_loaded_by_another_process_and_shown_again() {
 }
 
 #[test]
-fn a_torn_last_line_is_dropped_and_said() {
+fn an_incomplete_last_line_is_dropped_and_reported() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     endpoint.will(Answer::text("one")).will(Answer::text("two"));
@@ -56,14 +56,14 @@ fn a_torn_last_line_is_dropped_and_said() {
     let mut editor = Editor::greeting(home.command(["acp"]), &json!({}));
     let shown = editor.load(&home, &session);
     assert_eq!(shown.answer["result"]["_meta"]["meanwhile"]["dropped_bytes"], 10);
-    editor.complains("10 bytes were dropped");
+    editor.until_stderr("10 bytes were dropped");
     assert_eq!(editor.turn("second").said(), "two");
     let lines = fs::read_to_string(file(&home, &session)).unwrap();
     assert!(lines.lines().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()), "{lines}");
 }
 
 #[test]
-fn a_session_that_is_damaged_unknown_or_in_use_is_refused() {
+fn a_damaged_unknown_or_used_session_is_refused() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     let mut editor = Editor::new(&home);
@@ -82,7 +82,7 @@ fn a_session_that_is_damaged_unknown_or_in_use_is_refused() {
 }
 
 #[test]
-fn a_call_under_way_when_the_agent_was_killed_is_answered_on_load() {
+fn a_call_interrupted_by_a_kill_gets_a_result_on_load() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     endpoint.will(Answer::empty().call("shell", json!({"command": "touch began; sleep 600"})));
@@ -98,14 +98,14 @@ fn a_call_under_way_when_the_agent_was_killed_is_answered_on_load() {
     assert!(shown.results()[0].1.contains("may have taken effect"), "{:?}", shown.results());
     assert_eq!(editor.turn("what now?").said(), "I see.");
     assert!(endpoint.request(1).says("may have taken effect"));
-    // What it started goes on, and belongs to the session still.
+    // Its task continues and still belongs to the session.
     endpoint.will(Answer::empty().call("task_list", json!({}))).will(Answer::text("there"));
     let turn = editor.turn("is it there?");
     assert!(turn.results()[0].1.contains("running"), "{:?}", turn.results());
 }
 
 #[test]
-fn a_session_is_owner_only() {
+fn session_files_are_accessible_to_the_owner_only() {
     use std::os::unix::fs::PermissionsExt;
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);

@@ -104,7 +104,7 @@ fn agent_max_requests_takes_effect() {
     );
 }
 
-/// O-006: calls count, whatever is asked for by how many answers; what runs meanwhile does not.
+/// O-006: the limit counts calls, not responses or running tasks.
 #[test]
 fn agent_max_calls_takes_effect() {
     let start = || serde_json::json!({"command": "exec sleep 600", "run_in_background": true});

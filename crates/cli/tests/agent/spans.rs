@@ -1,4 +1,4 @@
-//! Spans of turns and calls, and what stands below them.
+//! Spans of turns and calls, and their child spans.
 
 use mw_testkit::model_endpoint::{Answer, ModelEndpoint};
 use mw_testkit::{SOON, wait_until};
@@ -18,7 +18,7 @@ fn named<'a>(spans: &'a [Value], name: &str) -> &'a Value {
 }
 
 #[test]
-fn a_turn_its_calls_and_what_they_start_are_one_trace() {
+fn a_turn_its_calls_and_their_tasks_are_one_trace() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint).with_env("TRACEPARENT", format!("00-{TRACE}-{HOST}-01"));
     let command = json!({"command": "echo one; echo two", "run_in_background": true});
@@ -55,7 +55,7 @@ fn a_turn_its_calls_and_what_they_start_are_one_trace() {
 }
 
 #[test]
-fn without_a_host_every_turn_is_a_trace_of_its_own_and_others_do_not_see_it() {
+fn without_a_host_trace_every_turn_is_a_separate_trace_of_its_session() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     endpoint.otherwise(|_| Answer::text("yes"));
@@ -71,9 +71,9 @@ fn without_a_host_every_turn_is_a_trace_of_its_own_and_others_do_not_see_it() {
 }
 
 #[test]
-fn where_somebody_wants_spans_those_of_turns_wait_too() {
+fn spans_of_turns_wait_for_a_configured_receiver() {
     let endpoint = ModelEndpoint::new();
-    // Nobody listens there.
+    // A port without a listener.
     let home = home(&endpoint).with_env("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9");
     endpoint.will(Answer::empty().call("task_list", json!({})));
     endpoint.will(Answer::text("none"));

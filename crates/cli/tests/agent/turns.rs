@@ -1,4 +1,4 @@
-//! Turns: what the model says, what it calls, and how a turn ends.
+//! Turns: text and calls of the model, and stop reasons.
 
 use mw_testkit::model_endpoint::{Answer, Finish, ModelEndpoint};
 use serde_json::json;
@@ -7,7 +7,7 @@ use crate::editor::Editor;
 use crate::{KEY, home};
 
 #[test]
-fn an_answer_is_streamed_as_it_comes() {
+fn a_response_is_streamed_as_it_arrives() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     endpoint.will(Answer::empty().thought("hm").and_text("two words").hold().and_text(" more").usage(120, 7));
@@ -29,7 +29,7 @@ fn an_answer_is_streamed_as_it_comes() {
 }
 
 #[test]
-fn a_command_is_run_and_its_output_goes_back_to_the_model() {
+fn the_output_of_a_command_is_sent_to_the_model() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     endpoint.will(Answer::text("I look.").call("shell", json!({"command": "echo one; echo two"})));
@@ -48,7 +48,7 @@ fn a_command_is_run_and_its_output_goes_back_to_the_model() {
 }
 
 #[test]
-fn a_turn_says_why_it_ended() {
+fn a_turn_ends_with_its_stop_reason() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint).with_env("MEANWHILE_AGENT_MAX_REQUESTS", "2");
     endpoint.will(Answer::text("half").finish(Finish::Length));

@@ -1,4 +1,4 @@
-//! A chat in the words of a source: its tools for the model, its names for tasks.
+//! Dialects in a chat: the tools of the model, and the names of tasks.
 
 use mw_testkit::model_endpoint::{Answer, ModelEndpoint, ModelRequest};
 use mw_testkit::need_program;
@@ -35,9 +35,9 @@ fn the_model_gets_the_tools_of_the_dialect() {
     assert!(screen.text.contains("⏳"), "{}", screen.text);
 }
 
-/// Whatever the tools are called, tasks end with the chat.
+/// This is the same in every dialect.
 #[test]
-fn the_model_is_told_that_tasks_end_with_the_chat() {
+fn the_instructions_say_that_tasks_end_with_the_chat() {
     let endpoint = ModelEndpoint::new();
     for (dialect, tool) in [("canonical", "shell"), ("zidane", "shell"), ("co-cli", "start_background_task")]
     {
@@ -56,9 +56,9 @@ fn the_model_is_told_that_tasks_end_with_the_chat() {
     }
 }
 
-/// What is not there is not named.
+/// Tools of other dialects are not mentioned.
 #[test]
-fn without_a_dialect_the_list_names_what_the_person_has() {
+fn the_task_list_names_only_commands_of_the_chat() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     let mut terminal = chat(&home);
@@ -69,9 +69,9 @@ fn without_a_dialect_the_list_names_what_the_person_has() {
     assert!(!screen.text.contains("TaskOutput"), "{}", screen.text);
 }
 
-/// One conversation has one set of words, names and paths.
+/// A conversation uses the terms, names and paths of one dialect.
 #[test]
-fn words_and_paths_are_those_of_the_dialect() {
+fn terms_and_paths_follow_the_dialect() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint).with_env("MEANWHILE_CHAT_AUTO_WAKE", "false");
     let home = home.with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
@@ -119,9 +119,9 @@ fn the_profile_chooses_the_dialect() {
     leave(terminal);
 }
 
-/// What the agent waits for has the name that it keeps in the background.
+/// A foreground command has the name that it keeps in the background.
 #[test]
-fn a_command_in_the_foreground_is_listed_by_the_path_that_it_keeps() {
+fn a_foreground_command_is_listed_with_its_final_log_path() {
     need_program("bash");
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint).with_env("MEANWHILE_CHAT_AUTO_WAKE", "false");

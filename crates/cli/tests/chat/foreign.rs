@@ -1,4 +1,4 @@
-//! Any other agent: it gets the tools by the server that is bound to the chat.
+//! Other agents in a chat: they get the tools from the MCP server of the chat.
 
 use std::fs;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::*;
 
-/// The agent whose prompts are steps, one a line.
+/// The scripted agent: each line of a prompt is a step.
 const SCRIPTED: &str = include_str!("../../../testkit/fixtures/agents/scripted.py");
 
 pub(super) fn with_agent(home: Home) -> Home {
@@ -36,7 +36,7 @@ pub(super) fn with_agent(home: Home) -> Home {
 }
 
 #[test]
-fn its_tasks_are_the_chats_and_move_to_the_background() {
+fn its_mcp_tasks_belong_to_the_chat_and_can_move_to_the_background() {
     let home = with_agent(home(&ModelEndpoint::new()));
     let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
     let call = json!({"command": "echo $$ > child; exec sleep 600"});
@@ -56,7 +56,7 @@ fn its_tasks_are_the_chats_and_move_to_the_background() {
 }
 
 #[test]
-fn its_terminals_are_tasks_of_the_chat_and_move_to_the_background_unharmed() {
+fn its_terminals_are_tasks_of_the_chat_and_keep_running_in_the_background() {
     let home = with_agent(home(&ModelEndpoint::new()));
     let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
     say(&mut terminal, "term echo so-far; echo $$ > child; while [ ! -e go ]; do sleep 0.05; done; exit 3");
@@ -65,7 +65,7 @@ fn its_terminals_are_tasks_of_the_chat_and_move_to_the_background_unharmed() {
     terminal.press(CTRL_B);
     until_shown(&terminal, "(foreground)");
     terminal.press(CTRL_B);
-    // The agent waits no longer, reads what there is, and releases the terminal at once.
+    // The agent stops waiting, reads the output so far, and releases the terminal at once.
     until_shown(&terminal, "terminal: None so-far");
     until_shown(&terminal, "it continues as bash-");
     until_shown(&terminal, "· ready");
@@ -74,39 +74,43 @@ fn its_terminals_are_tasks_of_the_chat_and_move_to_the_background_unharmed() {
     home.open("go");
     until_shown(&terminal, " failed (3)");
     until_gone(&terminal, "⌁ 1 task");
-    let told = wait_until(SOON, "the agent is told", || {
-        let told = trouble::prompts(&home);
-        told.last().filter(|text| text.starts_with("<task-notification>")).cloned()
+    let delivered = wait_until(SOON, "the agent is notified", || {
+        let delivered = trouble::prompts(&home);
+        delivered.last().filter(|text| text.starts_with("<task-notification>")).cloned()
     });
-    assert!(told.contains("bash-"), "{told}");
+    assert!(delivered.contains("bash-"), "{delivered}");
     until_shown(&terminal, "· ready");
     say(&mut terminal, "term exit 4");
     until_shown(&terminal, "terminal: 4");
     until_shown(&terminal, "· ready");
     say(&mut terminal, "say more");
     until_shown(&terminal, "\n more");
-    assert_eq!(trouble::prompts(&home).last().unwrap(), "say more", "what it waited for is no news");
+    assert_eq!(
+        trouble::prompts(&home).last().unwrap(),
+        "say more",
+        "a task that it waited for is not notified"
+    );
     leave(terminal);
 }
 
 #[test]
-fn what_it_leaves_running_in_a_terminal_is_news_when_it_ends() {
+fn the_end_of_a_terminal_that_it_left_running_is_notified() {
     let home = with_agent(home(&ModelEndpoint::new()));
     let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
     say(&mut terminal, "term-bg while [ ! -e go ]; do sleep 0.05; done; exit 3");
     until_shown(&terminal, "⌁ 1 task");
     home.open("go");
     until_shown(&terminal, " failed (3)");
-    wait_until(SOON, "the agent is told", || {
-        let told = trouble::prompts(&home);
-        told.last().filter(|text| text.contains("<task-id>bash-")).cloned()
+    wait_until(SOON, "the agent is notified", || {
+        let delivered = trouble::prompts(&home);
+        delivered.last().filter(|text| text.contains("<task-id>bash-")).cloned()
     });
     until_shown(&terminal, "· ready");
     leave(terminal);
 }
 
 #[test]
-fn its_files_and_commands_pass_the_gate_of_the_chat() {
+fn its_file_access_and_commands_are_subject_to_the_chats_policy() {
     let home = with_agent(home(&ModelEndpoint::new()).gated());
     let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
     let file = home.work().join("written.txt");
@@ -128,7 +132,7 @@ fn its_files_and_commands_pass_the_gate_of_the_chat() {
 }
 
 #[test]
-fn a_question_of_the_agent_hides_none_of_the_store() {
+fn an_agents_permission_request_does_not_hide_stored_approval_requests() {
     let home = with_agent(home(&ModelEndpoint::new()).gated());
     let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
     say(&mut terminal, "/background rm -rf build");
@@ -139,7 +143,7 @@ fn a_question_of_the_agent_hides_none_of_the_store() {
     until_shown(&terminal, "approval required (Ctrl-Y)");
     say(&mut terminal, "/approve");
     until_shown(&terminal, "Started background task");
-    // What the agent asks stays aside, as what was asked before it.
+    // The request of the agent stays in the background, like the request before it.
     terminal.press(CTRL_Y);
     until_shown(&terminal, "allow?");
     terminal.press(ESC);
@@ -151,7 +155,7 @@ fn a_question_of_the_agent_hides_none_of_the_store() {
     until_shown(&terminal, "No open approval requests.");
     say(&mut terminal, "/approve ask-7");
     until_shown(&terminal, "No approval request ask-7 in this chat.");
-    // A chat in which something still runs asks before it is left.
+    // A chat with running tasks asks for confirmation before it ends.
     until_shown(&terminal, " completed (0)");
     until_gone(&terminal, "⌁ 1 task");
     until_shown(&terminal, "· ready");
@@ -159,9 +163,9 @@ fn a_question_of_the_agent_hides_none_of_the_store() {
 }
 
 #[test]
-fn a_question_comes_with_the_ring_and_goes_with_its_answer_elsewhere() {
+fn a_wake_up_opens_the_approval_dialog_and_an_answer_elsewhere_closes_it() {
     let home = with_agent(home(&ModelEndpoint::new()).gated());
-    // Nobody looks by himself for a minute.
+    // The fallback polling is once a minute.
     let home = home.with_env("MEANWHILE_WAIT_FALLBACK_MS", "60000");
     let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
     let call = json!({"command": "rm -rf build; echo gone > mark"});
@@ -181,7 +185,7 @@ fn a_question_comes_with_the_ring_and_goes_with_its_answer_elsewhere() {
 }
 
 #[test]
-fn a_subagent_that_has_answered_takes_another_message() {
+fn a_finished_subagent_accepts_a_follow_up() {
     let home = with_agent(home(&ModelEndpoint::new()));
     let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
     let call = json!({"agent": "good", "prompt": "say one", "run_in_background": true});
@@ -201,7 +205,7 @@ fn a_subagent_that_has_answered_takes_another_message() {
 }
 
 #[test]
-fn it_asks_by_the_protocol_and_its_tools_by_the_store() {
+fn it_asks_over_the_protocol_and_its_tools_ask_through_the_store() {
     let home = with_agent(home(&ModelEndpoint::new()).gated());
     let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
     say(&mut terminal, "ask rm -rf target");
@@ -220,17 +224,17 @@ fn it_asks_by_the_protocol_and_its_tools_by_the_store() {
 }
 
 #[test]
-fn a_yes_to_the_agent_is_enough_for_the_terminal_it_opens_for_the_same_command() {
+fn an_approved_command_can_be_run_in_a_terminal_without_another_request() {
     let home = with_agent(home(&ModelEndpoint::new()).gated());
     let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
     let command = "rm -rf build; echo once >> mark";
-    // A paste keeps its lines.
+    // Pasted text keeps its lines.
     let steps = format!("ask {command}\nterm {command}\nterm {command}");
     terminal.press(&format!("\u{1b}[200~{steps}\u{1b}[201~\r"));
     until_shown(&terminal, "allow?");
     terminal.press("y");
     assert_eq!(home.lines_in("mark", 1), "once\n");
-    // The second terminal is another matter; its question hides what the first one said.
+    // The second terminal needs another approval; its dialog hides the output of the first one.
     until(&terminal, "the second question can be answered", |screen| {
         ["Run it? [y/n]", "allow?"].iter().all(|text| screen.text.contains(text))
     });
@@ -242,7 +246,7 @@ fn a_yes_to_the_agent_is_enough_for_the_terminal_it_opens_for_the_same_command()
 }
 
 #[test]
-fn what_it_adds_to_the_environment_of_a_terminal_is_judged_too() {
+fn policy_checks_the_environment_of_its_terminals() {
     let home = with_agent(home(&ModelEndpoint::new()).gated());
     let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
     say(&mut terminal, "term-env LD_PRELOAD=/tmp/evil.so echo harmless > mark");
@@ -256,7 +260,7 @@ fn what_it_adds_to_the_environment_of_a_terminal_is_judged_too() {
 }
 
 #[test]
-fn one_that_forgets_says_so_and_one_that_fails_is_named() {
+fn an_agent_without_session_loading_says_so_and_one_that_fails_to_start_is_named() {
     let home = with_agent(home(&ModelEndpoint::new()));
     let mut terminal = chat_with(&home, &["chat", "--agent", "forgetful"]);
     say(&mut terminal, "say hello");

@@ -44,7 +44,7 @@ fn chat_with(home: &Home, words: &[&str]) -> Terminal {
 }
 
 fn until(terminal: &Terminal, what: &str, is: impl Fn(&Screen) -> bool) -> Screen {
-    // A wait that fails has the picture in its sentence.
+    // The message of a failed wait contains the screen.
     let begun = Instant::now();
     wait_until(SOON, what, || {
         let screen = terminal.screen();

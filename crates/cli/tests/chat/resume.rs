@@ -1,19 +1,19 @@
-//! A chat that is taken up again shows what was seen, and its agent remembers.
+//! Resumed chats show their history, and the agent remembers.
 
 use mw_testkit::model_endpoint::{Answer, ModelEndpoint};
 use serde_json::json;
 
 use super::*;
 
-/// The conversation alone: what is between the first line and the composer.
-fn talk_of(screen: &Screen) -> Vec<String> {
+/// Returns the conversation: the text between the first line and the composer.
+fn conversation_of(screen: &Screen) -> Vec<String> {
     let lines = screen.text.lines().skip(1).take_while(|line| !line.starts_with("────────────────────"));
     let lines: Vec<_> = lines.map(|line| line.trim_end().to_owned()).collect();
     lines.into_iter().skip_while(String::is_empty).collect()
 }
 
 #[test]
-fn what_was_seen_is_seen_again_and_the_agent_remembers() {
+fn a_resumed_chat_shows_its_history_and_the_agent_remembers() {
     let endpoint = ModelEndpoint::new();
     endpoint.will(
         Answer::text("**Start**").call("shell", json!({"command": "exit 3", "run_in_background": true})),
@@ -25,13 +25,13 @@ fn what_was_seen_is_seen_again_and_the_agent_remembers() {
     say(&mut terminal, "run <it> & tell");
     until_shown(&terminal, "It ended with 3.");
     until_shown(&terminal, "· ready");
-    let live = talk_of(&terminal.screen());
+    let live = conversation_of(&terminal.screen());
     assert_eq!(live.iter().filter(|line| line.contains(" failed (3)")).count(), 1, "{live:#?}");
     leave(terminal);
 
     endpoint.will(Answer::text("You asked to run it."));
     let mut terminal = chat_with(&home, &["chat", "--resume"]);
-    let again = talk_of(&until_shown(&terminal, "── resumed ──"));
+    let again = conversation_of(&until_shown(&terminal, "── resumed ──"));
     let end = again.iter().position(|line| line.contains("── resumed ──")).unwrap();
     let before: Vec<_> = again[..end].iter().filter(|line| !line.is_empty()).collect();
     let live: Vec<_> = live.iter().filter(|line| !line.is_empty()).collect();
@@ -40,13 +40,13 @@ fn what_was_seen_is_seen_again_and_the_agent_remembers() {
     until_shown(&terminal, "You asked to run it.");
     let request = endpoint.request(3);
     assert!(request.says("run <it> & tell"), "the agent remembers");
-    assert_eq!(request.last_text(), "what did I ask?", "nothing is told twice");
+    assert_eq!(request.last_text(), "what did I ask?", "nothing is delivered twice");
     leave(terminal);
 }
 
-/// A number means one task of the conversation, whoever started it and however often it was taken up.
+/// A number means one task of the conversation, also after several resumes.
 #[test]
-fn the_numbers_of_a_zidane_chat_go_on() {
+fn a_resumed_zidane_chat_continues_its_task_numbers() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint).with_env("MEANWHILE_CHAT_AUTO_WAKE", "false");
     let mut terminal = chat_with(&home, &["chat", "--dialect", "zidane", "--mode", "dangerous"]);
@@ -61,7 +61,7 @@ fn the_numbers_of_a_zidane_chat_go_on() {
     until_shown(&terminal, "⌁ bash_2 exited (0)");
     leave(terminal);
 
-    // Taken up again it speaks as it did.
+    // A resumed chat keeps its dialect.
     let mut terminal = chat_with(&home, &["chat", "--resume", "--mode", "dangerous"]);
     terminal.resize(140, 50);
     say(&mut terminal, "/background sleep 600");
@@ -75,7 +75,7 @@ fn the_numbers_of_a_zidane_chat_go_on() {
     until_shown(&terminal, "Task bash_1 is not running (status: exited).");
     leave(terminal);
 
-    // Another dialect is chosen by name, and is kept from then on.
+    // Another dialect can be chosen by name, and is kept from then on.
     let chosen = ["chat", "--resume", "--dialect", "opta", "--mode", "dangerous"];
     for (words, bogus) in [(&chosen[..], "bogus"), (&["chat", "--resume"], "wrong")] {
         let mut terminal = chat_with(&home, words);
@@ -86,7 +86,7 @@ fn the_numbers_of_a_zidane_chat_go_on() {
 }
 
 #[test]
-fn what_ends_without_its_chat_is_told_once_it_is_taken_up() {
+fn a_resumed_chat_notifies_ends_that_it_missed() {
     let endpoint = ModelEndpoint::new();
     endpoint.will(Answer::empty().call("shell", json!({"command": "sleep 600", "run_in_background": true})));
     endpoint.will(Answer::text("It runs."));
@@ -108,7 +108,7 @@ fn what_ends_without_its_chat_is_told_once_it_is_taken_up() {
 }
 
 #[test]
-fn a_chat_that_is_killed_is_taken_up_and_says_where_it_was_cut_off() {
+fn a_killed_chat_can_be_resumed_and_marks_the_interruption() {
     let endpoint = ModelEndpoint::new();
     endpoint.will(Answer::text("Half of an ans").hold());
     let home = home(&endpoint);
@@ -126,7 +126,7 @@ fn a_chat_that_is_killed_is_taken_up_and_says_where_it_was_cut_off() {
 }
 
 #[test]
-fn what_cannot_be_taken_up_says_why() {
+fn a_failed_resume_gives_the_reason() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     for (words, said) in

@@ -1,12 +1,12 @@
-//! The screen of a chat, where only the whole program can show that it works.
+//! Parts of the chat screen that only the whole program can test.
 
 use super::*;
 
 #[test]
-fn a_log_opens_in_the_editor_and_the_chat_comes_back() {
+fn a_log_opens_in_the_editor_and_the_chat_is_restored() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
-    // An editor that leaves behind what it was given.
+    // An editor that copies its input file.
     let editor = format!("cp -t {}", home.work().display());
     let home = home.with_env("EDITOR", editor);
     let mut terminal = chat(&home);
@@ -33,12 +33,12 @@ fn a_log_opens_in_the_editor_and_the_chat_comes_back() {
 }
 
 #[test]
-fn a_script_longer_than_the_screen_is_allowed_only_once_its_end_was_shown() {
+fn a_long_script_can_be_approved_only_after_scrolling_to_its_end() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint).gated();
     let mut terminal = chat(&home);
     let steps: Vec<_> = (1..=30).map(|step| format!("echo step-{step}")).collect();
-    // A paste keeps its lines.
+    // Pasted text keeps its lines.
     let script = format!("/background {}; rm -rf build", steps.join("\n"));
     terminal.press(&format!("\u{1b}[200~{script}\u{1b}[201~\r"));
     let screen = until_shown(&terminal, "allow?");

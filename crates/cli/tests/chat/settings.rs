@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::*;
 
-/// The same home twice: with a setting in the user's file, and in the environment.
+/// Creates two homes: one with a setting in the user's file, one in the environment.
 fn both_ways(endpoint: &ModelEndpoint, name: &str, value: &str) -> [Home; 2] {
     let (section, key) = name.split_once('.').unwrap();
     let with_file = home(endpoint);
@@ -34,8 +34,8 @@ fn chat_auto_wake_takes_effect() {
         assert_eq!(endpoint.requests().len(), before + 2, "nobody wakes it");
         say(&mut terminal, "and?");
         until_shown(&terminal, "Now I know.");
-        let told = endpoint.request(before + 2).last_text();
-        assert!(told.starts_with("<task-notification>") && told.ends_with("and?"), "{told}");
+        let delivered = endpoint.request(before + 2).last_text();
+        assert!(delivered.starts_with("<task-notification>") && delivered.ends_with("and?"), "{delivered}");
         leave(terminal);
     }
 }
@@ -58,7 +58,7 @@ fn chat_layout_takes_effect() {
     until_shown(&terminal, "Use /status ID to get task output.");
 }
 
-/// where nobody chose, the profile does.
+/// without a layout setting, the profile decides.
 #[test]
 fn the_profile_chooses_the_layout() {
     let endpoint = ModelEndpoint::new();

@@ -9,7 +9,7 @@ fn table(endpoint: &ModelEndpoint) -> Home {
     home(endpoint).with_env("MEANWHILE_CHAT_LAYOUT", "table").with_env("MEANWHILE_CHAT_AUTO_WAKE", "false")
 }
 
-/// Opens a chat in the words of co-cli.
+/// Opens a chat with the co-cli dialect.
 fn chat(home: &Home) -> Terminal {
     chat_with(home, &["chat", "--dialect", "co-cli"])
 }
@@ -31,9 +31,9 @@ fn test_slash_background() {
     assert_eq!(endpoint.requests().len(), 0, "the model sees nothing of it");
 }
 
-/// C-075: split like a shell would, and executed without one.
+/// C-075: split as by a shell, but executed without one.
 #[test]
-fn a_command_of_co_cli_is_split_into_words() {
+fn a_co_cli_command_is_split_into_arguments() {
     let endpoint = ModelEndpoint::new();
     let home = table(&endpoint);
     let mut terminal = chat(&home);
@@ -51,9 +51,9 @@ fn a_command_of_co_cli_is_split_into_words() {
     leave(terminal);
 }
 
-/// A quick task is over before the line about its start is there; its banner waits for that line.
+/// A quick task ends before its start is shown; its banner waits for that line.
 #[test]
-fn what_was_started_is_shown_before_how_it_ended() {
+fn a_start_is_shown_before_the_end() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint).with_env("MEANWHILE_CHAT_AUTO_WAKE", "false");
     let mut terminal = chat_with(&home, &["chat", "--dialect", "zidane"]);
@@ -68,9 +68,8 @@ fn what_was_started_is_shown_before_how_it_ended() {
     leave(terminal);
 }
 
-/// The same holds when a person has to allow the command first.
 #[test]
-fn what_was_allowed_is_shown_as_started_before_how_it_ended() {
+fn the_start_of_an_approved_task_is_shown_before_its_end() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint).with_env("MEANWHILE_CHAT_AUTO_WAKE", "false").gated();
     let mut terminal = chat_with(&home, &["chat", "--dialect", "zidane"]);
@@ -158,7 +157,7 @@ fn test_slash_tasks_list() {
 }
 
 #[test]
-fn a_status_that_there_is_not_is_no_empty_list() {
+fn an_unknown_status_filter_is_an_error() {
     let endpoint = ModelEndpoint::new();
     let home = table(&endpoint);
     let mut terminal = chat(&home);
@@ -220,12 +219,12 @@ fn test_slash_cancel() {
 }
 
 #[test]
-fn commands_are_carried_out_in_their_order() {
+fn commands_run_in_the_order_of_input() {
     let endpoint = ModelEndpoint::new();
     let home = table(&endpoint).with_env("MEANWHILE_QUEUE_MAX_RUNNING", "8");
     let mut terminal = chat(&home);
     terminal.resize(140, 60);
-    // All of them are there before the first is done.
+    // All of them are entered before the first is done.
     let lines: Vec<_> = (1..=8).map(|at| format!("/background sleep 60{at}\r/tasks\r")).collect();
     terminal.press(&lines.concat());
     wait_until(SOON, "eight tasks", || (home.list().len() == 8).then_some(()));
@@ -252,7 +251,7 @@ fn commands_are_carried_out_in_their_order() {
 }
 
 #[test]
-fn a_command_that_waits_for_an_answer_lets_others_pass() {
+fn a_command_that_waits_for_approval_does_not_block_others() {
     let endpoint = ModelEndpoint::new();
     let home = table(&endpoint).gated();
     let mut terminal = chat(&home);
@@ -268,7 +267,7 @@ fn a_command_that_waits_for_an_answer_lets_others_pass() {
 }
 
 #[test]
-fn what_is_no_command_never_reaches_the_model() {
+fn an_unknown_slash_command_is_not_sent_to_the_model() {
     let endpoint = ModelEndpoint::new();
     let home = table(&endpoint);
     let mut terminal = chat(&home);

@@ -1,4 +1,4 @@
-//! What a person has in hand: chip, modals, promotion, approval, leaving, the terminal itself.
+//! Controls of the chat: chip, dialogs, moving to the background, approval, leaving, and the terminal.
 
 use mw_testkit::model_endpoint::{Answer, ModelEndpoint};
 use mw_testkit::{alive, wait_until};
@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::*;
 
-/// A chat whose agent waits for a long command in the foreground; returns the pid in the file `child`.
+/// Opens a chat whose agent waits for a long foreground command; returns the pid in the file `child`.
 fn with_foreground(endpoint: &ModelEndpoint, home: &Home) -> (Terminal, u32) {
     let command = "sleep 600 & echo $! > child; wait";
     endpoint.will(Answer::empty().call("shell", json!({"command": command})));
@@ -19,7 +19,7 @@ fn with_foreground(endpoint: &ModelEndpoint, home: &Home) -> (Terminal, u32) {
 }
 
 #[test]
-fn ctrl_b_shows_the_tasks_and_again_moves_the_foreground_to_the_background_unharmed() {
+fn ctrl_b_shows_the_tasks_and_a_second_ctrl_b_moves_the_command_to_the_background() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     let (mut terminal, child) = with_foreground(&endpoint, &home);
@@ -37,7 +37,7 @@ fn ctrl_b_shows_the_tasks_and_again_moves_the_foreground_to_the_background_unhar
 }
 
 #[test]
-fn a_kill_from_the_modal_ends_the_group_and_the_agent_is_told() {
+fn a_kill_from_the_dialog_ends_the_process_group_and_notifies_the_agent() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     let (mut terminal, child) = with_foreground(&endpoint, &home);
@@ -65,7 +65,7 @@ fn a_kill_from_the_modal_ends_the_group_and_the_agent_is_told() {
 }
 
 #[test]
-fn ctrl_k_offers_the_turn_and_the_tasks() {
+fn ctrl_k_offers_to_end_the_turn_or_a_task() {
     let endpoint = ModelEndpoint::new();
     endpoint.will(Answer::empty().call("shell", json!({"command": "sleep 600", "run_in_background": true})));
     endpoint.will(Answer::text("Thinking").hold());
@@ -88,7 +88,7 @@ fn ctrl_k_offers_the_turn_and_the_tasks() {
 }
 
 #[test]
-fn leaving_warns_of_live_tasks_only_and_ends_them() {
+fn leaving_warns_about_running_tasks_only_and_ends_them() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     let (mut terminal, child) = with_foreground(&endpoint, &home);
@@ -106,7 +106,7 @@ fn leaving_warns_of_live_tasks_only_and_ends_them() {
 }
 
 #[test]
-fn a_signal_ends_the_chat_with_its_tasks_and_its_code() {
+fn a_signal_ends_the_chat_and_its_tasks_with_the_signals_exit_code() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     let (mut terminal, child) = with_foreground(&endpoint, &home);
@@ -117,7 +117,7 @@ fn a_signal_ends_the_chat_with_its_tasks_and_its_code() {
 }
 
 #[test]
-fn a_terminal_that_goes_away_and_a_shell_that_says_so_too_leave_no_task_behind() {
+fn repeated_sighup_leaves_no_task_running() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint).with_env("MEANWHILE_KILL_GRACE_MS", "1000");
     let command = "trap '' TERM; echo $$ > child; while :; do sleep 0.1; done";
@@ -135,7 +135,7 @@ fn a_terminal_that_goes_away_and_a_shell_that_says_so_too_leave_no_task_behind()
 }
 
 #[test]
-fn a_question_shows_the_exact_command_and_is_answered_with_a_key() {
+fn an_approval_dialog_shows_the_exact_command_and_is_answered_with_a_key() {
     let endpoint = ModelEndpoint::new();
     for command in ["rm -rf build; echo gone > mark", "rm -rf build; echo away > mark"] {
         endpoint.will(Answer::empty().call("shell", json!({"command": command})));
@@ -162,7 +162,7 @@ fn a_question_shows_the_exact_command_and_is_answered_with_a_key() {
 }
 
 #[test]
-fn a_storm_of_sizes_leaves_a_whole_screen() {
+fn many_resizes_leave_a_complete_screen() {
     let endpoint = ModelEndpoint::new();
     endpoint.will(Answer::text("# Words\n- and more of them in a long line that has to be broken somewhere"));
     let home = home(&endpoint);
@@ -182,7 +182,7 @@ fn a_storm_of_sizes_leaves_a_whole_screen() {
 }
 
 #[test]
-fn a_panic_gives_the_terminal_back() {
+fn a_panic_restores_the_terminal() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     let mut terminal = home.command(["chat", "--panic"]).on_terminal();
@@ -192,7 +192,7 @@ fn a_panic_gives_the_terminal_back() {
 }
 
 #[test]
-fn what_is_pasted_stays_in_its_lines_until_it_is_sent() {
+fn pasted_lines_stay_in_the_input_until_sent() {
     let endpoint = ModelEndpoint::new();
     endpoint.will(Answer::text("Read."));
     let home = home(&endpoint);
@@ -210,7 +210,7 @@ fn what_is_pasted_stays_in_its_lines_until_it_is_sent() {
 }
 
 #[test]
-fn without_a_model_it_says_what_to_do_and_opens_nothing() {
+fn without_a_model_the_chat_is_refused_with_a_next_step() {
     let home = Home::new(env!("CARGO_BIN_EXE_mw"));
     let mut terminal = home.command(["chat"]).on_terminal();
     assert_eq!(terminal.ended(), Some(2));
@@ -221,10 +221,10 @@ fn without_a_model_it_says_what_to_do_and_opens_nothing() {
 }
 
 #[test]
-fn without_a_terminal_it_says_what_to_do() {
+fn without_a_terminal_the_chat_is_refused_with_a_next_step() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     let outcome = home.mw(["chat"]);
     assert_eq!(outcome.code, Some(2));
-    assert!(outcome.complaint().contains("needs a terminal"), "{}", outcome.complaint());
+    assert!(outcome.stderr_text().contains("needs a terminal"), "{}", outcome.stderr_text());
 }

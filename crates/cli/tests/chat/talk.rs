@@ -1,4 +1,4 @@
-//! Talking: streaming, tools, notices that come by themselves.
+//! Conversations: streaming, tools, and notifications without input.
 
 use mw_testkit::model_endpoint::{Answer, ModelEndpoint};
 use mw_testkit::{SOON, processes, wait_until};
@@ -7,7 +7,7 @@ use serde_json::json;
 use super::*;
 
 #[test]
-fn what_the_agent_says_is_drawn_while_it_comes() {
+fn a_response_is_drawn_while_it_streams() {
     let endpoint = ModelEndpoint::new();
     endpoint.will(Answer::text("# Plan\n- first **step**\n").hold().and_text("- second"));
     let home = home(&endpoint);
@@ -23,7 +23,7 @@ fn what_the_agent_says_is_drawn_while_it_comes() {
 }
 
 #[test]
-fn work_in_the_background_is_reported_by_itself_while_the_chat_goes_on() {
+fn the_end_of_a_background_task_is_reported_without_input() {
     let endpoint = ModelEndpoint::new();
     let command = "while [ ! -e go ]; do sleep 0.05; done; exit 3";
     endpoint.will(Answer::empty().call("shell", json!({"command": command, "run_in_background": true})));
@@ -49,14 +49,14 @@ fn work_in_the_background_is_reported_by_itself_while_the_chat_goes_on() {
     );
     assert!(!text.contains("task-notification"), "the banner stands for the block: {text}");
     until_gone(&terminal, "⌁ 1 task");
-    let told: Vec<_> = endpoint.requests().iter().map(|request| request.last_text()).collect();
-    assert_eq!(told.iter().filter(|text| text.contains("<task-id>bash-")).count(), 1, "{told:?}");
+    let delivered: Vec<_> = endpoint.requests().iter().map(|request| request.last_text()).collect();
+    assert_eq!(delivered.iter().filter(|text| text.contains("<task-id>bash-")).count(), 1, "{delivered:?}");
     leave(terminal);
     assert_eq!(endpoint.left(), 0);
 }
 
 #[test]
-fn a_notice_that_comes_during_a_turn_leads_the_next_one() {
+fn a_notification_that_arrives_during_a_turn_is_in_the_next_turn() {
     let endpoint = ModelEndpoint::new();
     endpoint.will(Answer::empty().call("shell", json!({"command": "exit 4", "run_in_background": true})));
     endpoint.will(Answer::text("Waiting").hold().and_text(" no more."));
@@ -75,7 +75,7 @@ fn a_notice_that_comes_during_a_turn_leads_the_next_one() {
 }
 
 #[test]
-fn a_command_that_fails_is_no_tick() {
+fn a_failed_command_is_not_marked_as_successful() {
     let endpoint = ModelEndpoint::new();
     endpoint.will(Answer::empty().call("shell", json!({"command": "exit 7"})));
     endpoint.will(Answer::text("It failed."));
@@ -88,7 +88,7 @@ fn a_command_that_fails_is_no_tick() {
 }
 
 #[test]
-fn a_tool_call_is_one_line_until_it_is_unfolded() {
+fn a_tool_call_is_one_line_until_expanded() {
     let endpoint = ModelEndpoint::new();
     endpoint.will(Answer::empty().call("shell", json!({"command": "echo from-the-tool"})));
     endpoint.will(Answer::empty().call("write_file", json!({"path": "a.txt", "content": "new line\n"})));
@@ -107,7 +107,7 @@ fn a_tool_call_is_one_line_until_it_is_unfolded() {
 }
 
 #[test]
-fn esc_stops_the_turn_and_leaves_tasks_alone() {
+fn esc_stops_the_turn_and_no_task() {
     let endpoint = ModelEndpoint::new();
     endpoint.will(Answer::empty().call("shell", json!({"command": "sleep 600", "run_in_background": true})));
     endpoint.will(Answer::text("Long thoughts").hold());
@@ -123,7 +123,7 @@ fn esc_stops_the_turn_and_leaves_tasks_alone() {
 }
 
 #[test]
-fn what_is_said_during_a_turn_waits_for_its_end() {
+fn input_during_a_turn_waits_for_its_end() {
     let endpoint = ModelEndpoint::new();
     endpoint.will(Answer::text("First").hold().and_text(" done."));
     endpoint.will(Answer::text("Second done."));
@@ -141,7 +141,7 @@ fn what_is_said_during_a_turn_waits_for_its_end() {
 }
 
 #[test]
-fn an_agent_that_dies_is_named_and_started_again_by_the_next_words() {
+fn a_crashed_agent_is_named_and_restarted_by_the_next_input() {
     let endpoint = ModelEndpoint::new();
     endpoint.will(Answer::text("I am here."));
     endpoint.will(Answer::text("Here again."));
@@ -150,9 +150,9 @@ fn an_agent_that_dies_is_named_and_started_again_by_the_next_words() {
     say(&mut terminal, "hello");
     until_shown(&terminal, "I am here.");
     let agent = wait_until(SOON, "the agent's process", || {
-        home.tagged().into_iter().find(|pid| processes::words(*pid).iter().any(|word| word == "acp"))
+        home.tagged().into_iter().find(|pid| processes::command_line(*pid).iter().any(|word| word == "acp"))
     });
-    home.slay(agent);
+    home.kill_process(agent);
     until_shown(&terminal, "· not running");
     say(&mut terminal, "still there?");
     until_shown(&terminal, "Here again.");
@@ -161,7 +161,7 @@ fn an_agent_that_dies_is_named_and_started_again_by_the_next_words() {
 }
 
 #[test]
-fn nobody_awaits_what_a_dead_agent_ran_in_the_foreground() {
+fn the_foreground_command_of_a_crashed_agent_is_not_waited_for() {
     let endpoint = ModelEndpoint::new();
     endpoint.will(Answer::empty().call("shell", json!({"command": "sleep 600"})));
     endpoint.will(Answer::text("Here again."));
@@ -170,13 +170,13 @@ fn nobody_awaits_what_a_dead_agent_ran_in_the_foreground() {
     say(&mut terminal, "run it");
     until_shown(&terminal, "to background");
     let agent = wait_until(SOON, "the agent's process", || {
-        home.tagged().into_iter().find(|pid| processes::words(*pid).iter().any(|word| word == "acp"))
+        home.tagged().into_iter().find(|pid| processes::command_line(*pid).iter().any(|word| word == "acp"))
     });
-    home.slay(agent);
+    home.kill_process(agent);
     until_shown(&terminal, "· not running");
     until_shown(&terminal, "⌁ 1 task");
     until_gone(&terminal, "to background");
-    // Nor does the next one.
+    // The next one does not either.
     say(&mut terminal, "still there?");
     until_shown(&terminal, "Here again.");
     let screen = until_shown(&terminal, "⌁ 1 task");
@@ -206,13 +206,13 @@ fn test_agent_proposes_background() {
     until_shown(&terminal, "· ready");
     say(&mut terminal, "once more");
     let screen = until_shown(&terminal, "The agent expects: ~5 minutes, 247 files");
-    // What the agent says of it, and what is known of it.
+    // The estimate of the agent, and the duration of the last run.
     let ms = home.list()[0]["duration_ms"].as_u64().unwrap();
     let tenths = if ms < 10_000 { format!(".{}", ms % 1000 / 100) } else { String::new() };
     let took = format!("It took {}{tenths}s last time", ms / 1000);
     assert!(screen.text.contains(&took), "{took}: {}", screen.text);
     assert!(screen.text.contains(command), "{}", screen.text);
-    // Where it would run, and each thing once, in words.
+    // The directory, and every part of the request once.
     assert!(screen.text.contains("Start in background? [y/n]"), "{}", screen.text);
     assert!(screen.text.contains(&*home.work().file_name().unwrap().to_string_lossy()), "{}", screen.text);
     assert_eq!(screen.text.matches("~5 minutes").count(), 1, "{}", screen.text);

@@ -1,4 +1,4 @@
-//! Agents that die, do not listen, or answer late: nothing that was said is lost, and the chat stays free.
+//! Agents that crash, ignore cancel or answer late: no input is lost, and the chat stays responsive.
 
 use std::fs;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use serde_json::json;
 use super::foreign::with_agent;
 use super::*;
 
-/// Everything the scripted agent was told so far, turn by turn.
+/// Returns all prompts of the scripted agent so far.
 pub(super) fn prompts(home: &Home) -> Vec<String> {
     let files = fs::read_dir(home.user()).unwrap().flatten().map(|entry| entry.path());
     let mut sessions = files.filter(|path| {
@@ -23,21 +23,21 @@ pub(super) fn prompts(home: &Home) -> Vec<String> {
     read.unwrap_or_default()
 }
 
-/// What people hardly notice, with room for a machine that has much to do.
+/// A delay that people hardly notice, with a margin for a busy machine.
 const A_MOMENT: Duration = Duration::from_secs(4);
 
 fn is_notice(text: &str) -> bool {
     text.starts_with("<task-notification>") && text.contains("<task-id>bash-")
 }
 
-/// Starts a task that has ended by the next wake, in the session of a chat.
+/// Starts a task in the session of a chat that has ended by the next wake-up.
 fn start_task(terminal: &mut Terminal) {
     let call = json!({"command": "exit 3", "run_in_background": true});
     say(terminal, &format!("mcp shell {call}"));
 }
 
 #[test]
-fn words_over_which_an_agent_dies_wait_and_are_said_again_once() {
+fn input_that_crashes_the_agent_is_sent_again_once() {
     let home = with_agent(home(&ModelEndpoint::new()));
     let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
     say(&mut terminal, "die-once mark\nsay still here");
@@ -59,7 +59,7 @@ fn words_over_which_an_agent_dies_wait_and_are_said_again_once() {
 }
 
 #[test]
-fn notices_that_did_not_arrive_lead_the_next_turn() {
+fn notifications_of_a_failed_turn_are_in_the_next_turn() {
     let home = with_agent(home(&ModelEndpoint::new()));
     for way in ["die 1", "error out of tokens"] {
         fs::write(home.user().join("on-notice"), way).unwrap();
@@ -84,12 +84,14 @@ fn notices_that_did_not_arrive_lead_the_next_turn() {
 }
 
 #[test]
-fn a_notice_that_a_killed_chat_had_just_said_is_told_by_the_next() {
+fn a_notification_sent_by_a_killed_chat_is_delivered_by_the_next_chat() {
     let home = with_agent(home(&ModelEndpoint::new()));
     fs::write(home.user().join("on-notice"), "hang").unwrap();
     let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
     start_task(&mut terminal);
-    wait_until(SOON, "the agent is told", || prompts(&home).last().filter(|text| is_notice(text)).cloned());
+    wait_until(SOON, "the agent is notified", || {
+        prompts(&home).last().filter(|text| is_notice(text)).cloned()
+    });
     say(&mut terminal, "say unsent");
     until_shown(&terminal, "queued: say unsent");
     terminal.signal(rustix::process::Signal::KILL);
@@ -97,7 +99,7 @@ fn a_notice_that_a_killed_chat_had_just_said_is_told_by_the_next() {
     let terminal = chat_with(&home, &["chat", "--resume"]);
     until_shown(&terminal, "■ stopped: the chat ended during this call");
     until_shown(&terminal, "not sent, because the chat ended: say unsent");
-    wait_until(SOON, "it is told again", || {
+    wait_until(SOON, "it is delivered again", || {
         let told = prompts(&home);
         (told.iter().filter(|text| is_notice(text)).count() == 2).then_some(())
     });
@@ -110,7 +112,7 @@ fn a_notice_that_a_killed_chat_had_just_said_is_told_by_the_next() {
 }
 
 #[test]
-fn a_mode_that_the_agent_sets_late_holds_nothing_up() {
+fn a_slow_mode_change_blocks_nothing() {
     let home = with_agent(home(&ModelEndpoint::new()));
     let mut terminal = chat_with(&home, &["chat", "--agent", "orderly"]);
     say(&mut terminal, "ask rm -rf target");
@@ -126,7 +128,7 @@ fn a_mode_that_the_agent_sets_late_holds_nothing_up() {
 }
 
 #[test]
-fn a_mode_chosen_before_the_agent_is_there_is_set_when_it_comes() {
+fn a_mode_chosen_before_the_agent_starts_is_set_at_its_start() {
     let home = with_agent(home(&ModelEndpoint::new()));
     let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
     say(&mut terminal, "die-once mark");
@@ -145,7 +147,7 @@ fn a_mode_chosen_before_the_agent_is_there_is_set_when_it_comes() {
 }
 
 #[test]
-fn the_mode_of_the_chat_is_that_of_the_agents_tools() {
+fn the_agents_tools_use_the_mode_of_the_chat() {
     let home = with_agent(home(&ModelEndpoint::new()).gated());
     let mut terminal = chat_with(&home, &["chat", "--agent", "modeless", "--mode", "plan"]);
     until_shown(&terminal, "the agent has no mode plan");
@@ -169,7 +171,7 @@ fn the_mode_of_the_chat_is_that_of_the_agents_tools() {
 }
 
 #[test]
-fn an_agent_that_does_not_stop_is_ended_by_the_second_wish() {
+fn a_second_esc_kills_an_agent_that_ignores_cancel() {
     let home = with_agent(home(&ModelEndpoint::new())).with_env("MEANWHILE_SUBAGENT_CANCEL_MS", "200");
     let mut terminal = chat_with(&home, &["chat", "--agent", "deaf"]);
     say(&mut terminal, "say begun\nhang");
@@ -185,7 +187,7 @@ fn an_agent_that_does_not_stop_is_ended_by_the_second_wish() {
 }
 
 #[test]
-fn keys_are_answered_whatever_an_agent_sends() {
+fn keys_work_while_the_agent_sends_endless_updates() {
     let home = with_agent(home(&ModelEndpoint::new()));
     for kind in ["lines", "line", "calls", "thoughts"] {
         let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
@@ -196,7 +198,7 @@ fn keys_are_answered_whatever_an_agent_sends() {
             let number: usize = fs::read_to_string(&flooded).ok()?.parse().ok()?;
             (number >= 3000).then_some(())
         });
-        // What was not shown yet must not have to be shown before the answer to a key.
+        // The reaction to a key must not wait for updates that are not drawn yet.
         let begun = Instant::now();
         terminal.press("words");
         until_shown(&terminal, "❯ words");
@@ -215,7 +217,7 @@ fn keys_are_answered_whatever_an_agent_sends() {
 }
 
 #[test]
-fn an_agent_that_asks_without_end_is_refused_and_can_be_stopped() {
+fn endless_permission_requests_are_refused_and_the_turn_can_be_stopped() {
     let home = with_agent(home(&ModelEndpoint::new()));
     let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
     say(&mut terminal, "ask-many 20000");
@@ -231,7 +233,7 @@ fn an_agent_that_asks_without_end_is_refused_and_can_be_stopped() {
 }
 
 #[test]
-fn a_chat_that_was_never_one_is_not_the_last() {
+fn resume_skips_chats_without_messages() {
     let home = with_agent(home(&ModelEndpoint::new()));
     let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
     say(&mut terminal, "say remember me");
@@ -248,7 +250,7 @@ fn a_chat_that_was_never_one_is_not_the_last() {
 }
 
 #[test]
-fn a_chat_whose_directory_is_gone_says_so() {
+fn a_chat_whose_directory_was_removed_is_refused() {
     let home = with_agent(home(&ModelEndpoint::new()));
     let place = home.user().join("place");
     fs::create_dir(&place).unwrap();

@@ -20,7 +20,7 @@ fn run(scenarios: [&str; 2]) {
     let said = |name: &str| served[name].as_str().unwrap();
     let here = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/conformance");
     let output = Command::new(clients.node())
-        // The suite has no way to say a token; this adds it to all it sends.
+        // The suite has no option for a token; this adds it to all requests.
         .arg("--import")
         .arg(here.join("bearer.mjs"))
         .arg(clients.package("@modelcontextprotocol/conformance/dist/index.js"))
@@ -45,17 +45,17 @@ fn run(scenarios: [&str; 2]) {
 }
 
 #[test]
-fn the_revision_of_2025_11_25_is_conformed_to() {
+fn the_server_conforms_to_revision_2025_11_25() {
     run(["--requirements", "2025-11-25"]);
 }
 
 #[test]
-fn the_revision_of_2026_07_28_is_conformed_to() {
+fn the_server_conforms_to_revision_2026_07_28() {
     run(["--requirements", "2026-07-28"]);
 }
 
-/// The revisions require no extension; this has the tasks of the protocol, too.
+/// The revisions require no extension; this run includes protocol tasks.
 #[test]
-fn every_scenario_for_servers_passes() {
+fn all_server_scenarios_pass() {
     run(["--suite", "all"]);
 }

@@ -1,29 +1,29 @@
-//! Death of both watchers: the task goes on, the next command adopts it, and nothing is invented.
+//! Guardian and supervisor killed: the task continues, the next command adopts it, and no outcome is invented.
 
 use mw_testkit::{Home, SOON, alive, children};
 use rustix::system::uname;
 
 use crate::home;
 
-/// Tells whether the kernel lets a stranger learn an exit code (`PIDFD_GET_INFO`, Linux 6.15).
+/// Returns whether the kernel gives the exit code to a process that is not the parent (`PIDFD_GET_INFO`, Linux 6.15).
 fn exit_codes_can_be_learned() -> bool {
     let release = uname().release().to_string_lossy().into_owned();
     let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map_while(|part| part.parse::<u32>().ok());
     (numbers.next(), numbers.next()) >= (Some(6), Some(15))
 }
 
-/// Runs one command that changes nothing, so that it may put things right.
+/// Runs a read command, which repairs the state.
 fn one_further_command(home: &Home) {
     let _ = home.mw(["list", "--json"]).ok();
 }
 
 #[test]
-fn a_running_task_goes_on_and_is_adopted() {
+fn a_running_task_continues_and_is_adopted() {
     let home = home();
     let id = home.start(&format!("seq 1 50000; {}; seq 50001 100000; exit 7", children::gate("go")));
     home.until_logged(&id, "\n50000\n");
     let pid = home.pid(&id);
-    home.slay_watchers(&id);
+    home.kill_supervisors(&id);
     assert!(alive(pid));
     one_further_command(&home);
     assert_eq!(home.status(&id)["status"], "running");
@@ -38,15 +38,15 @@ fn a_running_task_goes_on_and_is_adopted() {
 }
 
 #[test]
-fn a_task_that_prints_without_anybody_does_not_break() {
+fn a_task_can_print_without_supervisors() {
     let home = home();
-    // Less than a pipe of 1 MiB holds, so it need not even wait.
+    // Less than a pipe of 1 MiB holds, so it does not block.
     let id = home.start(&format!(
         "{}; seq 1 50000; touch printed; {}; exit 3",
         children::gate("a"),
         children::gate("b")
     ));
-    home.slay_watchers(&id);
+    home.kill_supervisors(&id);
     home.open("a");
     home.file("printed");
     one_further_command(&home);
@@ -56,11 +56,11 @@ fn a_task_that_prints_without_anybody_does_not_break() {
 }
 
 #[test]
-fn a_task_that_prints_more_than_the_pipe_holds_waits_and_loses_nothing() {
+fn a_task_blocked_on_a_full_pipe_loses_no_output() {
     let home = home();
     let script = format!("{}; touch printing; seq 1 600000; exit 3", children::gate("a"));
     let id = home.start_with(&["--cap", "0"], &script);
-    home.slay_watchers(&id);
+    home.kill_supervisors(&id);
     home.open("a");
     home.file("printing");
     one_further_command(&home);
@@ -69,11 +69,11 @@ fn a_task_that_prints_more_than_the_pipe_holds_waits_and_loses_nothing() {
 }
 
 #[test]
-fn an_end_that_nobody_saw_is_lost_even_if_it_was_a_success() {
+fn a_task_that_ended_unobserved_is_lost_even_after_success() {
     let home = home();
     let id = home.start(&children::gated("go", 0));
     let pid = home.pid(&id);
-    home.slay_watchers(&id);
+    home.kill_supervisors(&id);
     home.open("go");
     home.until_dead(pid);
     let task = home.ended(&id);
@@ -84,12 +84,12 @@ fn an_end_that_nobody_saw_is_lost_even_if_it_was_a_success() {
 }
 
 #[test]
-fn what_was_printed_before_an_unseen_end_is_kept() {
+fn output_before_an_unobserved_end_is_kept() {
     let home = home();
     let id = home.start(&format!("echo one; {}; echo two", children::gate("go")));
     home.until_logged(&id, "one");
     let pid = home.pid(&id);
-    home.slay_watchers(&id);
+    home.kill_supervisors(&id);
     home.open("go");
     home.until_dead(pid);
     home.ended(&id);
@@ -102,20 +102,20 @@ fn a_lost_task_frees_its_slot() {
     let first = home.start(children::SLEEPER);
     let _second = home.start("touch second");
     let pid = home.pid(&first);
-    home.slay_watchers(&first);
-    home.slay(pid);
+    home.kill_supervisors(&first);
+    home.kill_process(pid);
     one_further_command(&home);
     home.file("second");
     assert_eq!(home.status(&first)["status"], "lost");
 }
 
 #[test]
-fn kill_reaches_a_task_without_watchers() {
+fn a_task_without_supervisors_can_be_killed() {
     let home = home();
     let leave = [children::leave_setsid("a"), children::leave_double_fork("b"), children::leave_holder("c")];
     let id = home.start(&format!("{}\nexec sleep 600", leave.join("\n")));
     let kids = [home.pid_in("a"), home.pid_in("b"), home.pid_in("c"), home.pid(&id)];
-    home.slay_watchers(&id);
+    home.kill_supervisors(&id);
     let receipt = home.mw(["kill", "--json", &id]).exits(0).json();
     for kid in kids {
         assert!(!alive(kid), "{receipt}");
@@ -125,12 +125,12 @@ fn kill_reaches_a_task_without_watchers() {
 }
 
 #[test]
-fn kill_reaches_what_a_lost_task_left_behind() {
+fn survivors_of_a_lost_task_can_be_killed() {
     let home = home();
     let id = home.start(&format!("{}\nexec sleep 600", children::leave_setsid("kid")));
     let (pid, kid) = (home.pid(&id), home.pid_in("kid"));
-    home.slay_watchers(&id);
-    home.slay(pid);
+    home.kill_supervisors(&id);
+    home.kill_process(pid);
     assert_eq!(home.ended(&id)["status"], "lost");
     let receipt = home.mw(["kill", "--json", &id]).exits(0).json();
     assert!(!alive(kid), "{receipt}");
@@ -143,19 +143,19 @@ fn an_adopted_task_keeps_its_time_limit() {
     let home = home();
     let id = home.start_with(&["--timeout", "5s"], children::SLEEPER);
     let pid = home.pid(&id);
-    home.slay_watchers(&id);
+    home.kill_supervisors(&id);
     one_further_command(&home);
     home.until_dead(pid);
     assert_eq!(home.ended(&id)["status"], "timed_out");
 }
 
 #[test]
-fn an_adopted_task_is_typed_to() {
+fn an_adopted_task_accepts_input() {
     let home = home();
-    // A read under way sees the end of input when both watchers die; a later one does not.
+    // A pending read gets the end of input when both supervisors die; a later one does not.
     let script = format!("{}; read a; echo \"got $a\"; exec sleep 600", children::gate("go"));
     let id = home.start_with(&["--stdin"], &script);
-    home.slay_watchers(&id);
+    home.kill_supervisors(&id);
     one_further_command(&home);
     home.open("go");
     let _ = home.mw(["input", &id, "word"]).ok();
@@ -163,14 +163,14 @@ fn an_adopted_task_is_typed_to() {
 }
 
 #[test]
-fn an_adopter_may_die_as_well() {
+fn an_adopting_supervisor_can_be_killed_too() {
     let home = home();
     let id = home.start(&format!("echo one; {}; echo two; exit 4", children::gate("go")));
     home.until_logged(&id, "one");
-    home.slay_watchers(&id);
+    home.kill_supervisors(&id);
     one_further_command(&home);
     for pid in home.supervisors_of(&id) {
-        home.try_slay(pid);
+        home.try_kill_process(pid);
     }
     one_further_command(&home);
     home.open("go");
@@ -180,10 +180,10 @@ fn an_adopter_may_die_as_well() {
 }
 
 #[test]
-fn two_commands_at_once_adopt_a_task_once() {
+fn two_concurrent_commands_adopt_a_task_once() {
     let home = home();
     let id = home.start(&children::gated("go", 3));
-    home.slay_watchers(&id);
+    home.kill_supervisors(&id);
     let many: Vec<_> = (0..6).map(|_| home.command(["list", "--json"]).spawn()).collect();
     for one in many {
         let _ = one.wait().ok();
@@ -197,14 +197,14 @@ fn two_commands_at_once_adopt_a_task_once() {
 }
 
 #[test]
-fn a_journal_with_half_a_line_hides_nothing() {
+fn a_journal_with_an_incomplete_line_is_read() {
     let home = home();
     let id = home.start(&format!("echo ran >> ran; {}; exit 7", children::gate("go")));
     home.file("ran");
     let path = home.task_dir(&id).join("journal.jsonl");
     for _ in 0..2 {
-        home.slay_watchers(&id);
-        // Its writer was killed in the midst of a character.
+        home.kill_supervisors(&id);
+        // Its writer was killed inside a character.
         let mut text = std::fs::read(&path).unwrap();
         text.extend(b"{\"v\":1,\"prompt\":\"\xe2\x82");
         std::fs::write(&path, text).unwrap();
@@ -227,12 +227,12 @@ fn without_supervisor(home: &Home, args: &[&str]) -> mw_testkit::Outcome {
 }
 
 #[test]
-fn what_cannot_be_adopted_now_goes_on_and_is_adopted_later() {
+fn a_task_whose_adoption_fails_continues_and_is_adopted_later() {
     let home = home();
     let id = home.start(&format!("echo one; {}; echo two; exit 7", children::gate("go")));
     home.until_logged(&id, "one");
     let pid = home.pid(&id);
-    home.slay_watchers(&id);
+    home.kill_supervisors(&id);
     for _ in 0..2 {
         let task = without_supervisor(&home, &["status", "--json", &id]).exits(0).json();
         assert_eq!((&task["status"], &task["pid"]), (&"running".into(), &pid.into()), "{task}");
@@ -253,11 +253,11 @@ fn what_cannot_be_adopted_now_goes_on_and_is_adopted_later() {
 }
 
 #[test]
-fn a_kill_ends_what_cannot_be_adopted() {
+fn a_task_that_cannot_be_adopted_can_be_killed() {
     let home = home();
     let id = home.start(&format!("{}\nexec sleep 600", children::leave_setsid("kid")));
     let (pid, kid) = (home.pid(&id), home.pid_in("kid"));
-    home.slay_watchers(&id);
+    home.kill_supervisors(&id);
     let receipt = without_supervisor(&home, &["kill", "--json", &id]).exits(0).json();
     for killed in [pid, kid] {
         assert!(!alive(killed), "{receipt}");
@@ -270,27 +270,27 @@ fn a_kill_ends_what_cannot_be_adopted() {
 }
 
 #[test]
-fn what_cannot_be_adopted_and_is_gone_is_lost_with_what_it_printed() {
+fn a_task_that_ended_without_adoption_is_lost_and_keeps_its_output() {
     let home = home();
     let id = home.start(&format!("echo one; {}", children::SLEEPER));
     home.until_logged(&id, "one");
     let pid = home.pid(&id);
-    home.slay_watchers(&id);
-    home.slay(pid);
+    home.kill_supervisors(&id);
+    home.kill_process(pid);
     let task = without_supervisor(&home, &["status", "--json", &id]).exits(0).json();
     assert_eq!((&task["status"], &task["output_bytes"]), (&"lost".into(), &4.into()), "{task}");
     assert_eq!(task["output_complete"], false, "{task}");
 }
 
 #[test]
-fn children_that_outlive_a_task_and_its_watchers_are_found_again() {
+fn survivors_are_found_again_after_the_supervisors_were_killed() {
     for first in ["status", "kill"] {
         let home = home();
         let id =
             home.start(&format!("{}\nwhile [ ! -e kid ]; do :; done; exit 3", children::leave_setsid("kid")));
         let kid = home.pid_in("kid");
         home.ended(&id);
-        home.slay_watchers(&id);
+        home.kill_supervisors(&id);
         if first == "status" {
             assert_eq!(home.status(&id)["survivors"], 1);
             let _ = home.pair(&id);
@@ -305,13 +305,13 @@ fn children_that_outlive_a_task_and_its_watchers_are_found_again() {
 }
 
 #[test]
-fn children_that_cannot_be_adopted_are_not_forgotten_and_can_be_killed() {
+fn survivors_that_cannot_be_adopted_stay_known_and_can_be_killed() {
     let home = home();
     let id =
         home.start(&format!("{}\nwhile [ ! -e kid ]; do :; done; exit 3", children::leave_setsid("kid")));
     let kid = home.pid_in("kid");
     home.ended(&id);
-    home.slay_watchers(&id);
+    home.kill_supervisors(&id);
     let task = without_supervisor(&home, &["status", "--json", &id]).exits(0).json();
     assert_eq!(task["survivors"], 1, "{task}");
     let receipt = without_supervisor(&home, &["kill", "--json", &id]).exits(0).json();
@@ -321,12 +321,12 @@ fn children_that_cannot_be_adopted_are_not_forgotten_and_can_be_killed() {
 }
 
 #[test]
-fn output_that_nobody_was_there_to_take_is_said_to_be_missing() {
+fn output_lost_without_supervisors_is_reported_as_missing() {
     let home = home().with_env("MEANWHILE_SESSION", "s");
     let id = home.start(&format!("echo one; {}; seq 1 100", children::gate("go")));
     home.until_logged(&id, "one");
     let pid = home.pid(&id);
-    home.slay_watchers(&id);
+    home.kill_supervisors(&id);
     home.open("go");
     home.until_dead(pid);
     let task = home.ended(&id);
@@ -336,19 +336,19 @@ fn output_that_nobody_was_there_to_take_is_said_to_be_missing() {
     assert!(said.contains("may be incomplete"), "{said}");
     let notices = home.mw(["notices", "--json"]).ok();
     assert!(notices.contains("output after byte 4 may be missing"), "{notices}");
-    // A database that is rebuilt says the same.
+    // A rebuilt database has the same state.
     home.wait_until_empty(SOON);
     for name in ["meanwhile.db", "meanwhile.db-wal", "meanwhile.db-shm"] {
         std::fs::remove_file(home.state().join(name)).ok();
     }
     assert_eq!(home.status(&id)["output_complete"], false);
-    // The next run is whole again.
+    // The next run is complete again.
     let _ = home.mw(["restart", &id]).ok();
     assert_eq!(home.ended(&id)["output_complete"], true);
 }
 
 #[test]
-fn what_an_ended_task_left_behind_ends_with_all() {
+fn kill_all_ends_survivors_of_ended_tasks() {
     let home = home();
     let over =
         home.start(&format!("{}\nwhile [ ! -e kid ]; do :; done; exit 3", children::leave_setsid("kid")));
@@ -363,24 +363,24 @@ fn what_an_ended_task_left_behind_ends_with_all() {
 }
 
 #[test]
-fn the_end_of_an_adopted_task_is_recorded_when_it_ends() {
+fn an_adopted_task_is_recorded_when_it_ends() {
     if !exit_codes_can_be_learned() {
         return;
     }
     let home = home();
     let id = home.start(&children::gated("go", 4));
     let pid = home.pid(&id);
-    home.slay_watchers(&id);
+    home.kill_supervisors(&id);
     one_further_command(&home);
     home.open("go");
     home.until_dead(pid);
     let begun = std::time::Instant::now();
     let task = home.ended(&id);
     assert_eq!((&task["status"], &task["exit_code"]), (&"failed".into(), &4.into()), "{task}");
-    // Its new parent may take seconds to take note.
+    // Its new parent may take seconds to reap it.
     assert!(begun.elapsed().as_millis() < 1000, "{:?}", begun.elapsed());
     let killed = home.start(children::SLEEPER);
-    home.slay_watchers(&killed);
+    home.kill_supervisors(&killed);
     one_further_command(&home);
     let begun = std::time::Instant::now();
     let _ = home.mw(["kill", &killed]).ok();
@@ -390,12 +390,12 @@ fn the_end_of_an_adopted_task_is_recorded_when_it_ends() {
 }
 
 #[test]
-fn what_a_task_printed_without_anybody_is_not_called_complete() {
+fn output_printed_without_supervisors_is_not_called_complete() {
     let home = home();
     let script = format!("echo first; {}; seq 1 1000; touch printed; exec sleep 600", children::gate("go"));
     let id = home.start(&script);
     home.until_logged(&id, "first");
-    home.slay_watchers(&id);
+    home.kill_supervisors(&id);
     home.open("go");
     home.file("printed");
     let kill = home.command(["kill", &id]).env("MEANWHILE_SUPERVISOR", "/nonexistent").run();

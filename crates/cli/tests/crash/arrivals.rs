@@ -1,4 +1,4 @@
-//! The list of tasks that are not in the database yet, torn, lost or held: no task is lost with it.
+//! The list of tasks that are not in the database yet: no task is lost if it is incomplete, removed or locked.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -20,7 +20,7 @@ fn ids(home: &Home) -> Vec<String> {
     ids
 }
 
-/// Waits for a task's end without a command that would take it into the database.
+/// Waits for the end of a task without a command that would add it to the database.
 fn over(home: &Home, id: &str) {
     let record = home.task_dir(id).join("result.json");
     wait_until(SOON, "its end is on record", || {
@@ -29,12 +29,12 @@ fn over(home: &Home, id: &str) {
 }
 
 #[test]
-fn a_line_that_was_cut_short_hides_no_other_task() {
+fn an_incomplete_line_hides_no_other_task() {
     let home = home();
     let first = home.start("exit 3");
     let _ = home.list();
     let mut file = OpenOptions::new().append(true).open(arrivals(&home)).unwrap();
-    // As a disk that was full for a moment leaves it.
+    // The state after the disk was full for a moment.
     file.write_all(&first.as_bytes()[..7]).unwrap();
     let second = home.start("exit 3");
     let mut expected = [first, second];
@@ -43,7 +43,7 @@ fn a_line_that_was_cut_short_hides_no_other_task() {
 }
 
 #[test]
-fn a_list_of_garbage_harms_nobody() {
+fn garbage_in_the_list_of_new_tasks_is_ignored() {
     let home = home();
     let first = home.start("exit 3");
     over(&home, &first);
@@ -56,7 +56,7 @@ fn a_list_of_garbage_harms_nobody() {
 }
 
 #[test]
-fn tasks_are_found_again_when_the_list_was_removed() {
+fn tasks_are_found_after_the_list_was_removed() {
     let home = home();
     let known = home.start("exit 3");
     let _ = home.ended(&known);
@@ -69,12 +69,12 @@ fn tasks_are_found_again_when_the_list_was_removed() {
 }
 
 #[test]
-fn a_stopped_starter_holds_nobody_up() {
+fn a_stopped_start_command_blocks_no_other_command() {
     need_program("flock");
     let home = home();
     let first = home.start("exit 3");
     over(&home, &first);
-    // What a starter does that is stopped between its line and its directory.
+    // The state of a start command that is stopped between its line and its directory.
     let holder = home.program("flock").arg("--no-fork").arg("-s").arg(arrivals(&home));
     let holder = holder.arg("sh").arg("-c").arg("echo held; exec sleep 600").spawn();
     wait_until(SOON, "the list is held", || holder.printed().contains("held").then_some(()));
@@ -90,7 +90,7 @@ fn a_stopped_starter_holds_nobody_up() {
 }
 
 #[test]
-fn a_task_that_was_first_seen_on_a_full_disk_is_not_forgotten() {
+fn a_task_first_seen_on_a_full_disk_stays_known() {
     let home = Home::on_small_disk(env!("CARGO_BIN_EXE_mw"), 8 << 20);
     let _ = home.ended(&home.start("exit 3"));
     let id = home.start("exit 3");
@@ -103,7 +103,7 @@ fn a_task_that_was_first_seen_on_a_full_disk_is_not_forgotten() {
 }
 
 #[test]
-fn a_start_that_cannot_be_noted_leaves_nothing() {
+fn a_start_that_cannot_be_recorded_leaves_no_files() {
     let home = home();
     let _ = home.list();
     let _ = fs::remove_file(arrivals(&home));
@@ -118,7 +118,7 @@ fn a_start_that_cannot_be_noted_leaves_nothing() {
 }
 
 #[test]
-fn tasks_that_only_their_directories_know_are_found_without_a_database() {
+fn tasks_are_found_by_their_directories_without_a_database() {
     let home = home();
     let _ = home.ended(&home.start("exit 3"));
     let second = home.start("exit 3");
@@ -132,7 +132,7 @@ fn tasks_that_only_their_directories_know_are_found_without_a_database() {
 }
 
 #[test]
-fn a_starter_killed_before_it_wrote_into_its_spec_leaves_nothing() {
+fn a_start_killed_before_it_wrote_the_spec_leaves_no_task() {
     let home = home();
     let _ = home.list();
     let id = "bash-abcd1234";

@@ -1,4 +1,4 @@
-//! Death of the command itself.
+//! Kills of the command itself.
 
 use std::time::{Duration, Instant};
 
@@ -8,12 +8,12 @@ use crate::home;
 use crate::truth::assert_true;
 
 #[test]
-fn a_start_killed_at_any_moment_leaves_the_truth() {
+fn a_start_killed_at_any_time_leaves_a_consistent_state() {
     let home = home();
     for step in 0..24_u32 {
         let args = ["start", "--json", "exit 3"];
         let starting = home.command(args).spawn();
-        // Spinning, because what matters is to hit another moment each time.
+        // Spins, so that each kill hits another moment.
         let begun = Instant::now();
         while begun.elapsed() < Duration::from_micros(u64::from(step) * 250) {
             std::hint::spin_loop();
@@ -24,7 +24,7 @@ fn a_start_killed_at_any_moment_leaves_the_truth() {
 }
 
 #[test]
-fn a_kill_whose_command_dies_is_carried_out() {
+fn a_kill_is_carried_out_after_its_command_was_killed() {
     let home = home();
     let id = home.start(children::STUBBORN);
     home.until_logged(&id, "ready");
@@ -38,7 +38,7 @@ fn a_kill_whose_command_dies_is_carried_out() {
 }
 
 #[test]
-fn the_death_of_a_waiter_hurts_nobody() {
+fn killing_a_wait_affects_no_task() {
     let home = home();
     let id = home.start(&children::gated("go", 4));
     for args in [&["wait", &id][..], &["output", &id, "--follow"], &["watch"]] {
@@ -51,7 +51,7 @@ fn the_death_of_a_waiter_hurts_nobody() {
 }
 
 #[test]
-fn a_host_that_dies_with_its_group_takes_no_task_along() {
+fn killing_the_process_group_of_a_host_kills_no_task() {
     let home = home();
     let script = "\"$0\" start --json \"$1\" && exec sleep 600";
     let host = home

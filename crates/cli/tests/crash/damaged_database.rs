@@ -1,4 +1,4 @@
-//! A damaged database is set aside and made anew from the task directories, by whichever command meets the damage.
+//! A damaged database is set aside and rebuilt from the task directories by the command that finds it.
 
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
@@ -7,16 +7,16 @@ use mw_testkit::{Home, SOON, children, need_program, wait_until};
 
 use crate::home;
 
-/// What is overwritten.
+/// Which part is overwritten.
 #[derive(Clone, Copy, Debug)]
 enum Damage {
     /// Everything but the first page.
     Pages,
-    /// The first page, too: it is no database any more.
+    /// The first page too, so that the file is no database any more.
     Header,
 }
 
-/// Damages the database of a home in which nothing is about to write.
+/// Damages the database of a home without writers.
 fn damage(home: &Home, what: Damage) {
     let script = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1], timeout=60); \
                   assert c.execute('pragma wal_checkpoint(TRUNCATE)').fetchone()[0] == 0";
@@ -30,7 +30,7 @@ fn damage(home: &Home, what: Damage) {
     assert!(size > 8 * 4096);
     let garbage = vec![0x5a; (size - from) as usize];
     OpenOptions::new().write(true).open(&path).unwrap().write_all_at(&garbage, from).unwrap();
-    // A log that is not empty: nothing but the damage gives it away.
+    // The write-ahead log is not empty, so that only the damage itself can be detected.
     fs::write(home.state().join("meanwhile.db-wal"), "no log").unwrap();
 }
 
@@ -42,11 +42,11 @@ fn set_aside(home: &Home) -> Vec<String> {
         .collect()
 }
 
-fn told(home: &Home) -> String {
+fn delivered_text(home: &Home) -> String {
     home.command(["notices"]).session("s").run().ok()
 }
 
-/// Tasks in every state: one has ended and was told of, one has ended since, one runs, one waits.
+/// Tasks in every state: ended and notified, ended and not notified, running, and queued.
 struct Tasks {
     told: String,
     ended: String,
@@ -62,7 +62,7 @@ impl Tasks {
         };
         let done = start("exit 3");
         home.ended(&done);
-        assert!(told(home).contains(&done));
+        assert!(delivered_text(home).contains(&done));
         let ended = start("echo out; exit 4");
         home.ended(&ended);
         let running = start(children::SLEEPER);
@@ -90,19 +90,19 @@ fn one_at_a_time() -> Home {
 }
 
 #[test]
-fn every_task_is_back_after_the_database_was_damaged() {
+fn all_tasks_are_recovered_from_a_damaged_database() {
     need_program("python3");
     for what in [Damage::Pages, Damage::Header] {
         let home = one_at_a_time();
         let tasks = Tasks::new(&home);
         damage(&home, what);
         let listed = home.mw(["list", "--json"]).exits(0);
-        assert!(listed.complaint().contains("the database was damaged"), "{what:?}: {listed}");
+        assert!(listed.stderr_text().contains("the database was damaged"), "{what:?}: {listed}");
         tasks.are_there(&home);
         assert_eq!(set_aside(&home).len(), 1, "{what:?}");
-        let news = told(&home);
+        let news = delivered_text(&home);
         assert!(news.contains(&tasks.ended) && !news.contains(&tasks.told), "{what:?}: {news}");
-        assert!(!told(&home).contains(&tasks.ended));
+        assert!(!delivered_text(&home).contains(&tasks.ended));
         let doctor = home.mw(["doctor"]);
         let doctor = doctor.text();
         assert!(doctor.contains("1 damaged database was set aside"), "{doctor}");
@@ -112,9 +112,9 @@ fn every_task_is_back_after_the_database_was_damaged() {
     }
 }
 
-/// Each command by itself is the first one to meet the damage.
+/// Each command is the first one to find the damage.
 #[test]
-fn every_command_goes_on_after_damage() {
+fn every_command_works_with_a_damaged_database() {
     need_program("python3");
     let home = one_at_a_time();
     let tasks = Tasks::new(&home);
@@ -137,7 +137,7 @@ fn every_command_goes_on_after_damage() {
 }
 
 #[test]
-fn commands_that_meet_the_damage_together_set_the_database_aside_once() {
+fn concurrent_commands_set_a_damaged_database_aside_once() {
     need_program("python3");
     let home = one_at_a_time();
     let tasks = Tasks::new(&home);
@@ -164,9 +164,9 @@ fn commands_that_meet_the_damage_together_set_the_database_aside_once() {
     home.wait_until_empty(SOON);
 }
 
-/// A process that has the database open keeps others from making it anew in the same file.
+/// A process that has the database open must not prevent others from rebuilding it.
 #[test]
-fn a_database_that_was_emptied_under_an_open_process_is_made_anew() {
+fn a_database_truncated_under_an_open_process_is_rebuilt() {
     let home = home();
     let id = home.start("exit 0");
     let _ = home.ended(&id);

@@ -1,4 +1,4 @@
-//! A full disk: output is dropped and counted, and nothing else.
+//! A full disk: output is dropped and counted, and nothing else is lost.
 
 use std::fs;
 use std::io::Write;
@@ -14,7 +14,7 @@ fn small() -> Home {
     Home::on_small_disk(env!("CARGO_BIN_EXE_mw"), 8 << 20)
 }
 
-/// Takes all the room that is left on the disk of a home; returns the file that holds it.
+/// Fills the disk of a home; returns the file that takes the space.
 fn fill(home: &Home) -> PathBuf {
     let ballast = home.state().join("ballast");
     assert!(fs::write(&ballast, vec![0; 16 << 20]).is_err(), "the disk is not full");
@@ -22,7 +22,7 @@ fn fill(home: &Home) -> PathBuf {
 }
 
 #[test]
-fn a_task_that_fills_the_disk_ends_as_it_would_have() {
+fn a_task_that_fills_the_disk_keeps_its_exit_code() {
     let home = small();
     let bytes = 40_000_000;
     let id = home.start_with(&["--cap", "0"], &format!("{}; exit 5", children::one_line(bytes)));
@@ -34,7 +34,7 @@ fn a_task_that_fills_the_disk_ends_as_it_would_have() {
 }
 
 #[test]
-fn a_disk_filled_by_others_neither_kills_nor_stalls_a_task() {
+fn a_full_disk_neither_kills_nor_blocks_a_task() {
     let home = small();
     let id = home.start(&format!(
         "echo before; {}; seq 1 100000; touch done; {}; exit 6",
@@ -53,7 +53,7 @@ fn a_disk_filled_by_others_neither_kills_nor_stalls_a_task() {
 }
 
 #[test]
-fn an_end_on_a_full_disk_is_known_when_there_is_room_again() {
+fn an_end_on_a_full_disk_is_recorded_once_there_is_space() {
     let home = small();
     let id = home.start(&children::gated("go", 7));
     home.until_logged(&id, "waiting");
@@ -66,7 +66,7 @@ fn an_end_on_a_full_disk_is_known_when_there_is_room_again() {
 }
 
 #[test]
-fn a_start_on_a_full_disk_is_refused_or_works_but_leaves_no_phantom() {
+fn a_start_on_a_full_disk_works_or_leaves_no_task() {
     let home = small();
     let _ = home.ended(&home.start("true"));
     let ballast = fill(&home);
@@ -99,7 +99,7 @@ fn reading_works_on_a_full_disk() {
 }
 
 #[test]
-fn without_room_for_what_users_of_a_database_share_it_is_read_all_the_same() {
+fn tasks_are_read_without_space_for_the_shared_memory_file_of_the_database() {
     let home = small();
     let over = home.start("echo hi; exit 3");
     home.ended(&over);
@@ -122,7 +122,7 @@ fn without_room_for_what_users_of_a_database_share_it_is_read_all_the_same() {
 }
 
 #[test]
-fn without_a_database_and_room_for_one_all_is_seen_and_room_can_be_made() {
+fn without_a_database_on_a_full_disk_tasks_are_listed_and_can_be_cleared() {
     let home = small();
     let over = home.start("head -c 100000 /dev/zero; exit 3");
     home.ended(&over);
@@ -143,7 +143,7 @@ fn without_a_database_and_room_for_one_all_is_seen_and_room_can_be_made() {
 }
 
 #[test]
-fn who_finds_no_room_at_the_head_of_the_queue_goes_on_waiting() {
+fn a_queued_task_that_cannot_start_on_a_full_disk_stays_queued() {
     let home = crate::home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
     let (full, wrapper) = (home.work().join("full"), home.work().join("supervisor"));
     let refusal = r#"{"refused":{"code":"no_room","message":"journal: No space left on device"}}"#;
@@ -165,7 +165,7 @@ fn who_finds_no_room_at_the_head_of_the_queue_goes_on_waiting() {
 }
 
 #[test]
-fn without_room_in_the_database_nothing_leaves_the_queue() {
+fn nothing_leaves_the_queue_without_space_in_the_database() {
     let home = small();
     let home = home.with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
     let first = home.start(&children::gated("go", 3));
@@ -173,7 +173,7 @@ fn without_room_in_the_database_nothing_leaves_the_queue() {
     let pid = home.pid(&first);
     let second = home.start("echo ran >> ran; exit 4");
     let ballast = fill(&home);
-    // Room for a few files, but not for what the users of a database share.
+    // Space for a few files, but not for the shared memory file of the database.
     fs::remove_file(home.state().join("meanwhile.db-shm")).unwrap();
     let file = fs::OpenOptions::new().append(true).open(&ballast).unwrap();
     let _ = (&file).write_all(&vec![0; 1 << 20]);
@@ -194,7 +194,7 @@ fn without_room_in_the_database_nothing_leaves_the_queue() {
 }
 
 #[test]
-fn who_goes_on_watching_sees_what_comes_once_there_is_room_again() {
+fn a_watch_shows_later_events_once_there_is_space() {
     let home = small();
     home.ended(&home.start("true"));
     let first = home.start(children::SLEEPER);
@@ -224,7 +224,7 @@ fn a_kill_works_on_a_full_disk() {
 }
 
 #[test]
-fn whatever_room_there_is_a_task_that_ran_says_so_in_its_journal() {
+fn a_task_that_ran_has_a_journal_entry_however_little_space_was_left() {
     const PAGE: u64 = 4096;
     let (mut refused, mut ran) = (0, 0);
     for room in 0..8 {
@@ -267,7 +267,7 @@ fn filled() -> (Home, String, String) {
 }
 
 #[test]
-fn what_filled_the_disk_can_be_cleared() {
+fn a_task_that_filled_the_disk_can_be_cleared() {
     let (home, earlier, filler) = filled();
     let report = home.mw(["clear", "--json", &filler]).exits(0).json();
     assert_eq!(report["cleared"], json!([filler]), "{report}");
@@ -277,7 +277,7 @@ fn what_filled_the_disk_can_be_cleared() {
 }
 
 #[test]
-fn on_a_full_disk_finished_tasks_are_cleared_and_no_row_is_left() {
+fn finished_tasks_are_cleared_completely_on_a_full_disk() {
     let (home, earlier, filler) = filled();
     let report = home.mw(["clear", "--finished", "--json"]).exits(0).json();
     let cleared = report["cleared"].as_array().unwrap();
@@ -285,9 +285,9 @@ fn on_a_full_disk_finished_tasks_are_cleared_and_no_row_is_left() {
     assert_eq!(home.list(), Vec::<Value>::new());
 }
 
-/// An agent can end its task through its server, which has no room to note who will report the end.
+/// The server has no space to record that its reply reports the end.
 #[test]
-fn a_model_ends_its_task_on_a_full_disk() {
+fn a_kill_over_mcp_works_on_a_full_disk() {
     let home = small();
     let mut host = Host::new(&home);
     let id = host.start(children::SLEEPER);
@@ -298,7 +298,7 @@ fn a_model_ends_its_task_on_a_full_disk() {
 }
 
 #[test]
-fn killing_what_has_ended_on_a_full_disk_is_no_error() {
+fn killing_an_ended_task_on_a_full_disk_is_no_error() {
     let (home, _, filler) = filled();
     let receipt = home.mw(["kill", "--json", &filler]).exits(0).json();
     assert_eq!(receipt["status"], "failed", "{receipt}");
@@ -307,7 +307,7 @@ fn killing_what_has_ended_on_a_full_disk_is_no_error() {
 }
 
 #[test]
-fn what_a_disk_filled_by_others_keeps_from_being_forgotten_is_not_called_cleared() {
+fn a_task_that_a_full_disk_keeps_in_the_database_is_not_reported_as_cleared() {
     let home = small();
     let id = home.start(&children::gated("go", 7));
     home.until_logged(&id, "waiting");
@@ -334,7 +334,7 @@ fn what_a_disk_filled_by_others_keeps_from_being_forgotten_is_not_called_cleared
 }
 
 #[test]
-fn what_a_full_disk_dropped_stays_counted_when_the_last_child_is_gone() {
+fn bytes_dropped_on_a_full_disk_stay_counted_after_the_last_survivor() {
     let home = small();
     let script = format!(
         "({}) & {}; head -c 5000 /dev/zero | tr '\\0' x; exit 3",
@@ -357,7 +357,7 @@ fn what_a_full_disk_dropped_stays_counted_when_the_last_child_is_gone() {
 }
 
 #[test]
-fn output_that_was_dropped_is_not_said_to_be_there() {
+fn dropped_output_is_not_reported_as_stored() {
     let home = small();
     let script =
         format!("{}; head -c 5000 /dev/zero; touch done; {}", children::gate("a"), children::gate("b"));
@@ -371,7 +371,7 @@ fn output_that_was_dropped_is_not_said_to_be_there() {
     fs::remove_file(&ballast).unwrap();
     assert_eq!(home.status(&id)["dropped_bytes"], 5000);
     for more in [&[][..], &["--max-bytes", "0"]] {
-        let said = home.mw(["output", &id].iter().chain(more)).exits(0).complaint();
+        let said = home.mw(["output", &id].iter().chain(more)).exits(0).stderr_text();
         assert!(!said.contains("--offset 0"), "{more:?}: {said}");
     }
 }

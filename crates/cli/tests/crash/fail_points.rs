@@ -1,9 +1,9 @@
-//! Death at every durable step, one after the other.
+//! Kills at every durable step.
 //!
 //! A debug build kills itself at the step that `MEANWHILE_FAIL_AT` names; `mw fail-points` lists them. The
 //! variable is inherited, so the same name hits the command, the supervisor, its guardian or `mw settle`,
-//! whoever comes by that step. Each test goes through all names with one kind of work, then runs one further
-//! command without the variable, and then everything must be true.
+//! whichever reaches that step. Each test goes through all names with one kind of work, then runs one further
+//! command without the variable, and then the invariants of `truth` must hold.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -14,7 +14,7 @@ use crate::slow_disk::missing_in;
 use crate::truth::{none_pending, reach_all, truth};
 
 const FAIL_AT: &str = "MEANWHILE_FAIL_AT";
-/// A build so broken that this many steps fail need not be tried further.
+/// After this many failed steps the test stops.
 const ENOUGH: usize = 4;
 
 fn names() -> Vec<String> {
@@ -24,12 +24,12 @@ fn names() -> Vec<String> {
     names
 }
 
-/// Tries the work for every name, in a home each, and reports all that fail.
+/// Runs the work for every fail point in a separate home, and reports all failures.
 fn sweep(work: impl Fn(&Home, &str) -> Result<(), String>) {
     let mut wrong = Vec::new();
     for name in names() {
         let home = home();
-        // A panic inside the kit is a failure of this step, and the other steps are still of interest.
+        // A panic inside the kit is a failure of this step only.
         let outcome = catch_unwind(AssertUnwindSafe(|| work(&home, &name)));
         let outcome = outcome.unwrap_or_else(|_| Err("see the panic above".to_owned()));
         if let Err(reason) = outcome {
@@ -47,8 +47,8 @@ fn dying(home: &Home, name: &str, args: &[&str]) -> mw_testkit::Outcome {
     home.command(args).env(FAIL_AT, name).run()
 }
 
-/// The one further command. A supervisor that waited for the starter's message holds its task's place until it has
-/// seen that nobody is there; on a busy machine that takes a while.
+/// Runs the one further command. A supervisor that waits for its start message holds the slot until it has
+/// noticed that the sender is gone; on a busy machine that takes a while.
 fn recover(home: &Home) {
     let written = || {
         let tasks = std::fs::read_dir(home.state().join("tasks")).into_iter().flatten().flatten();
@@ -59,7 +59,7 @@ fn recover(home: &Home) {
     });
 }
 
-/// Checks that a start that was answered is not forgotten.
+/// Checks that a start with a reply left a task.
 fn remembered(home: &Home, started: &mw_testkit::Outcome) -> Result<(), String> {
     if started.code != Some(0) {
         return Ok(());
@@ -70,7 +70,7 @@ fn remembered(home: &Home, started: &mw_testkit::Outcome) -> Result<(), String> 
 }
 
 #[test]
-fn a_task_that_fails_is_never_a_success() {
+fn a_failed_task_is_never_reported_as_completed() {
     sweep(|home, name| {
         let started = dying(home, name, &["start", "--json", "echo hi; exit 3"]);
         recover(home);
@@ -80,7 +80,7 @@ fn a_task_that_fails_is_never_a_success() {
 }
 
 #[test]
-fn a_task_that_succeeds_is_run_once() {
+fn a_successful_task_runs_once() {
     sweep(|home, name| {
         let started = dying(home, name, &["start", "--json", "echo ran >> ran; exit 0"]);
         recover(home);
@@ -97,7 +97,7 @@ fn a_task_that_succeeds_is_run_once() {
 }
 
 #[test]
-fn a_running_task_stays_in_reach() {
+fn a_running_task_stays_controllable() {
     sweep(|home, name| {
         let script = format!("{}\nexec sleep 600", children::leave_setsid("kid"));
         let started = dying(home, name, &["start", "--json", &script]);
@@ -123,7 +123,7 @@ fn a_kill_can_be_repeated() {
 }
 
 #[test]
-fn an_ending_under_watch_of_a_dying_supervisor_is_told_truly() {
+fn an_end_under_a_dying_supervisor_is_reported_correctly() {
     sweep(|home, name| {
         let _ = dying(home, name, &["start", "--json", &children::gated("go", 3)]);
         recover(home);
@@ -133,7 +133,7 @@ fn an_ending_under_watch_of_a_dying_supervisor_is_told_truly() {
 }
 
 #[test]
-fn the_queue_never_gets_stuck() {
+fn the_queue_never_stalls() {
     sweep(|home, name| {
         let start = |home: &Home, script: &str| {
             home.command(["start", "--json", script])
@@ -151,7 +151,7 @@ fn the_queue_never_gets_stuck() {
 }
 
 #[test]
-fn a_restart_is_done_or_not_done() {
+fn a_restart_is_atomic() {
     sweep(|home, name| {
         let id = home.start("exit 3");
         home.ended(&id);
@@ -167,14 +167,14 @@ fn a_restart_is_done_or_not_done() {
 }
 
 #[test]
-fn a_clearing_is_done_or_not_done() {
+fn a_clear_is_atomic() {
     sweep(|home, name| {
         let (one, other) = (home.start("exit 3"), home.start("exit 3"));
         home.ended(&one);
         home.ended(&other);
         let _ = dying(home, name, &["clear", "--json", &one]);
         recover(home);
-        // What is left of a task that is forgotten already goes with what is too old.
+        // The rest of a cleared task is removed with the expired ones.
         if name == "clear-committed" {
             let _ = home.mw(["clear", "--expired"]).ok();
         }
@@ -183,7 +183,7 @@ fn a_clearing_is_done_or_not_done() {
         if !left.iter().any(|task| task["id"] == other.as_str()) {
             return Err("the other task is gone".to_owned());
         }
-        // What is left of the first can still be cleared.
+        // The rest of the first can still be cleared.
         let _ = home.mw(["clear", "--finished"]).ok();
         if !home.list().is_empty() {
             return Err(format!("cannot be cleared: {:?}", home.list()));
@@ -193,7 +193,7 @@ fn a_clearing_is_done_or_not_done() {
 }
 
 #[test]
-fn a_time_limit_is_told_truly() {
+fn a_time_limit_is_reported_correctly() {
     sweep(|home, name| {
         let _ = dying(home, name, &["start", "--json", "--timeout", "300ms", "exec sleep 600"]);
         recover(home);
@@ -202,7 +202,7 @@ fn a_time_limit_is_told_truly() {
 }
 
 #[test]
-fn a_further_command_may_die_as_well() {
+fn later_commands_can_be_killed_too() {
     sweep(|home, name| {
         let _ = dying(home, name, &["start", "--json", "exit 3"]);
         for _ in 0..3 {
@@ -214,7 +214,7 @@ fn a_further_command_may_die_as_well() {
 }
 
 #[test]
-fn a_capped_log_is_head_marker_and_tail() {
+fn a_capped_log_has_head_marker_and_tail() {
     sweep(|home, name| {
         let _ = dying(home, name, &["start", "--json", "--cap", "2048", "seq 1 5000; exit 3"]);
         recover(home);
@@ -231,14 +231,14 @@ fn a_capped_log_is_head_marker_and_tail() {
 }
 
 #[test]
-fn whoever_takes_over_may_die_as_well() {
+fn the_guardian_that_took_over_can_be_killed_too() {
     sweep(|home, name| {
         let started = dying(home, name, &["start", "--json", &children::gated("go", 3)]);
         recover(home);
         remembered(home, &started)?;
         for task in home.list() {
             if let Some(pair) = task["id"].as_str().and_then(|id| home.find_pair(id)) {
-                home.try_slay(pair.supervisor);
+                home.try_kill_process(pair.supervisor);
             }
         }
         recover(home);
@@ -248,10 +248,10 @@ fn whoever_takes_over_may_die_as_well() {
 }
 
 #[test]
-fn whoever_adopts_may_die_as_well() {
+fn the_adopting_supervisor_can_be_killed_too() {
     sweep(|home, name| {
         let id = home.start(children::SLEEPER);
-        home.slay_watchers(&id);
+        home.kill_supervisors(&id);
         for _ in 0..2 {
             let _ = dying(home, name, &["list", "--json"]);
         }
@@ -262,7 +262,7 @@ fn whoever_adopts_may_die_as_well() {
 }
 
 #[test]
-fn a_kill_that_was_only_written_down_is_carried_out_from_its_first_signal() {
+fn a_kill_that_was_only_journaled_starts_again_with_its_first_signal() {
     let home = home();
     let script = "trap 'echo tidied; exit 0' TERM; echo ready; while :; do sleep 0.05; done";
     let started = dying(&home, "supervisor-kill-noted", &["start", "--json", script]);
@@ -276,11 +276,11 @@ fn a_kill_that_was_only_written_down_is_carried_out_from_its_first_signal() {
     assert!(String::from_utf8_lossy(&home.log(&id)).contains("tidied\n"));
 }
 
-/// Whether somebody died at a step is seen by who took over.
+/// A takeover in the journal shows that the supervisor died at this step.
 #[test]
-fn the_record_of_a_long_run_is_synced_after_it_was_told() {
+fn the_exit_record_of_a_long_run_is_synced_after_the_reply() {
     for (script, is_synced) in [("sleep 1.1; exit 3", true), ("exit 3", false)] {
-        // On a busy machine the short one may be a long one.
+        // On a busy machine the short run may take long.
         wait_until(SOON, "a run that is as long as it should be", || {
             let home = home();
             let started = dying(&home, "supervisor-synced", &["start", "--json", script]);
@@ -296,7 +296,7 @@ fn the_record_of_a_long_run_is_synced_after_it_was_told() {
 
 /// A guardian that takes over does not know which processes got the signal, so the receipt is the supervisor's.
 #[test]
-fn a_kill_is_answered_before_the_record_is_synced() {
+fn a_kill_is_answered_before_the_exit_record_is_synced() {
     let home = home();
     let started = dying(&home, "supervisor-synced", &["start", "--json", children::SLEEPER]);
     let id = started.json()["id"].as_str().unwrap().to_owned();

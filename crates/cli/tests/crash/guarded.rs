@@ -1,5 +1,5 @@
-//! Whoever changes a task looks at it again inside the change: others may have changed it since, and any of them may
-//! be killed half-way.
+//! A change reads the task again inside its transaction: another process may have changed it since, and each may
+//! be killed at any step.
 
 use std::fs;
 
@@ -11,10 +11,10 @@ use serde_json::Value;
 use crate::home;
 
 const FAIL_AT: &str = "MEANWHILE_FAIL_AT";
-/// Leaves a line for each run, prints which run it is, and fails.
+/// Appends a line for each run, prints the number of the run, and fails.
 const COUNTED: &str = "echo ran >> ran; wc -l < ran; exit 3";
 
-/// Runs `mw` until it comes to a step, and leaves it there.
+/// Runs `mw` until it stops at a step.
 fn stopped_at(home: &Home, step: &str, args: &[&str]) -> Running {
     let running = home.command(args).env(FAIL_AT, format!("stop:{step}")).spawn();
     wait_until(SOON, "it comes to the step", || {
@@ -23,7 +23,7 @@ fn stopped_at(home: &Home, step: &str, args: &[&str]) -> Running {
     running
 }
 
-/// Lets it go on to its end.
+/// Continues it and waits for its end.
 fn go_on(running: Running) -> mw_testkit::Outcome {
     running.signal(Signal::CONT);
     running.wait()
@@ -43,7 +43,7 @@ fn output_of(home: &Home, id: &str, run: usize) -> String {
     home.mw(["output", id, "--run", &run.to_string()]).exits(0).text().trim().to_owned()
 }
 
-/// Checks that every run has its own output, and that the last one ended as it had to.
+/// Checks that every run has its own output, and the outcome of the last one.
 fn check_runs(home: &Home, id: &str, runs: usize) {
     let task = home.ended(id);
     assert_eq!((&task["runs"], &task["status"]), (&runs.into(), &"failed".into()), "{task}");
@@ -55,7 +55,7 @@ fn check_runs(home: &Home, id: &str, runs: usize) {
 }
 
 #[test]
-fn a_restart_that_looked_before_another_restarts_what_that_one_made() {
+fn a_delayed_restart_restarts_the_run_of_a_concurrent_one() {
     let home = home();
     let id = home.start(COUNTED);
     home.ended(&id);
@@ -67,7 +67,7 @@ fn a_restart_that_looked_before_another_restarts_what_that_one_made() {
 }
 
 #[test]
-fn a_restart_does_not_touch_a_run_that_another_has_just_started() {
+fn a_restart_does_not_end_a_run_that_a_concurrent_one_started() {
     let home = home();
     let script =
         format!("echo ran >> ran; wc -l < ran; [ $(wc -l < ran) = 1 ] || {}; exit 3", children::gate("go"));
@@ -84,7 +84,7 @@ fn a_restart_does_not_touch_a_run_that_another_has_just_started() {
 }
 
 #[test]
-fn restarts_at_once_leave_every_run_whole() {
+fn concurrent_restarts_leave_every_run_complete() {
     let home = home();
     let id = home.start(COUNTED);
     home.ended(&id);
@@ -95,9 +95,9 @@ fn restarts_at_once_leave_every_run_whole() {
         for outcome in &outcomes {
             match outcome.code {
                 Some(0) => {}
-                // Another restart took its run out of the queue, and says so.
+                // Another restart removed its run from the queue, and the reply says so.
                 Some(1) => assert_eq!(outcome.json()["cause"], "cancelled by restart before it started"),
-                // Its run has ended by the time it answers.
+                // Its run has ended before its reply.
                 Some(3) => assert_eq!(outcome.json()["cause"], "exited 3"),
                 _ => assert_eq!(outcome.refusal(6)["code"], "wrong_state"),
             }
@@ -138,13 +138,13 @@ fn after_killed_restart(step: &str, database_is_lost: bool) -> (Home, Value) {
 }
 
 #[test]
-fn a_killed_restart_is_finished_by_the_next_command_or_has_not_happened() {
+fn a_killed_restart_is_completed_by_the_next_command_or_undone() {
     for (step, runs) in [
         ("restart-looked", 1),
         ("restart-prepared", 1),
         ("restart-committed", 2),
-        ("restart-shelf-marked", 2),
-        ("restart-file-shelved", 2),
+        ("restart-archive-marked", 2),
+        ("restart-file-archived", 2),
     ] {
         let (_home, task) = after_killed_restart(step, false);
         assert_eq!(task["runs"], runs, "{step}");
@@ -152,14 +152,14 @@ fn a_killed_restart_is_finished_by_the_next_command_or_has_not_happened() {
 }
 
 #[test]
-fn a_killed_restart_is_true_without_its_database() {
-    // Nobody was answered: what only the database knew has not happened, and nothing runs for it.
+fn a_killed_restart_is_consistent_after_a_database_rebuild() {
+    // There was no reply: a change that only the database had did not happen, and nothing runs for it.
     for (step, runs) in [
         ("restart-looked", 1),
         ("restart-prepared", 1),
         ("restart-committed", 1),
-        ("restart-shelf-marked", 2),
-        ("restart-file-shelved", 2),
+        ("restart-archive-marked", 2),
+        ("restart-file-archived", 2),
     ] {
         let (_home, task) = after_killed_restart(step, true);
         assert_eq!(task["runs"], runs, "{step}");
@@ -167,7 +167,7 @@ fn a_killed_restart_is_true_without_its_database() {
 }
 
 #[test]
-fn the_end_of_an_earlier_run_is_told_by_a_database_that_was_rebuilt() {
+fn a_rebuilt_database_notifies_the_end_of_an_earlier_run() {
     let home = home();
     let started = home.command(["start", "--json", COUNTED]).session("s").run().json();
     let id = started["id"].as_str().unwrap().to_owned();
@@ -175,20 +175,20 @@ fn the_end_of_an_earlier_run_is_told_by_a_database_that_was_rebuilt() {
     let _ = home.mw(["restart", &id]).ok();
     check_runs(&home, &id, 2);
     home.wait_until_empty(SOON);
-    let told = || {
-        let told = home.mw(["notices", "--json", "--session", "s"]).exits(0).json();
-        let notices = told["notices"].as_array().unwrap();
+    let delivered = || {
+        let delivered = home.mw(["notices", "--json", "--session", "s"]).exits(0).json();
+        let notices = delivered["notices"].as_array().unwrap();
         notices.iter().map(|notice| notice["run"].as_u64().unwrap()).collect::<Vec<_>>()
     };
     remove_database(&home);
-    assert_eq!(told(), [1, 2]);
+    assert_eq!(delivered(), [1, 2]);
     remove_database(&home);
-    assert_eq!(told(), [0_u64; 0], "once");
+    assert_eq!(delivered(), [0_u64; 0], "once");
 }
 
 #[test]
-fn the_output_of_the_run_before_can_be_read_while_the_next_one_waits() {
-    for step in ["restart-committed", "restart-shelf-marked", "restart-file-shelved"] {
+fn the_previous_output_can_be_read_while_the_next_run_is_queued() {
+    for step in ["restart-committed", "restart-archive-marked", "restart-file-archived"] {
         let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
         let id = home.start(COUNTED);
         home.ended(&id);
@@ -199,7 +199,7 @@ fn the_output_of_the_run_before_can_be_read_while_the_next_one_waits() {
         assert_eq!(home.status(&id)["status"], "pending", "{step}");
         assert_eq!(output_of(&home, &id, 1), "1", "{step}");
         assert_eq!(output_of(&home, &id, 2), "", "{step}");
-        // One that is cancelled on the way leaves the run before it whole.
+        // A restart that is cancelled leaves the previous run complete.
         let _ = home.mw(["kill", &id]).ok();
         assert_eq!(
             (output_of(&home, &id, 1), output_of(&home, &id, 2)),
@@ -216,7 +216,7 @@ fn the_output_of_the_run_before_can_be_read_while_the_next_one_waits() {
 }
 
 #[test]
-fn a_restart_that_is_refused_for_lack_of_room_never_runs() {
+fn a_restart_refused_on_a_full_disk_never_runs() {
     let home = Home::on_small_disk(env!("CARGO_BIN_EXE_mw"), 8 << 20);
     let work = home.work();
     let mut refused = 0;
@@ -243,17 +243,17 @@ fn a_restart_that_is_refused_for_lack_of_room_never_runs() {
             assert_eq!((&task["runs"], ran), (&1.into(), 1), "{spare}: {answer}{task}");
         }
         assert_eq!((&task["status"], &task["exit_code"]), (&"failed".into(), &3.into()), "{spare}: {task}");
-        let told = home.mw(["notices", "--json", "--session", "s"]).json();
-        let told = told["notices"].as_array().unwrap();
-        let runs: Vec<_> = told.iter().map(|notice| &notice["run"]).collect();
-        assert_eq!(runs.len(), ran, "{spare}: every end is told: {told:?}");
+        let delivered = home.mw(["notices", "--json", "--session", "s"]).json();
+        let delivered = delivered["notices"].as_array().unwrap();
+        let runs: Vec<_> = delivered.iter().map(|notice| &notice["run"]).collect();
+        assert_eq!(runs.len(), ran, "{spare}: every end is told: {delivered:?}");
         assert_eq!(output_of(&home, &id, 1), "", "{spare}");
     }
     assert!(refused > 0, "the disk was never full enough");
 }
 
 #[test]
-fn what_was_restarted_meanwhile_is_not_cleared() {
+fn a_task_restarted_concurrently_is_not_cleared() {
     for args in
         [&["clear", "--json"][..], &["clear", "--finished", "--json"], &["clear", "--expired", "--json"]]
     {
@@ -278,7 +278,7 @@ fn what_was_restarted_meanwhile_is_not_cleared() {
 }
 
 #[test]
-fn what_was_cleared_meanwhile_is_not_restarted() {
+fn a_task_cleared_concurrently_is_not_restarted() {
     let home = home();
     let id = home.start(COUNTED);
     home.ended(&id);
@@ -289,18 +289,18 @@ fn what_was_cleared_meanwhile_is_not_restarted() {
     assert!(!home.task_dir(&id).exists(), "nothing is left of it");
 }
 
-/// Returns a number in the head of the database that every vacuum adds one to.
+/// Returns the schema cookie of the database, which every vacuum increments.
 fn schema_cookie(home: &Home) -> u32 {
     let head = fs::read(home.state().join("meanwhile.db")).unwrap();
     u32::from_be_bytes(head[40..44].try_into().unwrap())
 }
 
 #[test]
-fn many_tasks_are_forgotten_with_few_changes_and_the_room_is_given_back_once() {
+fn many_tasks_are_cleared_in_few_transactions_with_one_vacuum() {
     const AT_ONCE: usize = 64;
     const TASKS: usize = AT_ONCE + 6;
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "200");
-    // Enough for the database to be worth making smaller.
+    // Enough for a vacuum.
     let long = format!(": {}", "x".repeat(60_000));
     (0..TASKS).for_each(|_| drop(home.start_with(&["--batch", "b"], &long)));
     let _ = home.mw(["wait", "--batch", "b"]).ok();

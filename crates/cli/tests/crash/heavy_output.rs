@@ -1,4 +1,4 @@
-//! Death of a watcher in the midst of heavy output, again and again.
+//! Repeated kills of supervisors during heavy output.
 
 use std::collections::hash_map::RandomState;
 use std::fs;
@@ -12,7 +12,7 @@ use crate::home;
 const TIMES: u64 = 10;
 const LAST: u64 = 400_000;
 
-/// Returns a number that nobody knows beforehand.
+/// Returns an unpredictable number.
 fn chance() -> u64 {
     RandomState::new().build_hasher().finish()
 }
@@ -22,21 +22,21 @@ fn log_size(home: &Home, id: &str) -> u64 {
 }
 
 #[test]
-fn ten_times_a_watcher_dies_and_no_byte_is_missing() {
+fn no_byte_is_lost_when_supervisors_are_killed_ten_times() {
     let home = home();
     let full = children::numbered(1, LAST);
     let mut hits = 0;
     for time in 0..TIMES {
         let (code, draw) = (time + 3, chance());
         let id = home.start_with(&["--cap", "0"], &format!("{}; exit {code}", children::numbers(LAST)));
-        // Somewhere in the first half: what is left then takes a while to print.
+        // In the first half, so that the rest takes a while to print.
         let enough = draw % (full.len() as u64 / 2);
         wait_until(SOON, "enough is printed", || (log_size(&home, &id) >= enough).then_some(()));
         let victim = if draw & (1 << 40) == 0 { "supervisor" } else { "guardian" };
-        // It may have ended by now on a fast machine; then there is nobody left to kill.
+        // On a fast machine it may have ended by now; then there is no process to kill.
         if let Some(pair) = home.find_pair(&id) {
             let pid = if victim == "supervisor" { pair.supervisor } else { pair.guardian };
-            hits += u32::from(home.try_slay(pid));
+            hits += u32::from(home.try_kill_process(pid));
         }
         let task = home.ended(&id);
         let context = format!("round {time}, the {victim} died behind {enough} bytes");
@@ -52,13 +52,13 @@ fn ten_times_a_watcher_dies_and_no_byte_is_missing() {
 }
 
 #[test]
-fn both_streams_are_whole_when_a_watcher_dies() {
+fn both_streams_are_complete_after_a_supervisor_was_killed() {
     let home = home();
     for time in 0..4 {
         let id = home.start_with(&["--cap", "0"], "(seq 1 200000 >&2) & seq 200001 400000; wait; exit 5");
         wait_until(SOON, "much is printed", || (log_size(&home, &id) >= 200_000).then_some(()));
         if let Some(pair) = home.find_pair(&id) {
-            home.try_slay(if time % 2 == 0 { pair.supervisor } else { pair.guardian });
+            home.try_kill_process(if time % 2 == 0 { pair.supervisor } else { pair.guardian });
         }
         assert_eq!(home.ended(&id)["exit_code"], 5);
         for (stream, first) in [("stderr", 1), ("stdout", 200_001)] {
@@ -70,8 +70,8 @@ fn both_streams_are_whole_when_a_watcher_dies() {
     }
 }
 
-/// Prints in writes so large that a supervisor finds much in the pipe at once. What is in a pipe that nobody holds is
-/// gone, so the task stays until it is adopted.
+/// Prints in large writes, so that a supervisor finds much in the pipe at once. The content of a pipe that no process
+/// holds is lost, so the task stays until it is adopted.
 fn in_large_writes(printing: &str) -> String {
     format!("{printing} | dd obs=300k 2>/dev/null; {}; exit 5", children::gate("go"))
 }
@@ -81,8 +81,8 @@ fn assert_same(log: &[u8], full: &[u8], context: &str) {
     assert!(log == full, "{context}: {} of {} bytes, the same up to {same}", log.len(), full.len());
 }
 
-/// Two kinds of output: numbers, and the same few bytes over and over, of which only the number tells what is missing or
-/// there twice.
+/// Two kinds of output: numbers, and repeated bytes, of which only the count shows what is missing or
+/// duplicated.
 fn kinds() -> [(String, Vec<u8>); 2] {
     [
         (in_large_writes(&children::numbers(LAST)), children::numbered(1, LAST)),
@@ -91,7 +91,7 @@ fn kinds() -> [(String, Vec<u8>); 2] {
 }
 
 #[test]
-fn both_watchers_die_at_every_step_of_a_batch() {
+fn output_is_exact_when_both_supervisors_die_at_any_step_of_a_batch() {
     const FAIL_AT: &str = "MEANWHILE_FAIL_AT";
     for step in ["output-armed", "output-read", "output-written"] {
         for (script, full) in &kinds() {
@@ -101,7 +101,7 @@ fn both_watchers_die_at_every_step_of_a_batch() {
             // The supervisor dies there, its guardian takes over and dies there too.
             wait_until(SOON, "both are dead", || home.supervisors_of(&id).is_empty().then_some(()));
             if step != "output-armed" {
-                // So does an adopter, when it has finished the batch and not yet removed the buffer.
+                // An adopting supervisor dies after it has finished the batch and before it removed the buffer.
                 let _ = home.command(["list", "--json"]).env(FAIL_AT, "output-recovered").run();
                 wait_until(SOON, "it is dead", || home.supervisors_of(&id).is_empty().then_some(()));
             }
@@ -121,7 +121,7 @@ fn both_watchers_die_at_every_step_of_a_batch() {
 }
 
 #[test]
-fn both_watchers_die_in_the_midst_of_large_writes() {
+fn output_is_exact_when_both_supervisors_die_during_large_writes() {
     let kinds = kinds();
     let home = home();
     let mut hits = 0;
@@ -131,8 +131,8 @@ fn both_watchers_die_in_the_midst_of_large_writes() {
         let enough = chance() % (full.len() as u64 * 3 / 4);
         wait_until(SOON, "enough is printed", || (log_size(&home, &id) >= enough).then_some(()));
         if let Some(pair) = home.find_pair(&id) {
-            let guardian = home.try_slay(pair.guardian);
-            hits += u32::from(home.try_slay(pair.supervisor) && guardian);
+            let guardian = home.try_kill_process(pair.guardian);
+            hits += u32::from(home.try_kill_process(pair.supervisor) && guardian);
         }
         let _ = home.mw(["list", "--json"]).ok();
         home.open("go");

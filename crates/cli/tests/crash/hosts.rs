@@ -8,7 +8,7 @@ use mw_testkit::{Home, SOON, children};
 use crate::home;
 use crate::truth::assert_true;
 
-/// A script that notes how many of its kind run at once, itself included.
+/// A script that records how many of its kind run at once, including itself.
 const COUNTED: &str = "mkdir run.$$; ls -d run.* | wc -l >> counts; sleep 0.05; rmdir run.$$; exit 0";
 
 fn counts(home: &Home) -> Vec<u32> {
@@ -36,7 +36,7 @@ fn starts_from_many_hosts_never_exceed_the_limit() {
 }
 
 #[test]
-fn each_of_many_starts_has_an_id_and_a_number_of_its_own() {
+fn concurrent_starts_get_distinct_ids_and_numbers() {
     let home = home();
     let mut ids = thread::scope(|scope| {
         let hosts: Vec<_> =
@@ -54,7 +54,7 @@ fn each_of_many_starts_has_an_id_and_a_number_of_its_own() {
 }
 
 #[test]
-fn commands_of_all_kinds_get_along() {
+fn concurrent_commands_of_all_kinds_succeed() {
     let home = home();
     thread::scope(|scope| {
         for _ in 0..3 {
@@ -76,7 +76,7 @@ fn commands_of_all_kinds_get_along() {
 }
 
 #[test]
-fn one_host_sees_the_task_of_another_end() {
+fn a_host_sees_the_end_of_another_hosts_task() {
     let home = home();
     let id = home.start(&children::gated("go", 3));
     let waiting: Vec<_> = (0..4).map(|_| home.command(["wait", &id]).spawn()).collect();
@@ -87,7 +87,7 @@ fn one_host_sees_the_task_of_another_end() {
 }
 
 #[test]
-fn a_first_start_from_many_hosts_makes_one_home() {
+fn concurrent_first_starts_create_one_home() {
     let home = home();
     let many: Vec<_> = (0..8).map(|_| home.command(["start", "--json", "exit 3"]).spawn()).collect();
     for one in many {

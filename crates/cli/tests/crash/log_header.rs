@@ -1,4 +1,4 @@
-//! A log with header lines whose watchers die: the lines are there once, and offsets stay.
+//! Log headers after kills of the supervisors: there is one, and offsets stay valid.
 
 use std::fs;
 
@@ -27,11 +27,11 @@ fn assert_whole(home: &Home, id: &str) {
 }
 
 #[test]
-fn the_death_of_one_watcher_leaves_the_header_alone() {
+fn the_header_is_unchanged_after_one_supervisor_was_killed() {
     for guardian in [false, true] {
         let (home, id) = halfway();
         let pair = home.pair(&id);
-        home.slay(if guardian { pair.guardian } else { pair.supervisor });
+        home.kill_process(if guardian { pair.guardian } else { pair.supervisor });
         home.open("go");
         assert_eq!(home.ended(&id)["exit_code"], 3);
         assert_whole(&home, &id);
@@ -39,9 +39,9 @@ fn the_death_of_one_watcher_leaves_the_header_alone() {
 }
 
 #[test]
-fn an_adopter_writes_no_second_header() {
+fn an_adopting_supervisor_writes_no_second_header() {
     let (home, id) = halfway();
-    home.slay_watchers(&id);
+    home.kill_supervisors(&id);
     let _ = home.mw(["list", "--json"]).ok();
     home.open("go");
     home.ended(&id);

@@ -1,4 +1,4 @@
-//! Logs that somebody cut, deleted or replaced.
+//! Logs that were truncated, deleted or replaced.
 
 use std::fs::{self, OpenOptions};
 
@@ -13,7 +13,7 @@ fn cut(home: &Home, id: &str, file: &str, length: u64) {
 }
 
 #[test]
-fn a_log_deleted_after_the_end_is_told() {
+fn a_log_deleted_after_the_end_is_reported() {
     let home = home();
     let id = home.start("echo hi; exit 3");
     home.ended(&id);
@@ -27,7 +27,7 @@ fn a_log_deleted_after_the_end_is_told() {
 }
 
 #[test]
-fn a_log_cut_after_the_end_does_not_pass_for_whole() {
+fn a_log_truncated_after_the_end_is_not_called_complete() {
     let home = home();
     let id = home.start(&children::numbers(1000));
     home.ended(&id);
@@ -45,7 +45,7 @@ fn a_log_cut_after_the_end_does_not_pass_for_whole() {
 }
 
 #[test]
-fn a_log_cut_while_the_task_runs_neither_kills_nor_stalls_it() {
+fn truncating_the_log_of_a_running_task_neither_kills_nor_blocks_it() {
     let home = home();
     let id = home.start(&format!("seq 1 1000; {}; echo after; exit 3", children::gate("go")));
     home.until_logged(&id, "\n1000\n");
@@ -59,7 +59,7 @@ fn a_log_cut_while_the_task_runs_neither_kills_nor_stalls_it() {
 }
 
 #[test]
-fn a_log_deleted_while_the_task_runs_neither_kills_nor_stalls_it() {
+fn deleting_the_log_of_a_running_task_neither_kills_nor_blocks_it() {
     let home = home();
     let id = home.start(&format!("echo before; {}; seq 1 100000; exit 3", children::gate("go")));
     home.until_logged(&id, "before");
@@ -72,12 +72,12 @@ fn a_log_deleted_while_the_task_runs_neither_kills_nor_stalls_it() {
 }
 
 #[test]
-fn a_log_replaced_while_the_task_runs_keeps_what_comes_after() {
+fn a_log_replaced_while_the_task_runs_gets_later_output() {
     let home = home();
     let script = format!("echo before; {}; echo after; echo more >&2; exit 3", children::gate("go"));
     let id = home.start(&script);
     home.until_logged(&id, "before");
-    // As an editor saves, or `sed -i`.
+    // As an editor or `sed -i` saves a file.
     let (edited, log) = (home.task_dir(&id).join("edited"), home.task_dir(&id).join(LOG_FILE));
     fs::write(&edited, "what somebody made of it, and more than there was\n").unwrap();
     fs::rename(edited, log).unwrap();
@@ -89,7 +89,7 @@ fn a_log_replaced_while_the_task_runs_keeps_what_comes_after() {
 }
 
 #[test]
-fn a_log_deleted_under_a_cap_neither_kills_nor_stalls_the_task() {
+fn deleting_a_capped_log_neither_kills_nor_blocks_the_task() {
     let home = home();
     let script = format!("echo before; {}; seq 1 100000; exit 3", children::gate("go"));
     let id = home.start_with(&["--cap", "20KiB"], &script);
@@ -100,18 +100,18 @@ fn a_log_deleted_under_a_cap_neither_kills_nor_stalls_the_task() {
 }
 
 #[test]
-fn without_its_index_a_log_is_still_read() {
+fn a_log_without_its_index_can_be_read() {
     let home = home();
     let id = home.start(&format!("echo first >&2; {}", children::numbers(1000)));
     home.ended(&id);
     fs::remove_file(home.task_dir(&id).join(INDEX_FILE)).unwrap();
-    // Two pipes that are read together have no order between them.
+    // The order between two pipes is undefined.
     let output = home.mw(["output", &id, "--tail", "3"]).ok();
     assert!(output.contains("999\n1000\n"), "{output}");
 }
 
 #[test]
-fn a_broken_index_does_not_break_reading() {
+fn a_log_with_a_damaged_index_can_be_read() {
     for length in [1, 31, 32, 40] {
         let home = home();
         let id = home.start(&children::both_streams(50));
@@ -126,7 +126,7 @@ fn a_broken_index_does_not_break_reading() {
 }
 
 #[test]
-fn a_deleted_task_directory_is_told() {
+fn a_deleted_task_directory_is_reported() {
     let home = home();
     let id = home.start("exit 3");
     home.ended(&id);

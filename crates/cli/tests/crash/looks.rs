@@ -1,4 +1,4 @@
-//! Many look and start at once while tasks come and go: nothing is invented, listed twice or left out.
+//! Concurrent queries and starts: no task is invented, listed twice or missing.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -9,7 +9,7 @@ use mw_testkit::{Home, children};
 
 use crate::home;
 
-/// Ends the looking, also when a test fails.
+/// Stops the queries, also when a test fails.
 struct Enough<'a>(&'a AtomicBool);
 
 impl Drop for Enough<'_> {
@@ -18,7 +18,7 @@ impl Drop for Enough<'_> {
     }
 }
 
-/// Looks again and again from two hosts while `act` runs.
+/// Queries repeatedly from two hosts while `act` runs.
 fn under_observation<T>(look: impl Fn() + Sync, act: impl FnOnce() -> T) -> T {
     let enough = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -39,7 +39,7 @@ fn list(home: &Home) {
 }
 
 #[test]
-fn a_task_that_is_looked_at_while_it_starts_has_its_true_process() {
+fn status_during_a_start_shows_the_right_process() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "100");
     let answers = under_observation(
         || list(&home),
@@ -56,7 +56,7 @@ fn a_task_that_is_looked_at_while_it_starts_has_its_true_process() {
 }
 
 #[test]
-fn a_task_that_is_looked_at_while_it_starts_is_started_once() {
+fn status_during_a_start_does_not_start_the_task_twice() {
     let home = home();
     under_observation(
         || list(&home),
@@ -82,7 +82,7 @@ fn a_task_that_is_looked_at_while_it_starts_is_started_once() {
 }
 
 #[test]
-fn a_list_names_every_task_once_while_they_come_and_go() {
+fn a_list_has_every_task_once_while_tasks_start_and_end() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
     let asked_for = Mutex::new(BTreeSet::new());
     let look = || {
@@ -103,7 +103,7 @@ fn a_list_names_every_task_once_while_they_come_and_go() {
 }
 
 #[test]
-fn a_task_queued_while_others_end_always_runs() {
+fn a_task_queued_while_slots_become_free_always_runs() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
     let ids = thread::scope(|scope| {
         let hosts: Vec<_> = (0..4)

@@ -1,4 +1,4 @@
-//! The database's write-ahead log: it may be lost, and what was in it comes back from the task directories.
+//! A lost write-ahead log of the database: its content is recovered from the task directories.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use mw_testkit::{Home, SOON, alive, children, need_program};
 
 use crate::home;
 
-/// Has everything so far copied from the log into the database itself.
+/// Checkpoints the write-ahead log into the database.
 fn checkpoint(home: &Home) {
     let script = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); \
                   assert c.execute('pragma wal_checkpoint(TRUNCATE)').fetchone()[0] == 0";
@@ -18,7 +18,7 @@ fn lose_log(home: &Home) {
     fs::remove_file(home.state().join("meanwhile.db-wal")).unwrap();
 }
 
-fn told(home: &Home, session: &str) -> String {
+fn delivered_text(home: &Home, session: &str) -> String {
     home.command(["notices"]).session(session).run().ok()
 }
 
@@ -27,7 +27,7 @@ trait Settled {
 }
 
 impl Settled for Home {
-    /// Waits until nothing runs beside the supervisors and what they look after.
+    /// Waits until only supervisors and their tasks run.
     fn wait_until_empty_of_settlers(&self) {
         for task in self.list() {
             if task["status"] == "completed" {
@@ -38,7 +38,7 @@ impl Settled for Home {
 }
 
 #[test]
-fn tasks_that_were_in_the_lost_log_come_back() {
+fn tasks_in_a_lost_write_ahead_log_are_recovered() {
     need_program("python3");
     let home = home();
     let early: Vec<_> = (0..5).map(|number| home.start(&format!("echo {number}"))).collect();
@@ -64,7 +64,7 @@ fn tasks_that_were_in_the_lost_log_come_back() {
 }
 
 #[test]
-fn a_restart_and_a_removal_in_the_lost_log_stay_done() {
+fn a_restart_and_a_clear_in_a_lost_write_ahead_log_stay_done() {
     need_program("python3");
     let home = home();
     let again = home.start("echo run; [ -e ran ] && exec sleep 600; touch ran");
@@ -85,7 +85,7 @@ fn a_restart_and_a_removal_in_the_lost_log_stay_done() {
 }
 
 #[test]
-fn what_was_told_in_the_lost_log_is_not_told_again() {
+fn notifications_in_a_lost_write_ahead_log_are_not_repeated() {
     need_program("python3");
     let home = home();
     let start = |script: &str| {
@@ -95,15 +95,15 @@ fn what_was_told_in_the_lost_log_is_not_told_again() {
     let (before, over) = (start(&children::gated("go", 3)), start("exit 4"));
     home.ended(&over);
     checkpoint(&home);
-    assert!(told(&home, "s").contains(&over));
+    assert!(delivered_text(&home, "s").contains(&over));
     let after = start("exit 5");
     home.open("go");
     home.ended(&before);
     home.ended(&after);
-    let second = told(&home, "s");
+    let second = delivered_text(&home, "s");
     assert!(second.contains(&before) && second.contains(&after), "{second}");
     home.wait_until_empty(SOON);
     lose_log(&home);
     assert_eq!(home.list().len(), 3);
-    assert_eq!(told(&home, "s"), "");
+    assert_eq!(delivered_text(&home, "s"), "");
 }

@@ -1,5 +1,5 @@
-//! Tests that kill, cut and fill what `mw` stands on, and then show that one further command makes
-//! everything true again.
+//! Tests that kill processes, damage files and fill disks, and then check that one further command
+//! restores a consistent state.
 #![forbid(unsafe_code)]
 #![expect(clippy::unwrap_used, reason = "helpers run in tests only, where a broken assumption ends the test")]
 

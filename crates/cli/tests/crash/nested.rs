@@ -1,11 +1,11 @@
-//! Death of watchers where a task was started inside a task: neither takes the other with it.
+//! Killed supervisors of nested tasks: neither task affects the other.
 
 use mw_testkit::contract::{count, pids};
 use mw_testkit::{Home, SOON, alive, children, wait_until};
 
 use crate::home;
 
-/// Starts a task that starts another; both live on. Returns the outer and the inner one.
+/// Starts a task that starts another; both keep running. Returns the outer and the inner one.
 fn outer_and_inner(home: &Home) -> (String, String) {
     let start = format!("\"$MW\" start --name inner '{}' >/dev/null", children::SLEEPER);
     let outer = home.start(&format!("{start}; exec sleep 600"));
@@ -28,7 +28,7 @@ fn assert_supervised(home: &Home, id: &str, pid: u32) {
     let _ = home.pair(id);
 }
 
-/// Kills the inner one and checks that all of it is told and dead.
+/// Kills the inner task and checks the receipt and its processes.
 #[track_caller]
 fn assert_killable(home: &Home, id: &str, pid: u32) {
     let receipt = home.mw(["kill", "--json", id]).exits(0).json();
@@ -38,13 +38,13 @@ fn assert_killable(home: &Home, id: &str, pid: u32) {
 }
 
 #[test]
-fn an_outer_whose_supervisor_died_is_killed_without_the_inner() {
+fn killing_an_outer_task_after_its_supervisor_died_spares_the_inner() {
     for guardian in [false, true] {
         let home = nesting();
         let (outer, inner) = outer_and_inner(&home);
         let (outer_pid, inner_pid) = (home.pid(&outer), home.pid(&inner));
         let pair = home.pair(&outer);
-        home.slay(if guardian { pair.guardian } else { pair.supervisor });
+        home.kill_process(if guardian { pair.guardian } else { pair.supervisor });
         assert_supervised(&home, &inner, inner_pid);
         let receipt = home.mw(["kill", "--json", &outer]).exits(0).json();
         assert!(!alive(outer_pid), "{receipt}");
@@ -56,11 +56,11 @@ fn an_outer_whose_supervisor_died_is_killed_without_the_inner() {
 }
 
 #[test]
-fn an_outer_without_watchers_is_killed_without_the_inner() {
+fn killing_an_outer_task_without_supervisors_spares_the_inner() {
     let home = nesting();
     let (outer, inner) = outer_and_inner(&home);
     let (outer_pid, inner_pid) = (home.pid(&outer), home.pid(&inner));
-    home.slay_watchers(&outer);
+    home.kill_supervisors(&outer);
     assert_supervised(&home, &inner, inner_pid);
     let receipt = home.mw(["kill", "--json", &outer]).exits(0).json();
     assert!(!alive(outer_pid), "{receipt}");
@@ -70,13 +70,13 @@ fn an_outer_without_watchers_is_killed_without_the_inner() {
 }
 
 #[test]
-fn an_adopted_outer_does_not_count_the_inner_as_a_survivor() {
+fn an_inner_task_is_no_survivor_of_an_adopted_outer() {
     let home = nesting();
     let (outer, inner) = outer_and_inner(&home);
     let (outer_pid, inner_pid) = (home.pid(&outer), home.pid(&inner));
-    home.slay_watchers(&outer);
+    home.kill_supervisors(&outer);
     let _ = home.mw(["list", "--json"]).ok();
-    home.slay(outer_pid);
+    home.kill_process(outer_pid);
     let task = home.ended(&outer);
     assert_eq!(count(&task["survivors"]), 0, "{task}");
     wait_until(SOON, "the adopter has left", || home.supervisors_of(&outer).is_empty().then_some(()));
@@ -84,13 +84,13 @@ fn an_adopted_outer_does_not_count_the_inner_as_a_survivor() {
 }
 
 #[test]
-fn an_inner_whose_supervisor_died_stays_a_task_of_its_own() {
+fn an_inner_task_whose_supervisor_died_stays_separate() {
     for guardian in [false, true] {
         let home = nesting();
         let (outer, inner) = outer_and_inner(&home);
         let (outer_pid, inner_pid) = (home.pid(&outer), home.pid(&inner));
         let pair = home.pair(&inner);
-        home.slay(if guardian { pair.guardian } else { pair.supervisor });
+        home.kill_process(if guardian { pair.guardian } else { pair.supervisor });
         assert!(alive(outer_pid), "the outer died with a watcher of the inner (guardian: {guardian})");
         assert!(alive(inner_pid), "the inner died with a watcher (guardian: {guardian})");
         let receipt = home.mw(["kill", "--json", &outer]).exits(0).json();

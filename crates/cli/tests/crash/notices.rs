@@ -1,4 +1,4 @@
-//! A teller that is killed between taking notices and closing them, and many at once.
+//! Commands that are killed while they deliver notifications, and concurrent ones.
 
 use std::collections::BTreeSet;
 use std::thread;
@@ -19,15 +19,15 @@ fn ended(home: &Home, count: usize) -> BTreeSet<String> {
     ids
 }
 
-/// Takes and closes what there is to tell; returns the tasks, as far as they were told.
-fn told(home: &Home) -> Vec<String> {
+/// Takes and acknowledges the notifications; returns the tasks of those that were printed.
+fn delivered_tasks(home: &Home) -> Vec<String> {
     let value = home.mw(["notices", "--json", "--session", "s"]).json();
     let notices = value["notices"].as_array().unwrap();
     notices.iter().map(|notice| notice["task"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]
-fn a_teller_killed_before_it_could_tell_costs_nothing() {
+fn a_command_killed_before_delivery_loses_no_notification() {
     let home = home();
     let ids = ended(&home, 3);
     for _ in 0..2 {
@@ -36,35 +36,35 @@ fn a_teller_killed_before_it_could_tell_costs_nothing() {
         assert_eq!(killed.code, None, "{killed}");
         assert_eq!(killed.text(), "");
     }
-    assert_eq!(told(&home).into_iter().collect::<BTreeSet<_>>(), ids);
-    assert_eq!(told(&home), Vec::<String>::new());
+    assert_eq!(delivered_tasks(&home).into_iter().collect::<BTreeSet<_>>(), ids);
+    assert_eq!(delivered_tasks(&home), Vec::<String>::new());
 }
 
 #[test]
-fn a_teller_killed_after_it_has_told_does_not_tell_again() {
+fn notifications_delivered_before_a_kill_are_not_repeated() {
     let home = home();
     let ids = ended(&home, 2);
     let killed =
         home.command(["notices", "--json", "--session", "s"]).env(FAIL_AT, "notices-acknowledged").run();
     assert_eq!(killed.code, None, "{killed}");
     assert!(ids.iter().all(|id| killed.text().contains(id)), "{killed}");
-    assert_eq!(told(&home), Vec::<String>::new());
+    assert_eq!(delivered_tasks(&home), Vec::<String>::new());
 }
 
 #[test]
-fn tellers_at_once_tell_each_ending_once_between_them() {
+fn concurrent_commands_deliver_each_notification_once() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "4");
     let tellers = 4;
     let (ids, all) = thread::scope(|scope| {
         let started: Vec<_> = (0..3).map(|_| scope.spawn(|| ended(&home, 10))).collect();
         let telling: Vec<_> = (0..tellers)
-            .map(|_| scope.spawn(|| (0..10).flat_map(|_| told(&home)).collect::<Vec<_>>()))
+            .map(|_| scope.spawn(|| (0..10).flat_map(|_| delivered_tasks(&home)).collect::<Vec<_>>()))
             .collect();
         let ids: BTreeSet<_> = started.into_iter().flat_map(|one| one.join().unwrap()).collect();
         let all: Vec<_> = telling.into_iter().flat_map(|one| one.join().unwrap()).collect();
         (ids, all)
     });
-    let all: Vec<_> = all.into_iter().chain(told(&home)).collect();
+    let all: Vec<_> = all.into_iter().chain(delivered_tasks(&home)).collect();
     assert_eq!(all.len(), ids.len(), "none doubled, none lost");
     assert_eq!(all.into_iter().collect::<BTreeSet<_>>(), ids);
 }

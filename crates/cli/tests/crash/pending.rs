@@ -1,10 +1,10 @@
-//! A slot whose holder died with both its watchers: whoever waits for it gets it.
+//! The slot of a task that was killed with its supervisors: a waiting command starts the next task.
 
 use mw_testkit::{Home, SOON, children, wait_until};
 
 use crate::home;
 
-/// A home with one slot, which is taken. Returns the holder's id and process.
+/// Creates a home with one slot, which is taken. Also returns the id and the process of its task.
 fn busy() -> (Home, String, u32) {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
     let holder = home.start(children::SLEEPER);
@@ -12,89 +12,89 @@ fn busy() -> (Home, String, u32) {
     (home, holder, pid)
 }
 
-/// Kills everything of the holder, so that nobody is left who could tell.
-fn slay_all(home: &Home, id: &str, pid: u32) {
-    home.slay_watchers(id);
-    home.slay(pid);
+/// Kills a task and its supervisors, so that no process reports the end.
+fn kill_with_supervisors(home: &Home, id: &str, pid: u32) {
+    home.kill_supervisors(id);
+    home.kill_process(pid);
 }
 
 #[test]
-fn a_wait_for_the_next_in_line_gets_it_started() {
+fn waiting_for_the_next_queued_task_starts_it() {
     let (home, holder, pid) = busy();
     let next = home.start("exit 6");
-    slay_all(&home, &holder, pid);
+    kill_with_supervisors(&home, &holder, pid);
     let _ = home.mw(["wait", &next]).exits(6);
     assert_eq!(home.status(&holder)["status"], "lost");
 }
 
 #[test]
-fn a_wait_under_way_gets_the_next_started() {
+fn a_running_wait_starts_the_next_queued_task() {
     let (home, holder, pid) = busy();
     let next = home.start("exit 6");
     let waiting = home.command(["wait", "--json", &next]).spawn();
-    // It waits when its bell hangs.
+    // It waits once its wake-up socket exists.
     wait_until(SOON, "the wait is under way", || {
         std::fs::read_dir(home.state().join("bells")).ok()?.next().map(drop)
     });
-    slay_all(&home, &holder, pid);
+    kill_with_supervisors(&home, &holder, pid);
     let answer = waiting.wait().exits(6).json();
     assert_eq!(answer["tasks"][0]["status"], "failed", "{answer}");
 }
 
 #[test]
-fn a_wait_at_a_terminal_gets_the_next_started() {
+fn a_wait_on_a_terminal_starts_the_next_queued_task() {
     let (home, holder, pid) = busy();
     let next = home.start("exit 6");
     let waiting = home.command(["wait", &next]).on_terminal();
-    slay_all(&home, &holder, pid);
+    kill_with_supervisors(&home, &holder, pid);
     assert_eq!(waiting.wait(), Some(6));
 }
 
 #[test]
-fn a_wait_for_one_of_the_last_in_line_gets_all_started() {
+fn waiting_for_a_late_queued_task_starts_all_before_it() {
     let (home, holder, pid) = busy();
     let ids = [1, 2, 3].map(|code| home.start(&format!("echo {code} >> order; exit {code}")));
     let waiting = home.command(["wait", &ids[2]]).spawn();
-    slay_all(&home, &holder, pid);
+    kill_with_supervisors(&home, &holder, pid);
     let _ = waiting.wait().exits(3);
     assert_eq!(home.lines_in("order", 3), "1\n2\n3\n");
 }
 
 #[test]
-fn a_run_that_waits_gets_its_turn() {
+fn a_queued_run_starts_after_a_lost_task() {
     let (home, holder, pid) = busy();
     let running = home.command(["run", "echo ran; exit 7"]).spawn();
     wait_until(SOON, "it is pending", || {
         home.list().iter().any(|task| task["status"] == "pending").then_some(())
     });
-    slay_all(&home, &holder, pid);
+    kill_with_supervisors(&home, &holder, pid);
     assert_eq!(running.wait().exits(7).text(), "ran\n");
 }
 
 #[test]
-fn a_wait_for_a_pattern_gets_the_next_started() {
+fn waiting_for_a_pattern_starts_the_next_queued_task() {
     let (home, holder, pid) = busy();
     let next = home.start("echo ready; exec sleep 600");
     let waiting = home.command(["wait", &next, "--until", "match=ready"]).spawn();
-    slay_all(&home, &holder, pid);
+    kill_with_supervisors(&home, &holder, pid);
     let _ = waiting.wait().exits(0);
 }
 
 #[test]
-fn a_follower_of_the_next_in_line_gets_it_started() {
+fn following_the_next_queued_task_starts_it() {
     let (home, holder, pid) = busy();
     let next = home.start("echo ran");
     let following = home.command(["output", &next, "--follow"]).spawn();
-    slay_all(&home, &holder, pid);
+    kill_with_supervisors(&home, &holder, pid);
     assert_eq!(following.wait().ok(), "ran\n");
 }
 
 #[test]
-fn a_task_that_follows_a_lost_one_is_skipped_under_its_waiter() {
+fn waiting_for_a_task_after_a_lost_one_ends_with_its_skip() {
     let (home, holder, pid) = busy();
     let next = home.start_with(&["--after", &holder], "touch ran");
     let waiting = home.command(["wait", "--json", &next]).spawn();
-    slay_all(&home, &holder, pid);
+    kill_with_supervisors(&home, &holder, pid);
     let outcome = waiting.wait();
     assert_ne!(outcome.code, Some(0), "{outcome}");
     assert_eq!(outcome.json()["tasks"][0]["status"], "cancelled", "{outcome}");

@@ -1,10 +1,10 @@
-//! What a task tells of its progress outlives whoever heard it.
+//! Progress of a task survives the death of its supervisors.
 
 use mw_testkit::{Home, SOON, children, wait_until};
 
 use crate::home;
 
-/// Tells 10, and 20 when a gate opens.
+/// Reports progress of 10, and of 20 when a gate opens.
 fn start(home: &Home) -> String {
     let script = format!(
         "echo '{{\"percent\":10}}' >&3; {}; echo '{{\"percent\":20}}' >&3; touch told; {}; exit 6",
@@ -12,36 +12,36 @@ fn start(home: &Home) -> String {
         children::gate("end")
     );
     let id = home.start_with(&["--progress-fd"], &script);
-    until_told(home, &id, 10.0);
+    until_progress(home, &id, 10.0);
     id
 }
 
-fn until_told(home: &Home, id: &str, percent: f64) {
-    wait_until(SOON, &format!("{percent} is told"), || {
+fn until_progress(home: &Home, id: &str, percent: f64) {
+    wait_until(SOON, &format!("progress of {percent} is reported"), || {
         (home.status(id)["progress"]["percent"] == percent).then_some(())
     });
 }
 
 #[test]
-fn the_guardian_knows_what_was_told() {
+fn the_guardian_knows_earlier_progress() {
     let home = home();
     let id = start(&home);
-    home.slay(home.pair(&id).supervisor);
-    until_told(&home, &id, 10.0);
+    home.kill_process(home.pair(&id).supervisor);
+    until_progress(&home, &id, 10.0);
     home.open("go");
-    until_told(&home, &id, 20.0);
+    until_progress(&home, &id, 20.0);
     home.open("end");
     assert_eq!(home.ended(&id)["exit_code"], 6);
 }
 
 #[test]
-fn an_adopter_hears_what_is_told_meanwhile() {
+fn an_adopting_supervisor_reads_progress_written_before_it() {
     let home = home();
     let id = start(&home);
-    home.slay_watchers(&id);
+    home.kill_supervisors(&id);
     home.open("go");
     home.file("told");
-    until_told(&home, &id, 20.0);
+    until_progress(&home, &id, 20.0);
     home.open("end");
     home.ended(&id);
 }

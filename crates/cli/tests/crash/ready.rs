@@ -1,4 +1,4 @@
-//! Readiness survives the death of whoever looks for it.
+//! Readiness is detected after its helper or a supervisor was killed.
 
 use mw_testkit::{Home, SOON, children, wait_until};
 
@@ -10,7 +10,7 @@ fn start(home: &Home) -> String {
     home.start_with(&["--ready-when", "up"], &script)
 }
 
-/// Waits for readiness, and checks that it was told once.
+/// Waits for readiness, and checks that it was recorded once.
 fn becomes_ready(home: &Home, id: &str) {
     home.open("go");
     let _ = home.mw(["wait", id, "--until", "ready", "--timeout", "80s"]).exits(0);
@@ -26,65 +26,65 @@ fn becomes_ready(home: &Home, id: &str) {
 }
 
 #[test]
-fn a_helper_that_is_killed_is_replaced() {
+fn a_killed_readiness_helper_is_replaced() {
     let home = home();
     let id = start(&home);
     let first = home.helper(&id);
-    home.slay(first);
+    home.kill_process(first);
     becomes_ready(&home, &id);
 }
 
 #[test]
-fn the_guardian_goes_on_looking() {
+fn the_guardian_continues_the_readiness_check() {
     let home = home();
     let id = start(&home);
     let helper = home.helper(&id);
-    home.slay(home.pair(&id).supervisor);
-    // Its connection is gone, and so is it.
+    home.kill_process(home.pair(&id).supervisor);
+    // It ends because its connection is closed.
     home.until_dead(helper);
     becomes_ready(&home, &id);
 }
 
 #[test]
-fn the_death_of_the_guardian_changes_nothing() {
+fn readiness_is_detected_after_the_guardian_was_killed() {
     let home = home();
     let id = start(&home);
     let helper = home.helper(&id);
-    home.slay(home.pair(&id).guardian);
+    home.kill_process(home.pair(&id).guardian);
     assert_eq!(home.helpers_of(&id), [helper]);
     becomes_ready(&home, &id);
 }
 
 #[test]
-fn what_is_ready_is_not_ready_again() {
+fn readiness_is_not_reported_again_after_a_takeover() {
     let home = home();
     let id = start(&home);
     home.open("go");
     let _ = home.mw(["wait", &id, "--until", "ready"]).exits(0);
     let ready = home.status(&id)["ready"].clone();
-    home.slay(home.pair(&id).supervisor);
+    home.kill_process(home.pair(&id).supervisor);
     assert_eq!(home.status(&id)["ready"], ready);
     becomes_ready(&home, &id);
 }
 
 #[test]
-fn a_helper_does_not_outlive_both_watchers() {
+fn a_readiness_helper_ends_with_both_supervisors() {
     let home = home();
     let id = start(&home);
     let helper = home.helper(&id);
-    home.slay_watchers(&id);
+    home.kill_supervisors(&id);
     home.until_dead(helper);
-    // The next command puts an adopter in their place, which looks on.
+    // The next command starts an adopting supervisor, which continues the check.
     let _ = home.mw(["list", "--json"]).ok();
     becomes_ready(&home, &id);
 }
 
 #[test]
-fn an_end_while_the_helper_is_an_orphan_is_no_survivor() {
+fn an_orphaned_readiness_helper_is_no_survivor() {
     let home = home();
     let id = home.start_with(&["--ready-when", "never"], &children::gated("go", 4));
     let _ = home.helper(&id);
-    home.slay(home.pair(&id).supervisor);
+    home.kill_process(home.pair(&id).supervisor);
     home.open("go");
     let task = home.ended(&id);
     assert_eq!((&task["exit_code"], &task["survivors"]), (&4.into(), &0.into()), "{task}");

@@ -1,4 +1,4 @@
-//! A restart for which something is lacking: the task goes on, or the refusal says that it was ended.
+//! Restarts without enough resources: the task continues, or the error says that it was ended.
 
 use std::fs;
 
@@ -36,9 +36,9 @@ fn a_restart_without_a_supervisor_leaves_the_task_running() {
     assert_eq!(home.status(&id)["status"], "running");
 }
 
-/// What keeps the next run from being written down comes up while the present one ends.
+/// The obstacle to recording the next run appears while the current one ends.
 #[test]
-fn a_restart_that_fails_after_the_end_says_that_the_task_was_ended() {
+fn a_restart_that_fails_after_the_kill_says_that_the_task_was_ended() {
     let home = home();
     let flag = home.state().join("waiting");
     let script = format!(

@@ -1,4 +1,4 @@
-//! Whoever takes over goes on with all that was begun, also with what was only said over the control socket.
+//! A takeover continues everything that was begun, including requests over the control socket.
 
 use std::fs;
 
@@ -10,11 +10,11 @@ fn start(home: &Home, session: &str, script: &str) -> String {
     let id = home.command(["start", "--json", script]).session(session).run().json();
     let id = id["id"].as_str().unwrap().to_owned();
     let control = home.task_dir(&id).join("control");
-    wait_until(SOON, "its supervisor can be told", || control.exists().then_some(()));
+    wait_until(SOON, "its supervisor can be reached", || control.exists().then_some(()));
     id
 }
 
-/// A host that can be killed: what it runs holds none of its streams.
+/// Starts a host that can be killed: its program does not hold its streams open.
 fn host(home: &Home, session: &str) -> Running {
     let quiet = "exec sleep 600 >/dev/null 2>&1";
     let host = home.command(["session", "run", session, "--", "sh", "-c", quiet]).spawn();
@@ -22,7 +22,7 @@ fn host(home: &Home, session: &str) -> Running {
     wait_until(SOON, "it is hosted", || {
         let mut entries = fs::read_dir(&directory).ok()?.flatten();
         let is_held = |entry: fs::DirEntry| {
-            // It says who it is once the file is locked.
+            // It prints its session once the file is locked.
             entry.file_name().to_string_lossy().starts_with("host-")
                 && fs::read(entry.path()).is_ok_and(|text| text.ends_with(b"\n"))
         };
@@ -40,13 +40,13 @@ fn until_taken_over(home: &Home, id: &str) {
 }
 
 #[test]
-fn a_task_that_has_passed_to_another_session_stays_there() {
+fn a_reassigned_task_keeps_its_new_session_after_a_takeover() {
     let home = home().with_env("MEANWHILE_SESSION_GRACE_MS", "30");
     let (old, new) = (host(&home, "child"), host(&home, "parent"));
     let passed = start(&home, "child", children::SLEEPER);
     let pid = home.pid(&passed);
     let _ = home.mw(["session", "reassign", "child", "parent"]).ok();
-    home.slay(home.pair(&passed).supervisor);
+    home.kill_process(home.pair(&passed).supervisor);
     until_taken_over(&home, &passed);
     let last = start(&home, "child", children::SLEEPER);
     let _ = old.kill();
@@ -58,7 +58,7 @@ fn a_task_that_has_passed_to_another_session_stays_there() {
 }
 
 #[test]
-fn a_task_ends_with_its_host_also_when_its_watchers_died_after_that() {
+fn a_task_ends_with_its_host_even_if_its_supervisors_died_later() {
     for both in [false, true] {
         let home = home().with_env("MEANWHILE_SESSION_GRACE_MS", "6000");
         let host = host(&home, "s");
@@ -67,10 +67,10 @@ fn a_task_ends_with_its_host_also_when_its_watchers_died_after_that() {
         wait_until(SOON, "its host is known", || journal(&home, &id).contains("hosted").then_some(()));
         let _ = host.kill();
         if both {
-            home.slay_watchers(&id);
+            home.kill_supervisors(&id);
             let _ = home.mw(["list", "--json"]).ok();
         } else {
-            home.slay(home.pair(&id).supervisor);
+            home.kill_process(home.pair(&id).supervisor);
         }
         home.until_dead(pid);
         assert_eq!(home.ended(&id)["status"], "cancelled", "both: {both}");
@@ -78,15 +78,15 @@ fn a_task_ends_with_its_host_also_when_its_watchers_died_after_that() {
 }
 
 #[test]
-fn a_task_that_nobody_hosted_goes_on() {
+fn a_task_of_a_session_without_a_host_continues() {
     let home = home().with_env("MEANWHILE_SESSION_GRACE_MS", "30");
     let id = start(&home, "s", &children::gated("go", 5));
-    home.slay(home.pair(&id).supervisor);
+    home.kill_process(home.pair(&id).supervisor);
     until_taken_over(&home, &id);
-    // Another, whose session was hosted, ends with its host in the same way.
+    // Another task, whose session had a host, ends with that host.
     let host = host(&home, "hosted");
     let other = start(&home, "hosted", children::SLEEPER);
-    home.slay(home.pair(&other).supervisor);
+    home.kill_process(home.pair(&other).supervisor);
     until_taken_over(&home, &other);
     let _ = host.kill();
     assert_eq!(home.ended(&other)["status"], "cancelled");
@@ -95,20 +95,20 @@ fn a_task_that_nobody_hosted_goes_on() {
 }
 
 #[test]
-fn a_prompt_that_was_told_is_not_told_again() {
+fn a_reported_stall_is_not_reported_again_after_a_takeover() {
     let home = home().with_env("MEANWHILE_STALL_MS", "300");
     let prompt = "printf 'Continue? (y/n) '; exec sleep 600";
     let id = home.start(prompt);
     let stalls = |id: &str| journal(&home, id).matches("\"stalled\"").count();
-    wait_until(SOON, "a stall is told", || (stalls(&id) == 1).then_some(()));
-    home.slay(home.pair(&id).supervisor);
+    wait_until(SOON, "a stall is reported", || (stalls(&id) == 1).then_some(()));
+    home.kill_process(home.pair(&id).supervisor);
     until_taken_over(&home, &id);
     let later = home.start(prompt);
-    wait_until(SOON, "another is told", || (stalls(&later) == 1).then_some(()));
+    wait_until(SOON, "another stall is reported", || (stalls(&later) == 1).then_some(()));
     assert_eq!(stalls(&id), 1, "{}", journal(&home, &id));
 }
 
-/// Begins a kill whose client dies with it.
+/// Begins a kill whose command is killed.
 fn begin_kill(home: &Home, grace: &str) -> (String, u32) {
     let id = home.start(children::STUBBORN);
     home.until_logged(&id, "ready");
@@ -120,15 +120,15 @@ fn begin_kill(home: &Home, grace: &str) -> (String, u32) {
 }
 
 #[test]
-fn the_time_that_a_kill_gives_is_kept() {
+fn the_grace_period_of_a_kill_survives_a_takeover() {
     for both in [false, true] {
         let home = home().with_env("MEANWHILE_KILL_GRACE_MS", "600000");
         let (id, pid) = begin_kill(&home, "6s");
         if both {
-            home.slay_watchers(&id);
+            home.kill_supervisors(&id);
             let _ = home.mw(["list", "--json"]).ok();
         } else {
-            home.slay(home.pair(&id).supervisor);
+            home.kill_process(home.pair(&id).supervisor);
         }
         home.until_dead(pid);
         assert_eq!(home.ended(&id)["status"], "cancelled", "both: {both}");
@@ -137,14 +137,14 @@ fn the_time_that_a_kill_gives_is_kept() {
 }
 
 #[test]
-fn a_patient_kill_stays_patient() {
+fn a_long_grace_period_is_not_shortened_by_a_takeover() {
     let home = home().with_env("MEANWHILE_KILL_GRACE_MS", "50");
     let (id, pid) = begin_kill(&home, "10m");
-    home.slay(home.pair(&id).supervisor);
+    home.kill_process(home.pair(&id).supervisor);
     until_taken_over(&home, &id);
-    // One that is to be given little time gets it meanwhile.
+    // A task with a short grace period is killed meanwhile.
     let (hasty, hasty_pid) = begin_kill(&home, "1s");
-    home.slay(home.pair(&hasty).supervisor);
+    home.kill_process(home.pair(&hasty).supervisor);
     home.until_dead(hasty_pid);
     assert!(alive(pid));
     let _ = home.mw(["kill", &id, "--signal", "KILL"]).ok();

@@ -1,5 +1,5 @@
-//! Commands that may open only a few files: what they cannot look at is unknown to them, never gone, and they write
-//! nothing down about it.
+//! Commands with few descriptors: state that they cannot read is unknown, never gone, and they record
+//! nothing about it.
 
 use std::fs;
 
@@ -7,35 +7,35 @@ use mw_testkit::{Home, Need, Outcome, SOON, alive, children, need_program, need_
 
 use crate::home;
 
-/// From too few to open the database up to enough for everything.
+/// Descriptor limits, from too few to open the database up to enough for everything.
 const FEW: std::ops::RangeInclusive<u32> = 4..=24;
 
-/// Runs `mw` with room for this many open files.
+/// Runs `mw` with a limit of open files.
 fn with_files(home: &Home, files: u32, args: &[&str]) -> Outcome {
     let script = format!("ulimit -n {files}; exec \"$0\" \"$@\"");
     let command = home.program("sh").arg("-c").arg(script).arg(env!("CARGO_BIN_EXE_mw"));
     args.iter().fold(command, |command, argument| command.arg(argument)).run()
 }
 
-/// Somebody whose limit of processes counts: root has none.
+/// A user with a process limit: root has none.
 const SOMEBODY: u32 = 65_534;
 
-/// Runs a program as somebody who may have this many processes.
-fn as_somebody(home: &Home, processes: u32, program: &str, args: &[&str]) -> Outcome {
+/// Runs a program as a user with a limit of processes.
+fn as_limited_user(home: &Home, processes: u32, program: &str, args: &[&str]) -> Outcome {
     let somebody = SOMEBODY.to_string();
     let command = home.program("setpriv").arg("--reuid").arg(somebody).arg("--clear-groups");
-    // The build may lie where only root can go.
+    // The build may be in a directory that only root can access.
     let command = command.arg("--inh-caps=+dac_override").arg("--ambient-caps=+dac_override");
     let command = command.arg("prlimit").arg(format!("--nproc={processes}")).arg(program);
     args.iter().fold(command, |command, argument| command.arg(argument)).run()
 }
 
 fn with_processes(home: &Home, processes: u32, args: &[&str]) -> Outcome {
-    as_somebody(home, processes, env!("CARGO_BIN_EXE_mw"), args)
+    as_limited_user(home, processes, env!("CARGO_BIN_EXE_mw"), args)
 }
 
 #[test]
-fn a_start_without_a_process_left_says_so_and_what_to_do() {
+fn a_start_at_the_process_limit_is_refused_with_a_next_step() {
     need_root();
     need_program("setpriv");
     need_program("prlimit");
@@ -44,7 +44,7 @@ fn a_start_without_a_process_left_says_so_and_what_to_do() {
         std::os::unix::fs::chown(place, Some(SOMEBODY), None).unwrap();
     }
     let work = home.work().to_string_lossy().into_owned();
-    if as_somebody(&home, 100, "test", &["-w", &work]).code != Some(0) {
+    if as_limited_user(&home, 100, "test", &["-w", &work]).code != Some(0) {
         skip(Need::Root, "others cannot reach the directory for temporary files");
     }
     for processes in [1, 2, 3] {
@@ -62,13 +62,13 @@ fn statuses(home: &Home) -> Vec<String> {
 }
 
 #[test]
-fn a_client_that_cannot_look_records_nothing() {
+fn a_command_that_cannot_read_process_state_records_nothing() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "100").with_env("MEANWHILE_SESSION", "s");
     let old = home.start(children::SLEEPER);
     let _ = home.list();
     let mut count = 1;
     for files in FEW {
-        // One that the database does not know yet.
+        // A task that is not in the database yet.
         let fresh = home.start(children::SLEEPER);
         count += 1;
         for args in [&["list", "--json"][..], &["status", &old], &["wait", "--timeout", "10ms", &fresh]] {
@@ -83,7 +83,7 @@ fn a_client_that_cannot_look_records_nothing() {
 }
 
 #[test]
-fn a_database_that_is_rebuilt_without_files_to_open_forgets_no_task() {
+fn a_rebuild_at_the_descriptor_limit_loses_no_task() {
     let home = home();
     let tasks = [home.start(children::SLEEPER), home.start("exit 3")];
     home.ended(&tasks[1]);
@@ -100,7 +100,7 @@ fn a_database_that_is_rebuilt_without_files_to_open_forgets_no_task() {
 }
 
 #[test]
-fn a_start_that_is_refused_never_runs_and_the_limit_holds() {
+fn a_start_refused_for_lack_of_resources_never_runs() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
     for files in FEW {
         let script = format!("echo ran >> ran-{files}; exec sleep 600");
@@ -126,14 +126,14 @@ fn a_start_that_is_refused_never_runs_and_the_limit_holds() {
 }
 
 #[test]
-fn one_that_waits_is_not_failed_by_a_client_that_cannot_start_it() {
+fn a_queued_task_does_not_fail_when_a_command_cannot_start_it() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
     for files in FEW.step_by(2) {
         let first = home.start(children::SLEEPER);
         let second = home.start("exit 4");
         let pid = home.pid(&first);
-        home.slay_watchers(&first);
-        home.slay(pid);
+        home.kill_supervisors(&first);
+        home.kill_process(pid);
         let outcome = with_files(&home, files, &["list", "--json"]);
         assert!(outcome.code.is_some(), "{files}: {outcome}");
         let task = home.ended(&second);
@@ -142,13 +142,13 @@ fn one_that_waits_is_not_failed_by_a_client_that_cannot_start_it() {
 }
 
 #[test]
-fn what_runs_unsupervised_is_not_lost_by_a_client_that_cannot_adopt_it() {
+fn an_unsupervised_task_is_not_lost_when_a_command_cannot_adopt_it() {
     let home = home();
     let id = home.start(&children::gated("go", 7));
     let pid = home.pid(&id);
     for files in FEW {
         for watcher in home.supervisors_of(&id) {
-            home.try_slay(watcher);
+            home.try_kill_process(watcher);
         }
         let outcome = with_files(&home, files, &["list", "--json"]);
         assert!(outcome.code.is_some(), "{files}: {outcome}");
@@ -165,12 +165,12 @@ fn what_runs_unsupervised_is_not_lost_by_a_client_that_cannot_adopt_it() {
 }
 
 #[test]
-fn a_kill_that_cannot_look_says_so_or_kills() {
+fn a_kill_that_lacks_resources_reports_it_or_kills() {
     let home = home();
     for files in FEW.step_by(2) {
         let id = home.start(children::SLEEPER);
         let pid = home.pid(&id);
-        home.slay_watchers(&id);
+        home.kill_supervisors(&id);
         let outcome = with_files(&home, files, &["kill", "--json", &id]);
         if outcome.code == Some(0) {
             wait_until(SOON, "it is dead", || (!alive(pid)).then_some(()));

@@ -1,5 +1,5 @@
-//! Slots and those who wait for them, when something dies or disappears: never over the limit, and never a
-//! task that waits beside a free slot.
+//! Slots and the queue after kills and lost files: the limit is never exceeded, and no
+//! task waits while a slot is free.
 
 use std::fs;
 
@@ -16,7 +16,7 @@ fn one_slot() -> Home {
     home().with_env(LIMIT, "1")
 }
 
-/// Starts a task that dies on the way, and returns its id.
+/// Runs a start that is killed at a step, and returns the id of its task.
 fn half_started(home: &Home, step: &str, options: &[&str], script: &str) -> String {
     let args = [&["start", "--json"], options, &[script]].concat();
     let known: Vec<_> = directories(home);
@@ -30,38 +30,38 @@ fn directories(home: &Home) -> Vec<String> {
     entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }
 
-/// Waits for a file without running a command, which would start what waits.
-fn by_itself(home: &Home, file: &str) {
+/// Waits for a file without a command, because a command would start queued tasks.
+fn until_file(home: &Home, file: &str) {
     let path = home.work().join(file);
     wait_until(SOON, "it has run without a further command", || path.exists().then_some(()));
 }
 
 #[test]
-fn a_task_put_back_by_a_look_is_started_by_the_next_ending() {
+fn a_task_requeued_by_status_starts_when_a_slot_is_free() {
     let home = one_slot();
     let id = half_started(&home, "start-committed", &["--name", "b"], "touch ran; exit 3");
     let holder = home.start(&children::gated("go", 3));
     home.until_logged(&holder, "waiting");
     let _ = home.mw(["status", &id]).ok();
     home.open("go");
-    by_itself(&home, "ran");
+    until_file(&home, "ran");
     assert_true(&home, &["failed"]);
 }
 
 #[test]
-fn a_task_found_by_a_reader_is_started_by_the_next_ending() {
+fn a_task_found_by_an_output_command_starts_when_a_slot_is_free() {
     let home = one_slot();
     let id = half_started(&home, "start-spec-written", &[], "touch ran; exit 3");
     let holder = home.start(&children::gated("go", 3));
     home.until_logged(&holder, "waiting");
     let _ = home.mw(["output", &id]);
     home.open("go");
-    by_itself(&home, "ran");
+    until_file(&home, "ran");
     assert_true(&home, &["failed"]);
 }
 
 #[test]
-fn a_stand_in_with_survivors_lets_the_next_one_start() {
+fn a_guardian_with_survivors_frees_the_slot() {
     let home = one_slot();
     let script = format!("{}\n{}; exit 3", children::leave_setsid("kid"), children::gate("go"));
     let started = home.command(["start", "--json", &script]).env(FAIL_AT, "supervisor-reaped").run();
@@ -69,29 +69,29 @@ fn a_stand_in_with_survivors_lets_the_next_one_start() {
     let kid = home.pid_in("kid");
     let _ = home.start("touch ran; exit 3");
     home.open("go");
-    by_itself(&home, "ran");
+    until_file(&home, "ran");
     assert!(processes::alive(kid));
 }
 
 #[test]
-fn a_look_at_one_that_waits_does_not_start_it_beside_a_task_whose_watchers_were_killed() {
+fn status_of_a_queued_task_does_not_take_the_slot_of_an_unsupervised_one() {
     let home = one_slot();
     let holder = home.start(children::SLEEPER);
     let pid = home.pid(&holder);
     let next = home.start("touch ran; exit 3");
-    home.slay_watchers(&holder);
+    home.kill_supervisors(&holder);
     assert_eq!(home.status(&next)["status"], "pending");
     assert!(processes::alive(pid));
     assert!(!home.has_file("ran"));
 }
 
 #[test]
-fn a_start_does_not_take_the_slot_of_a_task_whose_watchers_were_killed() {
+fn a_start_does_not_take_the_slot_of_an_unsupervised_task() {
     for options in [&[][..], &["--name", "n"], &["--at-capacity", "reject"]] {
         let home = one_slot();
         let holder = home.start(children::SLEEPER);
         let pid = home.pid(&holder);
-        home.slay_watchers(&holder);
+        home.kill_supervisors(&holder);
         let args = [&["start", "--json"], options, &["touch ran; exit 3"]].concat();
         let outcome = home.mw(args);
         let taken = outcome.code == Some(0) && outcome.json()["status"] != "pending";
@@ -101,31 +101,31 @@ fn a_start_does_not_take_the_slot_of_a_task_whose_watchers_were_killed() {
 }
 
 #[test]
-fn a_slot_whose_task_died_with_its_watchers_is_used_again() {
+fn the_slot_of_a_task_killed_with_its_supervisors_is_reused() {
     let home = one_slot();
     let holder = home.start(children::SLEEPER);
     let pid = home.pid(&holder);
-    home.slay_watchers(&holder);
-    home.slay(pid);
+    home.kill_supervisors(&holder);
+    home.kill_process(pid);
     assert_eq!(home.ended(&home.start("exit 3"))["exit_code"], 3);
     assert_eq!(home.status(&holder)["status"], "lost");
-    // Given back, it needs no look.
+    // Once it is requeued, no query is needed.
     assert_eq!(home.ended(&home.start("exit 3"))["exit_code"], 3);
 }
 
 #[test]
-fn a_flag_that_was_left_behind_is_taken_away() {
+fn a_stale_waiting_flag_is_removed() {
     let home = one_slot();
     let _ = home.ended(&home.start("exit 3"));
     fs::write(home.state().join("waiting"), "").unwrap();
     let _ = home.start("touch ran; exit 3");
-    by_itself(&home, "ran");
+    until_file(&home, "ran");
     wait_until(SOON, "the flag is gone", || (!home.state().join("waiting").exists()).then_some(()));
     assert_true(&home, &["failed"]);
 }
 
 #[test]
-fn a_flag_that_was_removed_is_set_again_by_a_look() {
+fn a_missing_waiting_flag_is_set_again_by_a_query() {
     let home = one_slot();
     let holder = home.start(&children::gated("go", 3));
     home.until_logged(&holder, "waiting");
@@ -133,11 +133,11 @@ fn a_flag_that_was_removed_is_set_again_by_a_look() {
     fs::remove_file(home.state().join("waiting")).unwrap();
     let _ = home.list();
     home.open("go");
-    by_itself(&home, "ran");
+    until_file(&home, "ran");
 }
 
 #[test]
-fn sessions_that_were_removed_cost_no_task_and_no_number() {
+fn a_removed_sessions_directory_loses_no_task_and_no_number() {
     let home = home();
     let running = home.start(&children::gated("go", 3));
     home.until_logged(&running, "waiting");
@@ -175,11 +175,11 @@ fn bad_input_leaves_neither_process_nor_directory() {
 }
 
 #[test]
-fn many_starts_at_a_time_leave_the_slots_to_tasks_whose_watchers_were_killed() {
+fn concurrent_starts_do_not_take_slots_of_unsupervised_tasks() {
     let home = home().with_env(LIMIT, "2");
     let holders = [home.start(children::SLEEPER), home.start(children::SLEEPER)];
     for holder in &holders {
-        home.slay_watchers(holder);
+        home.kill_supervisors(holder);
     }
     let starting: Vec<_> = (0..4).map(|_| home.command(["start", "--json", "touch ran"]).spawn()).collect();
     for start in starting {
@@ -192,7 +192,7 @@ fn many_starts_at_a_time_leave_the_slots_to_tasks_whose_watchers_were_killed() {
 }
 
 #[test]
-fn a_task_whose_starter_is_still_at_it_keeps_its_slot_when_both_watchers_die() {
+fn a_task_keeps_its_slot_when_both_supervisors_die_during_its_start() {
     for step in ["start-message-sent", "start-answered"] {
         let home = one_slot();
         let script = format!("echo $$ > first; {}", children::gated("go", 0));
@@ -202,7 +202,7 @@ fn a_task_whose_starter_is_still_at_it_keeps_its_slot_when_both_watchers_die() {
         let is_stopped = || processes::stat(starter.pid()).is_some_and(|stat| stat.state == 'T');
         wait_until(SOON, "the starter is at the step", || is_stopped().then_some(()));
         let first = directories(&home).pop().unwrap();
-        home.slay_watchers(&first);
+        home.kill_supervisors(&first);
         let second = home.start("echo ran >> second");
         assert_eq!(home.status(&second)["status"], "pending", "{step}");
         assert!(!home.has_file("second"), "{step}: it ran beside the first");

@@ -1,6 +1,6 @@
-//! A disk on which every write takes long: tasks go on, what cannot be kept is counted, and no death loses the count.
+//! A slow disk: tasks are not slowed, dropped output is counted, and no kill loses the count.
 //!
-//! A debug build waits in every write for as long as the file says that `MEANWHILE_SLOW_DISK` names.
+//! A debug build delays every write by the time in the file that `MEANWHILE_SLOW_DISK` names.
 
 use std::fs;
 
@@ -16,7 +16,7 @@ fn slow_home() -> Home {
     home.with_env("MEANWHILE_SLOW_DISK", file)
 }
 
-/// Makes every write take so long from now on; 0 = no longer.
+/// Sets the delay of every write; 0 = none.
 fn slow_down(home: &Home, ms: u64) {
     let (beside, file) = (home.work().join("slow.new"), home.work().join("slow"));
     if ms == 0 {
@@ -26,8 +26,8 @@ fn slow_down(home: &Home, ms: u64) {
     fs::rename(beside, file).unwrap();
 }
 
-/// Checks that a log holds stretches of what was printed, and a marker with the exact count wherever bytes are missing;
-/// returns how many are. Of the end nothing is said.
+/// Checks that a log has parts of the output, and a marker with the exact count wherever bytes are missing;
+/// returns their number. Bytes missing at the end are not counted.
 pub fn missing_in(log: &[u8], full: &[u8]) -> Result<u64, String> {
     let begin = "\n…(".as_bytes();
     let (mut at, mut place, mut missing) = (0, 0, 0);
@@ -76,7 +76,7 @@ fn three(home: &Home, id: &str) -> Three {
 }
 
 #[test]
-fn a_slow_disk_holds_no_task_back() {
+fn a_slow_disk_does_not_slow_a_task() {
     let home = slow_home();
     let script = format!(
         "echo before; {}; seq 1 2000000; touch done
@@ -85,12 +85,12 @@ fn a_slow_disk_holds_no_task_back() {
     );
     let id = home.start_with(&["--cap", "0"], &script);
     home.until_logged(&id, "before");
-    // Forty writes or more: whoever waits for each of them is not done in time.
+    // Forty writes or more: a task that waits for each of them does not end in time.
     slow_down(&home, 5000);
     home.open("a");
     home.file("done");
     slow_down(&home, 0);
-    // The last slow write may take a while; what comes behind it is there.
+    // The last slow write may take a while; output after it is complete.
     home.until_logged(&id, "after ");
     home.open("enough");
     let task = home.ended(&id);
@@ -110,7 +110,7 @@ fn a_slow_disk_holds_no_task_back() {
 }
 
 #[test]
-fn every_gap_stands_in_its_place() {
+fn every_gap_is_marked_where_output_was_dropped() {
     let home = slow_home();
     let script = "i=0; while [ $i -lt 60 ]; do i=$((i+1)); seq 1 40000; sleep 0.05; done";
     let id = home.start_with(&["--cap", "0"], &format!("{}; {script}; exit 5", children::gate("a")));
@@ -130,7 +130,7 @@ fn every_gap_stands_in_its_place() {
 }
 
 #[test]
-fn a_disk_that_is_well_again_is_written_to_as_before() {
+fn all_output_is_written_again_once_the_disk_is_fast() {
     let home = slow_home();
     let gates = ["a", "b", "c"].map(|gate| format!("{}; echo {gate}; echo {gate} >&2", children::gate(gate)));
     let id = home.start(&format!("{}; exit 5", gates.join("; ")));
@@ -151,7 +151,7 @@ fn a_disk_that_is_well_again_is_written_to_as_before() {
 }
 
 #[test]
-fn whoever_dies_on_a_slow_disk_the_count_is_exact() {
+fn dropped_bytes_are_exact_whichever_process_dies_on_a_slow_disk() {
     type Victims = fn(Three) -> Vec<u32>;
     let deaths: [(&str, Victims); 5] = [
         ("writer", |three| vec![three.writer]),
@@ -172,8 +172,8 @@ fn whoever_dies_on_a_slow_disk_the_count_is_exact() {
         home.open("a");
         let three = three(&home, &id);
         for victim in victims(three) {
-            // It may have ended by itself, now that nobody feeds it.
-            let _ = home.try_slay(victim);
+            // It may have ended, because its input is closed.
+            let _ = home.try_kill_process(victim);
         }
         home.file("done");
         slow_down(&home, 0);
@@ -189,14 +189,14 @@ fn whoever_dies_on_a_slow_disk_the_count_is_exact() {
 }
 
 #[test]
-fn a_writer_goes_on_without_anybody_and_the_adopter_after_it() {
+fn a_writer_continues_without_supervisors_and_the_adopter_appends() {
     let home = slow_home();
     let script = format!("{}; seq 1 20000; {}; echo after; exit 5", children::gate("a"), children::gate("b"));
     let id = home.start_with(&["--cap", "0"], &script);
     slow_down(&home, 4000);
     home.open("a");
     let three = three(&home, &id);
-    home.slay(three.guardian);
+    home.kill_process(three.guardian);
     let _ = kill_process(Pid::from_raw(three.supervisor as i32).unwrap(), Signal::KILL);
     slow_down(&home, 0);
     home.until_dead(three.writer);
@@ -210,7 +210,7 @@ fn a_writer_goes_on_without_anybody_and_the_adopter_after_it() {
 }
 
 #[test]
-fn a_kill_is_heard_on_a_slow_disk() {
+fn a_kill_works_on_a_slow_disk() {
     let home = slow_home();
     let id = home.start_with(&["--cap", "0"], &format!("{}; exec yes", children::gate("a")));
     let pid = home.pid(&id);
@@ -225,7 +225,7 @@ fn a_kill_is_heard_on_a_slow_disk() {
 }
 
 #[test]
-fn a_writer_may_die_behind_every_write_and_its_feeder_behind_its_end() {
+fn output_is_exact_when_the_writer_dies_after_a_write_or_at_its_end() {
     for step in ["writer-wrote", "writer-ended"] {
         let home = slow_home();
         let script = format!("{}; seq 1 100000; exit 5", children::gate("a"));
@@ -241,7 +241,7 @@ fn a_writer_may_die_behind_every_write_and_its_feeder_behind_its_end() {
         let task = home.ended(&id);
         let full = children::numbered(1, 100_000);
         let missing = missing_in(&home.log(&id), &full).unwrap_or_else(|wrong| panic!("{step}: {wrong}"));
-        // Where guardian and supervisor both died there, nobody saw the end.
+        // If guardian and supervisor both died at this step, the end was not observed.
         if task["status"] != "lost" {
             let counted = (&task["output_bytes"], &task["dropped_bytes"]);
             assert_eq!(counted, (&full.len().into(), &missing.into()), "{step}: {task}");

@@ -14,7 +14,7 @@ const HOSTS: usize = 4;
 
 #[test]
 #[ignore = "a soak of minutes, run by hand"]
-fn ten_thousand_tasks_all_end_and_leave_nothing_behind() {
+fn ten_thousand_tasks_end_and_leave_no_process() {
     let begun = Instant::now();
     let home = home();
     thread::scope(|scope| {
@@ -39,7 +39,7 @@ fn ten_thousand_tasks_all_end_and_leave_nothing_behind() {
     println!("{} tasks in {:.0} s", TASKS, begun.elapsed().as_secs_f64());
 }
 
-/// Slots that were not given back.
+/// Returns slots that were not freed.
 fn held_slots(home: &Home) -> Vec<PathBuf> {
     let sessions =
         fs::read_dir(home.state().join("sessions")).unwrap().map(|session| session.unwrap().path());
@@ -49,7 +49,7 @@ fn held_slots(home: &Home) -> Vec<PathBuf> {
     slots.into_iter().filter(|slot| fs::read(slot).unwrap() != b"-").collect()
 }
 
-/// Who still stands in the home or holds a file of it open.
+/// Returns processes whose directory is in the home or that hold a file of it open.
 fn open_files(home: &Home) -> Vec<(u32, PathBuf)> {
     let mut found = Vec::new();
     for pid in processes::all() {

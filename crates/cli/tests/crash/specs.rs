@@ -1,4 +1,4 @@
-//! Records that are broken, newer or older than this build.
+//! Records that are damaged, newer or older than this build.
 
 use std::fs;
 
@@ -29,7 +29,7 @@ fn delete_database(home: &Home) {
     remove_database(home);
 }
 
-/// The same while a task runs.
+/// Does the same with a running task.
 fn remove_database(home: &Home) {
     for name in ["meanwhile.db", "meanwhile.db-wal", "meanwhile.db-shm"] {
         fs::remove_file(home.state().join(name)).ok();
@@ -37,7 +37,7 @@ fn remove_database(home: &Home) {
 }
 
 #[test]
-fn a_broken_spec_is_told_and_nothing_is_run() {
+fn a_damaged_spec_is_reported_and_nothing_runs() {
     for garbage in ["", "{", "null", "[1,2]", "{\"version\":1}", "\0\0\0"] {
         let (home, id) = with_finished();
         fs::write(home.task_dir(&id).join(SPEC_FILE), garbage).unwrap();
@@ -53,7 +53,7 @@ fn a_broken_spec_is_told_and_nothing_is_run() {
 }
 
 #[test]
-fn a_spec_of_a_newer_version_is_told_and_nothing_is_run() {
+fn a_spec_of_a_newer_version_is_reported_and_nothing_runs() {
     let (home, id) = with_finished();
     edit(&home, &id, SPEC_FILE, |spec| spec["version"] = 999.into());
     let error = home.mw(["restart", "--json", &id]).refusal(7);
@@ -62,7 +62,7 @@ fn a_spec_of_a_newer_version_is_told_and_nothing_is_run() {
 }
 
 #[test]
-fn a_broken_spec_does_not_hide_the_other_tasks() {
+fn a_damaged_spec_does_not_hide_other_tasks() {
     let (home, broken) = with_finished();
     let good = home.start("exit 4");
     home.ended(&good);
@@ -76,26 +76,26 @@ fn a_broken_spec_does_not_hide_the_other_tasks() {
 }
 
 #[test]
-fn what_a_list_leaves_out_is_said_until_it_is_gone() {
+fn a_list_reports_tasks_it_leaves_out_until_they_are_removed() {
     let (home, broken) = with_finished();
     let good = home.start("exit 4");
     home.ended(&good);
-    assert_eq!(home.mw(["list"]).exits(0).complaint(), "");
+    assert_eq!(home.mw(["list"]).exits(0).stderr_text(), "");
     fs::write(home.task_dir(&broken).join(SPEC_FILE), "{").unwrap();
     delete_database(&home);
     for options in [&["list"][..], &["list", "--json"]] {
         let outcome = home.mw(options).exits(0);
-        let said = outcome.complaint();
+        let said = outcome.stderr_text();
         assert!(!outcome.text().contains(&broken) && outcome.text().contains(&good), "{outcome}");
         assert!(said.contains(&broken) && said.contains(SPEC_FILE), "{said}");
         assert!(said.contains(&home.task_dir(&broken).display().to_string()), "{said}");
     }
     fs::remove_dir_all(home.task_dir(&broken)).unwrap();
-    assert_eq!(home.mw(["list"]).exits(0).complaint(), "");
+    assert_eq!(home.mw(["list"]).exits(0).stderr_text(), "");
 }
 
 #[test]
-fn what_is_damaged_is_named_by_every_command_and_can_be_cleared() {
+fn a_damaged_task_is_named_by_every_command_and_can_be_cleared() {
     for garbage in [Some("{"), Some(""), None] {
         let (home, broken) = with_finished();
         let spec = home.task_dir(&broken).join(SPEC_FILE);
@@ -104,7 +104,7 @@ fn what_is_damaged_is_named_by_every_command_and_can_be_cleared() {
             None => fs::remove_file(&spec).unwrap(),
         }
         delete_database(&home);
-        let said = home.mw(["list"]).exits(0).complaint();
+        let said = home.mw(["list"]).exits(0).stderr_text();
         assert!(said.contains(&broken) && said.contains("mw clear"), "{garbage:?}: {said}");
         for command in ["status", "output", "restart"] {
             let error = home.mw([command, "--json", &broken]).refusal(7);
@@ -114,13 +114,13 @@ fn what_is_damaged_is_named_by_every_command_and_can_be_cleared() {
         let report = home.mw(["clear", "--json", &broken]).exits(0).json();
         assert_eq!(report["cleared"], serde_json::json!([broken]), "{garbage:?}");
         assert!(!home.task_dir(&broken).exists());
-        assert_eq!(home.mw(["list"]).exits(0).complaint(), "");
+        assert_eq!(home.mw(["list"]).exits(0).stderr_text(), "");
         let _ = home.mw(["status", "--json", &broken]).refusal(5);
     }
 }
 
 #[test]
-fn a_damaged_task_that_runs_is_kept_unless_it_is_killed() {
+fn a_damaged_running_task_is_kept_unless_killed() {
     let home = home();
     let id = home.start(children::SLEEPER);
     let pid = home.pid(&id);
@@ -153,7 +153,7 @@ fn test_cleanup_old_tasks() {
 }
 
 #[test]
-fn a_spec_of_a_newer_version_does_not_hide_the_other_tasks() {
+fn a_spec_of_a_newer_version_does_not_hide_other_tasks() {
     let (home, newer) = with_finished();
     let good = home.start("exit 4");
     home.ended(&good);
@@ -164,7 +164,7 @@ fn a_spec_of_a_newer_version_does_not_hide_the_other_tasks() {
 }
 
 #[test]
-fn a_broken_spec_of_a_pending_task_does_not_stop_the_queue() {
+fn a_damaged_spec_of_a_queued_task_does_not_stop_the_queue() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
     let first = home.start(&children::gated("go", 0));
     let (second, third) = (home.start("touch second"), home.start("exit 4"));
@@ -178,7 +178,7 @@ fn a_broken_spec_of_a_pending_task_does_not_stop_the_queue() {
 }
 
 #[test]
-fn a_broken_exit_record_is_never_a_success() {
+fn a_damaged_exit_record_is_never_a_success() {
     let home = home();
     let id = home.start("exit 0");
     home.ended(&id);
@@ -190,7 +190,7 @@ fn a_broken_exit_record_is_never_a_success() {
 }
 
 #[test]
-fn unknown_fields_of_a_later_build_are_no_error() {
+fn unknown_fields_of_a_newer_build_are_ignored() {
     let (home, id) = with_finished();
     for file in [SPEC_FILE, RESULT_FILE] {
         edit(&home, &id, file, |record| {
@@ -204,7 +204,7 @@ fn unknown_fields_of_a_later_build_are_no_error() {
 }
 
 #[test]
-fn a_task_stored_in_format_1_is_read() {
+fn a_task_in_format_1_is_read() {
     let home = home();
     fixture::put_v1(&home);
     let task = home.status(fixture::V1_TASK);
@@ -215,7 +215,7 @@ fn a_task_stored_in_format_1_is_read() {
 }
 
 #[test]
-fn a_task_stored_in_format_1_can_be_run_again() {
+fn a_task_in_format_1_can_be_restarted() {
     let home = home();
     fixture::put_v1(&home);
     let _ = home.mw(["restart", fixture::V1_TASK]).ok();

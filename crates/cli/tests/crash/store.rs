@@ -1,4 +1,4 @@
-//! The database: it may be deleted, and is rebuilt from the task directories.
+//! A deleted database is rebuilt from the task directories.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,14 +13,14 @@ fn delete_database(home: &Home) {
     for entry in fs::read_dir(home.state()).unwrap() {
         let path = entry.unwrap().path();
         if path.file_name().unwrap().to_string_lossy().starts_with("meanwhile.db") {
-            // The database's own helper files come and go.
+            // Auxiliary files of the database appear and disappear.
             deleted += usize::from(fs::remove_file(path).is_ok());
         }
     }
     assert!(deleted > 0, "there was no database");
 }
 
-/// What must not change when the database is rebuilt.
+/// The fields that must not change when the database is rebuilt.
 const LASTING: [&str; 17] = [
     "id",
     "kind",
@@ -48,7 +48,7 @@ fn picture(home: &Home) -> BTreeMap<String, Vec<Value>> {
 }
 
 #[test]
-fn finished_tasks_come_back_as_they_were() {
+fn a_rebuild_restores_finished_tasks() {
     let home = home();
     let named = home.start_with(&["--name", "n", "--description", "d", "--batch", "b"], "echo hi; exit 0");
     let ids = [named, home.start("exit 3"), home.start("kill -SEGV $$"), home.start(children::SLEEPER)];
@@ -65,7 +65,7 @@ fn finished_tasks_come_back_as_they_were() {
 }
 
 #[test]
-fn a_running_task_stays_running_and_in_reach() {
+fn a_running_task_stays_controllable_without_the_database() {
     let home = home();
     let id = home.start(children::SLEEPER);
     let pid = home.pid(&id);
@@ -78,7 +78,7 @@ fn a_running_task_stays_running_and_in_reach() {
 }
 
 #[test]
-fn a_task_that_ends_after_the_loss_is_known() {
+fn a_task_that_ends_after_the_database_was_lost_is_recorded() {
     let home = home();
     let id = home.start(&children::gated("go", 7));
     delete_database(&home);
@@ -87,7 +87,7 @@ fn a_task_that_ends_after_the_loss_is_known() {
 }
 
 #[test]
-fn a_pending_task_still_gets_its_turn() {
+fn a_queued_task_starts_after_a_rebuild() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
     let first = home.start(&children::gated("go", 0));
     let second = home.start("touch second; exit 4");
@@ -100,7 +100,7 @@ fn a_pending_task_still_gets_its_turn() {
 }
 
 #[test]
-fn sessions_and_numbers_come_back() {
+fn a_rebuild_restores_sessions_and_numbers() {
     let home = home();
     let outcome = home.command(["start", "--json", "exit 3"]).session("mine").run().exits(0);
     let id = outcome.json()["id"].as_str().unwrap().to_owned();
@@ -112,7 +112,7 @@ fn sessions_and_numbers_come_back() {
 }
 
 #[test]
-fn earlier_runs_come_back() {
+fn a_rebuild_restores_earlier_runs() {
     let home = home();
     let id = home.start("echo x >> n; wc -l < n; exit 3");
     home.ended(&id);
@@ -126,7 +126,7 @@ fn earlier_runs_come_back() {
 }
 
 #[test]
-fn a_killed_pending_task_does_not_come_back_to_life() {
+fn a_task_cancelled_in_the_queue_stays_cancelled_after_a_rebuild() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
     let first = home.start(&children::gated("go", 0));
     let second = home.start("touch second");
@@ -141,7 +141,7 @@ fn a_killed_pending_task_does_not_come_back_to_life() {
 }
 
 #[test]
-fn many_commands_at_once_rebuild_one_database() {
+fn concurrent_commands_rebuild_one_database() {
     let home = home();
     let ids: Vec<_> = (0..10).map(|_| home.start("exit 3")).collect();
     for id in &ids {
@@ -155,7 +155,7 @@ fn many_commands_at_once_rebuild_one_database() {
 }
 
 #[test]
-fn a_foreign_thing_among_the_task_directories_is_left_alone() {
+fn foreign_files_among_the_task_directories_are_left_alone() {
     let home = home();
     let id = home.start("exit 3");
     home.ended(&id);

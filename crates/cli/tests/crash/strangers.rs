@@ -1,11 +1,11 @@
-//! Death of a watcher where orphans come to somebody else: whoever gets them is left in peace.
+//! A killed guardian or supervisor below a subreaper: the subreaper gets no signal.
 
 use mw_testkit::{Home, Running, SOON, children, compiled, wait_until};
 use rustix::process::Signal;
 
 use crate::home;
 
-/// Starts a task below a process that adopts orphans and says so when it is signalled.
+/// Starts a task below a subreaper that records signals.
 fn start_below(home: &Home, script: &str) -> (Running, String) {
     let program = home.compile("parent", compiled::ADOPTIVE_PARENT);
     let mut invocation = home.program(program);
@@ -22,12 +22,12 @@ fn start_below(home: &Home, script: &str) -> (Running, String) {
 }
 
 #[test]
-fn whoever_adopts_a_watcher_is_not_signalled() {
-    for slay_guardian in [true, false] {
+fn the_new_parent_of_an_orphaned_supervisor_is_not_signalled() {
+    for kills_guardian in [true, false] {
         let home = home();
         let (parent, id) = start_below(&home, &children::gated("go", 4));
         let pair = home.pair(&id);
-        home.slay(if slay_guardian { pair.guardian } else { pair.supervisor });
+        home.kill_process(if kills_guardian { pair.guardian } else { pair.supervisor });
         wait_until(SOON, "its input is closed", || {
             let outcome = home.mw(["input", &id, "--eof", "word"]);
             (outcome.code == Some(0)).then_some(())
@@ -37,6 +37,6 @@ fn whoever_adopts_a_watcher_is_not_signalled() {
         wait_until(SOON, "its watchers have left", || home.supervisors_of(&id).is_empty().then_some(()));
         parent.signal(Signal::USR2);
         home.file("usr2");
-        assert!(!home.has_file("usr1"), "it was signalled (guardian: {slay_guardian})");
+        assert!(!home.has_file("usr1"), "it was signalled (guardian: {kills_guardian})");
     }
 }

@@ -1,4 +1,4 @@
-//! What must hold after every crash.
+//! Invariants that hold after every crash.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,7 +8,7 @@ use mw_model::Status;
 use mw_testkit::{Home, wait_until};
 use serde_json::Value;
 
-/// How long the truth may take to come out.
+/// How long it may take until the state is consistent.
 const LIMIT: Duration = Duration::from_secs(90);
 
 /// Returns the ids of the task directories that hold anything.
@@ -31,11 +31,11 @@ fn status(task: &Value) -> Status {
     }
 }
 
-/// Waits until every task is over with one of the given statuses, the directories and the list agree, and no
-/// process is left. `lost` is always allowed: it claims nothing.
+/// Waits until every task has ended with one of the given statuses, the directories and the list agree, and no
+/// process is left. `lost` is always allowed, because it claims no outcome.
 ///
 /// # Errors
-/// Says what does not hold.
+/// The condition that does not hold.
 pub fn truth(home: &Home, endings: &[&str]) -> Result<(), String> {
     let begun = Instant::now();
     loop {
@@ -46,7 +46,7 @@ pub fn truth(home: &Home, endings: &[&str]) -> Result<(), String> {
         if begun.elapsed() > LIMIT {
             return Err(wrong);
         }
-        // Nothing to wait for but the next look, which takes a few milliseconds itself.
+        // Without a pause: the query itself takes a few milliseconds.
         std::thread::yield_now();
     }
 }
@@ -82,10 +82,10 @@ pub fn assert_true(home: &Home, endings: &[&str]) {
     }
 }
 
-/// Kills every task and waits until nothing is left of them.
+/// Kills every task and waits until no process is left.
 ///
 /// # Errors
-/// Says what cannot be reached.
+/// The task that cannot be killed.
 pub fn reach_all(home: &Home) -> Result<(), String> {
     let outcome = home.mw(["kill", "--json", "--all", "--grace", "300ms"]);
     if outcome.code != Some(0) {

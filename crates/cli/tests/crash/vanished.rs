@@ -1,4 +1,4 @@
-//! Task directories that somebody removes while their tasks run.
+//! Task directories that are removed while their tasks run.
 
 use std::fs;
 
@@ -18,11 +18,11 @@ fn removed(script: &str) -> (Home, String, u32) {
 }
 
 #[test]
-fn a_task_without_directory_runs_as_long_as_its_process_and_is_lost_then() {
+fn a_task_without_directory_is_running_until_its_process_ends_and_then_lost() {
     let (home, id, pid) = removed(children::SLEEPER);
     assert_eq!(home.status(&id)["status"], "running");
     let wait = home.command(["wait", &id]).spawn();
-    home.slay(pid);
+    home.kill_process(pid);
     assert_eq!(wait.wait().code, Some(125), "a wait ends, and says that the ending is not known");
     let task = home.status(&id);
     assert_eq!(task["status"], "lost", "{task}");
@@ -35,7 +35,7 @@ fn a_task_without_directory_runs_as_long_as_its_process_and_is_lost_then() {
 }
 
 #[test]
-fn a_task_without_directory_is_killed_with_all_it_started() {
+fn a_task_without_directory_is_killed_with_its_process_tree() {
     let kid = children::leave_setsid("kid");
     let (home, id, pid) = removed(&format!("{kid}\n{}", children::SLEEPER));
     let kid = home.pid_in("kid");
@@ -49,7 +49,7 @@ fn a_task_without_directory_is_killed_with_all_it_started() {
 }
 
 #[test]
-fn a_deaf_task_without_directory_is_killed_after_the_grace_period_and_cleared() {
+fn a_task_without_directory_that_ignores_sigterm_is_killed_and_cleared() {
     let home = home().with_env("MEANWHILE_KILL_GRACE_MS", "200");
     let id = home.start(children::STUBBORN);
     home.until_logged(&id, "ready");
@@ -83,8 +83,8 @@ fn a_task_without_journal_and_supervisors_is_lost() {
     let pid = home.pid(&id);
     let _ = home.list();
     fs::remove_file(home.task_dir(&id).join("journal.jsonl")).unwrap();
-    home.slay_watchers(&id);
-    home.slay(pid);
+    home.kill_supervisors(&id);
+    home.kill_process(pid);
     home.until_dead(pid);
     let task =
         wait_until(SOON, "it is over", || Some(home.status(&id)).filter(|task| task["status"] != "running"));

@@ -1,11 +1,11 @@
-//! Death of a supervisor or of its guardian: it costs no byte and no exit code.
+//! A killed supervisor or guardian: no byte and no exit code is lost.
 
 use mw_model::wire::drop_marker;
 use mw_testkit::{Home, Pair, SOON, alive, children, wait_until};
 
 use crate::home;
 
-/// Which of a task's two watchers dies.
+/// Which supervisor of a task is killed.
 #[derive(Clone, Copy, Debug)]
 enum Victim {
     Supervisor,
@@ -23,17 +23,17 @@ impl Victim {
     }
 }
 
-fn slay(home: &Home, id: &str, victim: Victim) {
-    home.slay(victim.of(home.pair(id)));
+fn kill_victim(home: &Home, id: &str, victim: Victim) {
+    home.kill_process(victim.of(home.pair(id)));
 }
 
 #[test]
-fn a_task_between_two_outputs_feels_nothing() {
+fn a_takeover_between_two_writes_is_invisible_to_the_task() {
     for victim in BOTH {
         let home = home();
         let id = home.start(&format!("seq 1 50000; {}; seq 50001 100000; exit 7", children::gate("go")));
         home.until_logged(&id, "\n50000\n");
-        slay(&home, &id, victim);
+        kill_victim(&home, &id, victim);
         home.open("go");
         let task = home.ended(&id);
         assert_eq!(
@@ -47,14 +47,14 @@ fn a_task_between_two_outputs_feels_nothing() {
 }
 
 #[test]
-fn a_task_in_the_midst_of_its_output_loses_no_byte() {
+fn a_takeover_during_output_loses_no_byte() {
     for victim in BOTH {
         let home = home();
         let id = home.start_with(&["--cap", "0"], "seq 1 3000000; exit 9");
         wait_until(SOON, "much is printed", || (home.log(&id).len() > 500_000).then_some(()));
-        // It may have ended by now on a fast machine; then there is nobody left to kill.
+        // On a fast machine it may have ended by now; then there is no process to kill.
         if let Some(pair) = home.find_pair(&id) {
-            home.try_slay(victim.of(pair));
+            home.try_kill_process(victim.of(pair));
         }
         let task = home.ended(&id);
         assert_eq!(task["exit_code"], 9, "{victim:?}: {task}");
@@ -64,14 +64,14 @@ fn a_task_in_the_midst_of_its_output_loses_no_byte() {
 }
 
 #[test]
-fn the_streams_stay_apart() {
+fn the_streams_stay_separate_after_a_takeover() {
     let home = home();
     let script =
         format!("{}; {}; {}", children::both_streams(200), children::gate("go"), children::both_streams(200));
     let id = home.start(&script);
     home.until_logged(&id, "out 200\n");
     home.until_logged(&id, "err 200\n");
-    slay(&home, &id, Victim::Supervisor);
+    kill_victim(&home, &id, Victim::Supervisor);
     home.open("go");
     home.ended(&id);
     for (stream, word) in [("stdout", "out"), ("stderr", "err")] {
@@ -82,12 +82,12 @@ fn the_streams_stay_apart() {
 }
 
 #[test]
-fn the_cap_counts_on_exactly() {
+fn the_cap_is_exact_after_a_takeover() {
     let home = home();
     let script = format!("seq 1 200000; {}; seq 200001 400000", children::gate("go"));
     let id = home.start_with(&["--cap", "64KiB"], &script);
     home.until_logged(&id, "\n200000\n");
-    slay(&home, &id, Victim::Supervisor);
+    kill_victim(&home, &id, Victim::Supervisor);
     home.open("go");
     let task = home.ended(&id);
     let dropped = task["dropped_bytes"].as_u64().unwrap();
@@ -102,13 +102,13 @@ fn the_cap_counts_on_exactly() {
 }
 
 #[test]
-fn kill_still_takes_the_whole_tree() {
+fn a_kill_after_a_takeover_ends_the_whole_tree() {
     for victim in BOTH {
         let home = home();
         let leave = [children::leave_setsid("a"), children::leave_double_fork("b")];
         let id = home.start(&format!("{}\nexec sleep 600", leave.join("\n")));
         let kids = [home.pid_in("a"), home.pid_in("b"), home.pid(&id)];
-        slay(&home, &id, victim);
+        kill_victim(&home, &id, victim);
         let receipt = home.mw(["kill", "--json", &id]).exits(0).json();
         assert_eq!(receipt["status"], "cancelled", "{victim:?}: {receipt}");
         for kid in kids {
@@ -119,14 +119,14 @@ fn kill_still_takes_the_whole_tree() {
 }
 
 #[test]
-fn whoever_waits_is_still_told() {
+fn a_wait_returns_after_a_takeover() {
     for victim in BOTH {
         let home = home();
         let id = home.start(&children::gated("go", 6));
         let waiting = home.command(["wait", &id]).spawn();
         let following = home.command(["output", &id, "--follow"]).spawn();
         wait_until(SOON, "the follower follows", || following.printed().contains("waiting").then_some(()));
-        slay(&home, &id, victim);
+        kill_victim(&home, &id, victim);
         home.open("go");
         let _ = waiting.wait().exits(6);
         assert_eq!(following.wait().ok(), "waiting\n", "{victim:?}");
@@ -134,25 +134,25 @@ fn whoever_waits_is_still_told() {
 }
 
 #[test]
-fn a_time_limit_still_holds() {
+fn a_time_limit_applies_after_a_takeover() {
     for victim in BOTH {
         let home = home();
         let id = home.start_with(&["--timeout", "6s"], children::SLEEPER);
-        slay(&home, &id, victim);
+        kill_victim(&home, &id, victim);
         let task = home.ended(&id);
         assert_eq!(task["status"], "timed_out", "{victim:?}: {task}");
     }
 }
 
 #[test]
-fn a_kill_in_progress_is_carried_on() {
+fn a_takeover_continues_a_kill() {
     let home = home();
     let id = home.start(children::STUBBORN);
     home.until_logged(&id, "ready");
     let pid = home.pid(&id);
     let killing = home.command(["kill", &id, "--grace", "6s"]).spawn();
     home.until_status(&id, "cancelling");
-    slay(&home, &id, Victim::Supervisor);
+    kill_victim(&home, &id, Victim::Supervisor);
     home.until_dead(pid);
     let task = home.ended(&id);
     assert_eq!(task["status"], "cancelled", "{task}");
@@ -160,10 +160,10 @@ fn a_kill_in_progress_is_carried_on() {
 }
 
 #[test]
-fn typing_still_works() {
+fn input_works_after_a_takeover() {
     let home = home();
     let id = home.start_with(&["--stdin"], "read a; echo \"got $a\"; exit 3");
-    slay(&home, &id, Victim::Supervisor);
+    kill_victim(&home, &id, Victim::Supervisor);
     let outcome = wait_until(SOON, "somebody takes the input", || {
         let outcome = home.mw(["input", &id, "word"]);
         (outcome.code == Some(0)).then_some(outcome)
@@ -174,12 +174,12 @@ fn typing_still_works() {
 }
 
 #[test]
-fn a_terminal_survives_its_supervisor() {
+fn a_terminal_task_survives_a_takeover() {
     let home = home();
     let id =
         home.start_with(&["--pty"], &format!("echo first; {}; echo second; exit 5", children::gate("go")));
     home.until_logged(&id, "first");
-    slay(&home, &id, Victim::Supervisor);
+    kill_victim(&home, &id, Victim::Supervisor);
     home.open("go");
     let task = home.ended(&id);
     assert_eq!(task["exit_code"], 5, "{task}");
@@ -187,12 +187,12 @@ fn a_terminal_survives_its_supervisor() {
 }
 
 #[test]
-fn survivors_stay_in_reach() {
+fn survivors_can_be_killed_after_a_takeover() {
     let home = home();
     let id = home.start(&format!("{}\nexit 0", children::leave_double_fork("kid")));
     home.ended(&id);
     let kid = home.pid_in("kid");
-    slay(&home, &id, Victim::Supervisor);
+    kill_victim(&home, &id, Victim::Supervisor);
     let _ = home.mw(["kill", &id]).ok();
     assert!(!alive(kid));
     assert_eq!(home.status(&id)["status"], "completed");
@@ -200,10 +200,10 @@ fn survivors_stay_in_reach() {
 }
 
 #[test]
-fn an_ending_is_told_once() {
+fn an_end_is_reported_once_after_a_takeover() {
     let home = home();
     let id = home.start(&children::gated("go", 3));
-    slay(&home, &id, Victim::Supervisor);
+    kill_victim(&home, &id, Victim::Supervisor);
     home.open("go");
     home.ended(&id);
     home.wait_until_empty(SOON);
@@ -212,14 +212,14 @@ fn an_ending_is_told_once() {
 }
 
 #[test]
-fn the_queue_moves_on() {
+fn the_queue_continues_after_a_takeover() {
     for victim in BOTH {
         let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
         let first = home.start(&children::gated("go", 0));
         let _second = home.start("touch second");
-        slay(&home, &first, victim);
+        kill_victim(&home, &first, victim);
         home.open("go");
-        // Only a file is looked at: no command of ours runs that could start anything.
+        // The test only reads a file: no command runs that could start a task.
         home.file("second");
     }
 }

@@ -1,4 +1,4 @@
-//! Answers that were once not quite true.
+//! Replies that were wrong in earlier versions.
 
 use mw_testkit::{Home, SOON, children, wait_until};
 use serde_json::Value;
@@ -25,7 +25,7 @@ fn clearing_a_task_by_name_and_by_age_at_once_is_refused() {
 }
 
 #[test]
-fn clearing_by_age_alone_spares_the_young() {
+fn clearing_by_age_keeps_newer_tasks() {
     let home = home();
     let id = home.start("true");
     home.ended(&id);
@@ -53,7 +53,7 @@ fn waiting_for_the_batch_of_another_session_is_refused() {
 }
 
 #[test]
-fn a_stream_that_is_shown_whole_is_not_truncated() {
+fn a_stream_shown_completely_is_not_marked_truncated() {
     let home = home();
     for script in [
         "echo out; echo err >&2",
@@ -74,7 +74,7 @@ fn a_stream_that_is_shown_whole_is_not_truncated() {
 }
 
 #[test]
-fn a_stream_that_printed_nothing_is_not_truncated() {
+fn an_empty_stream_is_not_marked_truncated() {
     let home = home();
     let id = home.start("echo out");
     home.ended(&id);
@@ -84,7 +84,7 @@ fn a_stream_that_printed_nothing_is_not_truncated() {
 }
 
 #[test]
-fn a_stream_of_which_something_is_left_out_is_truncated() {
+fn a_shortened_stream_is_marked_truncated() {
     let home = home();
     let id = home.start("echo out; echo one >&2; echo out; echo two >&2; echo out");
     home.ended(&id);
@@ -99,7 +99,7 @@ fn a_stream_of_which_something_is_left_out_is_truncated() {
 }
 
 #[test]
-fn a_look_at_a_live_task_tells_how_long_it_runs_and_what_it_printed() {
+fn status_of_a_running_task_has_its_duration_and_output() {
     let home = home();
     let id = home.start("echo ready; exec sleep 600");
     home.until_logged(&id, "ready");
@@ -115,7 +115,7 @@ fn a_look_at_a_live_task_tells_how_long_it_runs_and_what_it_printed() {
 }
 
 #[test]
-fn a_wait_that_is_met_by_a_live_task_tells_the_same() {
+fn a_condition_met_by_a_running_task_has_its_duration_and_output() {
     let home = home();
     let id = home.start(&format!("{}; echo ready; {}", children::gate("go"), children::SLEEPER));
     let waiting = home.command(["wait", "--json", &id, "--until", "match=ready"]).spawn();
@@ -126,7 +126,7 @@ fn a_wait_that_is_met_by_a_live_task_tells_the_same() {
 }
 
 #[test]
-fn the_time_a_task_has_run_grows() {
+fn the_duration_of_a_running_task_grows() {
     let home = home();
     let id = home.start(children::SLEEPER);
     let look =

@@ -1,4 +1,4 @@
-//! The gate before what is started inside a session.
+//! Approval of commands that are started inside a session.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use crate::settings::{both_ways, variable};
 
 pub(crate) const SESSION: &str = "agent";
 
-/// A home whose working directory is a project, with the gate shut as it is by default.
+/// Creates a home whose working directory is a project, with the default approval mode.
 pub(crate) fn project() -> Home {
     let home = home().gated();
     fs::create_dir(home.work().join(".git")).unwrap();
@@ -18,65 +18,40 @@ pub(crate) fn project() -> Home {
     home
 }
 
-/// A call as an agent makes it, with all the time in the world.
-fn agent<const N: usize>(home: &Home, words: [&str; N]) -> Invocation {
+/// Prepares a command of an agent that waits long for an answer.
+pub(crate) fn agent<const N: usize>(home: &Home, words: [&str; N]) -> Invocation {
     home.command(words).session(SESSION).env(variable("approval.wait"), "10m")
 }
 
-/// One that nobody will answer.
-fn hurried<const N: usize>(home: &Home, words: [&str; N]) -> Invocation {
+/// Prepares a command whose request times out at once.
+pub(crate) fn hurried<const N: usize>(home: &Home, words: [&str; N]) -> Invocation {
     agent(home, words).env(variable("approval.wait"), "50ms")
 }
 
-fn open(home: &Home) -> Vec<Value> {
+pub(crate) fn open(home: &Home) -> Vec<Value> {
     home.mw(["approvals", "--json"]).json()["approvals"].as_array().unwrap().clone()
 }
 
-fn history(home: &Home) -> Vec<Value> {
+pub(crate) fn history(home: &Home) -> Vec<Value> {
     home.mw(["approvals", "--history", "--json"]).json()["approvals"].as_array().unwrap().clone()
 }
 
-/// Waits until one question stands open; returns its id.
+/// Waits until one approval request is open; returns its id.
 #[track_caller]
 pub(crate) fn asked(home: &Home) -> String {
     let id = |entry: &Value| entry["id"].as_str().unwrap().to_owned();
     wait_until(SOON, "a question", || open(home).first().map(id))
 }
 
-/// Starts something that asks; returns the call that waits and the question.
-fn asking(home: &Home, script: &str) -> (Running, String) {
+/// Starts a command that needs approval; returns the waiting call and the request.
+pub(crate) fn asking(home: &Home, script: &str) -> (Running, String) {
     let call = agent(home, ["start", "--json", script]).spawn();
     let id = asked(home);
     (call, id)
 }
 
 #[test]
-fn the_history_hides_the_values_of_secret_variables_that_the_question_shows() {
-    const VALUE: &str = "tr0mb0ne-and-drum";
-    let home = project();
-    let variable = format!("DB_TOKEN={VALUE}");
-    let script = format!("rm precious; rm {VALUE}");
-    let _ = hurried(&home, ["start", "--env", &variable, &script]).run().exits(3);
-    let question = open(&home)[0].to_string();
-    assert!(question.contains(VALUE), "what is approved is shown: {question}");
-    home.mw(["deny", asked(&home).as_str()]).ok();
-    for args in [&["approvals", "--history"][..], &["approvals", "--history", "--json"]] {
-        let text = home.mw(args).ok();
-        assert!(!text.contains(VALUE) && text.contains("[redacted:environment]"), "{text}");
-    }
-}
-
-#[test]
-fn a_question_shows_every_step_with_its_redirections() {
-    let home = project();
-    let _ = hurried(&home, ["start", "ls; rm -rf src >> log"]).run().exits(3);
-    assert_eq!(open(&home)[0]["steps"], serde_json::json!(["ls", "rm -rf src >> log"]));
-    let shown = home.mw(["approvals"]).ok();
-    assert!(shown.contains("  2. rm -rf src >> log\n"), "{shown}");
-}
-
-#[test]
-fn safe_work_runs_at_once() {
+fn a_safe_command_runs_without_approval() {
     let home = project();
     let started = agent(&home, ["start", "--json", "ls; cat precious"]).run().json();
     let task = home.ended(started["id"].as_str().unwrap());
@@ -85,72 +60,20 @@ fn safe_work_runs_at_once() {
 }
 
 #[test]
-fn what_was_approved_runs_once_and_is_on_record() {
+fn an_unanswered_request_is_not_approved_and_does_not_hang() {
     let home = project();
-    let (call, id) = asking(&home, "rm precious");
-    assert!(home.has_file("precious"));
-    let shown = home.mw(["approvals"]).ok();
-    assert!(shown.contains("Command requires approval:\n  rm precious\n\ndeletes precious\n"), "{shown}");
-    home.mw(["approve", &id]).ok();
-    let started = call.wait().json();
-    let task = home.ended(started["id"].as_str().unwrap());
-    assert_eq!((&task["status"], &task["approved_by"]), (&"completed".into(), &"user".into()));
-    assert!(!home.has_file("precious"));
-    let record = &history(&home)[0];
-    assert_eq!(
-        (&record["status"], &record["answered_by"]),
-        (&"used".into(), &"mw approve".into()),
-        "{record}"
-    );
-    assert_eq!(record["task_id"], started["id"]);
-    assert_eq!(record["answered_at"], task["approved_at"], "{task}");
-    // It was for one start.
-    let _ = hurried(&home, ["start", "rm precious"]).run().exits(3);
-}
-
-#[test]
-fn who_approved_is_in_the_log_the_span_and_the_status() {
-    let home = project().with_env("MEANWHILE_OUTPUT_LOG_HEADER", "true");
-    let (call, id) = asking(&home, "rm precious");
-    home.mw(["approve", &id]).ok();
-    let task = call.wait().json()["id"].as_str().unwrap().to_owned();
-    let at = home.ended(&task)["approved_at"].as_str().unwrap().to_owned();
-    let log = fs::read_to_string(home.task_dir(&task).join("output.log")).unwrap();
-    assert!(log.contains(&format!("# Approved by: user at {at}\n")), "{log}");
-    let spans = home.mw(["traces", "--json"]).json().to_string();
-    assert!(spans.contains("task.approved_by"), "{spans}");
-    assert!(home.mw(["status", &task]).ok().contains(&format!("by user at {at} ({id})")));
-}
-
-#[test]
-fn what_was_denied_leaves_no_task_and_is_not_asked_again_at_once() {
-    let home = project();
-    let (call, id) = asking(&home, "rm precious");
-    home.mw(["deny", &id, "--reason", "I need it"]).ok();
-    let told = call.wait().exits(4).json();
-    assert_eq!(told["error"]["code"], "denied");
-    assert!(told["error"]["message"].as_str().unwrap().contains("I need it"), "{told}");
-    let _ = agent(&home, ["start", "rm precious"]).run().exits(4);
-    assert_eq!(open(&home).len(), 0);
-    assert!(home.list().is_empty() && home.has_file("precious"));
-    assert_eq!(history(&home)[0]["reason"], "I need it");
-}
-
-#[test]
-fn nobody_there_is_no_yes_and_no_hang() {
-    let home = project();
-    let told = hurried(&home, ["start", "--json", "rm precious"]).run().exits(3).json();
-    assert_eq!(told["error"]["code"], "approval_needed");
+    let printed = hurried(&home, ["start", "--json", "rm precious"]).run().exits(3).json();
+    assert_eq!(printed["error"]["code"], "approval_needed");
     let id = asked(&home);
-    assert!(told["error"]["hint"].as_str().unwrap().contains(&format!("mw approve {id}")), "{told}");
+    assert!(printed["error"]["hint"].as_str().unwrap().contains(&format!("mw approve {id}")), "{printed}");
     assert!(home.list().is_empty() && home.has_file("precious"));
-    // A call like it joins the question instead of asking anew.
+    // An identical call joins the open request instead of creating another.
     let _ = hurried(&home, ["start", "rm precious"]).run().exits(3);
     assert_eq!(open(&home).len(), 1);
 }
 
 #[test]
-fn a_late_yes_is_for_exactly_what_was_asked() {
+fn a_late_approval_covers_exactly_the_requested_command() {
     let home = project();
     let _ = hurried(&home, ["start", "rm precious"]).run().exits(3);
     home.mw(["approve", &asked(&home)]).ok();
@@ -175,13 +98,13 @@ fn a_late_yes_is_for_exactly_what_was_asked() {
 }
 
 #[test]
-fn of_many_calls_at_once_one_uses_the_approval() {
+fn one_of_many_concurrent_calls_uses_the_approval() {
     let home = project();
     let calls: Vec<_> =
         (0..8).map(|_| agent(&home, ["start", "rm -f precious; touch ran"]).spawn()).collect();
     home.mw(["approve", &asked(&home)]).ok();
     wait_until(SOON, "all of them are answered", || {
-        // Whoever came only after it was used asks anew.
+        // A call after the approval was used creates a new request.
         open(&home).iter().for_each(|entry| drop(home.mw(["deny", entry["id"].as_str().unwrap()])));
         calls.iter().all(|call| !call.runs()).then_some(())
     });
@@ -191,20 +114,7 @@ fn of_many_calls_at_once_one_uses_the_approval() {
 }
 
 #[test]
-fn a_yes_for_the_session_holds_for_the_same_again() {
-    let home = project();
-    let (call, id) = asking(&home, "rm -f precious");
-    home.mw(["approve", &id, "--session"]).ok();
-    let _ = call.wait().exits(0);
-    let _ = agent(&home, ["start", "--json", "rm -f precious"]).run().exits(0);
-    let _ = hurried(&home, ["start", "rm -f other"]).run().exits(3);
-    // And can be taken back.
-    home.mw(["deny", &id]).ok();
-    let _ = agent(&home, ["start", "rm -f precious"]).run().exits(4);
-}
-
-#[test]
-fn outside_a_session_it_is_the_users_own_hand() {
+fn outside_a_session_no_approval_is_needed() {
     let home = project();
     let started = home.mw(["start", "--json", "rm precious"]).json();
     let task = home.ended(started["id"].as_str().unwrap());
@@ -213,7 +123,7 @@ fn outside_a_session_it_is_the_users_own_hand() {
 }
 
 #[test]
-fn a_task_cannot_approve() {
+fn a_task_cannot_answer_approval_requests() {
     let home = project();
     let _ = hurried(&home, ["start", "rm precious"]).run().exits(3);
     let id = asked(&home);
@@ -237,7 +147,7 @@ fn a_task_cannot_approve() {
 }
 
 #[test]
-fn what_a_task_starts_passes_the_gate_of_its_session() {
+fn starts_inside_a_task_have_the_policy_of_its_session() {
     let home = project();
     let mw = env!("CARGO_BIN_EXE_mw");
     let script = format!(
@@ -250,9 +160,9 @@ fn what_a_task_starts_passes_the_gate_of_its_session() {
     assert!(home.has_file("precious"));
 }
 
-/// Whatever a call sets is bound, the shell's own variables too, and the question shows it.
+/// This includes variables of the shell.
 #[test]
-fn a_variable_that_the_call_sets_is_shown_and_bound() {
+fn the_request_shows_and_binds_variables_of_the_call() {
     let home = project();
     for name in ["OLDPWD", "_", "SHLVL", "FOO"] {
         let script = format!("rm -rf \"${name}/zz\"");
@@ -269,9 +179,9 @@ fn a_variable_that_the_call_sets_is_shown_and_bound() {
     }
 }
 
-/// The task would not find them, so a question that showed them would be about something else.
+/// The task would not get these values, so a request that shows them would be wrong.
 #[test]
-fn a_variable_that_a_start_sets_anew_is_refused_before_anybody_is_asked() {
+fn a_reserved_variable_is_refused_without_an_approval_request() {
     let home = project();
     for (at, name) in ["MEANWHILE_PROGRESS_FD", "TRACEPARENT", "TRACESTATE"].into_iter().enumerate() {
         let (set, script) = (format!("{name}=sub"), format!("rm -rf \"${name}precious\""));
@@ -288,21 +198,10 @@ fn a_variable_that_a_start_sets_anew_is_refused_before_anybody_is_asked() {
 }
 
 #[test]
-fn a_secret_that_a_call_sets_is_hidden_in_the_record() {
-    let home = project();
-    let secret = "s3cr3tvalue99";
-    let script = format!("rm precious; echo {secret}");
-    let _ = hurried(&home, ["start", "--env", &format!("MY_TOKEN={secret}"), &script]).run().exits(3);
-    let record = home.mw(["approvals", "--history", "--json"]).ok();
-    assert!(!record.contains(secret), "{record}");
-    assert!(home.mw(["approvals"]).ok().contains(secret), "whoever approves sees exactly what runs");
-}
-
-#[test]
-fn a_person_at_the_terminal_is_asked() {
+fn a_person_on_a_terminal_is_asked() {
     let home = project();
     for (keys, code, left) in [("\x03", 4, true), ("n\r", 4, true), ("maybe\ry\r", 0, false)] {
-        // What was denied is not asked again, so each asks about something of its own.
+        // A denied command is not asked about again, so each uses a different command.
         let script = format!("rm precious # {}", keys.len());
         let mut terminal = agent(&home, ["start", &script]).on_terminal();
         wait_until(SOON, "the question", || {
@@ -320,7 +219,7 @@ fn a_person_at_the_terminal_is_asked() {
 }
 
 #[test]
-fn an_answer_from_elsewhere_ends_the_question_at_the_terminal() {
+fn an_answer_from_elsewhere_ends_the_prompt_on_the_terminal() {
     let home = project();
     let terminal = agent(&home, ["start", "rm precious"]).on_terminal();
     home.mw(["approve", &asked(&home)]).ok();
@@ -328,18 +227,18 @@ fn an_answer_from_elsewhere_ends_the_question_at_the_terminal() {
 }
 
 #[test]
-fn a_mode_that_denies_asks_nobody() {
+fn a_mode_that_denies_creates_no_request() {
     let home = project().with_env("MEANWHILE_MODE", "plan");
-    let told = agent(&home, ["start", "--json", "ls"]).run().exits(4).json();
-    assert!(told["error"]["message"].as_str().unwrap().contains("mode plan"), "{told}");
+    let printed = agent(&home, ["start", "--json", "ls"]).run().exits(4).json();
+    assert!(printed["error"]["message"].as_str().unwrap().contains("mode plan"), "{printed}");
     let record = &history(&home)[0];
     assert_eq!((&record["status"], &record["answered_by"]), (&"denied".into(), &"policy".into()), "{record}");
     assert!(home.list().is_empty());
 }
 
-/// What runs in a hosted session changes its environment at will: nothing gets looser by that.
+/// A process in a hosted session can change its environment, but that does not loosen the policy.
 #[test]
-fn nothing_in_a_session_can_choose_a_looser_mode() {
+fn a_session_cannot_choose_a_looser_mode() {
     let home = project();
     let mw = env!("CARGO_BIN_EXE_mw");
     let loose = home.work().join("loose.toml");
@@ -358,14 +257,14 @@ fn nothing_in_a_session_can_choose_a_looser_mode() {
     ] {
         let inside =
             format!("export MEANWHILE_APPROVAL_WAIT=50ms; {variables} {mw} start '{script}'; echo code $?");
-        let told = home.mw(["session", "run", "strict", "--", "sh", "-c", &inside]).ok();
-        assert!(told.contains(&format!("code {code}")), "{inside}: {told}");
+        let printed = home.mw(["session", "run", "strict", "--", "sh", "-c", &inside]).ok();
+        assert!(printed.contains(&format!("code {code}")), "{inside}: {printed}");
     }
     assert!(home.has_file("precious"));
 }
 
 #[test]
-fn house_rules_that_cannot_be_read_let_nothing_pass() {
+fn an_unreadable_session_policy_denies_everything() {
     let home = project();
     home.mw(["session", "run", "strict", "--", "true"]).ok();
     let path = home.state().join("sessions/strict/house.json");
@@ -377,7 +276,7 @@ fn house_rules_that_cannot_be_read_let_nothing_pass() {
 }
 
 #[test]
-fn a_directory_named_in_a_call_is_no_new_project() {
+fn a_working_directory_outside_the_project_does_not_become_the_project() {
     let home = project();
     let outside = home.user().join("outside");
     fs::create_dir(&outside).unwrap();
@@ -388,7 +287,7 @@ fn a_directory_named_in_a_call_is_no_new_project() {
 }
 
 #[test]
-fn a_shell_of_ones_own_and_a_name_that_runs_something_else_are_no_way_around() {
+fn a_custom_shell_and_a_shadowed_program_name_do_not_bypass_policy() {
     let home = project();
     let mine = home.work().join("sh");
     fs::copy("/bin/sh", &mine).unwrap();
@@ -406,7 +305,7 @@ fn a_shell_of_ones_own_and_a_name_that_runs_something_else_are_no_way_around() {
 }
 
 #[test]
-fn what_was_changed_while_it_waited_for_a_slot_does_not_run() {
+fn a_spec_changed_in_the_queue_does_not_run() {
     let home = project().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
     let holder = agent(&home, ["start", "--json", "sleep 600"]).run().json();
     let (call, id) = asking(&home, "rm -f other");
@@ -426,7 +325,7 @@ fn what_was_changed_while_it_waited_for_a_slot_does_not_run() {
 }
 
 #[test]
-fn a_further_run_and_what_is_typed_pass_the_gate_too() {
+fn restarts_and_input_need_approval_too() {
     let home = project();
     let (call, id) = asking(&home, "rm -f precious");
     home.mw(["approve", &id]).ok();
@@ -444,73 +343,9 @@ fn a_further_run_and_what_is_typed_pass_the_gate_too() {
 }
 
 #[test]
-fn a_question_outlives_whoever_asked() {
-    let home = project();
-    let (call, id) = asking(&home, "rm precious");
-    let _ = call.kill();
-    home.mw(["approve", &id]).ok();
-    assert!(home.has_file("precious") && home.list().is_empty(), "nobody is there to start it");
-    let _ = agent(&home, ["start", "rm precious"]).run().exits(0);
-}
-
-#[test]
-fn odd_ids_are_refused() {
-    let home = project();
-    let _ = hurried(&home, ["start", "rm precious"]).run().exits(3);
-    let id = asked(&home);
-    for wrong in ["ask-zzzzzzzz", "bash-k3f9x2ab", "../../x", "%", ""] {
-        let _ = home.mw(["approve", wrong]).exits(5);
-    }
-    // The beginning of an id is enough.
-    home.mw(["approve", &id[..8]]).ok();
-    let _ = home.mw(["approve", &id]).exits(4);
-}
-
-#[test]
 fn approval_wait_takes_effect() {
     for home in both_ways("approval.wait", "20ms") {
-        let told = home.gated().command(["start", "rm -rf x"]).session(SESSION).run();
-        let _ = told.exits(3);
+        let printed = home.gated().command(["start", "rm -rf x"]).session(SESSION).run();
+        let _ = printed.exits(3);
     }
-}
-
-#[test]
-fn approval_keep_takes_effect() {
-    for home in both_ways("approval.keep", "1ms") {
-        let home = home.gated();
-        let _ = hurried(&home, ["start", "rm -rf x"]).run().exits(3);
-        wait_until(SOON, "it lapses", || open(&home).is_empty().then_some(()));
-        assert_eq!(history(&home)[0]["status"], "lapsed");
-    }
-}
-
-#[test]
-fn secrets_are_shown_to_whoever_approves_and_not_in_the_record() {
-    let home = project();
-    let secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
-    let script = format!("rm x; curl -H 'Authorization: Bearer {secret}' https://example.org");
-    let _ = hurried(&home, ["start", &script]).run().exits(3);
-    assert!(home.mw(["approvals"]).ok().contains(secret), "what is approved is shown exactly");
-    assert!(!home.mw(["approvals", "--history"]).ok().contains(secret));
-    assert!(!home.mw(["approvals", "--history", "--json"]).ok().contains(secret));
-}
-
-#[test]
-fn a_yes_for_good_becomes_a_rule() {
-    let home = project();
-    let (call, id) = asking(&home, "rm -f precious");
-    home.mw(["approve", &id, "--rule"]).ok();
-    let _ = call.wait().exits(0);
-    let told = home.mw(["policy", "--json", "rm -f precious"]).exits(0).json();
-    assert_eq!(told["rules"], serde_json::json!([format!("user:{id}")]));
-    let _ = hurried(&home, ["start", "rm -f precious"]).run().exits(0);
-    let _ = hurried(&home, ["start", "rm -f other"]).run().exits(3);
-    // What a rule cannot allow is refused, and changes nothing.
-    for script in ["rm -f a; rm -f b", "rm *.o", "rm 'a b'", "rm $X", "rm x > y"] {
-        let _ = hurried(&home, ["start", script]).run().exits(3);
-        let id = open(&home).last().unwrap()["id"].as_str().unwrap().to_owned();
-        let _ = home.mw(["approve", &id, "--rule"]).exits(2);
-        assert!(open(&home).iter().any(|entry| entry["id"] == id.as_str()), "{script} stays open");
-    }
-    let _ = home.mw(["config"]).ok();
 }

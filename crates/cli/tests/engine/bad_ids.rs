@@ -27,7 +27,7 @@ fn a_task_that_does_not_exist_is_not_found_by_any_command() {
 }
 
 #[test]
-fn an_empty_id_fits_nothing() {
+fn an_empty_id_matches_no_task() {
     let home = home();
     let _ = home.ended(&home.start("true"));
     for command in ["status", "kill", "clear", "restart"] {
@@ -39,7 +39,7 @@ fn an_empty_id_fits_nothing() {
 }
 
 #[test]
-fn one_unknown_id_among_several_kills_nobody() {
+fn an_unknown_id_among_several_kills_no_task() {
     let home = home();
     let id = home.start(mw_testkit::children::SLEEPER);
     let _ = home.mw(["kill", "--json", &id, "bash-zzzzzzzz"]).refusal(5);

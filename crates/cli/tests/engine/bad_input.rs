@@ -4,7 +4,7 @@ use mw_testkit::{Home, SOON, children};
 
 use crate::home;
 
-/// Checks that a command is refused as bad input and that it left no trace.
+/// Checks that a command is refused as bad input and changed nothing.
 #[track_caller]
 fn refused(args: &[&str]) {
     let home = home();
@@ -26,7 +26,7 @@ fn assert_untouched(home: &Home) {
 }
 
 #[test]
-fn a_command_must_not_be_empty() {
+fn an_empty_command_is_refused() {
     refused(&["start", ""]);
     refused(&["start", "  \t\n "]);
     refused(&["start"]);
@@ -36,7 +36,7 @@ fn a_command_must_not_be_empty() {
 }
 
 #[test]
-fn quotes_must_be_balanced() {
+fn unbalanced_quotes_are_refused() {
     refused(&["start", "touch ran; echo 'x"]);
     refused(&["start", "touch ran; echo \"x"]);
     refused(&["start", "echo 'x"]);
@@ -44,7 +44,7 @@ fn quotes_must_be_balanced() {
 }
 
 #[test]
-fn quotes_that_are_balanced_are_no_error() {
+fn balanced_quotes_are_accepted() {
     let home = home();
     let id = home.start("echo 'it'\\''s' \"a 'b\" \\' # don't\ncat <<'E'\nisn't\nE\n");
     home.ended(&id);
@@ -52,18 +52,18 @@ fn quotes_that_are_balanced_are_no_error() {
 }
 
 #[test]
-fn durations_must_be_durations() {
+fn invalid_durations_are_refused() {
     for bad in ["soon", "-5s", "5 parsecs", "", "1e999", "99999999999999999999d"] {
         refused(&["start", &format!("--timeout={bad}"), "touch ran"]);
         refused(&["start", &format!("--deadline={bad}"), "touch ran"]);
     }
     refused(&["run", "--detach-after=x", "touch ran"]);
-    // A deadline beyond what records can tell.
+    // A deadline beyond the range of records.
     refused(&["start", "--deadline", "99999999d", "touch ran"]);
 }
 
 #[test]
-fn a_refused_argument_is_named_with_all_that_was_said() {
+fn an_error_names_the_whole_refused_argument() {
     let home = home();
     for (args, words) in [
         (vec!["start", "--json"], "COMMAND"),
@@ -80,7 +80,7 @@ fn a_refused_argument_is_named_with_all_that_was_said() {
 }
 
 #[test]
-fn sizes_and_counts_must_not_be_negative() {
+fn negative_sizes_and_counts_are_refused() {
     refused(&["start", "--cap=-1", "touch ran"]);
     refused(&["start", "--cap=lots", "touch ran"]);
     refused(&["list", "--limit=-3"]);
@@ -89,26 +89,26 @@ fn sizes_and_counts_must_not_be_negative() {
 }
 
 #[test]
-fn environment_entries_must_have_names() {
+fn environment_entries_without_a_name_are_refused() {
     refused(&["start", "--env", "NOVALUE", "touch ran"]);
     refused(&["start", "--env", "=x", "touch ran"]);
     refused(&["start", "--env", "", "touch ran"]);
 }
 
 #[test]
-fn terminal_sizes_must_be_sizes() {
+fn invalid_terminal_sizes_are_refused() {
     for bad in ["big", "80", "80x", "0x0", "-1x5", "99999x99999"] {
         refused(&["start", "--pty", &format!("--size={bad}"), "touch ran"]);
     }
 }
 
 #[test]
-fn a_deadline_that_cannot_be_written_down_is_refused() {
+fn a_deadline_out_of_range_is_refused() {
     refused(&["start", "--deadline", "99999999d", "touch ran"]);
 }
 
 #[test]
-fn words_must_be_known() {
+fn unknown_options_and_values_are_refused() {
     refused(&["start", "--lifetime", "forever", "touch ran"]);
     refused(&["start", "--at-capacity", "explode", "touch ran"]);
     refused(&["start", "--name", "x", "--if-running", "explode", "touch ran"]);
@@ -120,12 +120,12 @@ fn words_must_be_known() {
 }
 
 #[test]
-fn a_name_must_not_be_empty() {
+fn an_empty_name_is_refused() {
     refused(&["start", "--name", "", "touch ran"]);
 }
 
 #[test]
-fn options_of_other_commands_are_checked_too() {
+fn options_of_all_commands_are_checked() {
     let home = home();
     let id = home.start(children::SLEEPER);
     let commands: [&[&str]; 15] = [
@@ -153,26 +153,26 @@ fn options_of_other_commands_are_checked_too() {
 }
 
 #[test]
-fn commands_that_need_a_task_say_so() {
+fn a_missing_task_argument_is_refused() {
     for command in ["status", "output", "wait", "kill", "input", "attach", "restart"] {
         refused(&[command]);
     }
 }
 
 #[test]
-fn a_call_without_a_command_shows_how_to_use_it() {
+fn mw_without_arguments_shows_usage() {
     let home = home();
     let outcome = home.mw([""; 0]).exits(2);
-    assert!(outcome.complaint().contains("start") || outcome.text().contains("start"), "{outcome}");
+    assert!(outcome.stderr_text().contains("start") || outcome.text().contains("start"), "{outcome}");
 }
 
 #[test]
-fn errors_for_people_are_on_stderr_with_a_next_step() {
+fn errors_in_text_form_are_on_stderr_with_a_hint() {
     let home = home();
     for (args, code) in [(vec!["status", "bash-zzzzzzzz"], 5), (vec!["start", ""], 2)] {
         let outcome = home.mw(args).exits(code);
         assert_eq!(outcome.text(), "", "{outcome}");
-        assert!(!outcome.complaint().trim().is_empty(), "{outcome}");
-        assert!(!outcome.complaint().contains("panicked"), "{outcome}");
+        assert!(!outcome.stderr_text().trim().is_empty(), "{outcome}");
+        assert!(!outcome.stderr_text().contains("panicked"), "{outcome}");
     }
 }

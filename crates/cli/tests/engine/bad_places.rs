@@ -19,14 +19,14 @@ fn a_directory_that_does_not_exist_is_refused() {
 }
 
 #[test]
-fn a_file_is_no_directory() {
+fn a_file_as_working_directory_is_refused() {
     let home = home();
     fs::write(home.work().join("file"), "").unwrap();
     refused_cwd(&home, "file");
 }
 
 #[test]
-fn a_directory_that_may_not_be_entered_is_refused() {
+fn a_directory_without_permission_is_refused() {
     let home = Home::bound_by_modes(env!("CARGO_BIN_EXE_mw"));
     let closed = home.work().join("closed");
     fs::create_dir(&closed).unwrap();
@@ -35,7 +35,7 @@ fn a_directory_that_may_not_be_entered_is_refused() {
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o700)).unwrap();
 }
 
-/// Checks that no command can be fooled into using this directory.
+/// Checks that every command refuses this directory.
 #[track_caller]
 fn refused_home(home: &Home, place: &std::path::Path) {
     for args in [&["start", "--json", "touch ran"][..], &["list", "--json"], &["kill", "--json", "--all"]] {
@@ -45,7 +45,7 @@ fn refused_home(home: &Home, place: &std::path::Path) {
 }
 
 #[test]
-fn a_home_that_cannot_be_made_is_refused() {
+fn a_home_that_cannot_be_created_is_refused() {
     let home = home();
     refused_home(&home, "/proc/no-home-here".as_ref());
 }
@@ -60,7 +60,7 @@ fn a_home_that_is_a_file_is_refused() {
 }
 
 #[test]
-fn a_home_that_may_not_be_written_is_refused() {
+fn a_read_only_home_is_refused() {
     let home = Home::bound_by_modes(env!("CARGO_BIN_EXE_mw"));
     let place = home.user().join("closed");
     fs::create_dir(&place).unwrap();
@@ -70,7 +70,7 @@ fn a_home_that_may_not_be_written_is_refused() {
 }
 
 #[test]
-fn a_home_of_somebody_else_is_refused() {
+fn a_home_of_another_user_is_refused() {
     need_root();
     let home = home();
     let place = home.user().join("theirs");
@@ -81,20 +81,20 @@ fn a_home_of_somebody_else_is_refused() {
 }
 
 #[test]
-fn a_database_that_is_no_database_is_told_and_kept() {
+fn a_file_that_is_not_a_database_is_reported_and_kept() {
     let home = home();
     fs::create_dir_all(home.state()).unwrap();
     fs::set_permissions(home.state(), fs::Permissions::from_mode(0o700)).unwrap();
     let garbage = b"this is no database, but somebody's letter ".repeat(200);
     fs::write(home.state().join("meanwhile.db"), &garbage).unwrap();
     let listed = home.mw(["list", "--json"]).exits(0);
-    let said = listed.complaint();
+    let said = listed.stderr_text();
     let kept = said.trim_end().rsplit(' ').next().unwrap();
     assert!(said.contains("the database was damaged") && fs::read(kept).unwrap() == garbage, "{listed}");
 }
 
 #[test]
-fn a_working_directory_that_is_gone_is_told() {
+fn a_removed_working_directory_is_reported() {
     let home = home();
     let place = home.work().join("gone");
     fs::create_dir(&place).unwrap();

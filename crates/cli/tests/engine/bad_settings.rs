@@ -1,10 +1,10 @@
-//! A mistake in the settings: what only looks or ends goes on, what starts is refused.
+//! Bad settings: commands that read or kill work with a warning, commands that start are refused.
 
 use mw_testkit::{Home, children};
 
 use crate::home;
 
-/// A home with a task that runs, and then a mistake in its settings.
+/// Creates a home with a running task, and then adds a mistake to its settings.
 fn broken(text: &str) -> (Home, String) {
     let home = home();
     let id = home.start_with(&["--name", "web"], children::SLEEPER);
@@ -15,7 +15,7 @@ fn broken(text: &str) -> (Home, String) {
 }
 
 #[test]
-fn what_looks_or_ends_works_with_a_warning() {
+fn read_and_kill_commands_work_with_a_warning() {
     for text in ["[queue]\nmax_runing = 3\n", "[queue\n", "[queue]\nmax_running = \"many\"\n"] {
         let (home, id) = broken(text);
         let commands: [&[&str]; 8] = [
@@ -30,7 +30,7 @@ fn what_looks_or_ends_works_with_a_warning() {
         ];
         for words in commands {
             let done = home.mw(words);
-            let said = done.complaint();
+            let said = done.stderr_text();
             assert!(matches!(done.code, Some(0 | 124)), "{words:?}: {done:?}");
             assert!(said.contains("warning: ") && said.contains("config.toml:"), "{words:?}: {said}");
         }
@@ -39,19 +39,19 @@ fn what_looks_or_ends_works_with_a_warning() {
 }
 
 #[test]
-fn what_starts_is_refused_and_told_what_was_meant() {
+fn start_commands_are_refused_with_a_suggestion() {
     let (home, _) = broken("[queue]\nmax_runing = 3\n");
     for words in [&["start", "true"][..], &["run", "true"], &["restart", "web"]] {
-        let said = home.mw(words).exits(2).complaint();
+        let said = home.mw(words).exits(2).stderr_text();
         assert!(said.starts_with("error: ") && said.contains("config.toml:2: queue.max_runing"), "{said}");
         assert!(said.contains("hint: did you mean queue.max_running?"), "{said}");
     }
-    let in_session = home.command(["kill", "web"]).session("agent").run().exits(2).complaint();
+    let in_session = home.command(["kill", "web"]).session("agent").run().exits(2).stderr_text();
     assert!(in_session.starts_with("error: "), "an agent's deeds are decided by the settings: {in_session}");
 }
 
 #[test]
-fn the_rest_of_the_settings_still_counts() {
+fn the_other_settings_still_apply() {
     let (home, _) = broken("[queue]\nmax_runing = 3\nmax_running = 5\n");
     let answer = home.mw(["config", "--json"]).exits(0).json();
     let settings = answer["settings"].as_array().unwrap();
@@ -62,7 +62,7 @@ fn the_rest_of_the_settings_still_counts() {
 }
 
 #[test]
-fn the_doctor_examines_a_home_with_bad_settings() {
+fn doctor_works_with_bad_settings() {
     let (home, _) = broken("[queue]\nmax_runing = 3\n");
     let answer = home.mw(["doctor", "--json"]).exits(1).json();
     let checks = answer["checks"].as_array().unwrap();

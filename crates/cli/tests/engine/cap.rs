@@ -1,4 +1,4 @@
-//! The output cap: a head, one marker with the exact count, and a live tail.
+//! The output cap: a head, one marker with the exact count, and a current tail.
 
 use mw_model::wire::drop_marker;
 use mw_testkit::{Home, SOON, children, wait_until};
@@ -38,7 +38,7 @@ fn capped(home: &Home, cap: &str, last: u64) -> (String, Vec<u8>) {
 }
 
 #[test]
-fn a_capped_log_is_head_marker_and_tail_with_the_exact_count() {
+fn a_capped_log_has_head_marker_and_tail_with_the_exact_count() {
     let home = home();
     let (id, full) = capped(&home, "64KiB", 300_000);
     let task = home.ended(&id);
@@ -55,7 +55,7 @@ fn a_capped_log_is_head_marker_and_tail_with_the_exact_count() {
 }
 
 #[test]
-fn an_output_within_its_cap_is_whole() {
+fn output_within_the_cap_is_complete() {
     let home = home();
     let (id, full) = capped(&home, "64KiB", 5000);
     let task = home.ended(&id);
@@ -64,7 +64,7 @@ fn an_output_within_its_cap_is_whole() {
 }
 
 #[test]
-fn the_file_is_right_at_every_instant() {
+fn the_capped_file_is_consistent_at_any_time() {
     let home = home();
     let (id, full) = capped(&home, "256KiB", 2_000_000);
     let mut seen = 0;
@@ -79,7 +79,7 @@ fn the_file_is_right_at_every_instant() {
 }
 
 #[test]
-fn the_tail_is_live_while_the_task_runs() {
+fn the_tail_is_current_while_the_task_runs() {
     let home = home();
     let script = format!("{}; echo marked; {}", children::numbers(100_000), children::gate("go"));
     let id = home.start_with(&["--cap", "32KiB"], &script);
@@ -94,7 +94,7 @@ fn the_tail_is_live_while_the_task_runs() {
 }
 
 #[test]
-fn offsets_stay_valid_behind_the_hole() {
+fn offsets_stay_valid_after_the_gap() {
     let home = home();
     let (id, full) = capped(&home, "64KiB", 300_000);
     home.ended(&id);
@@ -107,24 +107,24 @@ fn offsets_stay_valid_behind_the_hole() {
 }
 
 #[test]
-fn reading_on_passes_the_hole_and_comes_to_the_end() {
+fn reading_continues_after_the_gap_to_the_end() {
     let home = home();
     let (id, full) = capped(&home, "64KiB", 300_000);
     let dropped = home.ended(&id)["dropped_bytes"].as_u64().unwrap();
-    let (mut offset, mut told) = (0, 0);
+    let (mut offset, mut delivered) = (0, 0);
     for _ in 0..100 {
         let place = offset.to_string();
         let answer = home.mw(["output", "--json", &id, "--offset", &place, "--max-bytes", "20000"]).json();
         let next = answer["next_offset"].as_u64().unwrap();
         assert!(next > offset, "no progress: {answer}");
-        told = told.max(answer["dropped_bytes"].as_u64().unwrap());
+        delivered = delivered.max(answer["dropped_bytes"].as_u64().unwrap());
         offset = next;
         if answer["eof"] == true {
             break;
         }
     }
     assert_eq!(offset, full.len() as u64);
-    assert_eq!(told, dropped);
+    assert_eq!(delivered, dropped);
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn the_streams_share_one_cap_and_one_count() {
 }
 
 #[test]
-fn one_line_of_100_mb_neither_kills_nor_stalls_its_task() {
+fn one_line_of_100_mb_neither_kills_nor_blocks_its_task() {
     let home = home();
     let bytes = 100_000_000;
     let id = home.start(&children::one_line(bytes));
@@ -156,7 +156,7 @@ fn one_line_of_100_mb_neither_kills_nor_stalls_its_task() {
 }
 
 #[test]
-fn a_cap_of_zero_keeps_all() {
+fn a_cap_of_zero_keeps_all_output() {
     let home = home();
     let bytes = 30_000_000;
     let id = home.start_with(&["--cap", "0"], &children::one_line(bytes));
@@ -176,7 +176,7 @@ fn the_cap_can_be_a_setting() {
 }
 
 #[test]
-fn a_small_cap_is_kept_too() {
+fn a_small_cap_is_respected() {
     let home = home();
     let (id, full) = capped(&home, "1000", 10_000);
     let task = home.ended(&id);
@@ -188,7 +188,7 @@ fn a_small_cap_is_kept_too() {
 }
 
 #[test]
-fn a_task_that_printed_ten_times_its_cap_is_told_as_any_other() {
+fn a_task_that_printed_ten_times_its_cap_is_notified_normally() {
     let home = home();
     let script = children::one_line(41_000);
     let start =
@@ -196,7 +196,7 @@ fn a_task_that_printed_ten_times_its_cap_is_told_as_any_other() {
     let task = home.ended(start["id"].as_str().unwrap());
     assert_eq!(task["exit_code"], 0, "{task}");
     assert!(task["dropped_bytes"].as_u64().unwrap() > 9 * 4096, "{task}");
-    let told = home.mw(["notices", "--session", "s", "--json"]).json();
-    assert_eq!(told["notices"].as_array().map(Vec::len), Some(1), "{told}");
-    assert_eq!(told["notices"][0]["task"], task["id"], "{told}");
+    let delivered = home.mw(["notices", "--session", "s", "--json"]).json();
+    assert_eq!(delivered["notices"].as_array().map(Vec::len), Some(1), "{delivered}");
+    assert_eq!(delivered["notices"][0]["task"], task["id"], "{delivered}");
 }

@@ -1,4 +1,4 @@
-//! Control groups, where one is delegated to the starter.
+//! Tasks in a delegated control group.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,11 +10,11 @@ use crate::home;
 
 const DEADLINE: Duration = Duration::from_secs(60);
 
-/// A group made for one test below the unified hierarchy.
+/// A cgroup for one test below the unified hierarchy.
 struct Delegated(PathBuf);
 
 impl Delegated {
-    /// Makes a group; where there can be none, the test is skipped.
+    /// Creates a cgroup; if that is impossible, the test is skipped.
     fn make(name: &str) -> Self {
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
         let line = mounts.lines().find(|line| line.contains(" - cgroup2 "));
@@ -28,7 +28,7 @@ impl Delegated {
         }
     }
 
-    /// A shell line that moves the shell into the group and then runs `mw`.
+    /// A shell line that moves the shell into the cgroup and then runs `mw`.
     fn enter(&self, mw: &str) -> String {
         format!("echo $$ > {}/cgroup.procs && exec {mw}", self.0.display())
     }
@@ -49,7 +49,7 @@ impl Drop for Delegated {
 }
 
 #[test]
-fn a_task_in_a_delegated_group_gets_one_of_its_own_and_leaves_none_behind() {
+fn a_task_in_a_delegated_cgroup_gets_its_own_which_is_removed() {
     let group = Delegated::make("own");
     let home = home();
     let script =
@@ -70,7 +70,7 @@ fn a_task_in_a_delegated_group_gets_one_of_its_own_and_leaves_none_behind() {
 }
 
 #[test]
-fn processor_time_is_counted_by_the_group_where_there_is_one() {
+fn processor_time_is_read_from_the_cgroup_if_there_is_one() {
     let group = Delegated::make("time");
     let home = home();
     let line = group.enter("\"$MW\" start --json --cpu-time 700ms \"$SCRIPT\"");

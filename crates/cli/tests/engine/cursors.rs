@@ -1,15 +1,15 @@
-//! What a reader has seen: kept per reader, and per stream.
+//! Output cursors, per reader and per stream.
 
 use mw_testkit::{Home, children};
 
 use crate::home;
 
-/// Returns what a reader has not seen of a stream.
+/// Returns the unread output of a stream.
 fn unread(home: &Home, id: &str, reader: &str, stream: &str) -> String {
     home.mw(["output", id, "--new", "--reader", reader, "--stream", stream]).ok()
 }
 
-/// A task that has printed on both streams, and prints again when its gate opens.
+/// Starts a task that has printed on both streams, and prints again when its gate opens.
 fn talker(home: &Home) -> String {
     let more = format!("{}; echo out 2; echo err 2 >&2", children::gate("go"));
     let id = home.start(&format!("echo out 1; echo err 1 >&2; {more}"));
@@ -19,7 +19,7 @@ fn talker(home: &Home) -> String {
 }
 
 #[test]
-fn reading_a_stream_moves_one_reader_on_that_stream_alone() {
+fn reading_a_stream_moves_only_that_readers_cursor_of_that_stream() {
     let home = home();
     let id = talker(&home);
     assert_eq!(unread(&home, &id, "a", "stdout"), "out 1\n");
@@ -30,7 +30,7 @@ fn reading_a_stream_moves_one_reader_on_that_stream_alone() {
 }
 
 #[test]
-fn each_reader_goes_on_where_it_was_on_each_stream() {
+fn each_reader_continues_at_its_cursor_on_each_stream() {
     let home = home();
     let id = talker(&home);
     assert_eq!(unread(&home, &id, "a", "stdout"), "out 1\n");
@@ -47,7 +47,7 @@ fn each_reader_goes_on_where_it_was_on_each_stream() {
 }
 
 #[test]
-fn reading_both_streams_is_a_place_of_its_own() {
+fn reading_both_streams_has_a_separate_cursor() {
     let home = home();
     let id = talker(&home);
     assert_eq!(unread(&home, &id, "a", "stdout"), "out 1\n");
@@ -58,7 +58,7 @@ fn reading_both_streams_is_a_place_of_its_own() {
 }
 
 #[test]
-fn reading_without_new_moves_nobody() {
+fn reading_without_new_moves_no_cursor() {
     let home = home();
     let id = talker(&home);
     for options in [["--offset", "0"], ["--tail", "9"], ["--stream", "stdout"], ["--max-lines", "1"]] {
@@ -70,7 +70,7 @@ fn reading_without_new_moves_nobody() {
 }
 
 #[test]
-fn a_stream_read_in_small_parts_is_read_whole() {
+fn a_stream_read_in_small_parts_is_complete() {
     let home = home();
     let id = home.start(&children::both_streams(100));
     home.ended(&id);
@@ -90,7 +90,7 @@ fn a_stream_read_in_small_parts_is_read_whole() {
 }
 
 #[test]
-fn places_are_kept_per_task() {
+fn cursors_are_kept_per_task() {
     let home = home();
     let (one, other) = (home.start("echo a"), home.start("echo b"));
     home.ended(&one);

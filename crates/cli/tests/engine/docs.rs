@@ -1,4 +1,4 @@
-//! What the pages must not stop saying.
+//! Statements that the documentation must contain.
 
 use std::fs;
 use std::path::Path;
@@ -26,14 +26,14 @@ fn says(text: &str, parts: &[&str]) {
 }
 
 #[test]
-fn the_first_paragraph_tells_what_it_is_for() {
+fn the_first_paragraph_of_the_readme_states_the_purpose() {
     let readme = page("README.md");
     let paragraph = readme.split("\n\n").nth(1).unwrap().replace('\n', " ");
     says(&paragraph, &["in the background", "returns at once", "coding agents", "exactly once"]);
 }
 
 #[test]
-fn the_readme_shows_an_agents_way_and_that_nobody_polls() {
+fn the_readme_shows_how_an_agent_works_without_polling() {
     let text = section(&page("README.md"), "With a coding agent");
     says(&text, &["mw setup", "run_in_background", "Nobody polls", "<task-notification>"]);
 }
@@ -56,7 +56,7 @@ fn known_limits_are_stated() {
 }
 
 #[test]
-fn the_guide_tells_an_agent_all_it_needs() {
+fn the_guide_has_everything_an_agent_needs() {
     let text = page("docs/agents.md");
     says(&text, &["run_in_background", "Never sleep", "<task-notification>", "<output-file>", "task_output"]);
     says(
@@ -74,7 +74,7 @@ fn the_guide_tells_an_agent_all_it_needs() {
 }
 
 #[test]
-fn the_architecture_shows_the_way_from_a_call_to_a_notice() {
+fn the_architecture_shows_the_path_from_a_call_to_a_notification() {
     let text = section(&page("docs/architecture.md"), "From a call to a notification");
     let parts = [
         "foreground: start",
@@ -87,7 +87,7 @@ fn the_architecture_shows_the_way_from_a_call_to_a_notice() {
     says(&text, &["| a process of this machine | yes | yes | yes | yes |"]);
 }
 
-/// C-106: the design in the four parts that were asked for.
+/// C-106: the design has the four required parts.
 #[test]
 fn the_design_has_its_four_parts() {
     let design = page("docs/design/background-execution.md");
@@ -101,9 +101,9 @@ fn the_design_has_its_four_parts() {
     }
 }
 
-/// Z-130: what the chat shows of tasks, with a picture.
+/// Z-130: how the chat shows tasks, with a picture.
 #[test]
-fn the_page_of_the_chat_has_chip_banner_modal_and_warning() {
+fn the_chat_page_describes_chip_banner_dialog_and_warning() {
     let chat = page("docs/chat.md");
     says(&chat, &["(chat.svg)"]);
     says(&section(&chat, "During a conversation"), &["`⌁ 2 tasks`", "**Ctrl-B** lists them", "is a banner"]);

@@ -1,4 +1,4 @@
-//! `mw doctor`: says what is well and what is not, and changes nothing.
+//! `mw doctor`: reports problems and changes nothing.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -20,7 +20,7 @@ fn check(diagnosis: &Value, name: &str) -> Value {
     found.unwrap_or_else(|| panic!("no check {name}: {diagnosis}")).clone()
 }
 
-/// Everything below a directory: names, sizes, modes, times of change and contents.
+/// Returns everything below a directory: names, sizes, modes, modification times and contents.
 fn snapshot(directory: &Path) -> Vec<String> {
     let mut all = Vec::new();
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
@@ -42,7 +42,7 @@ fn snapshot(directory: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_healthy_home_is_called_so_and_left_alone() {
+fn a_healthy_home_is_reported_healthy_and_unchanged() {
     let home = home();
     let id = home.start("exit 0");
     home.ended(&id);
@@ -63,14 +63,14 @@ fn a_healthy_home_is_called_so_and_left_alone() {
 }
 
 #[test]
-fn a_home_that_is_not_there_is_not_made() {
+fn a_missing_home_is_not_created() {
     let home = home();
     assert_eq!(check(&diagnosis(&home), "home")["verdict"], "ok");
     assert!(!home.state().exists());
 }
 
 #[test]
-fn nothing_is_left_of_the_measurement() {
+fn the_measurement_leaves_no_files() {
     let home = home();
     let scratch = home.work().join("tmp");
     fs::create_dir(&scratch).unwrap();
@@ -83,7 +83,7 @@ fn nothing_is_left_of_the_measurement() {
 }
 
 #[test]
-fn a_home_that_is_no_directory_or_open_to_others_is_told() {
+fn a_home_that_is_a_file_or_accessible_to_others_is_reported() {
     let home = home();
     home.mw(["list"]).ok();
     fs::set_permissions(home.state(), Permissions::from_mode(0o755)).unwrap();
@@ -97,7 +97,7 @@ fn a_home_that_is_no_directory_or_open_to_others_is_told() {
 }
 
 #[test]
-fn a_damaged_database_is_told_and_left_alone() {
+fn a_damaged_database_is_reported_and_unchanged() {
     let home = home();
     let id = home.start("exit 0");
     home.ended(&id);
@@ -106,7 +106,7 @@ fn a_damaged_database_is_told_and_left_alone() {
     let path = home.state().join("meanwhile.db");
     let damaged = b"this is no database, and long enough to be looked at".repeat(100);
     fs::write(&path, &damaged).unwrap();
-    // The log would hold all of it still.
+    // Otherwise the write-ahead log still contains all of it.
     fs::remove_file(home.state().join("meanwhile.db-wal")).unwrap();
     let outcome = home.mw(["doctor", "--json"]).exits(1);
     let database = check(&outcome.json(), "database");
@@ -117,9 +117,9 @@ fn a_damaged_database_is_told_and_left_alone() {
     assert!(text.contains("✗ database") && text.contains("1 problem to fix"), "{text}");
 }
 
-/// An older copy of the database does not know a newer task.
+/// An older copy of the database lacks a newer task.
 #[test]
-fn task_directories_that_the_database_does_not_know_are_told() {
+fn task_directories_missing_in_the_database_are_reported() {
     let home = home();
     let files = ["meanwhile.db", "meanwhile.db-wal", "meanwhile.db-shm"];
     let first = home.start("exit 0");
@@ -143,7 +143,7 @@ fn task_directories_that_the_database_does_not_know_are_told() {
 }
 
 #[test]
-fn a_supervisor_that_is_missing_or_another_is_told() {
+fn a_missing_or_different_supervisor_is_reported() {
     let home = home();
     let ask = |path: &Path| {
         let outcome = home.command(["doctor", "--json"]).env("MEANWHILE_SUPERVISOR", path).run().exits(1);
@@ -162,10 +162,10 @@ fn a_supervisor_that_is_missing_or_another_is_told() {
 }
 
 #[test]
-fn a_task_that_nobody_looks_after_is_told_and_not_touched() {
+fn an_unsupervised_task_is_reported_and_unchanged() {
     let home = home();
     let id = home.start("exec sleep 600");
-    home.slay_watchers(&id);
+    home.kill_supervisors(&id);
     let found = check(&diagnosis(&home), "tasks");
     assert_eq!(found["verdict"], "warning", "{found}");
     assert!(found["detail"].as_str().unwrap().contains(&id), "{found}");
@@ -176,7 +176,7 @@ fn a_task_that_nobody_looks_after_is_told_and_not_touched() {
 }
 
 #[test]
-fn hosts_are_checked_against_this_mw() {
+fn host_settings_are_compared_with_this_executable() {
     let home = home();
     agree(&home, &["cursor"]);
     assert_eq!(check(&diagnosis(&home), "cursor")["verdict"], "ok");

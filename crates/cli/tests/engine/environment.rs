@@ -1,4 +1,4 @@
-//! What a task gets of its caller: environment, mask, search path, arguments; byte for byte.
+//! What a task inherits from its caller, byte for byte: environment, umask, search path and arguments.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -21,14 +21,14 @@ fn value_in(dump: &[u8], name: &str) -> Vec<Vec<u8>> {
     entries.filter_map(|entry| entry.strip_prefix(prefix.as_bytes())).map(<[u8]>::to_vec).collect()
 }
 
-/// Puts a script on disk that can be executed.
+/// Writes an executable script.
 fn executable(path: &Path, script: &str) {
     fs::write(path, script).unwrap();
     fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
 }
 
 #[test]
-fn a_task_is_told_its_id_and_its_session_once_each() {
+fn a_task_has_one_variable_each_for_its_id_and_session() {
     let home = home();
     let outcome = home
         .command(["start", "--json", "--", "env", "-0"])
@@ -43,12 +43,12 @@ fn a_task_is_told_its_id_and_its_session_once_each() {
     assert_eq!(value_in(&dump, "MEANWHILE_TASK_SESSION"), [b"mine"]);
 }
 
-/// Variables that every start sets anew.
+/// Reserved variables, which every start sets.
 const RESERVED: [&str; 5] =
     ["MEANWHILE_TASK_ID", "MEANWHILE_TASK_SESSION", "MEANWHILE_PROGRESS_FD", "TRACEPARENT", "TRACESTATE"];
 
 #[test]
-fn a_variable_that_every_start_sets_anew_cannot_be_set_by_a_call() {
+fn a_reserved_variable_cannot_be_set_by_a_call() {
     let home = home();
     for name in RESERVED {
         let set = format!("{name}=x");
@@ -61,7 +61,7 @@ fn a_variable_that_every_start_sets_anew_cannot_be_set_by_a_call() {
 }
 
 #[test]
-fn values_that_are_no_text_arrive_byte_for_byte() {
+fn inherited_values_that_are_not_utf8_are_passed_unchanged() {
     let home = home();
     let odd: Vec<u8> = (1..=255).collect();
     let outcome = home
@@ -81,7 +81,7 @@ fn values_that_are_no_text_arrive_byte_for_byte() {
 }
 
 #[test]
-fn values_that_are_no_text_wait_in_the_queue_unchanged() {
+fn values_that_are_not_utf8_are_kept_in_the_queue() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
     let _first = home.start(&children::gated("go", 0));
     let outcome = home
@@ -95,7 +95,7 @@ fn values_that_are_no_text_wait_in_the_queue_unchanged() {
 }
 
 #[test]
-fn what_is_given_replaces_what_was_there_and_the_last_counts() {
+fn a_given_variable_replaces_the_inherited_one_and_the_last_wins() {
     let home = home();
     let given = ["--env", "A=new", "--env", "B=one", "--env", "B=two=2", "--env", "C="];
     let args = ["start", "--json"].iter().chain(&given).chain(&["--", "env", "-0"]);
@@ -109,7 +109,7 @@ fn what_is_given_replaces_what_was_there_and_the_last_counts() {
 }
 
 #[test]
-fn given_values_that_are_no_text_arrive_byte_for_byte() {
+fn given_values_that_are_not_utf8_are_passed_unchanged() {
     let home = home();
     let outcome = home
         .command(["start", "--json", "--env"])
@@ -124,14 +124,14 @@ fn given_values_that_are_no_text_arrive_byte_for_byte() {
 }
 
 #[test]
-fn what_the_caller_does_not_have_the_task_does_not_have() {
+fn a_task_has_no_variables_that_the_caller_lacks() {
     let home = home();
     let id = id_of(home.command(["start", "--json", "--", "env", "-0"]).without("LANG").run());
     home.ended(&id);
     assert_eq!(value_in(&home.log(&id), "LANG"), [b""; 0]);
 }
 
-/// Starts a task under a mask of its own, makes a file in it, and returns the file's mode.
+/// Starts a task under a umask, creates a file in it, and returns the mode of the file.
 fn mode_under(home: &Home, mask: &str, file: &str) -> u32 {
     home.ended(&touch_under(home, mask, file));
     mode_of(home, file)
@@ -155,7 +155,7 @@ fn touch_under(home: &Home, mask: &str, file: &str) -> String {
 }
 
 #[test]
-fn files_are_made_under_the_callers_mask() {
+fn a_task_creates_files_with_the_callers_umask() {
     let home = home();
     for (mask, mode) in [("022", 0o644), ("027", 0o640), ("077", 0o600), ("000", 0o666), ("002", 0o664)] {
         assert_eq!(mode_under(&home, mask, mask), mode, "umask {mask}");
@@ -163,7 +163,7 @@ fn files_are_made_under_the_callers_mask() {
 }
 
 #[test]
-fn a_queued_task_keeps_its_callers_mask() {
+fn a_queued_task_keeps_the_callers_umask() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
     let first = home.start(&children::gated("go", 0));
     let queued = touch_under(&home, "013", "file");
@@ -175,7 +175,7 @@ fn a_queued_task_keeps_its_callers_mask() {
 }
 
 #[test]
-fn programs_are_looked_up_in_the_callers_path() {
+fn programs_are_searched_in_the_callers_path() {
     let home = home();
     let place = home.work().join("tools");
     fs::create_dir(&place).unwrap();
@@ -190,7 +190,7 @@ fn programs_are_looked_up_in_the_callers_path() {
 }
 
 #[test]
-fn a_path_that_is_given_counts_for_the_program_itself() {
+fn a_given_path_is_used_to_find_the_program() {
     let home = home();
     let place = home.work().join("tools");
     fs::create_dir(&place).unwrap();
@@ -202,7 +202,7 @@ fn a_path_that_is_given_counts_for_the_program_itself() {
 }
 
 #[test]
-fn the_first_of_two_in_the_path_is_taken() {
+fn the_first_match_in_the_path_is_used() {
     let home = home();
     for (place, word) in [("first", "one"), ("second", "two")] {
         fs::create_dir(home.work().join(place)).unwrap();
@@ -216,7 +216,7 @@ fn the_first_of_two_in_the_path_is_taken() {
 }
 
 #[test]
-fn arguments_with_newlines_and_quotes_arrive_unchanged() {
+fn arguments_with_newlines_and_quotes_are_passed_unchanged() {
     let home = home();
     let words =
         ["a\nb", "it's", "say \"hi\"", "`x`", "$HOME", "\\", "\t", "", " ", "*", "-n", "--json", "a\rb"];
@@ -227,7 +227,7 @@ fn arguments_with_newlines_and_quotes_arrive_unchanged() {
 }
 
 #[test]
-fn arguments_that_are_no_text_arrive_unchanged() {
+fn arguments_that_are_not_utf8_are_passed_unchanged() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
     let every: Vec<u8> = (1..=255).collect();
     let start = || {
@@ -246,7 +246,7 @@ fn arguments_that_are_no_text_arrive_unchanged() {
 }
 
 #[test]
-fn a_script_that_is_no_text_arrives_unchanged() {
+fn a_script_that_is_not_utf8_is_passed_unchanged() {
     let home = home();
     let id = id_of(home.command(["start", "--json"]).arg(OsStr::from_bytes(b"printf '%s' '\xff\xfe'")).run());
     home.ended(&id);

@@ -1,4 +1,4 @@
-//! What is on disk, and who may read it.
+//! Files on disk and their permissions.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -9,9 +9,9 @@ use mw_testkit::{Home, children, wait_until};
 
 use crate::home;
 
-/// Collects everything under `path` that others than the owner may touch.
+/// Collects all paths below `path` that other users can access.
 fn open_to_others(path: &Path, found: &mut Vec<String>) {
-    // Tasks that run or have just ended rename and remove files of their own.
+    // Running and just ended tasks rename and remove their files.
     let Ok(meta) = fs::symlink_metadata(path) else { return };
     if !meta.is_symlink() && meta.permissions().mode() & 0o077 != 0 {
         found.push(format!("{:o} {}", meta.permissions().mode(), path.display()));
@@ -24,7 +24,7 @@ fn open_to_others(path: &Path, found: &mut Vec<String>) {
 }
 
 #[test]
-fn everything_on_disk_is_the_owners_alone() {
+fn all_files_are_accessible_to_the_owner_only() {
     let home = home();
     let loose = home
         .program("/bin/sh")
@@ -42,7 +42,7 @@ fn everything_on_disk_is_the_owners_alone() {
 }
 
 #[test]
-fn the_callers_umask_is_the_tasks_umask() {
+fn a_task_has_the_callers_umask() {
     let home = home();
     let outcome = home
         .program("/bin/sh")
@@ -56,7 +56,7 @@ fn the_callers_umask_is_the_tasks_umask() {
 }
 
 #[test]
-fn values_of_the_environment_are_in_the_spec_and_nowhere_else() {
+fn values_of_variables_are_stored_in_the_spec_only() {
     let home = home();
     let secret = "s3cr3t-value-of-this-test";
     let id = home.start_with(&["--env", &format!("API_TOKEN={secret}")], "exit 1");
@@ -128,14 +128,14 @@ fn a_home_with_a_long_path_works() {
 }
 
 #[test]
-fn without_a_home_the_state_directory_of_the_user_is_taken() {
+fn without_a_home_setting_the_users_state_directory_is_used() {
     let home = home();
     let _ = home.command(["start", "--json", "true"]).without("MEANWHILE_HOME").run().ok();
     assert!(home.user().join(".local/state/meanwhile/tasks").is_dir());
 }
 
 #[test]
-fn the_xdg_state_directory_comes_before_the_users_own() {
+fn the_xdg_state_directory_takes_precedence() {
     let home = home();
     let state = home.work().join("xdg");
     let _ = home
@@ -149,7 +149,7 @@ fn the_xdg_state_directory_comes_before_the_users_own() {
 }
 
 #[test]
-fn no_pipes_or_sockets_stay_behind_a_finished_task() {
+fn a_finished_task_leaves_no_pipes_or_sockets() {
     use std::os::unix::fs::FileTypeExt;
 
     let home = home();

@@ -1,4 +1,4 @@
-//! What somebody types on the first day, and what is said to it.
+//! Common mistakes of new users, and the replies to them.
 
 use std::net::TcpListener;
 
@@ -7,7 +7,7 @@ use mw_testkit::children;
 use crate::home;
 
 #[test]
-fn words_without_hyphens_are_the_command() {
+fn arguments_without_two_hyphens_are_the_command() {
     let home = home();
     for words in
         [&["start", "echo", "a b", "-n", "--json"][..], &["start", "--", "echo", "a b", "-n", "--json"]]
@@ -31,14 +31,14 @@ fn options_may_follow_a_quoted_script() {
     for words in
         [&["start", "a b", "c"][..], &["start", "a b", "--name", "x", "c"], &["start", "a b", "--", "c"]]
     {
-        let said = home.mw(words).exits(2).complaint();
+        let said = home.mw(words).exits(2).stderr_text();
         assert!(said.contains("a script must be a single quoted argument"), "{words:?}: {said}");
     }
 }
 
 #[test]
-fn the_two_forms_are_shown_as_two() {
-    let said = home().mw(["start"]).exits(2).complaint();
+fn the_usage_shows_both_command_forms() {
+    let said = home().mw(["start"]).exits(2).stderr_text();
     assert!(
         said.contains("Usage: mw start [OPTIONS] 'SCRIPT'\n       mw start [OPTIONS] [--] PROGRAM"),
         "{said}"
@@ -55,7 +55,7 @@ fn a_quiet_start_prints_the_id_alone() {
 }
 
 #[test]
-fn what_runs_comes_first_and_nothing_is_cut_in_a_pipe() {
+fn running_tasks_are_listed_first_and_pipes_get_full_lines() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "2");
     let failed = home.start("exit 3");
     home.ended(&failed);
@@ -75,9 +75,9 @@ fn what_runs_comes_first_and_nothing_is_cut_in_a_pipe() {
     assert!(list.contains("WHEN") && list.contains(" ago ") | list.contains(" now "), "{list}");
     let part = home.mw(["list", "--limit", "3"]).exits(0);
     assert_eq!(part.text().lines().count(), 4, "{part:?}");
-    assert_eq!(part.complaint(), "mw: 5 more tasks; use --all or --limit N\n");
+    assert_eq!(part.stderr_text(), "mw: 5 more tasks; use --all or --limit N\n");
     assert_eq!(
-        home.mw(["list", "--limit", "0"]).exits(0).complaint(),
+        home.mw(["list", "--limit", "0"]).exits(0).stderr_text(),
         "mw: 8 more tasks; use --all or --limit N\n"
     );
     assert_eq!(home.mw(["list", "--name", "nosuch"]).ok(), "No matching tasks.\n");
@@ -85,13 +85,13 @@ fn what_runs_comes_first_and_nothing_is_cut_in_a_pipe() {
 }
 
 #[test]
-fn a_wait_in_vain_says_why() {
+fn a_wait_that_cannot_succeed_says_why() {
     let home = home();
     let _web = home.start_with(&["--name", "web"], children::SLEEPER);
     let said = home.mw(["wait", "web", "--timeout", "50ms"]).exits(124);
-    assert!(said.complaint().starts_with("error: timed out after 0.1s: web did not end"), "{said:?}");
+    assert!(said.stderr_text().starts_with("error: timed out after 0.1s: web did not end"), "{said:?}");
     let _short = home.start_with(&["--name", "short"], "echo other");
-    let said = home.mw(["wait", "short", "--until", "match=hello"]).exits(8).complaint();
+    let said = home.mw(["wait", "short", "--until", "match=hello"]).exits(8).stderr_text();
     assert!(
         said.starts_with("error: short ended but did not print a line that matches \"hello\"\n"),
         "{said}"
@@ -103,23 +103,23 @@ fn a_wait_in_vain_says_why() {
 }
 
 #[test]
-fn whoever_runs_something_with_no_slot_free_learns_why_it_waits() {
+fn a_run_without_a_free_slot_says_why_it_waits() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
     let _web = home.start_with(&["--name", "web"], children::SLEEPER);
     let run = home.command(["run", "--name", "hi", "--detach-after", "300ms", "echo hi"]).run().exits(0);
-    let said = run.complaint();
+    let said = run.stderr_text();
     assert!(said.contains("hi is queued, position 1: 1 of 1 slots are in use (web)"), "{said}");
     assert!(said.contains("MEANWHILE_QUEUE_MAX_RUNNING=2"), "{said}");
     let after = home.command(["run", "--after", "web", "--detach-after", "300ms", "echo hi"]).run().exits(0);
-    assert!(after.complaint().contains("it starts when web has completed"), "{after:?}");
+    assert!(after.stderr_text().contains("it starts when web has completed"), "{after:?}");
 }
 
 #[test]
-fn errors_name_what_is_wrong_in_a_line() {
+fn errors_name_the_problem_in_one_line() {
     let home = home();
     let id = home.start("true");
     home.ended(&id);
-    let said = |words: &[&str], code: i32| home.mw(words).exits(code).complaint();
+    let said = |words: &[&str], code: i32| home.mw(words).exits(code).stderr_text();
     assert!(said(&["output", &id, "--tail", "x"], 2).contains("not a whole number"));
     assert!(said(&["list", "--limit", "-1"], 2).contains("not a whole number"));
     let regex = said(&["output", &id, "--grep", "("], 2);
@@ -135,24 +135,25 @@ fn errors_name_what_is_wrong_in_a_line() {
 }
 
 #[test]
-fn a_port_in_use_is_named() {
+fn an_error_names_the_port_in_use() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
-    let said = home().mw(["mcp", "--http", &port]).exits(6).complaint();
+    let said = home().mw(["mcp", "--http", &port]).exits(6).stderr_text();
     assert!(said.starts_with(&format!("error: port {port} is in use by another process\nhint: ")), "{said}");
 }
 
 #[test]
-fn programs_that_are_not_ours_or_missing_are_named() {
+fn missing_or_foreign_programs_are_named() {
     let home = home();
-    let said = home.command(["start", "true"]).env("MEANWHILE_SUPERVISOR", "/bin/true").run().complaint();
+    let said = home.command(["start", "true"]).env("MEANWHILE_SUPERVISOR", "/bin/true").run().stderr_text();
     assert!(said.contains("/bin/true (set by MEANWHILE_SUPERVISOR) exited before"), "{said}");
-    let missing = home.command(["start", "true"]).env("MEANWHILE_SUPERVISOR", "/nowhere/x").run().complaint();
+    let missing =
+        home.command(["start", "true"]).env("MEANWHILE_SUPERVISOR", "/nowhere/x").run().stderr_text();
     assert!(missing.contains("install mw, mw-surfaces and mw-supervisor in one directory"), "{missing}");
 }
 
 #[test]
-fn an_interrupted_run_is_said_once() {
+fn an_interrupted_run_is_reported_once() {
     let home = home();
     let mut terminal = home.command(["run", "--name", "web", "echo up; exec sleep 600"]).on_terminal();
     crate::top::until_shown(&terminal, "up");
@@ -165,13 +166,13 @@ fn an_interrupted_run_is_said_once() {
 #[test]
 fn an_agent_without_a_model_is_refused_before_it_starts() {
     let home = home();
-    let said = home.mw(["agent", "--agent", "mw", "say hello"]).exits(2).complaint();
+    let said = home.mw(["agent", "--agent", "mw", "say hello"]).exits(2).stderr_text();
     assert!(said.starts_with("error: no model endpoint is set\nhint: "), "{said}");
     assert_eq!(home.list().len(), 0);
 }
 
 #[test]
-fn a_server_for_agents_says_so_on_a_terminal() {
+fn an_mcp_server_on_a_terminal_says_what_it_is() {
     let home = home();
     let mut terminal = home.command(["mcp"]).on_terminal();
     crate::top::until_shown(&terminal, "serving MCP on stdin and stdout");

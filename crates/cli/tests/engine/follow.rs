@@ -1,4 +1,4 @@
-//! Reading on: `--follow`, and what a reader has not seen yet.
+//! `--follow`, and reading unread output with a cursor.
 
 use mw_testkit::contract::{OUTPUT_FIELDS, has_fields};
 use mw_testkit::{Home, SOON, children, wait_until};
@@ -10,7 +10,7 @@ fn unread(home: &Home, id: &str, reader: &str) -> String {
 }
 
 #[test]
-fn following_shows_lines_as_they_come_and_ends_with_the_task() {
+fn following_shows_lines_as_they_arrive_and_ends_with_the_task() {
     let home = home();
     let script =
         format!("{}; echo more; {}; echo last; exit 3", children::gate("one"), children::gate("two"));
@@ -50,7 +50,7 @@ fn one_stream_can_be_followed_alone() {
 }
 
 #[test]
-fn following_begins_with_the_tail_asked_for() {
+fn following_begins_with_the_requested_tail() {
     let home = home();
     let script = format!("seq 1 100; {}; echo end", children::gate("go"));
     let id = home.start(&script);
@@ -75,7 +75,7 @@ fn a_reader_sees_each_byte_once() {
 }
 
 #[test]
-fn readers_do_not_take_from_each_other() {
+fn readers_do_not_affect_each_other() {
     let home = home();
     let id = home.start("echo a; echo b");
     home.ended(&id);
@@ -87,7 +87,7 @@ fn readers_do_not_take_from_each_other() {
 }
 
 #[test]
-fn what_a_limit_left_out_is_still_unread() {
+fn output_beyond_a_limit_stays_unread() {
     let home = home();
     let id = home.start(&children::numbers(500));
     home.ended(&id);
@@ -114,16 +114,16 @@ fn a_new_run_is_unread_from_its_start() {
 }
 
 #[test]
-fn a_follower_whose_reader_is_gone_ends_quietly() {
+fn following_into_a_closed_pipe_ends_without_an_error() {
     let home = home();
     let id = home.start("yes | head -c 2000000");
     let script = "\"$0\" output \"$1\" --follow --offset 0 | head -n 1";
     let outcome = home.program("/bin/sh").arg("-c").arg(script).arg(env!("CARGO_BIN_EXE_mw")).arg(&id).run();
     assert_eq!(outcome.ok(), "y\n");
-    assert_eq!(outcome.complaint(), "");
+    assert_eq!(outcome.stderr_text(), "");
 }
 
-/// A task that prints `€` byte by byte, when told to.
+/// Starts a task that prints `€` byte by byte, each at a gate.
 fn in_bytes(home: &Home) -> String {
     let (one, two) = (children::gate("one"), children::gate("two"));
     home.start(&format!("printf 'p\\342'; {one}; printf '\\202'; {two}; printf '\\254q\\n'"))
@@ -134,7 +134,7 @@ fn until_bytes(home: &Home, id: &str, bytes: &[u8]) {
 }
 
 #[test]
-fn a_follower_gets_whole_characters_of_what_comes_in_bytes() {
+fn following_shows_complete_characters_of_partial_writes() {
     let home = home();
     let id = in_bytes(&home);
     let following = home.command(["output", &id, "--follow"]).spawn();
@@ -146,7 +146,7 @@ fn a_follower_gets_whole_characters_of_what_comes_in_bytes() {
 }
 
 #[test]
-fn a_reader_gets_whole_characters_of_what_comes_in_bytes() {
+fn reading_shows_complete_characters_of_partial_writes() {
     let home = home();
     let id = in_bytes(&home);
     until_bytes(&home, &id, b"p\xe2");
@@ -162,7 +162,7 @@ fn a_reader_gets_whole_characters_of_what_comes_in_bytes() {
 }
 
 #[test]
-fn half_a_character_is_shown_once_no_rest_can_come() {
+fn an_incomplete_character_is_shown_after_the_end() {
     let home = home();
     let id = home.start(&format!("printf 'a\\303'; {}", children::gate("go")));
     until_bytes(&home, &id, b"a\xc3");
@@ -170,14 +170,14 @@ fn half_a_character_is_shown_once_no_rest_can_come() {
     wait_until(SOON, "what comes before", || (following.printed() == "a").then_some(()));
     home.open("go");
     assert_eq!(following.wait().exits(0).stdout, b"a\xc3");
-    // What can never become a character is not waited for.
+    // An invalid byte is shown at once.
     let id = home.start(&format!("printf 'a\\377'; {}", children::gate("never")));
     until_bytes(&home, &id, b"a\xff");
     assert_eq!(unread(&home, &id, "r"), "a\u{fffd}");
 }
 
 #[test]
-fn one_stream_is_followed_in_whole_characters_across_the_other() {
+fn following_one_stream_joins_characters_split_by_the_other() {
     let home = home();
     let (one, two) = (children::gate("one"), children::gate("two"));
     let id = home.start(&format!("printf 'p\\303'; {one}; echo other >&2; {two}; printf '\\251q\\n'"));
@@ -190,7 +190,7 @@ fn one_stream_is_followed_in_whole_characters_across_the_other() {
 }
 
 #[test]
-fn following_as_json_gives_a_line_for_every_read() {
+fn following_as_json_prints_a_line_for_every_read() {
     let home = home();
     let id = home.start(&format!("echo a; {}; echo b; exit 3", children::gate("go")));
     let following = home.command(["output", "--json", &id, "--follow"]).spawn();

@@ -1,4 +1,4 @@
-//! Following a task that is over while something it left behind still holds its output.
+//! Following an ended task while a survivor holds its output open.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use mw_testkit::{Home, Running, SOON, children, processes, wait_until};
 
 use crate::home;
 
-/// Waits until the follower has shown this.
+/// Waits until the follower has shown this text.
 fn until_shown(following: &Running, text: &str) {
     wait_until(SOON, &format!("{text:?} is shown"), || (following.printed() == text).then_some(()));
 }
@@ -19,7 +19,7 @@ fn with_silent_survivor(home: &Home) -> (String, u32) {
 }
 
 #[test]
-fn a_follower_of_a_silent_survivor_sleeps() {
+fn following_a_silent_survivor_sleeps() {
     let home = home();
     let (id, kid) = with_silent_survivor(&home);
     let following = home.command(["output", &id, "--follow"]).spawn();
@@ -27,20 +27,20 @@ fn a_follower_of_a_silent_survivor_sleeps() {
     let watched: Vec<_> = home.supervisors_of(&id).into_iter().chain([following.pid()]).collect();
     processes::until_asleep(Duration::from_secs(1), &watched);
     assert!(following.runs(), "it left while a child still held the output");
-    home.slay(kid);
+    home.kill_process(kid);
     assert_eq!(following.wait().ok(), "early\n");
 }
 
 #[test]
-fn a_follower_ends_when_the_last_survivor_dies() {
+fn following_ends_with_the_last_survivor() {
     let home = home();
     let later = format!("{}; echo late; {}", children::gate("late"), children::gate("end"));
     let id = home.start(&format!("echo early; {}\n({later}) &\nexit 3", children::leave_holder("kid")));
     home.ended(&id);
     let following = home.command(["output", &id, "--follow"]).spawn();
     until_shown(&following, "early\n");
-    home.slay(home.pid_in("kid"));
-    // The other one is still heard.
+    home.kill_process(home.pid_in("kid"));
+    // The other stream is still read.
     home.open("late");
     until_shown(&following, "early\nlate\n");
     home.open("end");
@@ -48,7 +48,7 @@ fn a_follower_ends_when_the_last_survivor_dies() {
 }
 
 #[test]
-fn a_follower_shows_what_a_survivor_prints() {
+fn following_shows_the_output_of_a_survivor() {
     let home = home();
     let later = format!(
         "{}; echo one; {}; echo two >&2; {}",
@@ -70,7 +70,7 @@ fn a_follower_shows_what_a_survivor_prints() {
 }
 
 #[test]
-fn a_follower_from_before_the_end_stays_for_the_survivor() {
+fn following_since_before_the_end_continues_for_the_survivor() {
     let home = home();
     let later = format!("{}; echo late", children::gate("late"));
     let id = home.start(&format!("({later}) & echo early; {}; echo end; exit 4", children::gate("end")));
@@ -85,7 +85,7 @@ fn a_follower_from_before_the_end_stays_for_the_survivor() {
 }
 
 #[test]
-fn a_follower_of_one_stream_is_not_woken_in_vain_by_the_other() {
+fn following_one_stream_is_not_woken_by_the_other() {
     let home = home();
     let later = format!("{}; echo out; {}; echo err >&2", children::gate("1"), children::gate("2"));
     let id = home.start(&format!("({later}) & echo early >&2; exit 0"));

@@ -1,5 +1,5 @@
-//! What stands in a home and is not ours is named and left alone: nothing is removed or written through a link, and a
-//! home that others can change is not used.
+//! Foreign files in a home are reported and left alone: nothing is removed or written through a link, and a
+//! home that other users can change is refused.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -9,7 +9,7 @@ use mw_testkit::{Home, SOON};
 
 use crate::home;
 
-/// A directory of somebody's, with files named as ours are.
+/// A foreign directory whose files have the names of task files.
 fn treasure(home: &Home) -> PathBuf {
     let treasure = home.work().join("treasure");
     fs::create_dir_all(treasure.join("tasks/deep")).unwrap();
@@ -39,7 +39,7 @@ fn remove_database(home: &Home) {
     }
 }
 
-/// A home in which a finished task is, and beside it something under the name of another.
+/// Creates a home with a finished task and a foreign entry with the name of a task.
 fn beside(put: impl Fn(&Home, &Path)) -> (Home, String) {
     let home = home().with_env("MEANWHILE_RETENTION_MAX_AGE", "1ms");
     let id = home.start("true");
@@ -50,12 +50,12 @@ fn beside(put: impl Fn(&Home, &Path)) -> (Home, String) {
 }
 
 #[test]
-fn a_link_in_the_place_of_a_task_is_named_and_never_followed() {
+fn a_link_in_place_of_a_task_directory_is_reported_and_not_followed() {
     for has_spec in [false, true] {
         let (home, id) = beside(|home, place| symlink(treasure(home), place).unwrap());
         let treasure = home.work().join("treasure");
         if has_spec {
-            // Even what looks like a task is none that is ours.
+            // A foreign directory with task files is not a task.
             let spec = fs::read_to_string(home.task_dir(&id).join("spec.json")).unwrap();
             fs::write(treasure.join("spec.json"), spec.replace(&id, "bash-aaaaaaaa")).unwrap();
         }
@@ -69,7 +69,7 @@ fn a_link_in_the_place_of_a_task_is_named_and_never_followed() {
             assert!(error["hint"].as_str().unwrap().contains(place.to_str().unwrap()), "{command}: {error}");
         }
         remove_database(&home);
-        let said = home.mw(["list"]).exits(0).complaint();
+        let said = home.mw(["list"]).exits(0).stderr_text();
         assert!(said.contains("bash-aaaaaaaa") && !said.contains("mw clear"), "{said}");
         let _ = home.mw(["clear", "--kill", "--finished"]).ok();
         let _ = home.mw(["clear", "--expired"]).ok();
@@ -79,7 +79,7 @@ fn a_link_in_the_place_of_a_task_is_named_and_never_followed() {
 }
 
 #[test]
-fn a_task_whose_directory_became_a_link_is_not_cleared_through_it() {
+fn clearing_a_task_whose_directory_became_a_link_does_not_follow_it() {
     let home = home().with_env("MEANWHILE_RETENTION_MAX_AGE", "1ms");
     let ids = [(); 2].map(|()| home.start("true"));
     ids.iter().for_each(|id| drop(home.ended(id)));
@@ -104,7 +104,7 @@ fn a_task_whose_directory_became_a_link_is_not_cleared_through_it() {
 }
 
 #[test]
-fn other_things_in_the_place_of_a_task_are_left_alone() {
+fn other_files_in_place_of_a_task_directory_are_left_alone() {
     let directory = |_: &Home, place: &Path| {
         fs::create_dir(place).unwrap();
         fs::write(place.join("notes.txt"), "mine").unwrap();
@@ -114,7 +114,7 @@ fn other_things_in_the_place_of_a_task_are_left_alone() {
         let (home, _) = beside(put);
         let error = home.mw(["clear", "--json", "bash-aaaaaaaa"]).refusal(7);
         assert_eq!(error["code"], "not_a_task", "{error}");
-        // A list of arrivals is a file, too, and may say anything.
+        // The list of new tasks can contain anything.
         fs::write(home.state().join("arrivals"), "bash-aaaaaaaa\n").unwrap();
         let _ = home.list();
         remove_database(&home);
@@ -127,7 +127,7 @@ fn other_things_in_the_place_of_a_task_are_left_alone() {
 }
 
 #[test]
-fn links_inside_a_task_are_removed_and_not_followed() {
+fn links_inside_a_task_directory_are_removed_and_not_followed() {
     let home = home();
     let treasure = treasure(&home);
     let before = contents(&treasure);
@@ -147,7 +147,7 @@ fn links_inside_a_task_are_removed_and_not_followed() {
 }
 
 #[test]
-fn a_link_in_the_place_of_a_session_is_not_followed() {
+fn a_link_in_place_of_a_session_directory_is_not_followed() {
     let home = home();
     let treasure = treasure(&home);
     let before = contents(&treasure);
@@ -163,7 +163,7 @@ fn a_link_in_the_place_of_a_session_is_not_followed() {
 }
 
 #[test]
-fn a_home_that_others_can_write_to_is_refused() {
+fn a_home_writable_by_others_is_refused() {
     for part in ["", "tasks", "sessions", "bells"] {
         for mode in [0o720, 0o702, 0o777] {
             let home = home();
@@ -183,7 +183,7 @@ fn a_home_that_others_can_write_to_is_refused() {
 }
 
 #[test]
-fn a_link_is_refused_as_a_home_and_as_a_part_of_one() {
+fn a_link_as_home_or_inside_its_path_is_refused() {
     let home = home();
     home.ended(&home.start("true"));
     let said = |link: &Path, args: &[&str], place: &Path| {

@@ -1,4 +1,4 @@
-//! Tasks that are not in the database yet: every command knows them all the same.
+//! Tasks that are not in the database yet: every command finds them.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use mw_testkit::{Home, SOON, children, wait_until};
 
 use crate::home;
 
-/// Starts a task that ends at once, and waits for that without a command.
+/// Starts a task that ends at once, and waits for its end without a command.
 fn ended_unseen(home: &Home, code: i32) -> String {
     let id = home.start(&format!("exit {code}"));
     let record = home.task_dir(&id).join("result.json");
@@ -16,7 +16,7 @@ fn ended_unseen(home: &Home, code: i32) -> String {
 }
 
 #[test]
-fn one_can_be_followed_by_another() {
+fn a_task_can_depend_on_an_unrecorded_end() {
     let home = home();
     let (good, bad) = (ended_unseen(&home, 0), ended_unseen(&home, 3));
     let after_good = home.start_with(&["--after", &good], "exit 4");
@@ -26,7 +26,7 @@ fn one_can_be_followed_by_another() {
 }
 
 #[test]
-fn one_can_be_run_again() {
+fn a_task_with_an_unrecorded_end_can_be_restarted() {
     let home = home();
     let id = ended_unseen(&home, 3);
     let _ = home.mw(["restart", &id]).ok();
@@ -36,7 +36,7 @@ fn one_can_be_run_again() {
 }
 
 #[test]
-fn one_can_be_cleared_and_does_not_come_back() {
+fn a_task_with_an_unrecorded_end_can_be_cleared() {
     let home = home();
     let id = ended_unseen(&home, 3);
     let _ = home.mw(["clear", &id]).ok();
@@ -45,7 +45,7 @@ fn one_can_be_cleared_and_does_not_come_back() {
 }
 
 #[test]
-fn one_that_runs_can_be_killed_and_found_by_its_handle() {
+fn an_unrecorded_running_task_can_be_killed_and_found_by_its_handle() {
     let home = home();
     let id = home.start(children::SLEEPER);
     let _ = home.mw(["kill", "bash_1"]).ok();
@@ -53,7 +53,7 @@ fn one_that_runs_can_be_killed_and_found_by_its_handle() {
 }
 
 #[test]
-fn odd_sessions_keep_their_tasks_and_slots_apart() {
+fn unusual_session_names_keep_tasks_and_slots_separate() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
     let long = "é".repeat(100);
     let sessions = [".", "..", "../..", "/", "a/b", "a%2fb", " ", "slot-0", "number", "ß", &long, &long[2..]];
@@ -69,7 +69,7 @@ fn odd_sessions_keep_their_tasks_and_slots_apart() {
 }
 
 #[test]
-fn two_homes_have_nothing_in_common() {
+fn two_homes_share_nothing() {
     let (one, other) = (home(), home());
     let id = one.start(children::SLEEPER);
     let _ = other.start("true");

@@ -1,4 +1,4 @@
-//! The gate of a session cannot be left from inside one of its tasks.
+//! A task cannot escape the policy of its session.
 
 use std::fs;
 
@@ -7,9 +7,8 @@ use serde_json::{Value, json};
 
 use crate::approval::{SESSION, asked, project};
 
-/// Nothing that a task does to its environment lets it out of its session.
 #[test]
-fn the_gate_of_a_tasks_session_cannot_be_left_by_its_environment() {
+fn changing_the_environment_does_not_leave_the_enclosing_session() {
     let home = project();
     let mw = env!("CARGO_BIN_EXE_mw");
     let elsewhere = home.command(["start", "--json", "exit 3"]).session("other").run().json();
@@ -40,9 +39,8 @@ fn the_gate_of_a_tasks_session_cannot_be_left_by_its_environment() {
     assert_eq!(notices["notices"][0]["task"], elsewhere.as_str(), "it was left to its owner: {notices}");
 }
 
-/// A supervisor is recognised whatever its executable is called.
 #[test]
-fn the_gate_of_a_tasks_session_does_not_depend_on_the_name_of_the_supervisor() {
+fn the_enclosing_session_is_found_whatever_the_supervisor_is_called() {
     let home = project();
     let mw = env!("CARGO_BIN_EXE_mw");
     let guard = home.work().join("guard");
@@ -56,9 +54,9 @@ fn the_gate_of_a_tasks_session_does_not_depend_on_the_name_of_the_supervisor() {
     home.until_logged(&task, "notices 5");
 }
 
-/// What runs in a task cannot become the host, the server or the end of another session.
+/// A task cannot host, serve or end another session.
 #[test]
-fn another_session_cannot_be_taken_over_from_inside_a_task() {
+fn a_task_cannot_take_over_another_session() {
     let home = project();
     let mw = env!("CARGO_BIN_EXE_mw");
     let sleeper = home.command(["start", "--json", children::SLEEPER]).session("other").run().json();
@@ -81,10 +79,10 @@ fn another_session_cannot_be_taken_over_from_inside_a_task() {
     assert_eq!(home.status(&other)["status"], "running");
 }
 
-/// A session that is kept by a process inside the task is that process's own, and one that was begun there can be used
-/// again by the tasks of the same session, but not by those of another.
+/// A session hosted inside a task belongs to that host, and one that was begun there can be used
+/// again by tasks of the same session, but not by those of another.
 #[test]
-fn a_session_that_a_task_hosts_is_its_own() {
+fn a_session_hosted_by_a_task_can_be_used_by_its_session_only() {
     let home = project();
     let mw = env!("CARGO_BIN_EXE_mw");
     let script = format!("{mw} session run inner -- {mw} run 'echo $MEANWHILE_TASK_SESSION'; echo code $?");
@@ -102,7 +100,6 @@ fn a_session_that_a_task_hosts_is_its_own() {
     assert!(log.contains("code 2") && log.contains("cannot reach session inner"), "{log}");
 }
 
-/// Approval requests of other sessions are nothing to a task.
 #[test]
 fn a_task_sees_no_approval_requests_of_other_sessions() {
     let home = project();
@@ -119,9 +116,9 @@ fn a_task_sees_no_approval_requests_of_other_sessions() {
     assert!(!log.contains("rm precious"), "{log}");
 }
 
-/// Whatever mode the environment names: the rules of the session around hold.
+/// The policy of the enclosing session applies, whatever mode the environment names.
 #[test]
-fn a_session_that_is_begun_inside_a_task_has_the_rules_around_it() {
+fn a_session_begun_inside_a_task_has_the_enclosing_policy() {
     let home = project();
     let mw = env!("CARGO_BIN_EXE_mw");
     let bare = "env -i PATH=\"$PATH\" HOME=\"$HOME\" MEANWHILE_HOME=\"$MEANWHILE_HOME\" \
@@ -138,7 +135,7 @@ fn a_session_that_is_begun_inside_a_task_has_the_rules_around_it() {
 
 /// A task cannot replace the policy of its own session, and a second host does not loosen it for the first.
 #[test]
-fn a_session_that_is_hosted_keeps_its_policy() {
+fn a_hosted_session_keeps_its_policy() {
     let home = project();
     let mw = env!("CARGO_BIN_EXE_mw");
     let bare = "env -i PATH=\"$PATH\" HOME=\"$HOME\" MEANWHILE_HOME=\"$MEANWHILE_HOME\" \
@@ -160,9 +157,9 @@ fn a_session_that_is_hosted_keeps_its_policy() {
     assert!(home.has_file("precious"));
 }
 
-/// A session that a host holds is emptied by a removal; the host keeps its lease and its policy.
+/// The host keeps its lease and its policy.
 #[test]
-fn a_session_that_is_hosted_is_emptied_and_stays() {
+fn deleting_a_hosted_session_removes_its_tasks_but_keeps_the_session() {
     let home = project();
     let mw = env!("CARGO_BIN_EXE_mw");
     let script = format!(
@@ -175,7 +172,7 @@ fn a_session_that_is_hosted_is_emptied_and_stays() {
     assert!(home.has_file("precious"));
 }
 
-/// What is said to `mw mcp`: a greeting, and these calls.
+/// Returns messages for `mw mcp`: the initialization, and these calls.
 fn calls(home: &Home, file: &str, calls: &[(&str, Value)]) {
     let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}});
     let mut lines = vec![
@@ -190,7 +187,7 @@ fn calls(home: &Home, file: &str, calls: &[(&str, Value)]) {
     fs::write(home.work().join(file), text).unwrap();
 }
 
-/// A server that is started inside a task serves the task's session, whichever it is told to serve.
+/// An option for another session has no effect.
 #[test]
 fn a_server_inside_a_task_serves_the_session_of_the_task() {
     let home = project();
@@ -221,9 +218,9 @@ fn a_server_inside_a_task_serves_the_session_of_the_task() {
     assert_eq!(notices["notices"][0]["task"], ended.as_str(), "it was left to its owner: {notices}");
 }
 
-/// Neither its environment nor the name of a new session makes such a server ask less.
+/// Neither its environment nor the name of a new session loosens the policy.
 #[test]
-fn a_server_inside_a_task_has_the_rules_around_it() {
+fn a_server_inside_a_task_has_the_enclosing_policy() {
     let home = project();
     let mw = env!("CARGO_BIN_EXE_mw");
     calls(&home, "calls", &[("shell", json!({"command": "rm precious"}))]);
@@ -241,9 +238,9 @@ fn a_server_inside_a_task_has_the_rules_around_it() {
     assert!(home.has_file("precious"));
 }
 
-/// A chat is a person's, and the screen of tasks shows those of the session.
+/// `mw chat` is refused, and `mw top` shows the tasks of the session.
 #[test]
-fn screens_inside_a_task_show_nothing_of_other_sessions() {
+fn screens_inside_a_task_show_only_its_session() {
     let home = project();
     let mw = env!("CARGO_BIN_EXE_mw");
     let other = home.command(["start", "--json", children::SLEEPER]).session("other").run().json();

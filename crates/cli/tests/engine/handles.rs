@@ -1,11 +1,11 @@
-//! The ways to name a task.
+//! Ids, prefixes and handles of a task.
 
 use mw_model::{TaskId, Timestamp, long_handle};
 
 use crate::home;
 
 #[test]
-fn a_task_goes_by_id_beginning_and_bare_characters() {
+fn a_task_is_found_by_id_prefix_and_bare_characters() {
     let home = home();
     let id = home.start("true");
     let suffix = id.strip_prefix("bash-").unwrap();
@@ -23,7 +23,7 @@ fn tasks_are_numbered_within_their_session() {
 }
 
 #[test]
-fn a_task_goes_by_time_and_program() {
+fn a_task_is_found_by_time_and_program() {
     let home = home();
     let id = home.start("sleep 0");
     let task = home.ended(&id);
@@ -31,13 +31,13 @@ fn a_task_goes_by_time_and_program() {
     let parsed: TaskId = id.parse().unwrap();
     let handle = long_handle(created, "sleep", &parsed);
     assert_eq!(home.status(&handle)["id"], id.as_str(), "{handle}");
-    // co-cli's own spelling has no letters of the id at its end.
+    // The id of co-cli does not end with letters of the task id.
     let short = handle.rsplit_once('_').unwrap().0;
     assert_eq!(home.status(short)["id"], id.as_str(), "{short}");
 }
 
 #[test]
-fn a_beginning_that_fits_two_is_refused() {
+fn an_ambiguous_prefix_is_refused() {
     let home = home();
     let ids = [home.start("true"), home.start("true")];
     let error = home.mw(["status", "--json", "bash-"]).refusal(5);
@@ -46,7 +46,7 @@ fn a_beginning_that_fits_two_is_refused() {
 }
 
 #[test]
-fn a_whole_id_is_never_ambiguous() {
+fn a_complete_id_is_never_ambiguous() {
     let home = home();
     let id = home.start("true");
     // A name that looks like an id may be refused, but it must not hide the task of that id.
@@ -56,15 +56,15 @@ fn a_whole_id_is_never_ambiguous() {
 }
 
 #[test]
-fn the_beginning_of_an_id_does_nothing_to_a_task_below_four_characters() {
+fn a_prefix_of_less_than_four_characters_changes_no_task() {
     let home = home();
     let id = home.start(mw_testkit::children::SLEEPER);
     let suffix = id.strip_prefix("bash-").unwrap();
     for short in [&suffix[..1], &suffix[..3], "bash-", &id[..8], "b"] {
-        for deed in [&["kill"][..], &["clear", "--kill"], &["restart"], &["input", "--eof"], &["attach"]] {
-            let words = [deed, &["--json", short]].concat();
+        for action in [&["kill"][..], &["clear", "--kill"], &["restart"], &["input", "--eof"], &["attach"]] {
+            let words = [action, &["--json", short]].concat();
             let refusal = home.mw(words).refusal(2).to_string();
-            assert!(refusal.contains(&id) && refusal.contains("too short"), "{deed:?} {short}: {refusal}");
+            assert!(refusal.contains(&id) && refusal.contains("too short"), "{action:?} {short}: {refusal}");
         }
         assert_eq!(home.status(short)["status"], "running", "{short}");
     }

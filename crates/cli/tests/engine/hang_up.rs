@@ -1,4 +1,4 @@
-//! Terminals that are closed and pipes that nobody reads: nothing of ours aborts.
+//! Closed terminals and pipes: no command aborts.
 
 use mw_testkit::{Home, SOON, children, need_program, wait_until};
 use rustix::process::Signal;
@@ -6,10 +6,10 @@ use rustix::process::Signal;
 use crate::home;
 use crate::top::until_shown;
 
-/// What a process that panics while it panics ends with.
+/// The exit code of a process that panics during a panic, which is SIGABRT.
 const ABORTED: i32 = 128 + 6;
 
-/// Runs a command on a terminal of its own, closes that once a text is on it, and returns the command's exit code.
+/// Runs a command on a terminal, closes it once a text is shown, and returns the exit code of the command.
 fn closed_on(home: &Home, command: &str, shows: &str) -> i32 {
     let mw = env!("CARGO_BIN_EXE_mw");
     let inner = format!("trap : HUP; {mw} {command}; echo $? > code.new; mv code.new code");
@@ -24,7 +24,7 @@ fn closed_on(home: &Home, command: &str, shows: &str) -> i32 {
 }
 
 #[test]
-fn closing_the_terminal_ends_the_task_manager_quietly() {
+fn closing_the_terminal_ends_mw_top_without_an_error() {
     need_program("script");
     let home = home();
     let id = home.start("echo hello; exec sleep 600");
@@ -33,7 +33,7 @@ fn closing_the_terminal_ends_the_task_manager_quietly() {
 }
 
 #[test]
-fn closing_the_terminal_ends_whoever_follows_a_task_and_not_the_task() {
+fn closing_the_terminal_ends_a_follower_but_not_the_task() {
     need_program("script");
     let home = home();
     let id = home.start("echo hello; exec sleep 600");
@@ -58,7 +58,7 @@ fn closing_the_terminal_ends_whoever_follows_a_task_and_not_the_task() {
 }
 
 #[test]
-fn streams_that_nobody_reads_abort_nothing() {
+fn closed_output_streams_abort_no_command() {
     let home = home();
     let id = home.start("echo hello; exec sleep 600");
     home.until_logged(&id, "hello");
@@ -78,7 +78,7 @@ fn streams_that_nobody_reads_abort_nothing() {
 }
 
 #[test]
-fn a_terminal_that_is_closed_while_it_is_drawn_on_aborts_nothing() {
+fn closing_the_terminal_while_drawing_aborts_nothing() {
     need_program("script");
     let home = home();
     let _id = home.start(children::SLEEPER);

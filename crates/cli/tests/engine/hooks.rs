@@ -1,4 +1,4 @@
-//! Hooks: what is run when something happens, once each, in order, and without anybody waiting for it.
+//! Hooks: programs run once for each event, in order, and no command waits for them.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -13,16 +13,16 @@ use serde_json::{Value, json};
 use crate::home;
 use crate::settings::both_ways;
 
-const HEARD: &str = "heard.jsonl";
+const INPUTS_FILE: &str = "heard.jsonl";
 
-/// A hook that writes down what it is told.
+/// A hook that records its input.
 fn listener(home: &Home) -> String {
-    format!("cat >> {}", home.work().join(HEARD).display())
+    format!("cat >> {}", home.work().join(INPUTS_FILE).display())
 }
 
-/// Waits until that many hooks have run; returns what they were told.
-fn heard(home: &Home, count: usize) -> Vec<Value> {
-    let path = home.work().join(HEARD);
+/// Waits until that many hooks have run; returns their inputs.
+fn hook_inputs(home: &Home, count: usize) -> Vec<Value> {
+    let path = home.work().join(INPUTS_FILE);
     wait_until(SOON, "the hooks have run", || {
         let text = fs::read_to_string(&path).ok()?;
         let lines: Vec<_> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
@@ -31,44 +31,44 @@ fn heard(home: &Home, count: usize) -> Vec<Value> {
 }
 
 fn names(heard: &[Value]) -> Vec<&str> {
-    heard.iter().map(|told| told["hook"].as_str().unwrap()).collect()
+    heard.iter().map(|inputs| inputs["hook"].as_str().unwrap()).collect()
 }
 
 #[test]
-fn hooks_start_and_hooks_exit_take_effect_in_order_with_what_they_must_know() {
+fn hooks_start_and_hooks_exit_take_effect_in_order_with_their_fields() {
     let place = home();
     let command = listener(&place);
     for home in both_ways("hooks.start", &command) {
         let home = home.with_env("MEANWHILE_HOOKS_EXIT", &command);
-        fs::remove_file(place.work().join(HEARD)).ok();
+        fs::remove_file(place.work().join(INPUTS_FILE)).ok();
         let id = home.start("exit 3");
         home.ended(&id);
-        let told = heard(&place, 2);
-        assert_eq!(names(&told), ["background:start", "background:exit"]);
-        for (told, fields) in [
-            (&told[0], &["taskId", "pid", "command"][..]),
-            (&told[1], &["taskId", "status", "exitCode", "signal", "outputPath", "durationMs"]),
+        let inputs = hook_inputs(&place, 2);
+        assert_eq!(names(&inputs), ["background:start", "background:exit"]);
+        for (inputs, fields) in [
+            (&inputs[0], &["taskId", "pid", "command"][..]),
+            (&inputs[1], &["taskId", "status", "exitCode", "signal", "outputPath", "durationMs"]),
         ] {
-            mw_testkit::contract::has_fields(told, fields);
-            assert_eq!(told["taskId"], id.as_str(), "{told}");
+            mw_testkit::contract::has_fields(inputs, fields);
+            assert_eq!(inputs["taskId"], id.as_str(), "{inputs}");
         }
-        assert_eq!(told[1]["exitCode"], 3);
+        assert_eq!(inputs[1]["exitCode"], 3);
     }
 }
 
 #[test]
-fn hooks_exit_takes_effect_once_for_each_run_whoever_looks() {
+fn hooks_exit_takes_effect_once_for_each_run() {
     let place = home();
     for home in both_ways("hooks.exit", &listener(&place)) {
-        fs::remove_file(place.work().join(HEARD)).ok();
+        fs::remove_file(place.work().join(INPUTS_FILE)).ok();
         let ids = [(); 5].map(|()| home.start("true"));
         ids.iter().for_each(|id| drop(home.ended(id)));
         home.mw(["restart", &ids[0]]).ok();
         home.ended(&ids[0]);
-        heard(&place, 6);
+        hook_inputs(&place, 6);
         home.mw(["list"]).ok();
         home.wait_until_empty(SOON);
-        assert_eq!(heard(&place, 6).len(), 6, "none twice");
+        assert_eq!(hook_inputs(&place, 6).len(), 6, "none twice");
     }
 }
 
@@ -77,11 +77,11 @@ fn hooks_stall_takes_effect() {
     let place = home();
     for home in both_ways("hooks.stall", &listener(&place)) {
         let home = home.with_env("MEANWHILE_STALL_MS", "200");
-        fs::remove_file(place.work().join(HEARD)).ok();
+        fs::remove_file(place.work().join(INPUTS_FILE)).ok();
         let id = home.start("printf 'Continue? (y/n) '; sleep 600");
-        let told = heard(&place, 1);
-        assert_eq!((&told[0]["hook"], &told[0]["taskId"]), (&"stall".into(), &id.as_str().into()));
-        assert!(told[0]["prompt"].as_str().unwrap().contains("Continue?"), "{told:?}");
+        let inputs = hook_inputs(&place, 1);
+        assert_eq!((&inputs[0]["hook"], &inputs[0]["taskId"]), (&"stall".into(), &id.as_str().into()));
+        assert!(inputs[0]["prompt"].as_str().unwrap().contains("Continue?"), "{inputs:?}");
         home.mw(["kill", &id]).ok();
     }
 }
@@ -90,17 +90,17 @@ fn hooks_stall_takes_effect() {
 fn hooks_ready_takes_effect() {
     let place = home();
     for home in both_ways("hooks.ready", &listener(&place)) {
-        fs::remove_file(place.work().join(HEARD)).ok();
+        fs::remove_file(place.work().join(INPUTS_FILE)).ok();
         let id = home.start_with(&["--ready-when", "up"], "echo up; sleep 600");
-        let told = heard(&place, 1);
-        assert_eq!((&told[0]["hook"], &told[0]["taskId"]), (&"ready".into(), &id.as_str().into()));
-        assert_eq!(told[0]["what"], "up", "{told:?}");
+        let inputs = hook_inputs(&place, 1);
+        assert_eq!((&inputs[0]["hook"], &inputs[0]["taskId"]), (&"ready".into(), &id.as_str().into()));
+        assert_eq!(inputs[0]["what"], "up", "{inputs:?}");
         home.mw(["kill", &id]).ok();
     }
 }
 
 #[test]
-fn hooks_timeout_ms_takes_effect_and_failures_are_logged_and_hold_up_nothing() {
+fn hooks_timeout_ms_takes_effect_and_failures_are_logged() {
     for home in both_ways("hooks.timeout_ms", "100") {
         let home = home.with_env("MEANWHILE_HOOKS_EXIT", "sleep 600");
         let id = home.start("true");
@@ -140,11 +140,11 @@ fn hooks_webhook_takes_effect() {
     server.set_nonblocking(true).unwrap();
     let address = format!("http://{}/told", server.local_addr().unwrap());
     for home in both_ways("hooks.webhook", &address) {
-        // The one that answers here may be slow.
+        // The server of this test may be slow.
         let home = home.with_env("MEANWHILE_HOOKS_TIMEOUT_MS", "60000");
         let id = home.start("exit 5");
         for name in ["background:start", "background:exit"] {
-            let (mut stream, _) = wait_until(SOON, "it is told", || server.accept().ok());
+            let (mut stream, _) = wait_until(SOON, "the hook is called", || server.accept().ok());
             stream.set_nonblocking(false).unwrap();
             let mut reader = BufReader::new(stream.try_clone().unwrap());
             let mut length = 0;
@@ -156,14 +156,14 @@ fn hooks_webhook_takes_effect() {
             let mut body = vec![0; length];
             reader.read_exact(&mut body).unwrap();
             stream.write_all(b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n").unwrap();
-            let told: Value = serde_json::from_slice(&body).unwrap();
-            assert_eq!((&told["hook"], &told["taskId"]), (&name.into(), &id.as_str().into()), "{told}");
+            let inputs: Value = serde_json::from_slice(&body).unwrap();
+            assert_eq!((&inputs["hook"], &inputs["taskId"]), (&name.into(), &id.as_str().into()), "{inputs}");
         }
     }
 }
 
 #[test]
-fn a_task_that_never_ran_is_told_too() {
+fn a_task_that_never_ran_has_an_exit_hook() {
     let place = home();
     let home = home()
         .with_env("MEANWHILE_HOOKS_EXIT", listener(&place))
@@ -171,8 +171,8 @@ fn a_task_that_never_ran_is_told_too() {
     let running = home.start(children::SLEEPER);
     let waiting = home.start("true");
     home.mw(["kill", &waiting]).ok();
-    let told = heard(&place, 1);
-    assert_eq!((&told[0]["taskId"], &told[0]["status"]), (&waiting.as_str().into(), &"cancelled".into()));
+    let inputs = hook_inputs(&place, 1);
+    assert_eq!((&inputs[0]["taskId"], &inputs[0]["status"]), (&waiting.as_str().into(), &"cancelled".into()));
     home.mw(["kill", &running]).ok();
 }
 
@@ -180,24 +180,24 @@ fn a_task_that_never_ran_is_told_too() {
 fn hooks_reassign_takes_effect() {
     let place = home();
     for home in both_ways("hooks.reassign", &listener(&place)) {
-        fs::remove_file(place.work().join(HEARD)).ok();
+        fs::remove_file(place.work().join(INPUTS_FILE)).ok();
         let started = home.command(["start", "--json", children::SLEEPER]).session("child").run().json();
         home.mw(["session", "reassign", "child", "parent", "--reason", "the subagent ended"]).ok();
-        let told = heard(&place, 1);
-        assert_eq!(told[0]["taskId"], started["id"]);
-        let facts = ["from", "to", "reason"].map(|field| told[0][field].as_str().unwrap());
+        let inputs = hook_inputs(&place, 1);
+        assert_eq!(inputs[0]["taskId"], started["id"]);
+        let facts = ["from", "to", "reason"].map(|field| inputs[0][field].as_str().unwrap());
         assert_eq!(facts, ["child", "parent", "the subagent ended"]);
         home.mw(["session", "end", "parent"]).ok();
     }
 }
 
 fn settles(home: &Home) -> usize {
-    let is_settle = |pid: &u32| mw_testkit::processes::words(*pid).iter().any(|word| word == "settle");
+    let is_settle = |pid: &u32| mw_testkit::processes::command_line(*pid).iter().any(|word| word == "settle");
     home.tagged().iter().filter(|pid| is_settle(pid)).count()
 }
 
 #[test]
-fn only_work_in_the_background_has_hooks_and_they_speak_its_dialect() {
+fn only_background_tasks_have_hooks_in_the_dialect_of_their_server() {
     let home = home();
     let command = listener(&home);
     let home = home.with_env("MEANWHILE_HOOKS_START", &command).with_env("MEANWHILE_HOOKS_EXIT", &command);
@@ -207,25 +207,25 @@ fn only_work_in_the_background_has_hooks_and_they_speak_its_dialect() {
         let _ = host.call("shell", &json!({"command": "exit 1"}));
     }
     let started = host.call("shell", &json!({"command": "exit 3", "run_in_background": true}));
-    let told = heard(&home, 2);
-    assert_eq!(names(&told), ["background:start", "background:exit"], "{told:?}");
-    for told in &told {
-        assert_eq!(told["taskId"], "bash_1", "{told}");
-        assert_eq!(told["outputPath"], started["structuredContent"]["output_path"], "{told}");
+    let inputs = hook_inputs(&home, 2);
+    assert_eq!(names(&inputs), ["background:start", "background:exit"], "{inputs:?}");
+    for inputs in &inputs {
+        assert_eq!(inputs["taskId"], "bash_1", "{inputs}");
+        assert_eq!(inputs["outputPath"], started["structuredContent"]["output_path"], "{inputs}");
     }
-    assert_eq!((&told[1]["status"], &told[1]["exitCode"]), (&"exited".into(), &3.into()));
-    // One that takes longer than a call may goes on: it starts for others then.
+    assert_eq!((&inputs[1]["status"], &inputs[1]["exitCode"]), (&"exited".into(), &3.into()));
+    // A command beyond the call limit moves to the background: its start hook runs then.
     let _ = host.call("shell", &json!({"command": children::SLEEPER}));
-    let told = heard(&home, 3);
-    assert_eq!((&told[2]["hook"], &told[2]["taskId"]), (&"background:start".into(), &"bash_2".into()));
+    let inputs = hook_inputs(&home, 3);
+    assert_eq!((&inputs[2]["hook"], &inputs[2]["taskId"]), (&"background:start".into(), &"bash_2".into()));
     let _ = host.call("shell_kill", &json!({"task_id": "bash_2"}));
-    let told = heard(&home, 4);
-    assert_eq!((&told[3]["status"], &told[3]["exitCode"]), (&"killed".into(), &143.into()), "{told:?}");
-    assert_eq!(told.len(), 4);
+    let inputs = hook_inputs(&home, 4);
+    assert_eq!((&inputs[3]["status"], &inputs[3]["exitCode"]), (&"killed".into(), &143.into()), "{inputs:?}");
+    assert_eq!(inputs.len(), 4);
 }
 
 #[test]
-fn a_run_that_somebody_waits_for_has_no_hooks_until_it_is_left() {
+fn a_foreground_run_has_no_hooks_until_it_moves_to_the_background() {
     let home = home();
     let command = listener(&home);
     let home = home.with_env("MEANWHILE_HOOKS_START", &command).with_env("MEANWHILE_HOOKS_EXIT", &command);
@@ -233,36 +233,36 @@ fn a_run_that_somebody_waits_for_has_no_hooks_until_it_is_left() {
     let _ = home.mw(["run", "exit 3"]).exits(3);
     let gated = children::gated("go", 0);
     let _ = home.mw(["run", "--detach-after", "300ms", "--name", "left", &gated]).exits(0);
-    let told = heard(&home, 1);
+    let inputs = hook_inputs(&home, 1);
     let left = home.status("left")["id"].clone();
-    assert_eq!((&told[0]["hook"], &told[0]["id"]), (&"background:start".into(), &left), "{told:?}");
-    // One that is left before it begins starts in the background.
+    assert_eq!((&inputs[0]["hook"], &inputs[0]["id"]), (&"background:start".into(), &left), "{inputs:?}");
+    // A queued run that is left starts in the background.
     let _ = home.mw(["run", "--detach-after", "300ms", "--name", "late", "true"]).exits(0);
     let late = home.status("late")["id"].clone();
     home.open("go");
-    let told = heard(&home, 4);
+    let inputs = hook_inputs(&home, 4);
     for id in [&left, &late] {
-        let of: Vec<_> = told.iter().filter(|told| told["id"] == *id).cloned().collect();
-        assert_eq!(names(&of), ["background:start", "background:exit"], "{id}: {told:?}");
+        let of: Vec<_> = inputs.iter().filter(|inputs| inputs["id"] == *id).cloned().collect();
+        assert_eq!(names(&of), ["background:start", "background:exit"], "{id}: {inputs:?}");
     }
     home.wait_until_empty(SOON);
-    assert_eq!(heard(&home, 4).len(), 4, "none of the first");
+    assert_eq!(hook_inputs(&home, 4).len(), 4, "none of the first");
 }
 
 #[test]
-fn a_run_whose_terminal_is_closed_goes_on_in_the_background() {
+fn a_run_whose_terminal_is_closed_continues_in_the_background() {
     let home = home();
     let command = listener(&home);
     let home = home.with_env("MEANWHILE_HOOKS_START", &command);
     let running = home.command(["run", "--name", "left", "echo up; exec sleep 600"]).spawn();
     wait_until(SOON, "it is attached", || running.printed().contains("up").then_some(()));
     running.signal(Signal::HUP);
-    assert_eq!(heard(&home, 1)[0]["id"], home.status("left")["id"]);
+    assert_eq!(hook_inputs(&home, 1)[0]["id"], home.status("left")["id"]);
     home.mw(["kill", "left"]).ok();
 }
 
 #[test]
-fn hooks_that_are_new_are_not_run_for_tasks_that_were_started_without_any() {
+fn new_hooks_do_not_run_for_tasks_started_without_hooks() {
     let home = home();
     let before: Vec<_> = (0..3).map(|_| home.start("exit 1")).collect();
     before.iter().for_each(|id| _ = home.ended(id));
@@ -272,13 +272,13 @@ fn hooks_that_are_new_are_not_run_for_tasks_that_were_started_without_any() {
     home.mw(["kill", &running]).ok();
     let after = home.start("exit 2");
     home.ended(&after);
-    let told = heard(&home, 1);
-    assert_eq!(told.iter().map(|told| told["taskId"].as_str().unwrap()).collect::<Vec<_>>(), [after]);
+    let inputs = hook_inputs(&home, 1);
+    assert_eq!(inputs.iter().map(|inputs| inputs["taskId"].as_str().unwrap()).collect::<Vec<_>>(), [after]);
 }
 
-/// A hook that neither reads nor ends is ended in time, however much it was told.
+/// A hook that neither reads nor ends is killed at its timeout, however large its input is.
 #[test]
-fn a_hook_that_does_not_read_holds_nothing_up() {
+fn a_hook_that_does_not_read_blocks_nothing() {
     let home = home()
         .with_env("MEANWHILE_HOOKS_EXIT", "exec sleep 600")
         .with_env("MEANWHILE_HOOKS_TIMEOUT_MS", "200");
@@ -294,10 +294,10 @@ fn a_hook_that_does_not_read_holds_nothing_up() {
     });
 }
 
-/// What was started has its exit, also when it is cleared before anybody was told; whoever comes meanwhile leaves the
-/// telling to the one who is at it.
+/// A started task has its exit hook even if it is cleared before; concurrent commands leave the
+/// delivery to the process that is already running hooks.
 #[test]
-fn a_task_that_was_cleared_has_its_exit_and_nobody_waits_for_hooks() {
+fn a_cleared_task_has_its_exit_hook_and_no_command_waits_for_hooks() {
     let home = home();
     let heard_by = listener(&home);
     let gate = home.work().join("go");
@@ -309,15 +309,15 @@ fn a_task_that_was_cleared_has_its_exit_and_nobody_waits_for_hooks() {
     wait_until(SOON, "one runs hooks and nobody waits for it", || (settles(&home) <= 1).then_some(()));
     home.mw(["clear", &ids[0]]).ok();
     home.open("go");
-    let told = heard(&home, 8);
+    let inputs = hook_inputs(&home, 8);
     for id in &ids {
-        let of: Vec<_> = told.iter().filter(|told| told["id"] == id.as_str()).cloned().collect();
+        let of: Vec<_> = inputs.iter().filter(|inputs| inputs["id"] == id.as_str()).cloned().collect();
         assert_eq!(names(&of), ["background:start", "background:exit"], "{id}");
     }
 }
 
 #[test]
-fn a_hook_program_that_is_missing_is_told() {
+fn a_missing_hook_program_is_reported() {
     let home = home().with_env("MEANWHILE_HOOKS_EXIT", "no-such-program --now");
     home.ended(&home.start("true"));
     let log = home.state().join("hooks.log");
@@ -336,9 +336,9 @@ fn a_hook_program_that_is_missing_is_told() {
     assert!(hooks[1]["detail"].as_str().unwrap().contains("the last failure"), "{hooks:?}");
 }
 
-/// What a hook puts into a session of its own ends with it, too, when its time is up.
+/// Processes that a hook starts in a separate session are killed too.
 #[test]
-fn a_hook_that_takes_too_long_ends_with_everything_it_started() {
+fn a_hook_that_times_out_is_killed_with_its_process_tree() {
     need_program("setsid");
     let home = home().with_env("MEANWHILE_HOOKS_TIMEOUT_MS", "1000");
     let pids = home.work().join("pids");

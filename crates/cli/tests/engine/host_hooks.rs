@@ -1,4 +1,4 @@
-//! `mw hook`: an agent is told through its host's hooks, each ending once, and the host never suffers for it.
+//! `mw hook`: notifications through the hooks of a host, each once, and never a failure for the host.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,19 +17,19 @@ fn call(event: &str) -> Value {
 }
 
 fn ask_as(home: &Home, host: &str, call: &Value) -> Outcome {
-    // One that takes too long tells nothing, so that its host can go on; on a busy machine that may be any.
+    // A hook that takes too long delivers nothing, so that its host can continue; on a busy machine any may.
     let done = wait_until(SOON, "a hook that was in time", || {
         let done = home.command(["hook", host]).input(call.to_string()).run();
-        (!done.complaint().contains("no notifications delivered: the hook took longer")).then_some(done)
+        (!done.stderr_text().contains("no notifications delivered: the hook took longer")).then_some(done)
     });
     assert_eq!(done.code, Some(0), "{done}");
     done
 }
 
-/// Returns the answer; null when there is none.
+/// Returns the reply; null if there is none.
 fn ask(home: &Home, call: &Value) -> Value {
     let done = ask_as(home, "claude-code", call);
-    assert_eq!(done.complaint(), "", "{done}");
+    assert_eq!(done.stderr_text(), "", "{done}");
     if done.stdout.is_empty() { Value::Null } else { done.json() }
 }
 
@@ -41,7 +41,7 @@ fn ended(home: &Home, session: &str, script: &str) -> String {
 }
 
 #[test]
-fn a_prompt_and_a_tool_bring_the_news_once() {
+fn prompt_and_tool_hooks_deliver_notifications_once() {
     for event in ["UserPromptSubmit", "PostToolUse", "SessionStart"] {
         let home = home();
         let id = ended(&home, SESSION, "exit 3");
@@ -55,7 +55,7 @@ fn a_prompt_and_a_tool_bring_the_news_once() {
 }
 
 #[test]
-fn an_agent_that_stops_is_kept_going_once_for_each_ending() {
+fn a_stop_hook_continues_the_agent_once_for_each_end() {
     let home = home();
     ended(&home, SESSION, "exit 1");
     let answer = ask(&home, &call("Stop"));
@@ -64,7 +64,7 @@ fn an_agent_that_stops_is_kept_going_once_for_each_ending() {
     let text = answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
     assert!(text.starts_with("Before you stop") && text.contains("<exit-code>1</exit-code>"), "{answer}");
     assert_eq!(ask(&home, &call("Stop")), Value::Null);
-    // It goes on because of us: whatever happens meanwhile waits for the user's next prompt.
+    // The hook already continued the agent: later notifications wait for the next prompt.
     ended(&home, SESSION, "exit 2");
     let mut again = call("Stop");
     again["stop_hook_active"] = true.into();
@@ -75,14 +75,14 @@ fn an_agent_that_stops_is_kept_going_once_for_each_ending() {
 }
 
 #[test]
-fn an_agent_may_stop_while_tasks_run() {
+fn a_stop_hook_lets_the_agent_stop_while_tasks_run() {
     let home = home();
     home.command(["start", &children::gated("go", 0)]).session(SESSION).run().ok();
     assert_eq!(ask(&home, &call("Stop")), Value::Null);
 }
 
 #[test]
-fn only_the_agent_that_owns_the_tasks_is_told() {
+fn hooks_deliver_only_to_the_agent_that_owns_the_tasks() {
     let home = home();
     ended(&home, SESSION, "exit 1");
     let mut other = call("UserPromptSubmit");
@@ -99,7 +99,7 @@ fn only_the_agent_that_owns_the_tasks_is_told() {
 }
 
 #[test]
-fn an_agent_whose_session_was_renamed_hears_of_the_server_beside_it() {
+fn a_renamed_session_gets_notifications_of_its_mcp_server() {
     let home = home();
     let mw = env!("CARGO_BIN_EXE_mw");
     fs::write(home.work().join("call"), call("Stop").to_string()).unwrap();
@@ -108,7 +108,7 @@ fn an_agent_whose_session_was_renamed_hears_of_the_server_beside_it() {
         "{mw} session run claude-code:before -- sh -c '{mw} run \"exit 7\"; : > ended; exec sleep 600'"
     );
     let wait = "while [ ! -e ended ]; do sleep 0.02; done";
-    // A program in between is another host, and a shell is none.
+    // A program in between is another host, but a shell is not.
     let script = format!(
         "{server} > gone 2>&1 & {wait}; timeout 20 {mw} hook claude-code < call; echo =; {mw} hook claude-code < call; kill $!"
     );
@@ -119,7 +119,7 @@ fn an_agent_whose_session_was_renamed_hears_of_the_server_beside_it() {
 }
 
 #[test]
-fn codex_and_gemini_are_answered_in_their_words() {
+fn hooks_of_codex_and_gemini_have_their_reply_formats() {
     let home = home();
     ended(&home, "codex:s1", "exit 1");
     assert_eq!(ask_as(&home, "codex", &call("Stop")).json()["decision"], "block");
@@ -136,7 +136,7 @@ fn codex_and_gemini_are_answered_in_their_words() {
 }
 
 #[test]
-fn a_hook_killed_before_it_is_acknowledged_is_repeated_once_and_nothing_is_lost() {
+fn notifications_of_a_hook_killed_before_acknowledgement_are_repeated_once() {
     let home = home();
     let id = ended(&home, SESSION, "exit 1");
     let dying = |at: &str| {
@@ -156,7 +156,7 @@ fn a_hook_killed_before_it_is_acknowledged_is_repeated_once_and_nothing_is_lost(
 }
 
 #[test]
-fn more_news_than_fits_comes_in_several_answers() {
+fn notifications_that_do_not_fit_come_in_later_replies() {
     let home = home();
     let long = "x".repeat(300);
     let ids: BTreeSet<_> = (0..24).map(|_| ended(&home, SESSION, &format!(": {long}; exit 1"))).collect();
@@ -174,7 +174,7 @@ fn more_news_than_fits_comes_in_several_answers() {
 }
 
 #[test]
-fn hooks_at_once_tell_each_ending_once() {
+fn concurrent_hooks_deliver_each_notification_once() {
     let home = home();
     let ids: Vec<_> = (0..6).map(|_| ended(&home, SESSION, "exit 1")).collect();
     let answers = thread::scope(|scope| {
@@ -190,12 +190,12 @@ fn hooks_at_once_tell_each_ending_once() {
 }
 
 #[test]
-fn a_host_never_suffers_from_what_is_wrong_here() {
+fn a_failing_hook_never_blocks_its_host() {
     let home = home();
     for garbage in ["", "{", "[]", "null", "{\"hook_event_name\":1}", "\u{0}\u{1}"] {
         let done = home.command(["hook", "claude-code"]).input(garbage).run();
         assert_eq!((done.code, done.text().as_str()), (Some(0), ""), "{done}");
-        assert!(done.complaint().starts_with("mw hook: "), "{done}");
+        assert!(done.stderr_text().starts_with("mw hook: "), "{done}");
     }
     ended(&home, SESSION, "exit 1");
     let config = home.work().join("broken.toml");
@@ -208,33 +208,33 @@ fn a_host_never_suffers_from_what_is_wrong_here() {
     ] {
         let done = ask().env(name, value).run();
         assert_eq!((done.code, done.text().as_str()), (Some(0), ""), "{name}: {done}");
-        assert!(done.complaint().contains("mw"), "{name}: {done}");
+        assert!(done.stderr_text().contains("mw"), "{name}: {done}");
     }
     fs::remove_file(home.state().join("meanwhile.db-wal")).unwrap();
     fs::write(home.state().join("meanwhile.db"), "this is no database, and long enough to be looked at")
         .unwrap();
-    // It is set aside, and the news is told from the task's directory.
+    // The database is set aside, and the notification comes from the task directory.
     let done = ask().run();
     assert_eq!(done.code, Some(0), "{done}");
     assert!(done.text().contains("<status>failed</status>"), "{done}");
 }
 
 #[test]
-fn a_hook_does_not_wait_for_ever_nor_make_a_home() {
+fn a_hook_times_out_and_creates_no_home() {
     let home = home();
-    // Whoever reads from it holds it open for writing, too, so it never ends.
+    // The reader holds it open for writing too, so it never reaches the end.
     let script = format!("mkfifo endless; exec {} hook claude-code 0<>endless", env!("CARGO_BIN_EXE_mw"));
     let started = std::time::Instant::now();
     let hanging = home.program("sh").arg("-c").arg(script).run();
     assert_eq!(hanging.code, Some(0), "{hanging}");
-    assert!(hanging.complaint().contains("longer than"), "{hanging}");
+    assert!(hanging.stderr_text().contains("longer than"), "{hanging}");
     assert!(started.elapsed().as_secs() < 120);
     assert_eq!(ask(&home, &call("Stop")), Value::Null);
     assert!(!home.state().exists());
 }
 
 #[test]
-fn hosts_without_such_hooks_are_named_without_the_code_that_would_block_a_prompt() {
+fn hosts_without_hooks_are_reported_without_the_blocking_exit_code() {
     let home = home();
     for words in [&["hook", "--json", "zed"][..], &["hook", "--json", "nobody"]] {
         let error = home.mw(words).refusal(1);
@@ -244,14 +244,14 @@ fn hosts_without_such_hooks_are_named_without_the_code_that_would_block_a_prompt
     assert_eq!(home.mw(["hook", "claude-code", "--nonsense"]).code, Some(1));
 }
 
-/// A hook that waits in the background of a host, which wakes its agent by it.
+/// Starts a hook that waits in the background of a host and wakes its agent.
 fn waker(home: &Home, entrypoint: &str) -> mw_testkit::Invocation {
     let hook = home.command(["hook", "claude-code", "--wake"]).input(call("Stop").to_string());
     hook.env("CLAUDE_CODE_ENTRYPOINT", entrypoint)
 }
 
 #[test]
-fn an_idle_agent_is_woken_with_the_news_once() {
+fn an_idle_agent_is_woken_with_each_notification_once() {
     let home = home();
     let script = children::gated("go", 3);
     let started = home.command(["start", "--json", &script]).session(SESSION).run().json();
@@ -262,7 +262,7 @@ fn an_idle_agent_is_woken_with_the_news_once() {
         let mut sessions = fs::read_dir(&file).unwrap().flatten();
         sessions.any(|session| session.path().join("waker").exists()).then_some(())
     });
-    // One is enough, and one that could not wake waits for nothing.
+    // One waiting hook is enough, and a hook of a host that cannot be woken does not wait.
     assert_eq!(waker(&home, "cli").run().code, Some(0));
     assert_eq!(waker(&home, "sdk-cli").run().code, Some(0));
     assert!(waiting.runs());
@@ -271,7 +271,7 @@ fn an_idle_agent_is_woken_with_the_news_once() {
     assert_eq!(woken.code, Some(2), "{woken}");
     let told = String::from_utf8_lossy(&woken.stderr).into_owned();
     assert!(told.contains("<exit-code>3</exit-code>") && told.contains(&id), "{told}");
-    assert_eq!(ask(&home, &call("UserPromptSubmit")), Value::Null, "it was told");
-    // Nothing lives any more: there is nothing to wait for.
+    assert_eq!(ask(&home, &call("UserPromptSubmit")), Value::Null, "it was delivered");
+    // No task runs, so the hook does not wait.
     assert_eq!(waker(&home, "cli").run().code, Some(0));
 }

@@ -1,11 +1,11 @@
-//! Typing to a task, through a pipe or a terminal.
+//! Input of a task, through a pipe or a terminal.
 
 use mw_testkit::{SOON, children, wait_until};
 
 use crate::home;
 
 #[test]
-fn what_is_typed_reaches_the_task() {
+fn input_reaches_the_task() {
     let home = home();
     let id = home.start_with(&["--stdin"], "read a; echo \"got $a\"; read b; echo \"and $b\"");
     let _ = home.mw(["input", &id, "one two"]).ok();
@@ -16,7 +16,7 @@ fn what_is_typed_reaches_the_task() {
 }
 
 #[test]
-fn a_line_can_be_typed_in_parts() {
+fn a_line_can_be_sent_in_parts() {
     let home = home();
     let id = home.start_with(&["--stdin"], "read a; echo \"got $a\"");
     let _ = home.mw(["input", &id, "one", "--no-newline"]).ok();
@@ -26,7 +26,7 @@ fn a_line_can_be_typed_in_parts() {
 }
 
 #[test]
-fn input_can_be_ended() {
+fn input_can_be_closed() {
     let home = home();
     let id = home.start_with(&["--stdin"], "cat; echo end");
     let _ = home.mw(["input", &id, "last", "--eof"]).ok();
@@ -35,7 +35,7 @@ fn input_can_be_ended() {
 }
 
 #[test]
-fn input_can_come_from_standard_input_byte_by_byte() {
+fn standard_input_is_passed_byte_for_byte() {
     let home = home();
     let id = home.start_with(&["--stdin"], "od -An -tx1");
     let _ = home.command(["input", &id, "-", "--eof"]).input(b"a\0\xff\n".to_vec()).run().ok();
@@ -44,7 +44,7 @@ fn input_can_come_from_standard_input_byte_by_byte() {
 }
 
 #[test]
-fn more_than_a_pipe_holds_can_be_typed() {
+fn input_can_be_larger_than_a_pipe() {
     let home = home();
     let id = home.start_with(&["--stdin"], "wc -c");
     let bytes = vec![b'x'; 3_000_000];
@@ -54,19 +54,19 @@ fn more_than_a_pipe_holds_can_be_typed() {
 }
 
 #[test]
-fn a_task_that_does_not_read_does_not_hold_its_supervisor() {
+fn a_task_that_does_not_read_does_not_block_its_supervisor() {
     let home = home();
     let id = home.start_with(&["--stdin"], &children::gated("go", 3));
     home.until_logged(&id, "waiting");
     let typing = home.command(["input", &id, "-"]).input(vec![b'x'; 4_000_000]).spawn();
     home.open("go");
     assert_eq!(home.ended(&id)["exit_code"], 3);
-    // Whether the bytes were taken or not, the command must come back.
+    // The command must return whether the bytes were taken or not.
     let _ = typing.wait();
 }
 
 #[test]
-fn a_task_without_an_open_input_takes_none() {
+fn a_task_without_open_input_refuses_input() {
     let home = home();
     let id = home.start(children::SLEEPER);
     let refusal = home.mw(["input", "--json", &id, "x"]).refusal(6);
@@ -75,7 +75,7 @@ fn a_task_without_an_open_input_takes_none() {
 }
 
 #[test]
-fn a_task_that_is_over_takes_no_input() {
+fn an_ended_task_refuses_input() {
     let home = home();
     let id = home.start_with(&["--stdin"], "true");
     home.ended(&id);
@@ -83,7 +83,7 @@ fn a_task_that_is_over_takes_no_input() {
 }
 
 #[test]
-fn a_pending_task_takes_no_input() {
+fn a_queued_task_refuses_input() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
     let _first = home.start(children::SLEEPER);
     let second = home.start_with(&["--stdin"], "cat");
@@ -91,7 +91,7 @@ fn a_pending_task_takes_no_input() {
 }
 
 #[test]
-fn a_task_can_have_a_terminal() {
+fn a_task_can_run_on_a_terminal() {
     let home = home();
     let script = "tty; [ -t 0 ] && [ -t 1 ] && [ -t 2 ] && echo all; stty size; exit 4";
     let id = home.start_with(&["--pty", "--size", "100x30"], script);
@@ -103,7 +103,7 @@ fn a_task_can_have_a_terminal() {
 }
 
 #[test]
-fn a_terminal_has_the_usual_size_unless_told_otherwise() {
+fn a_terminal_has_a_default_size_that_can_be_changed() {
     let home = home();
     let id = home.start_with(&["--pty"], "stty size");
     home.ended(&id);
@@ -112,7 +112,7 @@ fn a_terminal_has_the_usual_size_unless_told_otherwise() {
 }
 
 #[test]
-fn a_terminal_is_typed_to() {
+fn input_reaches_a_terminal() {
     let home = home();
     let id = home.start_with(&["--pty"], "read a; echo \"got $a\"; exit 0");
     let _ = home.mw(["input", &id, "word"]).ok();
@@ -121,7 +121,7 @@ fn a_terminal_is_typed_to() {
 }
 
 #[test]
-fn an_interrupt_is_typed_to_a_terminal() {
+fn an_interrupt_can_be_sent_to_a_terminal() {
     let home = home();
     let id = home
         .start_with(&["--pty"], "trap 'echo caught; exit 3' INT; echo ready; while :; do sleep 0.05; done");
@@ -132,7 +132,7 @@ fn an_interrupt_is_typed_to_a_terminal() {
 }
 
 #[test]
-fn an_end_of_input_is_typed_to_a_terminal() {
+fn end_of_input_can_be_sent_to_a_terminal() {
     let home = home();
     let id = home.start_with(&["--pty"], "cat; echo end");
     let _ = home.mw(["input", &id, "a", "--eof"]).ok();
@@ -140,7 +140,7 @@ fn an_end_of_input_is_typed_to_a_terminal() {
 }
 
 #[test]
-fn the_screen_is_what_a_person_would_see() {
+fn the_screen_is_rendered_as_a_terminal_shows_it() {
     let home = home();
     let script = r"printf 'aaaa\rbb\n'; printf 'gone'; printf '\r\033[Kshown\n'; exec sleep 600";
     let id = home.start_with(&["--pty"], script);
@@ -151,7 +151,7 @@ fn the_screen_is_what_a_person_would_see() {
 }
 
 #[test]
-fn a_terminal_task_is_killed_whole() {
+fn a_terminal_task_is_killed_with_its_process_tree() {
     let home = home();
     let id = home.start_with(&["--pty"], &format!("{}\nexec sleep 600", children::leave_setsid("kid")));
     let kid = home.pid_in("kid");
@@ -162,7 +162,7 @@ fn a_terminal_task_is_killed_whole() {
 }
 
 #[test]
-fn a_terminal_gives_every_byte() {
+fn every_byte_of_a_terminal_is_kept() {
     let home = home();
     let id = home.start_with(&["--pty"], "stty -opost; seq 1 20000");
     home.ended(&id);

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::home;
 
-/// A home in which what is asked to end has all the time it needs, so that it is asked once.
+/// Creates a home with a long grace period, so that only the first signal is sent.
 fn patient() -> Home {
     home().with_env("MEANWHILE_KILL_GRACE_MS", "60000")
 }
@@ -35,7 +35,7 @@ fn kill_gives_a_receipt() {
 }
 
 #[test]
-fn kill_returns_when_all_are_dead() {
+fn kill_returns_when_all_processes_are_dead() {
     let home = patient();
     let id = home.start(children::SLEEPER);
     let pid = home.pid(&id);
@@ -48,7 +48,7 @@ fn kill_returns_when_all_are_dead() {
 }
 
 #[test]
-fn kill_takes_children_in_sessions_of_their_own() {
+fn kill_ends_children_in_separate_sessions() {
     let home = home();
     let id = home.start(&format!("{}\nwait; exec sleep 600", children::leave_setsid("kid")));
     let kid = home.pid_in("kid");
@@ -58,7 +58,7 @@ fn kill_takes_children_in_sessions_of_their_own() {
 }
 
 #[test]
-fn kill_takes_children_whose_parent_is_gone() {
+fn kill_ends_orphaned_children() {
     let home = home();
     let id = home.start(&format!("{}\nexec sleep 600", children::leave_double_fork("kid")));
     let kid = home.pid_in("kid");
@@ -68,7 +68,7 @@ fn kill_takes_children_whose_parent_is_gone() {
 }
 
 #[test]
-fn a_child_that_ignores_the_request_is_killed_after_the_grace_period() {
+fn a_child_that_ignores_sigterm_is_killed_after_the_grace_period() {
     let home = home();
     let id = home.start(children::STUBBORN);
     home.until_logged(&id, "ready");
@@ -82,7 +82,7 @@ fn a_child_that_ignores_the_request_is_killed_after_the_grace_period() {
 }
 
 #[test]
-fn a_stubborn_child_of_a_leader_that_obeys_is_killed_too() {
+fn a_child_that_ignores_sigterm_is_killed_after_its_parent_ended() {
     let home = home();
     let kid = "setsid sh -c 'trap \"\" TERM; echo $$ > kid; while :; do sleep 0.1; done' >/dev/null 2>&1 &";
     let id = home.start(&format!("{kid}\nexec sleep 600"));
@@ -93,7 +93,7 @@ fn a_stubborn_child_of_a_leader_that_obeys_is_killed_too() {
 }
 
 #[test]
-fn an_obedient_child_gets_its_time() {
+fn a_child_that_handles_sigterm_gets_the_grace_period() {
     let home = patient();
     let script = "trap 'sleep 0.3; echo tidied; exit 0' TERM; echo ready; while :; do sleep 0.05; done";
     let id = home.start(script);
@@ -126,7 +126,7 @@ fn another_signal_can_be_sent() {
 }
 
 #[test]
-fn a_kill_without_mercy_is_one_signal() {
+fn a_kill_with_sigkill_sends_one_signal() {
     let home = home();
     let id = home.start(children::STUBBORN);
     let receipt = home.mw(["kill", "--json", &id, "--signal", "KILL"]).exits(0).json();
@@ -134,7 +134,7 @@ fn a_kill_without_mercy_is_one_signal() {
 }
 
 #[test]
-fn killing_what_has_ended_is_no_error_and_changes_nothing() {
+fn killing_an_ended_task_is_no_error_and_changes_nothing() {
     let home = home();
     let id = home.start("exit 4");
     let before = home.ended(&id);
@@ -150,7 +150,7 @@ fn killing_what_has_ended_is_no_error_and_changes_nothing() {
 }
 
 #[test]
-fn two_kills_at_once_both_succeed() {
+fn two_concurrent_kills_both_succeed() {
     let home = home();
     let id = home.start(children::STUBBORN);
     home.until_logged(&id, "ready");
@@ -163,7 +163,7 @@ fn two_kills_at_once_both_succeed() {
 }
 
 #[test]
-fn a_second_kill_can_be_harder_than_the_first() {
+fn a_second_kill_can_use_a_stronger_signal() {
     let home = home();
     let id = home.start(children::STUBBORN);
     home.until_logged(&id, "ready");
@@ -175,7 +175,7 @@ fn a_second_kill_can_be_harder_than_the_first() {
 }
 
 #[test]
-fn several_tasks_give_several_receipts() {
+fn every_killed_task_has_a_receipt() {
     let home = home();
     let ids = [home.start(children::SLEEPER), home.start(children::SLEEPER)];
     let answer = home.mw(["kill", "--json", &ids[0], &ids[1]]).exits(0).json();
@@ -199,7 +199,7 @@ fn a_batch_can_be_killed() {
 }
 
 #[test]
-fn all_can_be_killed() {
+fn all_tasks_can_be_killed() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "2");
     let ids = [(); 3].map(|()| home.start(children::SLEEPER));
     let answer = home.mw(["kill", "--json", "--all"]).exits(0).json();
@@ -211,7 +211,7 @@ fn all_can_be_killed() {
 }
 
 #[test]
-fn an_unknown_signal_is_refused_and_hurts_nobody() {
+fn an_unknown_signal_is_refused_and_nothing_is_killed() {
     let home = home();
     let id = home.start(children::SLEEPER);
     let _ = home.mw(["kill", "--json", &id, "--signal", "BOGUS"]).refusal(2);
@@ -230,7 +230,7 @@ fn two_hundred_children_die_with_their_parent() {
 }
 
 #[test]
-fn a_tree_that_doubles_while_it_is_killed_dies_whole() {
+fn a_tree_that_forks_while_it_is_killed_dies_completely() {
     let home = home();
     let id = home.start(&children::doubling(6));
     wait_until(SOON, "it spreads", || (home.tagged().len() > 20).then_some(()));
@@ -240,7 +240,7 @@ fn a_tree_that_doubles_while_it_is_killed_dies_whole() {
 }
 
 #[test]
-fn a_stopped_task_is_killed_too() {
+fn a_stopped_task_can_be_killed() {
     let home = home();
     let id = home.start("kill -STOP $$; exec sleep 600");
     let pid = home.pid(&id);
@@ -251,7 +251,7 @@ fn a_stopped_task_is_killed_too() {
 }
 
 #[test]
-fn the_receipt_for_people_names_task_and_outcome() {
+fn the_receipt_as_text_names_task_and_outcome() {
     let home = home();
     let id = home.start(children::SLEEPER);
     let text = home.mw(["kill", &id]).ok();
@@ -259,7 +259,7 @@ fn the_receipt_for_people_names_task_and_outcome() {
 }
 
 #[test]
-fn a_batch_that_nobody_belongs_to_is_not_found() {
+fn an_empty_batch_is_not_found() {
     let home = home();
     let id = home.start_with(&["--batch", "b"], "true");
     home.ended(&id);

@@ -1,4 +1,4 @@
-//! `mw kill` of what is hard to kill, or cannot be killed at all.
+//! `mw kill` of processes that are hard or impossible to kill.
 
 use mw_testkit::processes::stat;
 use mw_testkit::{Home, SOON, alive, children, compiled, need_program, need_root, wait_until};
@@ -19,7 +19,7 @@ fn ticks(pid: u32) -> u64 {
     fields[11..13].iter().map(|field| field.parse::<u64>().unwrap()).sum()
 }
 
-/// Makes a home for tasks of other users; only root can give rights away.
+/// Creates a home for tasks of other users; only root can change the user.
 fn home_of_root() -> Home {
     need_root();
     need_program("setpriv");
@@ -27,7 +27,7 @@ fn home_of_root() -> Home {
 }
 
 /// Starts a script whose supervisor may not signal processes of other users.
-fn start_without_power(home: &Home, script: &str) -> String {
+fn start_unprivileged(home: &Home, script: &str) -> String {
     let mut start = home.program("setpriv").arg("--bounding-set").arg("-kill");
     for word in [env!("CARGO_BIN_EXE_mw"), "start", "--json", script] {
         start = start.arg(word);
@@ -36,13 +36,13 @@ fn start_without_power(home: &Home, script: &str) -> String {
 }
 
 #[test]
-fn a_leader_that_may_not_be_signalled_is_named_as_alive() {
+fn a_leader_without_permission_to_signal_is_reported_alive() {
     let home = home_of_root();
     let other_user = "exec setpriv --reuid 65534 --clear-groups sleep 600";
-    let id = start_without_power(&home, other_user);
+    let id = start_unprivileged(&home, other_user);
     let pid = home.pid(&id);
     wait_until(SOON, "it is another user's", || {
-        let words = mw_testkit::processes::words(pid);
+        let words = mw_testkit::processes::command_line(pid);
         (words.first().is_some_and(|word| word == "sleep")).then_some(())
     });
     let receipt = home.mw(["kill", "--json", &id, "--grace", "100ms"]).exits(1).json();
@@ -51,13 +51,13 @@ fn a_leader_that_may_not_be_signalled_is_named_as_alive() {
     assert_eq!(receipt["killed"], serde_json::json!([]), "{receipt}");
     assert_eq!(receipt["survivors"][0]["pid"], pid, "{receipt}");
     assert_eq!(receipt["survivors"][0]["command"], "sleep 600", "{receipt}");
-    // Whoever cannot be killed costs nothing.
+    // The supervisor uses little processor time while it waits for a process that it cannot kill.
     let supervisor = home.pair(&id).supervisor;
     let before = ticks(supervisor);
     let _ = home.mw(["wait", &id, "--timeout", "2s"]);
     assert!(ticks(supervisor) - before < 40, "{} ticks", ticks(supervisor) - before);
     assert!(alive(pid));
-    // What ends after all is told as what it was asked to be.
+    // Its later end is reported as cancelled.
     mw_testkit::processes::kill_if(pid, Signal::KILL, |_| true);
     let task = home.ended(&id);
     assert_eq!(task["status"], "cancelled", "{task}");
@@ -65,11 +65,11 @@ fn a_leader_that_may_not_be_signalled_is_named_as_alive() {
 }
 
 #[test]
-fn a_survivor_that_may_not_be_signalled_is_killed_as_soon_as_that_is_possible() {
+fn a_survivor_is_killed_as_soon_as_it_can_be_signalled() {
     let home = home_of_root();
     let kid = "setsid setpriv --reuid 65534 --clear-groups sh -c 'echo $$ >&9; exec sleep 600' 9>kid &";
     let script = format!("{kid}\nwhile [ ! -s kid ]; do sleep 0.02; done; exit 0");
-    let id = start_without_power(&home, &script);
+    let id = start_unprivileged(&home, &script);
     let kid = home.pid_in("kid");
     home.ended(&id);
     let receipt = home.mw(["kill", "--json", &id, "--grace", "100ms"]).exits(1).json();
@@ -79,7 +79,7 @@ fn a_survivor_that_may_not_be_signalled_is_killed_as_soon_as_that_is_possible() 
 }
 
 #[test]
-fn a_process_without_its_first_thread_is_killed() {
+fn a_process_whose_main_thread_exited_is_killed() {
     for (before, after) in [("exec", ""), ("", " & wait; exec sleep 600")] {
         let home = home();
         home.compile("headless", compiled::WITHOUT_FIRST_THREAD);
@@ -101,7 +101,7 @@ fn a_process_without_its_first_thread_is_killed() {
 }
 
 #[test]
-fn a_process_without_its_first_thread_is_a_survivor() {
+fn a_process_whose_main_thread_exited_is_a_survivor() {
     let home = home();
     home.compile("headless", compiled::WITHOUT_FIRST_THREAD);
     let gone = "until grep -q '^State:.Z' /proc/$!/status; do sleep 0.02; done";
@@ -113,7 +113,7 @@ fn a_process_without_its_first_thread_is_a_survivor() {
 }
 
 #[test]
-fn a_stopped_task_gets_to_tidy_up() {
+fn a_stopped_task_is_continued_to_handle_sigterm() {
     let home = home();
     let id = home
         .start("trap 'echo tidied; exit 0' TERM; echo ready; kill -STOP $$; while :; do sleep 0.05; done");
@@ -125,7 +125,7 @@ fn a_stopped_task_gets_to_tidy_up() {
 }
 
 #[test]
-fn asking_again_does_not_give_more_time() {
+fn a_second_kill_does_not_extend_the_grace_period() {
     let home = home();
     let id = home.start(children::STUBBORN);
     home.until_logged(&id, "ready");

@@ -1,5 +1,6 @@
-//! `mw kill` of several tasks: what fails for one neither delays nor hides the others.
+//! `mw kill` of several tasks: a failure of one neither delays nor hides the others.
 
+use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use mw_testkit::processes::{kill_if, stat};
@@ -9,12 +10,25 @@ use serde_json::Value;
 
 use crate::home;
 
-/// Stops a task's supervisor, as a debugger or a full suspend would.
-fn freeze(home: &Home, id: &str) -> u32 {
-    let supervisor = home.pair(id).supervisor;
-    assert!(kill_if(supervisor, Signal::STOP, |_| true));
-    wait_until(SOON, "its supervisor is stopped", || stat(supervisor).filter(|stat| stat.state == 'T'));
-    supervisor
+/// Waits until the supervisor of a task accepts connections.
+///
+/// The existence of the socket is not enough: the file exists before the supervisor listens, and a supervisor that is
+/// stopped in between refuses every request.
+fn until_reachable(home: &Home, id: &str) {
+    let socket = home.task_dir(id).join("control");
+    wait_until(SOON, "the supervisor accepts connections", || UnixStream::connect(&socket).ok());
+}
+
+/// Stops a process and waits until it has stopped.
+fn stop_process(pid: u32) {
+    assert!(kill_if(pid, Signal::STOP, |_| true));
+    wait_until(SOON, &format!("process {pid} is stopped"), || stat(pid).filter(|stat| stat.state == 'T'));
+}
+
+/// Stops the supervisor of a task, as a debugger or a suspended container does.
+fn stop_supervisor(home: &Home, id: &str) {
+    until_reachable(home, id);
+    stop_process(home.pair(id).supervisor);
 }
 
 fn receipts(answer: &Value) -> Vec<&str> {
@@ -22,11 +36,11 @@ fn receipts(answer: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn a_stopped_supervisor_is_continued_and_kills() {
+fn a_stopped_supervisor_is_continued_and_carries_out_the_kill() {
     let home = home();
     let ids = [(); 3].map(|()| home.start(children::SLEEPER));
     let pids = [0, 1, 2].map(|at| home.pid(&ids[at]));
-    freeze(&home, &ids[0]);
+    stop_supervisor(&home, &ids[0]);
     let begun = Instant::now();
     let answer = home.mw(["kill", "--json", "--grace", "1s", &ids[0], &ids[1], &ids[2]]).exits(0).json();
     assert_eq!(receipts(&answer), ids.iter().map(String::as_str).collect::<Vec<_>>(), "{answer}");
@@ -38,11 +52,9 @@ fn a_stopped_supervisor_is_continued_and_kills() {
 fn a_task_whose_guardian_and_supervisor_are_stopped_is_restarted() {
     let home = home();
     let id = home.start(children::SLEEPER);
-    let socket = home.task_dir(&id).join("control");
-    wait_until(SOON, "its supervisor can be asked", || socket.exists().then_some(()));
-    let guardian = home.pair(&id).guardian;
-    assert!(kill_if(guardian, Signal::STOP, |_| true));
-    freeze(&home, &id);
+    until_reachable(&home, &id);
+    stop_process(home.pair(&id).guardian);
+    stop_supervisor(&home, &id);
     let _ = home.mw(["restart", &id]).ok();
     assert_eq!(home.status(&id)["runs"], 2);
     let _ = home.mw(["kill", &id]).ok();
@@ -52,7 +64,7 @@ fn a_task_whose_guardian_and_supervisor_are_stopped_is_restarted() {
 fn the_end_of_a_session_does_not_wait_for_a_stopped_supervisor() {
     let home = home().with_env("MEANWHILE_SESSION", "s1");
     let ids = [(); 2].map(|()| home.start(children::SLEEPER));
-    freeze(&home, &ids[0]);
+    stop_supervisor(&home, &ids[0]);
     let begun = Instant::now();
     let answer = home.mw(["session", "end", "s1", "--json"]).exits(0).json();
     assert_eq!(receipts(&answer).len(), 2, "{answer}");
@@ -60,12 +72,13 @@ fn the_end_of_a_session_does_not_wait_for_a_stopped_supervisor() {
 }
 
 #[test]
-fn a_supervisor_that_cannot_answer_is_told_beside_the_receipts_of_the_others() {
+fn a_kill_reports_an_unresponsive_supervisor_beside_the_other_receipts() {
     let home = home();
     let ids = [(); 3].map(|()| home.start(children::SLEEPER));
     let pids = [0, 1, 2].map(|at| home.pid(&ids[at]));
+    until_reachable(&home, &ids[1]);
     let supervisor = home.pair(&ids[1]).supervisor;
-    // A debugger holds it: no signal makes it run again.
+    // A debugger stops it, so that no signal continues it.
     let debugger = hold(&home, supervisor);
     let begun = Instant::now();
     let answer = home.mw(["kill", "--json", "--grace", "1s", &ids[0], &ids[1], &ids[2]]).exits(6).json();
@@ -79,22 +92,24 @@ fn a_supervisor_that_cannot_answer_is_told_beside_the_receipts_of_the_others() {
         "{answer}"
     );
     assert!(error["message"].as_str().unwrap().contains(&format!("pid {supervisor}")), "{answer}");
-    // It has the request.
+    // It has received the request, and carries it out when it runs again.
     drop(debugger);
     kill_if(supervisor, Signal::CONT, |_| true);
     home.until_dead(pids[1]);
     assert_eq!(home.ended(&ids[1])["status"], "cancelled");
 }
 
-/// Traces a process and never lets it run, until the debugger is killed.
+/// Traces a process and keeps it stopped until the debugger is killed.
 fn hold(home: &Home, pid: u32) -> Running {
     let debugger = home.program(home.compile("debugger", compiled::DEBUGGER)).arg(pid.to_string()).spawn();
-    wait_until(SOON, "its supervisor is held", || stat(pid).filter(|stat| stat.state == 't'));
+    wait_until(SOON, "the debugger has stopped its supervisor", || {
+        stat(pid).filter(|stat| stat.state == 't')
+    });
     debugger
 }
 
 #[test]
-fn a_task_that_is_named_twice_has_one_receipt() {
+fn a_task_named_twice_has_one_receipt() {
     let home = home();
     let ids = [home.start(children::SLEEPER), home.start(children::SLEEPER)];
     let answer = home.mw(["kill", "--json", &ids[0], &ids[1], &ids[0]]).exits(0).json();

@@ -1,4 +1,4 @@
-//! `mw kill -s`: signals that a program may handle are sent, and nothing follows.
+//! `mw kill -s`: signals that do not ask for an end are sent without escalation.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::home;
 
-/// Counts what it gets, and ends when it is asked to.
+/// Counts received signals, and ends on SIGTERM.
 const SERVER: &str = "n=0; trap 'n=$((n+1)); echo hup $n' HUP; trap 'echo usr' USR1; trap 'echo quit' QUIT
     echo ready; while :; do sleep 0.02; done";
 
@@ -19,7 +19,7 @@ fn signals(receipt: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn a_signal_that_a_program_handles_is_sent_and_nothing_follows() {
+fn a_handled_signal_is_sent_without_escalation() {
     // A grace period so short that a SIGKILL would come before the next command.
     let home = home().with_env("MEANWHILE_KILL_GRACE_MS", "1");
     let id = home.start(SERVER);
@@ -45,7 +45,7 @@ fn a_signal_that_a_program_handles_is_sent_and_nothing_follows() {
 }
 
 #[test]
-fn a_mere_signal_that_ends_a_program_is_how_it_ended() {
+fn a_signal_without_grace_that_ends_the_task_is_its_cause() {
     let home = home();
     let id = home.start("exec sleep 600");
     let _ = home.mw(["kill", "-s", "HUP", &id]).ok();
@@ -54,7 +54,7 @@ fn a_mere_signal_that_ends_a_program_is_how_it_ended() {
 }
 
 #[test]
-fn a_grace_period_makes_any_signal_a_request_to_end() {
+fn any_signal_with_a_grace_period_escalates_to_sigkill() {
     let home = home();
     let id = home.start(SERVER);
     home.until_logged(&id, "ready");
@@ -75,7 +75,7 @@ fn a_task_can_be_stopped_and_continued() {
     let is_stopped = || stat(pid).is_some_and(|stat| matches!(stat.state, 'T' | 'D'));
     wait_until(SOON, "it is stopped", || is_stopped().then_some(()));
     home.open("go");
-    // It neither ends nor stalls, and another signal does not wake it.
+    // It neither ends nor is reported as stalled, and another signal does not continue it.
     let _ = home.mw(["kill", "-s", "WINCH", &id]).ok();
     let _ = home.mw(["wait", &id, "--timeout", "1s"]).exits(124);
     assert!(is_stopped());
@@ -88,7 +88,7 @@ fn a_task_can_be_stopped_and_continued() {
 }
 
 #[test]
-fn what_has_not_started_cannot_be_signalled_and_stays_in_the_queue() {
+fn a_queued_task_cannot_be_signalled_and_stays_queued() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
     let first = home.start("exec sleep 600");
     let second = home.start("exec sleep 600");
@@ -99,7 +99,7 @@ fn what_has_not_started_cannot_be_signalled_and_stays_in_the_queue() {
 }
 
 #[test]
-fn a_signal_to_what_has_ended_is_sent_to_nobody() {
+fn a_signal_to_an_ended_task_is_not_sent() {
     let home = home();
     let id = home.start("true");
     home.ended(&id);

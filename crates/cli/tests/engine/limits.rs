@@ -1,4 +1,4 @@
-//! Time limits, and the watch for silent prompts.
+//! Time limits, and the detection of stalled prompts.
 
 use mw_testkit::contract::is_signal;
 use mw_testkit::{Home, SOON, children, wait_until};
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::home;
 
 #[test]
-fn a_task_that_runs_too_long_is_timed_out() {
+fn a_task_that_exceeds_its_time_limit_times_out() {
     let home = home().with_env("MEANWHILE_KILL_TIMEOUT_GRACE_MS", "60000");
     let script = format!("{}\nexec sleep 600", children::leave_setsid("kid"));
     let id = home.start_with(&["--timeout", "400ms"], &script);
@@ -19,7 +19,7 @@ fn a_task_that_runs_too_long_is_timed_out() {
     home.wait_until_empty(SOON);
 }
 
-/// Runs a script under a limit until it was quick enough to be `ready` before that struck; returns the task.
+/// Runs a script under a limit until one run printed `ready` before the limit; returns that task.
 fn struck_when_ready(home: &Home, script: &str) -> Value {
     wait_until(SOON, "it is ready before its limit", || {
         let id = home.start_with(&["--timeout", "400ms"], script);
@@ -29,7 +29,7 @@ fn struck_when_ready(home: &Home, script: &str) -> Value {
 }
 
 #[test]
-fn a_task_that_ignores_its_limit_is_killed_after_the_shorter_grace_period() {
+fn a_timed_out_task_that_ignores_sigterm_is_killed_after_the_timeout_grace_period() {
     let task = struck_when_ready(&home(), children::STUBBORN);
     assert_eq!(task["status"], "timed_out", "{task}");
     assert!(is_signal(&task["signal"], 9), "{task}");
@@ -38,14 +38,14 @@ fn a_task_that_ignores_its_limit_is_killed_after_the_shorter_grace_period() {
 }
 
 #[test]
-fn a_task_that_tidies_up_after_its_limit_is_still_timed_out() {
+fn a_task_that_exits_after_its_time_limit_is_still_timed_out() {
     let home = home().with_env("MEANWHILE_KILL_TIMEOUT_GRACE_MS", "60000");
     let task = struck_when_ready(&home, "trap 'exit 0' TERM; echo ready; while :; do sleep 0.05; done");
     assert_eq!((&task["status"], &task["exit_code"]), (&"timed_out".into(), &0.into()), "{task}");
 }
 
 #[test]
-fn a_task_within_its_limit_is_left_alone() {
+fn a_task_within_its_time_limit_is_not_killed() {
     let home = home();
     let task = home.ended(&home.start_with(&["--timeout", "1h", "--deadline", "2h"], "exit 3"));
     assert_eq!((&task["status"], &task["exit_code"]), (&"failed".into(), &3.into()), "{task}");
@@ -81,7 +81,7 @@ fn a_run_limit_does_not_count_time_in_the_queue() {
     assert!(task["duration_ms"].as_u64().unwrap() >= 600, "{task}");
 }
 
-/// Returns the stalls that were seen so far.
+/// Returns the stall events so far.
 fn stalls(home: &Home) -> Vec<Value> {
     let mut events = home.mw(["watch", "--no-follow"]).exits(0).json_lines();
     events.retain(|event| event["event"] == "stalled");
@@ -93,10 +93,10 @@ fn stall_home() -> Home {
 }
 
 #[test]
-fn silence_after_a_prompt_is_told() {
+fn silence_after_a_prompt_is_reported_as_a_stall() {
     let home = stall_home();
     let id = home.start("printf 'Overwrite it? (y/n) '; exec sleep 600");
-    let found = wait_until(SOON, "a stall is told", || stalls(&home).pop());
+    let found = wait_until(SOON, "a stall is reported", || stalls(&home).pop());
     assert_eq!(found["task"], id.as_str(), "{found}");
     assert!(found.to_string().contains("(y/n)"), "{found}");
     assert_eq!(home.status(&id)["status"], "running");
@@ -109,18 +109,18 @@ fn silence_without_a_prompt_is_no_stall() {
     // A later task that does stall shows that the time for the first has passed.
     home.until_logged(&quiet, "compiling");
     let asking = home.start("printf 'Password: '; exec sleep 600");
-    let found = wait_until(SOON, "a stall is told", || stalls(&home).pop());
+    let found = wait_until(SOON, "a stall is reported", || stalls(&home).pop());
     assert_eq!(found["task"], asking.as_str(), "{found}");
     assert_eq!(stalls(&home).len(), 1);
 }
 
 #[test]
-fn one_prompt_is_told_once() {
+fn a_prompt_is_reported_as_a_stall_once() {
     let home = stall_home();
     let first = home.start("printf 'Continue? (y/n) '; exec sleep 600");
-    wait_until(SOON, "a stall is told", || stalls(&home).pop());
+    wait_until(SOON, "a stall is reported", || stalls(&home).pop());
     let second = home.start("printf 'Continue? (y/n) '; exec sleep 600");
-    wait_until(SOON, "another is told", || {
+    wait_until(SOON, "another stall is reported", || {
         stalls(&home).into_iter().find(|event| event["task"] == second.as_str())
     });
     let of_first = stalls(&home).iter().filter(|event| event["task"] == first.as_str()).count();
@@ -128,26 +128,26 @@ fn one_prompt_is_told_once() {
 }
 
 #[test]
-fn the_next_prompt_is_told_again() {
+fn the_next_prompt_is_reported_as_a_new_stall() {
     let home = stall_home();
     let ask = "printf 'Sure? (y/n) '; read answer;";
     let id = home.start_with(&["--stdin"], &format!("{ask} {ask} exit 0"));
-    wait_until(SOON, "the first is told", || (stalls(&home).len() == 1).then_some(()));
+    wait_until(SOON, "the first is reported", || (stalls(&home).len() == 1).then_some(()));
     let _ = home.mw(["input", &id, "y"]).ok();
-    wait_until(SOON, "the second is told", || (stalls(&home).len() == 2).then_some(()));
+    wait_until(SOON, "the second is reported", || (stalls(&home).len() == 2).then_some(()));
     let _ = home.mw(["input", &id, "y"]).ok();
     assert_eq!(home.ended(&id)["exit_code"], 0);
 }
 
 #[test]
-fn a_task_that_goes_on_printing_does_not_stall() {
-    // On a busy machine one that goes on printing may be silent for as long, and then it is rightly told.
+fn a_task_that_keeps_printing_does_not_stall() {
+    // On a busy machine a task that keeps printing may be silent for so long, and then a stall is correct.
     wait_until(SOON, "a time in which it was never kept from printing", || {
         let home = home().with_env("MEANWHILE_STALL_MS", "1000");
         let busy = "while [ ! -e go ]; do echo 'again? (y/n)'; sleep 0.05; done; exit 0";
         let id = home.start(busy);
         let asking = home.start("printf 'Password: '; exec sleep 600");
-        wait_until(SOON, "the silent one is told", || {
+        wait_until(SOON, "the silent one is reported", || {
             stalls(&home).into_iter().find(|event| event["task"] == asking.as_str())
         });
         home.open("go");

@@ -1,4 +1,4 @@
-//! Limits of the shell that a task is started from (`ulimit`): they hold for the task, and its watchers live with them.
+//! Limits inherited from the shell (`ulimit`): they apply to the task, and its supervisors cope with them.
 
 use std::io::Write;
 use std::os::unix::net::UnixStream;
@@ -15,7 +15,7 @@ fn start_limited(home: &Home, limits: &str, options: &str, script: &str) -> Stri
     shell.arg("-c").arg(&line).run().exits(0).json()["id"].as_str().unwrap().to_owned()
 }
 
-/// Waits until somebody listens, which is a moment after the socket is there.
+/// Waits until the supervisor listens, which is shortly after the socket exists.
 fn connect(control: &Path) -> UnixStream {
     wait_until(SOON, "it can be asked", || UnixStream::connect(control).ok())
 }
@@ -25,7 +25,7 @@ fn journal(home: &Home, id: &str) -> String {
 }
 
 #[test]
-fn a_limit_on_the_size_of_files_costs_output_and_nothing_else() {
+fn an_inherited_file_size_limit_only_drops_output() {
     let home = home();
     let script = format!("head -c 3000000 /dev/zero; touch printed; {}; exit 3", children::gate("go"));
     // Half a KiB each.
@@ -42,7 +42,7 @@ fn a_limit_on_the_size_of_files_costs_output_and_nothing_else() {
 }
 
 #[test]
-fn a_task_still_gets_the_signals_of_its_limits() {
+fn a_task_gets_the_signals_of_its_inherited_limits() {
     let home = home();
     let script =
         "trap 'echo too large; exit 5' XFSZ; head -c 3000000 /dev/zero > file; echo status $?; kill -XFSZ $$";
@@ -53,18 +53,18 @@ fn a_task_still_gets_the_signals_of_its_limits() {
 }
 
 #[test]
-fn few_descriptors_keep_nobody_from_killing_the_whole_tree() {
+fn few_descriptors_do_not_prevent_a_kill_of_the_whole_tree() {
     let home = home();
     let script = format!("{}\nulimit -n > limit; exec sleep 600", children::leave_double_fork("kid"));
     let id = start_limited(&home, "ulimit -n 30", "", &script);
     let (pid, kid) = (home.pid(&id), home.pid_in("kid"));
     assert_eq!(home.lines_in("limit", 1), "30\n");
     let control = home.task_dir(&id).join("control");
-    // More than it can have open; who is sent away looks by itself.
+    // More connections than it can accept; clients without a connection poll.
     let waiting: Vec<_> = (0..60)
         .map(|_| {
             let mut stream = connect(&control);
-            // Who was sent away already cannot say anything any more.
+            // A closed connection cannot send.
             stream.write_all(b"{\"v\":1,\"op\":\"wait\"}\n").ok();
             stream
         })
@@ -77,7 +77,7 @@ fn few_descriptors_keep_nobody_from_killing_the_whole_tree() {
 }
 
 #[test]
-fn few_descriptors_end_no_task_that_prints_much_for_ever() {
+fn few_descriptors_do_not_block_a_task_with_much_output() {
     let home = home();
     for limit in [20, 22, 23, 24, 26, 28] {
         let script = format!("{} | dd obs=300k 2>/dev/null; exit 5", children::numbers(300_000));
@@ -90,7 +90,7 @@ fn few_descriptors_end_no_task_that_prints_much_for_ever() {
 }
 
 #[test]
-fn few_descriptors_hide_no_survivor() {
+fn few_descriptors_do_not_hide_survivors() {
     let home = home();
     let script = format!("{}\nread go; exit 0", children::leave_double_fork("kid"));
     let id = start_limited(&home, "ulimit -n 30", "--stdin", &script);

@@ -21,7 +21,7 @@ fn time(task: &Value, field: &str) -> Timestamp {
 }
 
 #[test]
-fn every_field_is_there_in_every_state() {
+fn every_state_has_all_fields() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
     let over = home.start("exit 3");
     home.ended(&over);
@@ -36,7 +36,7 @@ fn every_field_is_there_in_every_state() {
 }
 
 #[test]
-fn what_is_not_known_is_null() {
+fn unknown_values_are_null() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
     let (running, pending) = (home.start(children::SLEEPER), home.start("true"));
     let task = home.status(&pending);
@@ -52,19 +52,19 @@ fn what_is_not_known_is_null() {
 }
 
 #[test]
-fn a_finished_task_has_times_that_fit() {
+fn the_times_of_a_finished_task_are_consistent() {
     assert_times_fit("sleep 0.3; exit 3");
 }
 
 #[test]
-fn the_times_of_a_task_that_printed_much_fit_too() {
-    // As much as is counted line by line when it ends.
+fn the_times_of_a_task_with_much_output_are_consistent() {
+    // Enough output that counting its lines at the end takes time.
     assert_times_fit(&format!("{}; sleep 0.3; exit 3", children::numbers(2_000_000)));
 }
 
 fn assert_times_fit(script: &str) {
     let home = home();
-    // Two clocks are read one after the other; on a busy machine much may lie between.
+    // Two clocks are read one after the other; on a busy machine the difference can be large.
     wait_until(SOON, "a duration that fits the times", || {
         let task = home.ended(&home.start_with(&["--cap", "0"], script));
         let (created, started, ended) =
@@ -78,7 +78,7 @@ fn assert_times_fit(script: &str) {
 }
 
 #[test]
-fn a_task_says_who_it_is() {
+fn status_has_kind_session_command_and_cause() {
     let home = home();
     let task = home.ended(&home.start("exit 3"));
     assert_eq!(task["kind"], "shell", "{task}");
@@ -99,7 +99,7 @@ fn an_empty_home_lists_nothing() {
 }
 
 #[test]
-fn live_tasks_come_first_and_then_the_newest() {
+fn running_tasks_are_listed_first_then_the_newest() {
     let home = home();
     let live = home.start(children::SLEEPER);
     let (old, new) = (home.start("true"), home.start("true"));
@@ -109,7 +109,7 @@ fn live_tasks_come_first_and_then_the_newest() {
 }
 
 #[test]
-fn a_list_is_cut_and_says_how_many_there_are() {
+fn a_shortened_list_has_the_total() {
     let home = home();
     let ids: Vec<_> = (0..53).map(|_| home.start("true")).collect();
     wait_until(SOON, "all are over", || {
@@ -123,12 +123,12 @@ fn a_list_is_cut_and_says_how_many_there_are() {
 }
 
 #[test]
-fn a_list_can_be_narrowed_by_status() {
+fn a_list_can_be_filtered_by_status() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
     let (good, bad) = (home.start("exit 0"), home.start("exit 1"));
     home.ended(&good);
     home.ended(&bad);
-    // A slot is let go of a moment after the end is on record.
+    // A slot is freed shortly after the end is recorded.
     home.wait_until_empty(SOON);
     let (running, pending) = (home.start(children::SLEEPER), home.start("true"));
     assert_eq!(listed(&home, &["--status", "completed"]), [good.as_str()]);
@@ -140,7 +140,7 @@ fn a_list_can_be_narrowed_by_status() {
 }
 
 #[test]
-fn a_list_can_be_narrowed_by_batch_name_kind_and_session() {
+fn a_list_can_be_filtered_by_batch_name_kind_and_session() {
     let home = home();
     let batch = home.start_with(&["--batch", "b1"], "true");
     let named = home.start_with(&["--name", "n1"], "true");
@@ -157,7 +157,7 @@ fn a_list_can_be_narrowed_by_batch_name_kind_and_session() {
 }
 
 #[test]
-fn the_total_counts_what_fits_the_filter() {
+fn the_total_counts_the_tasks_that_match_the_filter() {
     let home = home();
     let _ = home.ended(&home.start("true"));
     let _ = home.ended(&home.start("false"));
@@ -189,7 +189,7 @@ fn output_bytes_grow_while_a_task_runs() {
 }
 
 #[test]
-fn people_see_a_table_without_colour_or_escapes() {
+fn the_table_in_a_pipe_has_no_colour_or_escapes() {
     let home = home();
     let id = home.start_with(&["--name", "builder"], r"printf '\033[31mred\n'; exit 3");
     home.ended(&id);
@@ -202,7 +202,7 @@ fn people_see_a_table_without_colour_or_escapes() {
 }
 
 #[test]
-fn a_command_with_control_characters_cannot_disturb_the_table() {
+fn control_characters_in_a_command_do_not_disturb_the_table() {
     let home = home();
     let id = home.start("true '\u{1b}[2Jx\ny'");
     home.ended(&id);
@@ -211,7 +211,7 @@ fn a_command_with_control_characters_cannot_disturb_the_table() {
 }
 
 #[test]
-fn progress_of_the_form_n_of_m_is_told() {
+fn progress_of_the_form_n_of_m_is_recognised() {
     let home = home();
     let id = home.start(&format!("echo '[3/12] compiling'; {}", children::SLEEPER));
     home.until_logged(&id, "compiling");
@@ -224,7 +224,7 @@ fn progress_of_the_form_n_of_m_is_told() {
 }
 
 #[test]
-fn progress_for_terminals_is_told() {
+fn terminal_progress_sequences_are_recognised() {
     let home = home();
     let id = home.start(&format!("printf '\\033]9;4;1;42\\007'; echo x; {}", children::SLEEPER));
     home.until_logged(&id, "x\n");

@@ -1,4 +1,4 @@
-//! Four lines that name the task, at the head of its log and outside of its output.
+//! The log header: four lines before the output that name the task.
 
 use std::fs;
 
@@ -13,7 +13,7 @@ fn with_header() -> Home {
     home().with_env("MEANWHILE_OUTPUT_LOG_HEADER", "true")
 }
 
-/// Returns the file as it is, cut behind its fourth line.
+/// Returns the log, split after its fourth line.
 fn parts(home: &Home, id: &str) -> (String, Vec<u8>) {
     let bytes = fs::read(home.task_dir(id).join(LOG_FILE)).unwrap();
     let ends = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
@@ -39,7 +39,7 @@ fn assert_is_header(header: &str, id: &str, command: &str) {
 }
 
 #[test]
-fn a_log_begins_with_four_lines_only_when_asked_to() {
+fn a_log_has_a_header_of_four_lines_only_when_requested() {
     let (plain, headed) = (home(), with_header());
     let id = plain.start("echo one");
     plain.ended(&id);
@@ -51,9 +51,9 @@ fn a_log_begins_with_four_lines_only_when_asked_to() {
     assert_eq!(rest, b"one\ntwo\n");
 }
 
-/// One that has waited in the queue did not start when it was asked for.
+/// A queued run starts later than its request.
 #[test]
-fn the_header_says_when_the_run_began() {
+fn the_header_has_the_start_time_of_the_run() {
     let home = with_header().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
     let first = home.start(&children::gated("go", 0));
     let second = home.start("echo one");
@@ -68,7 +68,7 @@ fn the_header_says_when_the_run_began() {
 }
 
 #[test]
-fn a_task_that_prints_nothing_has_the_lines_too() {
+fn a_log_without_output_has_the_header() {
     let home = with_header();
     let id = home.start("true");
     assert_eq!(home.ended(&id)["output_bytes"], 0);
@@ -78,7 +78,7 @@ fn a_task_that_prints_nothing_has_the_lines_too() {
 }
 
 #[test]
-fn a_script_of_several_lines_still_gives_four() {
+fn a_script_of_several_lines_has_a_header_of_four_lines() {
     let home = with_header();
     let id = home.start("echo one\necho two\n");
     home.ended(&id);
@@ -88,7 +88,7 @@ fn a_script_of_several_lines_still_gives_four() {
 }
 
 #[test]
-fn offsets_begin_behind_the_header() {
+fn offsets_begin_after_the_header() {
     let home = with_header();
     let id = home.start("echo one; echo two");
     let task = home.ended(&id);
@@ -102,7 +102,7 @@ fn offsets_begin_behind_the_header() {
 }
 
 #[test]
-fn no_way_of_reading_shows_the_header() {
+fn no_read_command_shows_the_header() {
     let home = with_header();
     let id = home.start("echo one; echo two; echo three >&2");
     home.ended(&id);
@@ -138,7 +138,7 @@ fn a_search_does_not_find_the_header() {
 }
 
 #[test]
-fn streams_are_told_apart_behind_the_header_while_the_task_runs() {
+fn streams_are_separated_after_the_header_while_the_task_runs() {
     let home = with_header();
     let script = format!("{}; {}; echo last", children::both_streams(50), children::gate("go"));
     let id = home.start(&script);
@@ -181,7 +181,7 @@ fn a_capped_log_keeps_its_header_and_its_offsets() {
 }
 
 #[test]
-fn a_task_that_waited_has_the_header_whoever_launches_it() {
+fn a_queued_task_has_the_header_whichever_process_launches_it() {
     let home = home();
     let start = |script: &str| {
         let command = home.command(["start", "--json", script]).env("MEANWHILE_OUTPUT_LOG_HEADER", "true");
@@ -198,7 +198,7 @@ fn a_task_that_waited_has_the_header_whoever_launches_it() {
 }
 
 #[test]
-fn every_run_has_a_header_of_its_own() {
+fn every_run_has_its_own_header() {
     let home = with_header();
     let id = home.start("echo one");
     home.ended(&id);
@@ -211,7 +211,7 @@ fn every_run_has_a_header_of_its_own() {
 }
 
 #[test]
-fn a_header_takes_nothing_from_a_small_cap() {
+fn the_header_does_not_count_towards_a_small_cap() {
     for length in [10, 110, 400, 2000] {
         let home = with_header();
         let comment = "x".repeat(length);

@@ -1,12 +1,13 @@
 //! Black-box tests of the engine through the `mw` command, one module per group of commands.
 //!
-//! Each test has a home of its own, waits for conditions with deadlines, and knows nothing but
+//! Each test has a separate home, waits for conditions with deadlines, and uses only
 //! `docs/cli.md`, the JSON contract and the files of a task's directory.
 #![forbid(unsafe_code)]
 #![expect(clippy::unwrap_used, reason = "helpers run in tests only, where a broken assumption ends the test")]
 
 mod answers;
 mod approval;
+mod approval_history;
 mod bad_ids;
 mod bad_input;
 mod bad_places;
@@ -73,6 +74,7 @@ mod settings_profile;
 mod settings_project;
 mod settings_refused;
 mod settings_tools;
+mod settle_turn;
 mod setup;
 mod setup_files;
 mod spawn;

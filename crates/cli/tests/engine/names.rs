@@ -1,11 +1,11 @@
-//! Names of live tasks.
+//! Names of running tasks.
 
 use mw_testkit::{alive, children};
 
 use crate::home;
 
 #[test]
-fn a_name_stands_for_its_task() {
+fn a_task_is_found_by_its_name() {
     let home = home();
     let id = home.start_with(&["--name", "dev-server"], children::SLEEPER);
     assert_eq!(home.status("dev-server")["id"], id.as_str());
@@ -14,7 +14,7 @@ fn a_name_stands_for_its_task() {
 }
 
 #[test]
-fn a_name_that_is_live_is_refused() {
+fn the_name_of_a_running_task_is_refused() {
     let home = home();
     let id = home.start_with(&["--name", "dev"], children::SLEEPER);
     for extra in [&[][..], &["--if-running", "refuse"]] {
@@ -27,7 +27,7 @@ fn a_name_that_is_live_is_refused() {
 }
 
 #[test]
-fn the_task_that_runs_already_can_be_returned() {
+fn if_running_can_return_the_running_task() {
     let home = home();
     let id = home.start_with(&["--name", "dev"], children::SLEEPER);
     let pid = home.pid(&id);
@@ -38,7 +38,7 @@ fn the_task_that_runs_already_can_be_returned() {
 }
 
 #[test]
-fn the_task_that_runs_already_can_be_restarted() {
+fn if_running_can_restart_the_running_task() {
     let home = home();
     let id = home.start_with(&["--name", "dev"], children::SLEEPER);
     let before = home.pid(&id);
@@ -52,7 +52,7 @@ fn the_task_that_runs_already_can_be_restarted() {
 }
 
 #[test]
-fn what_runs_is_not_restarted_for_a_call_that_asks_for_something_else() {
+fn a_running_task_is_not_restarted_for_a_different_command() {
     let home = home();
     let id = home.start_with(&["--name", "dev"], children::SLEEPER);
     let pid = home.pid(&id);
@@ -68,7 +68,7 @@ fn what_runs_is_not_restarted_for_a_call_that_asks_for_something_else() {
 }
 
 #[test]
-fn a_name_is_free_again_when_its_task_is_over() {
+fn a_name_is_free_when_its_task_has_ended() {
     let home = home();
     for code in [3, 4] {
         let id = home.start_with(&["--name", "build"], &format!("exit {code}"));
@@ -78,7 +78,7 @@ fn a_name_is_free_again_when_its_task_is_over() {
 }
 
 #[test]
-fn a_pending_task_holds_its_name() {
+fn a_queued_task_holds_its_name() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
     let _first = home.start(children::SLEEPER);
     let _second = home.start_with(&["--name", "dev"], "true");
@@ -86,7 +86,7 @@ fn a_pending_task_holds_its_name() {
 }
 
 #[test]
-fn two_sessions_may_use_one_name() {
+fn two_sessions_can_use_the_same_name() {
     let home = home();
     let mut ids = Vec::new();
     for session in ["one", "two"] {
@@ -103,7 +103,7 @@ fn two_sessions_may_use_one_name() {
 }
 
 #[test]
-fn of_two_starts_at_once_one_gets_the_name() {
+fn one_of_two_concurrent_starts_gets_the_name() {
     let home = home();
     let args = ["start", "--json", "--name", "dev", children::SLEEPER];
     let both: Vec<_> = (0..6).map(|_| home.command(args).spawn()).collect();
@@ -114,7 +114,7 @@ fn of_two_starts_at_once_one_gets_the_name() {
 }
 
 #[test]
-fn a_name_that_could_stand_for_another_task_is_refused() {
+fn a_name_that_can_be_an_id_or_handle_is_refused() {
     let home = home();
     let id = home.start(children::SLEEPER);
     let suffix = id.strip_prefix("bash-").unwrap();
@@ -132,7 +132,7 @@ fn a_name_that_could_stand_for_another_task_is_refused() {
 }
 
 #[test]
-fn a_task_with_a_name_is_shown_by_its_name_first() {
+fn a_named_task_is_shown_with_its_name_first() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
     let done = home.start_with(&["--name", "quick"], "true");
     let waited = home.mw(["wait", "quick"]).ok();
@@ -141,7 +141,7 @@ fn a_task_with_a_name_is_shown_by_its_name_first() {
     let id = home.start_with(&["--name", "web"], children::SLEEPER);
     let run = home.command(["run", "--name", "next", "true"]).spawn();
     let first = mw_testkit::wait_until(mw_testkit::SOON, "what is in its way is named", || {
-        Some(run.complained()).filter(|said| said.contains("slots are in use"))
+        Some(run.stderr_text()).filter(|said| said.contains("slots are in use"))
     });
     assert!(first.contains("next is queued") && first.contains("(web)"), "{first}");
     let killed = home.mw(["kill", "web"]).ok();
@@ -149,9 +149,9 @@ fn a_task_with_a_name_is_shown_by_its_name_first() {
     assert_eq!(run.wait().code, Some(0));
 }
 
-/// People know their tasks by names, so an error has both.
+/// People know their tasks by name, and programs by id.
 #[test]
-fn an_error_names_a_task_as_the_person_did() {
+fn an_error_has_the_given_name_and_the_id() {
     let home = home();
     let id = home.start_with(&["--name", "web"], "exit 3");
     home.ended(&id);

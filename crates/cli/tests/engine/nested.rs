@@ -1,4 +1,4 @@
-//! Tasks that are started inside a task: they are tasks of their own.
+//! Tasks started inside a task are separate tasks.
 
 use mw_testkit::contract::{RECEIPT_FIELDS, count, has_fields, pids};
 use mw_testkit::{Home, SOON, alive, children, wait_until};
@@ -24,7 +24,7 @@ fn running_named(home: &Home, name: &str) -> String {
     })
 }
 
-/// Starts a task that starts another; both live on. Returns the outer and the inner one.
+/// Starts a task that starts another; both keep running. Returns the outer and the inner one.
 fn outer_and_inner(home: &Home) -> (String, String) {
     let outer = home.start(&format!("{}; exec sleep 600", start_named("inner", children::SLEEPER)));
     let inner = running_named(home, "inner");
@@ -39,7 +39,7 @@ fn assert_supervised(home: &Home, id: &str, pid: u32) {
 }
 
 #[test]
-fn killing_the_outer_leaves_the_inner_running_and_supervised() {
+fn killing_an_outer_task_leaves_its_inner_running_and_supervised() {
     let home = nesting();
     let (outer, inner) = outer_and_inner(&home);
     let (outer_pid, inner_pid) = (home.pid(&outer), home.pid(&inner));
@@ -55,7 +55,7 @@ fn killing_the_outer_leaves_the_inner_running_and_supervised() {
 }
 
 #[test]
-fn the_inner_is_killed_with_a_full_receipt_after_the_outer() {
+fn an_inner_task_can_be_killed_after_its_outer() {
     let home = nesting();
     let (outer, inner) = outer_and_inner(&home);
     let pid = home.pid(&inner);
@@ -73,7 +73,7 @@ fn the_inner_is_killed_with_a_full_receipt_after_the_outer() {
 }
 
 #[test]
-fn the_end_of_the_outer_does_not_count_the_inner_as_a_survivor() {
+fn an_inner_task_is_no_survivor_of_its_outer() {
     let home = nesting();
     let outer = home.start(&format!("{}; exit 3", start_named("inner", children::SLEEPER)));
     let task = home.ended(&outer);
@@ -88,7 +88,7 @@ fn the_end_of_the_outer_does_not_count_the_inner_as_a_survivor() {
 }
 
 #[test]
-fn a_survivor_of_the_outer_is_told_from_the_inner() {
+fn survivors_of_an_outer_task_are_distinguished_from_its_inner_task() {
     let home = nesting();
     let script = format!(
         "{}\n{}\nwhile [ ! -e kid ]; do :; done; exit 0",
@@ -107,7 +107,7 @@ fn a_survivor_of_the_outer_is_told_from_the_inner() {
 }
 
 #[test]
-fn killing_the_inner_leaves_the_outer() {
+fn killing_an_inner_task_spares_its_outer() {
     let home = nesting();
     let (outer, inner) = outer_and_inner(&home);
     let pid = home.pid(&outer);
@@ -119,9 +119,9 @@ fn killing_the_inner_leaves_the_outer() {
 }
 
 #[test]
-fn the_inners_whole_tree_stays_and_goes_with_the_inner() {
+fn the_process_tree_of_an_inner_task_ends_only_with_it() {
     let home = nesting();
-    // The script stands in quotes twice over, so it lies in a file.
+    // The script would need nested quotes, so it is in a file.
     let leave = [children::leave_setsid("a"), children::leave_double_fork("b")];
     std::fs::write(home.work().join("tree.sh"), format!("{}\nexec sleep 600\n", leave.join("\n"))).unwrap();
     let outer = home.start(&format!("{}; exec sleep 600", start_named("inner", "exec sh tree.sh")));
@@ -138,7 +138,7 @@ fn the_inners_whole_tree_stays_and_goes_with_the_inner() {
 }
 
 #[test]
-fn of_three_in_each_other_the_middle_one_goes_alone() {
+fn the_middle_of_three_nested_tasks_is_killed_alone() {
     let home = nesting();
     std::fs::write(
         home.work().join("middle.sh"),
@@ -155,7 +155,7 @@ fn of_three_in_each_other_the_middle_one_goes_alone() {
 }
 
 #[test]
-fn an_inner_task_keeps_its_own_ending() {
+fn an_inner_task_has_its_own_exit_code() {
     let home = nesting();
     let script = format!("echo in; {}; exit 7", children::gate("go"));
     let outer = home.start(&format!("{}; exit 0", start_named("inner", &script)));
@@ -170,7 +170,7 @@ fn an_inner_task_keeps_its_own_ending() {
 }
 
 #[test]
-fn an_inner_task_knows_its_own_id() {
+fn an_inner_task_has_its_own_id_in_the_environment() {
     let home = nesting();
     std::fs::write(home.work().join("tell.sh"), "echo $MEANWHILE_TASK_ID\n").unwrap();
     let outer = home.start(&format!("{}; echo $MEANWHILE_TASK_ID", start_named("inner", "exec sh tell.sh")));
@@ -183,7 +183,7 @@ fn an_inner_task_knows_its_own_id() {
 }
 
 #[test]
-fn an_inner_task_waits_for_a_slot_that_the_outer_holds() {
+fn an_inner_task_waits_for_the_slot_of_its_outer() {
     let home = nesting().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
     let _outer = home.start(&format!("{}; {}", start_named("inner", "touch ran"), children::gate("go")));
     wait_until(SOON, "the inner is asked for", || {
@@ -194,9 +194,9 @@ fn an_inner_task_waits_for_a_slot_that_the_outer_holds() {
     home.file("ran");
 }
 
-/// An upgrade puts other files in the place of those that are executed.
+/// An upgrade replaces the files of running executables.
 #[test]
-fn an_outer_of_another_build_leaves_the_inner_alone() {
+fn killing_an_outer_task_of_another_build_spares_its_inner() {
     let home = nesting();
     let old = home.work().join("mw-old");
     std::fs::create_dir(&old).unwrap();
@@ -211,7 +211,10 @@ fn an_outer_of_another_build_leaves_the_inner_alone() {
     let inner_pid = home.pid(&inner);
     let outer_pid = home.pid(&outer);
     wait_until(SOON, "the outer has done with starting", || {
-        mw_testkit::processes::words(outer_pid).first().is_some_and(|word| word == "sleep").then_some(())
+        mw_testkit::processes::command_line(outer_pid)
+            .first()
+            .is_some_and(|word| word == "sleep")
+            .then_some(())
     });
     std::fs::remove_dir_all(&old).unwrap();
     let receipt = home.mw(["kill", "--json", &outer]).exits(0).json();
@@ -221,14 +224,14 @@ fn an_outer_of_another_build_leaves_the_inner_alone() {
 }
 
 #[test]
-fn what_settles_the_inner_is_no_survivor_of_the_outer() {
+fn the_settle_command_of_an_inner_task_is_no_survivor_of_its_outer() {
     let hook = "while [ ! -e settled ]; do sleep 0.02; done";
     let home = nesting().with_env("MEANWHILE_HOOKS_EXIT", hook);
     let outer = home.start(&format!("{}; {}; exit 0", start_named("inner", "true"), children::gate("end")));
     let supervisor = home.pair(&outer).supervisor;
     wait_until(SOON, "the inner is being settled", || {
         let settles = |pid: &u32| {
-            mw_testkit::processes::words(*pid).get(1).is_some_and(|word| word == "settle")
+            mw_testkit::processes::command_line(*pid).get(1).is_some_and(|word| word == "settle")
                 && mw_testkit::processes::stat(*pid).is_some_and(|stat| stat.parent == supervisor)
         };
         home.tagged().into_iter().find(settles)

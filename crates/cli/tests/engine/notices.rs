@@ -1,4 +1,4 @@
-//! `mw notices`: a session's owner is told of every ending, once, in the order in which they came.
+//! `mw notices`: every end notification is delivered to the owner once, in order.
 
 use mw_testkit::Home;
 use serde_json::Value;
@@ -11,7 +11,7 @@ fn start(home: &Home, session: &str, script: &str) -> String {
 }
 
 fn wait(home: &Home, id: &str) {
-    // It exits with the task's own code.
+    // It exits with the code of the task.
     let _ = home.mw(["wait", id]);
 }
 
@@ -25,21 +25,21 @@ fn tasks(notices: &[Value]) -> Vec<&str> {
 }
 
 #[test]
-fn endings_are_told_once_and_in_the_order_in_which_they_came() {
+fn end_notifications_are_delivered_once_in_order() {
     let home = home();
     let slow = start(&home, "s", &mw_testkit::children::gated("go", 7));
     let quick = start(&home, "s", "exit 3");
     wait(&home, &quick);
     home.open("go");
     wait(&home, &slow);
-    let told = notices(&home, "s", &[]);
-    assert_eq!(tasks(&told), [quick.as_str(), &slow]);
-    assert_eq!((&told[0]["status"], &told[0]["exit_code"]), (&"failed".into(), &3.into()));
+    let delivered = notices(&home, "s", &[]);
+    assert_eq!(tasks(&delivered), [quick.as_str(), &slow]);
+    assert_eq!((&delivered[0]["status"], &delivered[0]["exit_code"]), (&"failed".into(), &3.into()));
     assert_eq!(notices(&home, "s", &[]), Vec::<Value>::new());
 }
 
 #[test]
-fn a_peek_leaves_them_to_be_told() {
+fn a_peek_delivers_nothing() {
     let home = home();
     let id = start(&home, "s", "true");
     wait(&home, &id);
@@ -48,7 +48,7 @@ fn a_peek_leaves_them_to_be_told() {
 }
 
 #[test]
-fn sessions_are_told_of_their_own_tasks_only_and_nobody_of_those_outside() {
+fn sessions_get_notifications_of_their_own_tasks_only() {
     let home = home();
     let mine = start(&home, "mine", "true");
     let outside = home.start("true");
@@ -62,7 +62,7 @@ fn sessions_are_told_of_their_own_tasks_only_and_nobody_of_those_outside() {
 }
 
 #[test]
-fn the_block_escapes_what_the_command_holds_and_tells_the_outcome() {
+fn the_notification_block_escapes_the_command_and_has_the_outcome() {
     let home = home();
     let script = "echo '<b> & </task-notification>'; echo 'test result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out'";
     let id = start(&home, "s", script);
@@ -74,17 +74,17 @@ fn the_block_escapes_what_the_command_holds_and_tells_the_outcome() {
 }
 
 #[test]
-fn a_kill_by_somebody_else_is_told_with_its_signal() {
+fn a_kill_by_another_process_is_notified_with_its_signal() {
     let home = home().with_env("MEANWHILE_KILL_GRACE_MS", "60000");
     let id = start(&home, "s", "sleep 600");
     home.mw(["kill", &id]).ok();
-    let told = notices(&home, "s", &[]);
-    assert_eq!(told[0]["status"], "cancelled");
-    assert!(told[0]["summary"].as_str().unwrap().contains("SIGTERM"), "{told:?}");
+    let delivered = notices(&home, "s", &[]);
+    assert_eq!(delivered[0]["status"], "cancelled");
+    assert!(delivered[0]["summary"].as_str().unwrap().contains("SIGTERM"), "{delivered:?}");
 }
 
 #[test]
-fn every_run_is_told() {
+fn every_run_has_an_end_notification() {
     let home = home();
     let id = start(&home, "s", "exit 4");
     wait(&home, &id);
@@ -95,11 +95,11 @@ fn every_run_is_told() {
 }
 
 #[test]
-fn a_deleted_database_tells_nothing_twice_and_forgets_nothing_untold() {
+fn deleting_the_database_neither_repeats_nor_loses_notifications() {
     let home = home();
-    let told = start(&home, "s", "true");
-    wait(&home, &told);
-    assert_eq!(tasks(&notices(&home, "s", &[])), [told.as_str()]);
+    let delivered = start(&home, "s", "true");
+    wait(&home, &delivered);
+    assert_eq!(tasks(&notices(&home, "s", &[])), [delivered.as_str()]);
     let untold = start(&home, "s", "false");
     wait(&home, &untold);
     home.wait_until_empty(mw_testkit::SOON);
@@ -116,18 +116,18 @@ fn delete_database(home: &Home) {
 }
 
 #[test]
-fn a_deleted_database_tells_no_stall_and_no_readiness_twice() {
+fn deleting_the_database_repeats_no_stall_or_readiness_notification() {
     let home = home().with_env("MEANWHILE_STALL_MS", "200");
     let args =
         ["start", "--json", "--ready-when", "^up", "echo up; printf 'Continue? (y/n) '; exec sleep 600"];
     let started = home.command(args).session("s").run().json();
     let id = started["id"].as_str().unwrap();
-    let mut told = Vec::new();
-    mw_testkit::wait_until(mw_testkit::SOON, "both are told", || {
-        told.extend(notices(&home, "s", &[]));
-        (told.len() == 2).then_some(())
+    let mut delivered = Vec::new();
+    mw_testkit::wait_until(mw_testkit::SOON, "both are notified", || {
+        delivered.extend(notices(&home, "s", &[]));
+        (delivered.len() == 2).then_some(())
     });
-    // The next time it is asked, it has an unfinished line in the file as well.
+    // The second time, the file has an incomplete line as well.
     let file = home.task_dir(id).join("told.news");
     let mut lines = std::fs::read_to_string(&file).unwrap();
     lines.push_str("stalled 1");
@@ -135,27 +135,27 @@ fn a_deleted_database_tells_no_stall_and_no_readiness_twice() {
     delete_database(&home);
     assert_eq!(notices(&home, "s", &[]), Vec::<Value>::new());
     home.mw(["kill", id]).ok();
-    let told = notices(&home, "s", &[]);
-    assert_eq!((told.len(), &told[0]["status"]), (1, &"cancelled".into()), "{told:?}");
+    let delivered = notices(&home, "s", &[]);
+    assert_eq!((delivered.len(), &delivered[0]["status"]), (1, &"cancelled".into()), "{delivered:?}");
 }
 
 #[test]
-fn a_stall_is_told_and_so_is_the_ending_after_it() {
+fn a_stall_and_the_later_end_are_both_notified() {
     let home = home().with_env("MEANWHILE_STALL_MS", "200");
     let id = start(&home, "s", "printf 'Continue? (y/n) '; exec sleep 600");
-    let told = mw_testkit::wait_until(mw_testkit::SOON, "the stall is told", || {
-        Some(notices(&home, "s", &[])).filter(|told| !told.is_empty())
+    let delivered = mw_testkit::wait_until(mw_testkit::SOON, "the stall is notified", || {
+        Some(notices(&home, "s", &[])).filter(|delivered| !delivered.is_empty())
     });
-    assert_eq!((&told[0]["status"], &told[0]["exit_code"]), (&"stalled".into(), &Value::Null));
-    assert!(told[0]["summary"].as_str().unwrap().contains("Continue? (y/n)"), "{told:?}");
+    assert_eq!((&delivered[0]["status"], &delivered[0]["exit_code"]), (&"stalled".into(), &Value::Null));
+    assert!(delivered[0]["summary"].as_str().unwrap().contains("Continue? (y/n)"), "{delivered:?}");
     home.mw(["kill", &id]).ok();
-    let told = notices(&home, "s", &[]);
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert_eq!(told[0]["status"], "cancelled");
+    let delivered = notices(&home, "s", &[]);
+    assert_eq!(delivered.len(), 1, "{delivered:?}");
+    assert_eq!(delivered[0]["status"], "cancelled");
 }
 
 #[test]
-fn what_an_agent_answered_is_in_the_notice_up_to_a_size() {
+fn the_notification_has_the_answer_of_an_agent_up_to_a_size() {
     let home = home();
     let agent = |script: &str| {
         let started = home.command(["start", "--json", "--kind", "agent", script]).session("s").run().json();
@@ -164,15 +164,15 @@ fn what_an_agent_answered_is_in_the_notice_up_to_a_size() {
     };
     agent("printf 'two lines\\nand <this>\\n'");
     agent("seq 1 2000");
-    let told = home.mw(["notices", "--session", "s"]).exits(0);
-    let text = String::from_utf8(told.stdout).unwrap();
+    let delivered = home.mw(["notices", "--session", "s"]).exits(0);
+    let text = String::from_utf8(delivered.stdout).unwrap();
     assert!(text.contains("<result>two lines\nand &lt;this&gt;</result>"), "{text}");
     assert!(text.contains("more bytes: read the output file]</result>"), "{text}");
     assert!(text.len() < 8 << 10, "{} bytes", text.len());
 }
 
 #[test]
-fn from_inside_a_session_another_ones_notices_stay_untold() {
+fn a_session_cannot_take_notifications_of_another() {
     let home = home();
     let started = home.command(["start", "--json", "true"]).session("mine").run().json();
     home.ended(started["id"].as_str().unwrap());
@@ -184,6 +184,6 @@ fn from_inside_a_session_another_ones_notices_stay_untold() {
         // A task that drops its session's variable still belongs to it.
         let _ = home.command(words).env("MEANWHILE_TASK_SESSION", "other").run().refusal(5);
     }
-    let told = home.command(["notices", "--json"]).session("mine").run().exits(0).json();
-    assert_eq!(told["notices"].as_array().map(Vec::len), Some(1), "{told}");
+    let delivered = home.command(["notices", "--json"]).session("mine").run().exits(0).json();
+    assert_eq!(delivered["notices"].as_array().map(Vec::len), Some(1), "{delivered}");
 }

@@ -1,4 +1,4 @@
-//! Spans on their way to a receiver: none is lost, and nobody waits for it.
+//! Export of spans: none is lost, and no command waits for the receiver.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -24,7 +24,7 @@ fn export_state(home: &Home) -> Value {
     home.mw(["traces", "--json"]).exits(0).json()["export"].clone()
 }
 
-/// Returns the processes of a home that settle, and so deliver.
+/// Returns the `mw settle` processes of a home, which export spans.
 fn settlers(home: &Home) -> Vec<u32> {
     let words = |pid: &u32| fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let settles = |pid: &u32| words(pid).split(|byte| *byte == 0).any(|word| word == b"settle");
@@ -82,7 +82,7 @@ fn test_background_task_with_otel() {
 }
 
 #[test]
-fn nothing_is_sent_when_it_is_switched_off() {
+fn nothing_is_exported_when_disabled() {
     let receiver = Receiver::new(Manner::Takes);
     let ways = [
         ("OTEL_SDK_DISABLED", "true"),
@@ -101,7 +101,7 @@ fn nothing_is_sent_when_it_is_switched_off() {
 }
 
 #[test]
-fn spans_wait_for_a_receiver_that_is_down_and_say_so() {
+fn spans_wait_for_an_unreachable_receiver_and_status_says_so() {
     let address = format!("127.0.0.1:{}", free_port());
     let endpoint = format!("http://{address}");
     let home = home().with_env(ENDPOINT, &endpoint);
@@ -112,10 +112,10 @@ fn spans_wait_for_a_receiver_that_is_down_and_say_so() {
     });
     assert_eq!((&state["waiting"], &state["error"]), (&2.into(), &"connection refused".into()));
     let text = home.mw(["traces"]).ok();
-    let told = format!("2 spans wait for export: connection refused ({endpoint}/v1/traces); last tried ");
-    assert!(text.contains(&told), "{text}");
+    let expected = format!("2 spans wait for export: connection refused ({endpoint}/v1/traces); last tried ");
+    assert!(text.contains(&expected), "{text}");
     let receiver = Receiver::listening(TcpListener::bind(address).unwrap(), Manner::Takes);
-    // The pause after a failure is not over at once; whichever ending comes after it delivers everything.
+    // After a failure there is a pause; the first end after it exports everything.
     let mut endings = 1;
     wait_until(SOON, "an ending delivers what waits", || {
         home.ended(&home.start("true"));
@@ -130,7 +130,7 @@ fn spans_wait_for_a_receiver_that_is_down_and_say_so() {
 }
 
 #[test]
-fn a_receiver_that_never_answers_delays_nobody() {
+fn a_receiver_that_never_answers_delays_no_command() {
     let receiver = Receiver::new(Manner::Silent);
     let home = home_of(&receiver).with_env("OTEL_EXPORTER_OTLP_TIMEOUT", "600000");
     let first = home.start("true");
@@ -148,14 +148,14 @@ fn a_receiver_that_never_answers_delays_nobody() {
 }
 
 #[test]
-fn a_deliverer_that_is_killed_leaves_its_spans_to_the_next() {
+fn spans_of_a_killed_exporter_are_exported_by_the_next() {
     let receiver = Receiver::new(Manner::Silent);
     let home = home_of(&receiver).with_env("OTEL_EXPORTER_OTLP_TIMEOUT", "600000");
     let first = home.start("true");
     home.ended(&first);
     receiver.until_asked();
     let settler = wait_until(SOON, "somebody delivers", || settlers(&home).first().copied());
-    home.slay(settler);
+    home.kill_process(settler);
     receiver.behaves(Manner::Takes);
     let second = home.start("true");
     home.ended(&second);
@@ -166,7 +166,7 @@ fn a_deliverer_that_is_killed_leaves_its_spans_to_the_next() {
 }
 
 #[test]
-fn what_was_sent_and_not_noted_is_sent_again() {
+fn spans_sent_but_not_recorded_are_sent_again() {
     let receiver = Receiver::new(Manner::Takes);
     let home = home_of(&receiver);
     let started = home.command(["start", "--json", "true"]).env("MEANWHILE_FAIL_AT", "spans-sent").run();
@@ -182,7 +182,7 @@ fn what_was_sent_and_not_noted_is_sent_again() {
 }
 
 #[test]
-fn many_endings_at_once_deliver_each_span_once() {
+fn concurrent_ends_export_each_span_once() {
     const TASKS: usize = 12;
     let receiver = Receiver::new(Manner::Takes);
     let home = home_of(&receiver).with_env("MEANWHILE_QUEUE_MAX_RUNNING", "20");
@@ -197,7 +197,7 @@ fn many_endings_at_once_deliver_each_span_once() {
 }
 
 #[test]
-fn a_task_started_by_somebody_else_s_end_is_delivered_where_its_starter_wanted() {
+fn a_queued_task_is_exported_with_the_settings_of_its_start() {
     let receiver = Receiver::new(Manner::Takes);
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
     let first = home.start(&children::gated("go", 0));
@@ -214,7 +214,7 @@ fn a_task_started_by_somebody_else_s_end_is_delivered_where_its_starter_wanted()
 }
 
 #[test]
-fn what_ends_in_the_queue_is_delivered_too() {
+fn a_task_that_ends_in_the_queue_is_exported() {
     let receiver = Receiver::new(Manner::Takes);
     let home = home_of(&receiver).with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
     let first = home.start("sleep 600");
@@ -231,14 +231,14 @@ fn what_ends_in_the_queue_is_delivered_too() {
 }
 
 #[test]
-fn what_ends_unseen_is_delivered_too() {
+fn a_task_that_ends_unobserved_is_exported() {
     let receiver = Receiver::new(Manner::Takes);
     let home = home_of(&receiver);
     let id = home.start("exec sleep 600");
     home.until_status(&id, "running");
     let pid = home.pid(&id);
-    home.slay_watchers(&id);
-    home.slay(pid);
+    home.kill_supervisors(&id);
+    home.kill_process(pid);
     let task = home.ended(&id);
     let spans = receiver.until_taken(2);
     let execute = spans.iter().find(|span| hex(&span.span_id) == task["span_id"].as_str().unwrap()).unwrap();
@@ -247,7 +247,7 @@ fn what_ends_unseen_is_delivered_too() {
 }
 
 #[test]
-fn what_waits_outlives_its_task_and_goes_when_asked() {
+fn waiting_spans_outlive_their_task_and_can_be_removed() {
     let receiver = Receiver::new(Manner::Busy);
     let home = home_of(&receiver).with_env("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer%20topsecret");
     let id = home.start("true");
@@ -268,7 +268,7 @@ fn what_waits_outlives_its_task_and_goes_when_asked() {
 }
 
 #[test]
-fn what_a_receiver_throws_away_is_counted() {
+fn spans_rejected_by_the_receiver_are_counted() {
     let receiver = Receiver::new(Manner::Picky);
     let home = home_of(&receiver);
     home.ended(&home.start("true"));
@@ -283,7 +283,7 @@ fn what_a_receiver_throws_away_is_counted() {
 }
 
 #[test]
-fn a_protocol_that_is_not_spoken_is_named() {
+fn an_unsupported_protocol_is_named() {
     let receiver = Receiver::new(Manner::Takes);
     let home = home_of(&receiver).with_env("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc");
     home.ended(&home.start("true"));
@@ -311,11 +311,11 @@ fn no_span_shows_a_secret() {
 }
 
 #[test]
-fn no_span_shows_the_value_of_a_secret_variable_even_when_its_task_is_gone() {
+fn no_span_shows_a_secret_variable_of_a_removed_task() {
     const VALUE: &str = "tr0mb0ne-and-drum";
     let receiver = Receiver::new(Manner::Busy);
     let home = home_of(&receiver);
-    // The second one is where the text is cut.
+    // The second secret is where the text is shortened.
     let script = format!("echo {VALUE} >/dev/null # {:>4040} {VALUE}", "");
     let start = |home: &Home| {
         let variable = format!("DB_TOKEN={VALUE}");
@@ -341,7 +341,7 @@ fn no_span_shows_the_value_of_a_secret_variable_even_when_its_task_is_gone() {
 }
 
 #[test]
-fn spans_go_over_tls_to_whom_the_certificate_names() {
+fn spans_are_sent_over_tls_to_a_trusted_receiver() {
     let (receiver, certificate) = Receiver::secure(Manner::Takes);
     let home = home_of(&receiver);
     let path = home.user().join("receiver.pem");
@@ -353,7 +353,7 @@ fn spans_go_over_tls_to_whom_the_certificate_names() {
 }
 
 #[test]
-fn a_receiver_that_nobody_vouches_for_gets_nothing() {
+fn a_receiver_with_an_untrusted_certificate_gets_nothing() {
     let (receiver, _) = Receiver::secure(Manner::Takes);
     let home = home_of(&receiver);
     let id = home.start("exit 3");

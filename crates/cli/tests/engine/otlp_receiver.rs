@@ -1,4 +1,4 @@
-//! A receiver of the OpenTelemetry protocol that does as it is told.
+//! A scripted receiver of the OpenTelemetry protocol.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -13,25 +13,25 @@ use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message;
 
-/// How requests are met.
+/// How requests are answered.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Manner {
-    /// Taken.
+    /// Accepted.
     Takes,
     /// Read and never answered.
     Silent,
     /// Refused for now.
     Busy,
-    /// Taken, but for one span of each.
+    /// Accepted, except one span of each request.
     Picky,
 }
 
-/// One request that was read whole.
+/// One complete request.
 #[derive(Clone)]
 pub(crate) struct Received {
     pub(crate) head: String,
     pub(crate) message: ExportTraceServiceRequest,
-    /// Whether its sender was told that it was taken.
+    /// Whether its sender got the reply.
     pub(crate) taken: bool,
 }
 
@@ -47,12 +47,12 @@ impl Receiver {
         Self::listening(TcpListener::bind("127.0.0.1:0").unwrap(), manner)
     }
 
-    /// Takes over a place that was reserved before.
+    /// Starts on an address that was reserved before.
     pub(crate) fn listening(listener: TcpListener, manner: Manner) -> Self {
         Self::speaking("http", listener, manner, serve)
     }
 
-    /// The same over TLS; returns the certificate that says so.
+    /// Does the same over TLS; also returns the certificate.
     pub(crate) fn secure(manner: Manner) -> (Self, String) {
         let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
         let certificate = made.cert.pem();
@@ -102,7 +102,7 @@ impl Receiver {
         self.received.lock().unwrap().clone()
     }
 
-    /// Returns all spans that were taken.
+    /// Returns all accepted spans.
     pub(crate) fn spans(&self) -> Vec<Span> {
         let taken = self.received().into_iter().filter(|received| received.taken);
         let resources = taken.flat_map(|received| received.message.resource_spans);
@@ -115,7 +115,7 @@ impl Receiver {
         wait_until(SOON, &what, || Some(self.spans()).filter(|spans| spans.len() >= count))
     }
 
-    /// Waits until somebody is at it.
+    /// Waits until a client is connected.
     pub(crate) fn until_asked(&self) {
         wait_until(SOON, "a request arrives", || (!self.received().is_empty()).then_some(()));
     }
@@ -149,7 +149,7 @@ fn serve(stream: impl Read + Write, manner: &Mutex<Manner>, into: &Mutex<Vec<Rec
                 ("200 OK", ExportTraceServiceResponse { partial_success: Some(partly) }.encode_to_vec())
             }
             Manner::Silent => {
-                // The end of the other side, or of the test, ends this.
+                // The connection ends with its client or with the test.
                 let _ = reader.read_to_end(&mut Vec::new());
                 return;
             }

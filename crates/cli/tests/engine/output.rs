@@ -73,7 +73,7 @@ fn a_pause_between_the_streams_keeps_their_order() {
 }
 
 #[test]
-fn both_streams_may_be_filled_at_once() {
+fn both_streams_can_be_filled_concurrently() {
     let home = home();
     let id = home.start(&children::fill_both(3 << 20));
     assert_eq!(home.ended(&id)["exit_code"], 0);
@@ -82,7 +82,7 @@ fn both_streams_may_be_filled_at_once() {
 }
 
 #[test]
-fn nothing_printed_is_an_empty_answer() {
+fn a_task_without_output_has_empty_output() {
     let home = home();
     let id = home.start("true");
     home.ended(&id);
@@ -92,7 +92,7 @@ fn nothing_printed_is_an_empty_answer() {
 }
 
 #[test]
-fn a_short_output_is_shown_whole() {
+fn short_output_is_shown_completely() {
     let home = home();
     let id = home.start("echo one; echo two");
     home.ended(&id);
@@ -101,21 +101,21 @@ fn a_short_output_is_shown_whole() {
 }
 
 #[test]
-fn a_long_output_is_cut_and_says_so() {
+fn long_output_is_shortened_and_says_so() {
     let home = home();
     let id = home.start(&children::numbers(50_000));
     home.ended(&id);
     let outcome = home.mw(["output", &id]).exits(0);
     assert!(outcome.stdout.len() <= 8 << 10, "{} bytes", outcome.stdout.len());
     assert!(outcome.text().ends_with("49999\n50000\n"), "{outcome}");
-    assert!(!outcome.complaint().trim().is_empty(), "nothing said of what was left out");
+    assert!(!outcome.stderr_text().trim().is_empty(), "nothing said of what was left out");
     let answer = page(&home, &id, &[]);
     assert_eq!(answer["truncated"], true, "{answer}");
     assert_eq!(answer["eof"], true, "{answer}");
 }
 
 #[test]
-fn the_tail_of_a_big_log_is_its_last_lines() {
+fn the_tail_of_a_large_log_is_its_last_lines() {
     let home = home();
     let id = home.start_with(&["--cap", "0"], &children::numbers(3_000_000));
     home.ended(&id);
@@ -124,7 +124,7 @@ fn the_tail_of_a_big_log_is_its_last_lines() {
 }
 
 #[test]
-fn the_tail_counts_a_line_that_is_not_complete() {
+fn the_tail_counts_an_incomplete_line() {
     let home = home();
     let id = home.start("echo a; echo b; printf c");
     home.ended(&id);
@@ -132,7 +132,7 @@ fn the_tail_counts_a_line_that_is_not_complete() {
 }
 
 #[test]
-fn the_tail_of_one_stream_is_of_that_stream() {
+fn the_tail_of_one_stream_has_only_that_stream() {
     let home = home();
     let id = home.start(&children::both_streams(100));
     home.ended(&id);
@@ -141,7 +141,7 @@ fn the_tail_of_one_stream_is_of_that_stream() {
 }
 
 #[test]
-fn a_tail_longer_than_the_log_is_the_log() {
+fn a_tail_longer_than_the_log_is_the_whole_log() {
     let home = home();
     let id = home.start("echo a; echo b");
     home.ended(&id);
@@ -149,7 +149,7 @@ fn a_tail_longer_than_the_log_is_the_log() {
 }
 
 #[test]
-fn pages_put_together_are_the_whole() {
+fn joined_pages_are_the_complete_output() {
     let home = home();
     let id = home.start(&children::numbers(5000));
     home.ended(&id);
@@ -172,7 +172,7 @@ fn pages_put_together_are_the_whole() {
 }
 
 #[test]
-fn a_page_may_be_limited_by_lines() {
+fn a_page_can_be_limited_by_lines() {
     let home = home();
     let id = home.start(&children::numbers(100));
     home.ended(&id);
@@ -183,7 +183,7 @@ fn a_page_may_be_limited_by_lines() {
 }
 
 #[test]
-fn an_offset_beyond_the_end_gives_nothing() {
+fn an_offset_beyond_the_end_returns_nothing() {
     let home = home();
     let id = home.start("echo a");
     home.ended(&id);
@@ -192,7 +192,7 @@ fn an_offset_beyond_the_end_gives_nothing() {
 }
 
 #[test]
-fn the_end_is_not_told_while_the_task_runs() {
+fn a_running_task_has_no_end_of_output() {
     let home = home();
     let id = home.start(&children::gated("go", 0));
     home.until_logged(&id, "waiting");
@@ -204,7 +204,7 @@ fn the_end_is_not_told_while_the_task_runs() {
 }
 
 #[test]
-fn a_pattern_gives_lines_with_their_places() {
+fn a_pattern_returns_lines_with_their_offsets() {
     let home = home();
     let id = home.start(&children::numbers(1000));
     home.ended(&id);
@@ -219,7 +219,7 @@ fn a_pattern_gives_lines_with_their_places() {
 }
 
 #[test]
-fn a_pattern_that_fits_nothing_gives_no_lines() {
+fn a_pattern_without_matches_returns_no_lines() {
     let home = home();
     let id = home.start("echo a");
     home.ended(&id);
@@ -228,7 +228,7 @@ fn a_pattern_that_fits_nothing_gives_no_lines() {
 }
 
 #[test]
-fn many_matches_are_cut_and_say_so() {
+fn many_matches_are_shortened_and_say_so() {
     let home = home();
     let id = home.start(&children::numbers(200_000));
     home.ended(&id);
@@ -239,7 +239,7 @@ fn many_matches_are_cut_and_say_so() {
 }
 
 #[test]
-fn a_pattern_can_show_what_is_around() {
+fn a_pattern_can_show_context_lines() {
     let home = home();
     let id = home.start(&children::numbers(50));
     home.ended(&id);
@@ -251,7 +251,7 @@ fn a_pattern_can_show_what_is_around() {
 }
 
 #[test]
-fn bytes_that_are_no_text_are_kept() {
+fn bytes_that_are_not_utf8_are_kept() {
     let home = home();
     let id = home.start(children::INVALID_UTF8);
     home.ended(&id);
@@ -263,7 +263,7 @@ fn bytes_that_are_no_text_are_kept() {
 }
 
 #[test]
-fn a_page_does_not_cut_a_character() {
+fn a_page_does_not_split_a_character() {
     let home = home();
     let id = home.start("printf 'aäöü€'");
     home.ended(&id);
@@ -279,7 +279,7 @@ fn a_page_does_not_cut_a_character() {
 }
 
 #[test]
-fn control_sequences_are_shown_only_raw() {
+fn control_sequences_are_shown_only_with_raw() {
     let home = home();
     let id = home.start(r"printf '\033[31mred\033[0m \033]0;title\007end\n'");
     home.ended(&id);
@@ -288,7 +288,7 @@ fn control_sequences_are_shown_only_raw() {
 }
 
 #[test]
-fn a_task_that_closes_its_output_ends_as_any_other() {
+fn a_task_that_closes_its_output_ends_normally() {
     let home = home();
     let id = home.start(&children::close_pipes("go", 5));
     home.until_logged(&id, "before");
@@ -299,7 +299,7 @@ fn a_task_that_closes_its_output_ends_as_any_other() {
 }
 
 #[test]
-fn what_was_printed_just_before_the_end_is_there_when_the_end_is_told() {
+fn output_before_the_end_is_readable_when_the_end_is_reported() {
     let home = home();
     for _ in 0..20 {
         let id = home.start(&children::numbers(2000));
@@ -309,7 +309,7 @@ fn what_was_printed_just_before_the_end_is_there_when_the_end_is_told() {
 }
 
 #[test]
-fn a_page_of_one_stream_leaves_nothing_of_the_other() {
+fn a_page_of_one_stream_skips_the_other() {
     let home = home();
     let id = home.start("echo 1; echo 2; echo 3 >&2");
     home.ended(&id);
@@ -318,7 +318,7 @@ fn a_page_of_one_stream_leaves_nothing_of_the_other() {
 }
 
 #[test]
-fn a_search_in_what_has_not_run_finds_nothing_and_calls_nothing_damaged() {
+fn a_search_in_a_task_that_never_ran_finds_nothing() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
     let blocker = home.start(&children::gated("go", 0));
     let id = home.start("echo word");
@@ -338,11 +338,11 @@ fn a_search_in_what_has_not_run_finds_nothing_and_calls_nothing_damaged() {
 }
 
 #[test]
-fn a_search_in_a_task_that_waits_says_so() {
+fn a_search_in_a_queued_task_says_that_it_is_queued() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
     let _ = home.start(children::SLEEPER);
     let waiting = home.start("echo x");
     let found = home.mw(["output", &waiting, "--grep", "x"]).exits(0);
     assert_eq!(found.text(), "");
-    assert!(found.complaint().contains("it has no output yet"), "{found}");
+    assert!(found.stderr_text().contains("it has no output yet"), "{found}");
 }

@@ -1,9 +1,9 @@
-//! Limits on what `mw output` shows: which end is cut, and runs that there were not.
+//! Limits on the output that `mw output` shows, and unknown runs.
 
 use crate::home;
 
 #[test]
-fn of_a_tail_that_is_too_long_the_end_is_shown() {
+fn a_tail_beyond_the_limit_shows_its_end() {
     let home = home();
     let id = home.start("echo FIRST; for n in $(seq 1000 3000); do printf '\\r%08d' $n; done");
     home.ended(&id);
@@ -14,12 +14,12 @@ fn of_a_tail_that_is_too_long_the_end_is_shown() {
     assert_eq!((&shown["eof"], &shown["truncated"]), (&true.into(), &true.into()), "{shown}");
     let outcome = home.mw(["output", &id, "--tail", "1", "--max-bytes", "50"]).exits(0);
     assert_eq!(outcome.text().trim(), "00003000");
-    assert!(outcome.complaint().contains("the last 50 bytes"), "{outcome}");
-    assert_eq!(home.mw(["output", &id, "--tail", "1"]).exits(0).complaint(), "");
+    assert!(outcome.stderr_text().contains("the last 50 bytes"), "{outcome}");
+    assert_eq!(home.mw(["output", &id, "--tail", "1"]).exits(0).stderr_text(), "");
 }
 
 #[test]
-fn a_tail_that_fits_is_whole() {
+fn a_tail_within_the_limit_is_complete() {
     let home = home();
     let id = home.start("seq 100");
     home.ended(&id);
@@ -28,7 +28,7 @@ fn a_tail_that_fits_is_whole() {
 }
 
 #[test]
-fn a_tail_begins_with_a_whole_character() {
+fn a_tail_begins_with_a_complete_character() {
     let home = home();
     let id = home.start("printf 'aéé€'");
     home.ended(&id);
@@ -39,13 +39,13 @@ fn a_tail_begins_with_a_whole_character() {
 }
 
 #[test]
-fn what_fits_a_pattern_is_limited_too() {
+fn matches_of_a_pattern_are_limited_too() {
     let home = home();
     let id = home.start("seq 1000");
     home.ended(&id);
     let outcome = home.mw(["output", &id, "--grep", "9", "--max-bytes", "20"]).exits(0);
     assert_eq!(outcome.text(), "9:9\n19:19\n29:29\n");
-    assert!(outcome.complaint().contains("there may be more"), "{outcome}");
+    assert!(outcome.stderr_text().contains("there may be more"), "{outcome}");
     let mut found = 0;
     let mut from = "0".to_owned();
     loop {
@@ -61,7 +61,7 @@ fn what_fits_a_pattern_is_limited_too() {
 }
 
 #[test]
-fn a_run_that_there_was_not_is_bad_input() {
+fn the_output_of_an_unknown_run_is_refused() {
     let home = home();
     let id = home.start("echo one");
     home.ended(&id);

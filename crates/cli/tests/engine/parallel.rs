@@ -1,5 +1,5 @@
-//! Many starters at a time, from many processes and sessions: never over a limit, never a task that waits
-//! beside a free slot, none lost, none twice.
+//! Concurrent starts from many processes and sessions: a limit is never exceeded, no task waits
+//! while a slot is free, and none is lost or run twice.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use mw_testkit::{Home, SOON};
 
 use crate::home;
 
-/// Notes itself, then who else is there, waits a moment, looks again and leaves.
+/// Registers itself, counts the others, waits a moment, counts again and leaves.
 const COUNTED: &str = "mkdir -p run; me=run/$MEANWHILE_TASK_SESSION.$$; : > $me; echo $(ls run) >> seen; \
                        echo $MEANWHILE_TASK_ID >> ran; sleep 0.02; echo $(ls run) >> seen; rm $me";
 
@@ -70,7 +70,7 @@ fn numbers(home: &Home, session: &str) -> Vec<usize> {
 }
 
 #[test]
-fn one_slot_is_never_two_and_numbers_are_given_once() {
+fn one_slot_is_used_once_at_a_time_and_numbers_are_unique() {
     let home = limited(1, 0);
     assert_eq!(flood(&home, &["a"]).0, 1);
     assert_eq!(numbers(&home, "a"), (1..=STARTERS * EACH).collect::<Vec<_>>());
@@ -88,7 +88,7 @@ fn the_limit_over_all_sessions_holds() {
 }
 
 #[test]
-fn tasks_of_a_higher_limit_count_wherever_they_are() {
+fn tasks_started_under_a_higher_limit_count_everywhere() {
     let home = home();
     let start = |limit: &str, gate: &str| {
         let script = format!("while [ ! -e {gate} ]; do sleep 0.02; done");

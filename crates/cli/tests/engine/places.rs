@@ -1,11 +1,11 @@
-//! Where tasks run.
+//! Backends (`--on`).
 
 use serde_json::json;
 
 use crate::home;
 
 #[test]
-fn a_mock_task_executes_nothing_and_ends_as_it_is_told() {
+fn a_mock_task_executes_nothing_and_ends_as_configured() {
     let home = home();
     let command = format!("touch {}", home.work().join("made").display());
     let id = home.start_with(&["--on", "mock"], &command);
@@ -23,7 +23,7 @@ fn a_mock_task_executes_nothing_and_ends_as_it_is_told() {
 }
 
 #[test]
-fn a_mock_task_ends_with_its_input_or_by_a_kill_like_any_other() {
+fn a_mock_task_ends_by_its_input_or_by_a_kill() {
     let home = home();
     let start = || home.start_with(&["--on", "mock"], "anything");
     let by_end_of_input = start();
@@ -35,7 +35,7 @@ fn a_mock_task_ends_with_its_input_or_by_a_kill_like_any_other() {
 }
 
 #[test]
-fn a_restart_runs_in_the_same_place() {
+fn a_restart_uses_the_same_backend() {
     let home = home();
     let id = home.start_with(&["--on", "mock"], "anything");
     home.command(["input", &id, "exit 1"]).run().ok();
@@ -46,13 +46,13 @@ fn a_restart_runs_in_the_same_place() {
 }
 
 #[test]
-fn what_a_place_cannot_do_is_refused_before_anything_is_changed() {
+fn options_that_a_backend_lacks_are_refused_without_a_task() {
     let home = home();
     let terminal = home.command(["start", "--on", "mock", "--pty", "x"]).run();
-    assert!(terminal.code == Some(2) && terminal.complaint().contains("terminal"), "{terminal:?}");
+    assert!(terminal.code == Some(2) && terminal.stderr_text().contains("terminal"), "{terminal:?}");
     let limits = home.command(["start", "--on", "mock", "--memory", "64M", "x"]).run();
-    assert!(limits.code == Some(2) && limits.complaint().contains("resource limits"), "{limits:?}");
+    assert!(limits.code == Some(2) && limits.stderr_text().contains("resource limits"), "{limits:?}");
     let unknown = home.command(["start", "--on", "moon", "x"]).run();
-    assert!(unknown.code == Some(2) && unknown.complaint().contains("process, mock"), "{unknown:?}");
+    assert!(unknown.code == Some(2) && unknown.stderr_text().contains("process, mock"), "{unknown:?}");
     assert!(home.list().is_empty());
 }

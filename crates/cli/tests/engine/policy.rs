@@ -21,60 +21,63 @@ fn project() -> Home {
 }
 
 #[track_caller]
-fn answers<const N: usize>(home: &Home, words: [&str; N], code: i32) {
+fn decides<const N: usize>(home: &Home, words: [&str; N], code: i32) {
     let _ = home.mw(words).exits(code);
 }
 
 #[track_caller]
 fn decision(home: &Home, command: &str) -> String {
-    let told = home.mw(["policy", "--json", command]).json();
-    told["decision"].as_str().unwrap().to_owned()
+    let printed = home.mw(["policy", "--json", command]).json();
+    printed["decision"].as_str().unwrap().to_owned()
 }
 
 #[test]
 fn a_decision_has_reasons_effects_and_an_exit_code() {
     let home = project();
-    let told = home.mw(["policy", "--json", "cargo test 2>&1 | tail -5"]).exits(0).json();
-    assert_eq!(told, json!({"decision": "allow", "reasons": [], "effects": [], "rules": [], "parsed": true}));
-    let told = home.mw(["policy", "--json", "rm -rf build"]).exits(3).json();
-    assert_eq!(told["decision"], "ask");
-    assert_eq!(told["reasons"], json!(["`rm -rf build`: it deletes files"]));
-    assert_eq!(told["effects"], json!(["deletes build and everything in it"]));
-    assert_eq!(told["rules"], json!(["delete"]));
-    let told = home.mw(["policy", "--json", "--mode", "plan", "ls"]).exits(4).json();
-    assert_eq!(told["decision"], "deny");
-    let told = home.mw(["policy", "--json", "echo 'open"]).exits(3).json();
-    assert_eq!(told["parsed"], false);
+    let printed = home.mw(["policy", "--json", "cargo test 2>&1 | tail -5"]).exits(0).json();
+    assert_eq!(
+        printed,
+        json!({"decision": "allow", "reasons": [], "effects": [], "rules": [], "parsed": true})
+    );
+    let printed = home.mw(["policy", "--json", "rm -rf build"]).exits(3).json();
+    assert_eq!(printed["decision"], "ask");
+    assert_eq!(printed["reasons"], json!(["`rm -rf build`: it deletes files"]));
+    assert_eq!(printed["effects"], json!(["deletes build and everything in it"]));
+    assert_eq!(printed["rules"], json!(["delete"]));
+    let printed = home.mw(["policy", "--json", "--mode", "plan", "ls"]).exits(4).json();
+    assert_eq!(printed["decision"], "deny");
+    let printed = home.mw(["policy", "--json", "echo 'open"]).exits(3).json();
+    assert_eq!(printed["parsed"], false);
     let text = home.mw(["policy", "rm x"]).exits(3).text();
     assert!(text.starts_with("ask\n  why     `rm x`: it deletes files\n  effect  deletes x\n"), "{text}");
 }
 
 #[test]
-fn nothing_runs() {
+fn a_policy_check_runs_nothing() {
     let home = project();
-    answers(&home, ["policy", "touch made; echo x > written; $(touch made)"], 3);
-    answers(&home, ["policy", "touch made"], 0);
+    decides(&home, ["policy", "touch made; echo x > written; $(touch made)"], 3);
+    decides(&home, ["policy", "touch made"], 0);
     assert!(!home.work().join("made").exists() && !home.work().join("written").exists());
 }
 
 #[test]
-fn words_after_a_double_dash_know_no_shell() {
+fn arguments_after_two_hyphens_are_judged_without_a_shell() {
     let home = project();
-    answers(&home, ["policy", "--", "ls", "; rm x"], 0);
-    answers(&home, ["policy", "--", "rm", "x"], 3);
-    answers(&home, ["policy", "--", "sh", "-c", "rm x"], 3);
+    decides(&home, ["policy", "--", "ls", "; rm x"], 0);
+    decides(&home, ["policy", "--", "rm", "x"], 3);
+    decides(&home, ["policy", "--", "sh", "-c", "rm x"], 3);
 }
 
 #[test]
-fn many_commands_are_read_from_a_file_or_from_the_input() {
+fn commands_are_read_from_a_file_or_standard_input() {
     let home = project();
     let lines = "ls\n\nrm x\n{\"command\":\"ls\\nrm y\"}\n{\"command\":[\"ls\",\"rm z\"]}\n\u{202e}ls\n";
-    let told = |values: &[Value]| {
+    let printed = |values: &[Value]| {
         values.iter().map(|v| v["decision"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     let expected = ["allow", "ask", "ask", "allow", "ask"];
     let from_input = home.command(["policy", "-"]).input(lines).run().exits(3).json_lines();
-    assert_eq!(told(&from_input), expected);
+    assert_eq!(printed(&from_input), expected);
     assert_eq!(from_input[1]["command"], "rm x");
     assert_eq!(from_input[3]["command"], json!(["ls", "rm z"]));
     let file = home.work().join("commands");
@@ -83,12 +86,12 @@ fn many_commands_are_read_from_a_file_or_from_the_input() {
     assert_eq!(from_file, from_input);
     let _ = home.command(["policy", "--file", "-"]).input("ls\n").run().exits(0);
     let garbage = home.command(["policy", "-"]).input(vec![b'l', b's', 0xff, b'\n', 0, b'\n']).run().exits(3);
-    assert_eq!(told(&garbage.json_lines()), ["ask", "ask"]);
+    assert_eq!(printed(&garbage.json_lines()), ["ask", "ask"]);
     let _ = home.mw(["policy", "--json", "--file", "missing"]).refusal(2);
 }
 
 #[test]
-fn paths_are_followed_on_the_real_file_system() {
+fn paths_are_resolved_through_links() {
     let home = project();
     symlink("/etc", home.work().join("out")).unwrap();
     symlink("nowhere", home.work().join("dangling")).unwrap();
@@ -112,41 +115,42 @@ fn paths_are_followed_on_the_real_file_system() {
 }
 
 #[test]
-fn the_users_own_directory_is_no_project() {
+fn the_users_home_directory_is_no_project() {
     let home = home();
-    let told = home.command(["policy", "--json", "echo x > .bashrc"]).cwd(home.user()).run().exits(3).json();
-    assert_eq!(told["rules"], json!(["write-outside"]));
+    let printed =
+        home.command(["policy", "--json", "echo x > .bashrc"]).cwd(home.user()).run().exits(3).json();
+    assert_eq!(printed["rules"], json!(["write-outside"]));
 }
 
 #[test]
-fn tools_and_profiles_have_their_table() {
+fn tools_and_profiles_have_their_own_decisions() {
     let home = project();
-    answers(&home, ["policy", "--tool", "bg_status", "--mode", "plan"], 0);
-    answers(&home, ["policy", "--tool", "bg_kill", "--profile", "opta"], 3);
-    answers(&home, ["policy", "--tool", "shell_kill", "--profile", "zidane"], 0);
-    answers(&home, ["policy", "--tool", "bg_status", "--mode", "ci"], 4);
-    answers(&home, ["policy", "--tool", "run", "--mode", "ci", "ls"], 0);
-    answers(&home, ["policy", "--profile", "opta", "ls"], 3);
-    answers(&home, ["policy", "--profile", "co-cli", "ls"], 0);
-    answers(&home, ["policy", "--env", "LD_PRELOAD=x", "ls"], 3);
+    decides(&home, ["policy", "--tool", "bg_status", "--mode", "plan"], 0);
+    decides(&home, ["policy", "--tool", "bg_kill", "--profile", "opta"], 3);
+    decides(&home, ["policy", "--tool", "shell_kill", "--profile", "zidane"], 0);
+    decides(&home, ["policy", "--tool", "bg_status", "--mode", "ci"], 4);
+    decides(&home, ["policy", "--tool", "run", "--mode", "ci", "ls"], 0);
+    decides(&home, ["policy", "--profile", "opta", "ls"], 3);
+    decides(&home, ["policy", "--profile", "co-cli", "ls"], 0);
+    decides(&home, ["policy", "--env", "LD_PRELOAD=x", "ls"], 3);
     let _ = home.mw(["policy", "--json"]).refusal(2);
-    answers(&home, ["policy", "--mode", "yolo", "ls"], 2);
-    answers(&home, ["policy", "--tool", "nothing", "ls"], 2);
+    decides(&home, ["policy", "--mode", "yolo", "ls"], 2);
+    decides(&home, ["policy", "--tool", "nothing", "ls"], 2);
 }
 
 #[test]
 fn mode_takes_effect() {
     for home in both_ways("mode", "plan") {
-        answers(&home, ["policy", "ls"], 4);
-        answers(&home, ["policy", "--mode", "safe", "ls"], 0);
+        decides(&home, ["policy", "ls"], 4);
+        decides(&home, ["policy", "--mode", "safe", "ls"], 0);
     }
     for home in both_ways("mode", "dangerous") {
-        answers(&home, ["policy", "rm -rf /"], 0);
+        decides(&home, ["policy", "rm -rf /"], 0);
     }
 }
 
 #[test]
-fn a_project_may_make_the_mode_stricter_and_not_looser() {
+fn a_project_can_make_the_mode_stricter_but_not_looser() {
     for (users, projects, expected) in [
         ("safe", "plan", "plan"),
         ("auto", "safe", "safe"),
@@ -165,8 +169,8 @@ fn a_project_may_make_the_mode_stricter_and_not_looser() {
 #[test]
 fn policy_ci_reads_takes_effect() {
     for home in both_ways("policy.ci_reads", "true") {
-        answers(&home, ["policy", "--tool", "bg_output", "--mode", "ci"], 0);
-        answers(&home, ["policy", "--tool", "bg_kill", "--mode", "ci"], 4);
+        decides(&home, ["policy", "--tool", "bg_output", "--mode", "ci"], 0);
+        decides(&home, ["policy", "--tool", "bg_kill", "--mode", "ci"], 4);
     }
 }
 
@@ -177,33 +181,33 @@ fn policy_writable_takes_effect() {
     let by_variable = home().with_env(variable("policy.writable"), &there);
     let in_file = with_file(&format!("[policy]\nwritable = [{there:?}]\n"));
     for home in [by_variable, in_file] {
-        answers(&home, ["policy", &format!("echo x > {there}/y")], 0);
-        answers(&home, ["policy", &format!("echo x > {there}/../y")], 3);
+        decides(&home, ["policy", &format!("echo x > {there}/y")], 0);
+        decides(&home, ["policy", &format!("echo x > {there}/../y")], 3);
     }
 }
 
 #[test]
-fn rules_of_the_user_loosen_and_those_of_the_project_only_tighten() {
+fn user_rules_can_loosen_and_project_rules_only_tighten() {
     let allow = "[[rules]]\nname = \"push\"\nmatch = \"git push origin ...\"\ndecision = \"allow\"\n";
     let home = with_file(allow);
     fs::create_dir(home.work().join(".git")).unwrap();
-    let told = home.mw(["policy", "--json", "git push origin main"]).exits(0).json();
-    assert_eq!(told["rules"], json!(["user:push"]));
-    answers(&home, ["policy", "git push --force"], 3);
+    let printed = home.mw(["policy", "--json", "git push origin main"]).exits(0).json();
+    assert_eq!(printed["rules"], json!(["user:push"]));
+    decides(&home, ["policy", "git push --force"], 3);
     let file = home.work().join(".meanwhile.toml");
     fs::write(&file, "[[rules]]\nname = \"never\"\nmatch = \"git push ...\"\ndecision = \"deny\"\n").unwrap();
-    answers(&home, ["policy", "git push origin main"], 4);
+    decides(&home, ["policy", "git push origin main"], 4);
     fs::write(&file, allow).unwrap();
-    let told = home.mw(["policy", "--json", "ls"]).refusal(2);
-    assert!(told["message"].as_str().unwrap().contains("only the user may allow"), "{told}");
+    let printed = home.mw(["policy", "--json", "ls"]).refusal(2);
+    assert!(printed["message"].as_str().unwrap().contains("only the user may allow"), "{printed}");
 }
 
 #[test]
-fn a_rule_that_does_not_fit_its_example_is_named() {
+fn a_rule_that_contradicts_its_example_is_named() {
     let home =
         with_file("[[rules]]\nname = \"odd\"\nmatch = \"ls\"\ndecision = \"deny\"\nexamples = [\"ls -l\"]\n");
-    let told = home.mw(["policy", "--json", "ls"]).refusal(2);
-    let message = told["message"].as_str().unwrap();
+    let printed = home.mw(["policy", "--json", "ls"]).refusal(2);
+    let message = printed["message"].as_str().unwrap();
     assert!(
         message.contains("config.toml") && message.contains("\"odd\"") && message.contains("\"ls -l\""),
         "{message}"

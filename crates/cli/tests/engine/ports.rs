@@ -1,4 +1,4 @@
-//! Which ports a task listens on, and who holds a port.
+//! Ports of tasks, and the owner of a port.
 
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
@@ -34,7 +34,7 @@ fn status_shows_the_ports_of_the_whole_tree() {
 }
 
 #[test]
-fn a_task_that_does_not_run_has_no_ports() {
+fn an_ended_task_has_no_ports() {
     let home = home();
     let id = home.start("true");
     assert_eq!(home.ended(&id)["ports"], Value::Null);
@@ -66,7 +66,7 @@ fn a_list_by_port_names_a_survivor() {
 }
 
 #[test]
-fn a_list_by_port_names_a_process_that_is_no_task() {
+fn a_list_by_port_names_a_process_without_a_task() {
     let home = home();
     let held = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = held.local_addr().unwrap().port().to_string();
@@ -82,7 +82,7 @@ fn a_list_by_port_names_a_process_that_is_no_task() {
 }
 
 #[test]
-fn a_session_sees_a_foreign_task_as_a_process() {
+fn a_session_sees_a_task_of_another_session_as_a_process() {
     let home = home();
     let (id, port) = listening(&home);
     let args = ["list", "--json", "--port", &port.to_string()];
@@ -92,7 +92,7 @@ fn a_session_sees_a_foreign_task_as_a_process() {
 }
 
 #[test]
-fn a_port_that_nobody_holds_is_said_to_be_so() {
+fn a_port_without_a_listener_is_reported_as_free() {
     let home = home();
     let port = free_port();
     let answer = home.mw(["list", "--json", "--port", &port]).exits(0).json();
@@ -102,7 +102,7 @@ fn a_port_that_nobody_holds_is_said_to_be_so() {
 }
 
 #[test]
-fn supervisors_that_do_not_answer_are_waited_for_together() {
+fn unresponsive_supervisors_are_waited_for_concurrently() {
     let home = home();
     let ids: Vec<_> = (0..3).map(|_| home.start(children::SLEEPER)).collect();
     let stopped: Vec<_> = ids.iter().map(|id| home.pair(id).supervisor).collect();
@@ -113,9 +113,9 @@ fn supervisors_that_do_not_answer_are_waited_for_together() {
     stopped.iter().for_each(|pid| assert!(kill_if(*pid, Signal::CONT, |_| true)));
 }
 
-/// A look does not wait long for what it can do without, and says what is missing.
+/// Read commands wait only briefly for optional values, and say which are missing.
 #[test]
-fn looks_do_not_wait_for_supervisors_that_do_not_answer() {
+fn read_commands_do_not_wait_for_unresponsive_supervisors() {
     const PROMPT: Duration = Duration::from_secs(4);
     let home = home();
     let ids: Vec<_> = (0..4).map(|_| home.start_with(&["--progress-fd"], children::SLEEPER)).collect();
@@ -132,12 +132,12 @@ fn looks_do_not_wait_for_supervisors_that_do_not_answer() {
     assert_eq!(timed(&["list", "--json"]).json()["total"], 4);
     let port = timed(&["list", "--json", "--port", "1"]);
     assert_eq!(port.json()["silent"].as_array().map(Vec::len), Some(4), "{port}");
-    assert!(port.complaint().contains("does not answer"), "{port}");
+    assert!(port.stderr_text().contains("does not answer"), "{port}");
     stopped.iter().for_each(|pid| assert!(kill_if(*pid, Signal::CONT, |_| true)));
 }
 
 #[test]
-fn a_deed_says_that_it_waits_for_a_supervisor() {
+fn a_clear_says_that_it_waits_for_a_supervisor() {
     let home = home();
     let id = home.start(&children::gated("go", 0));
     let guardian = home.pair(&id).guardian;
@@ -146,7 +146,7 @@ fn a_deed_says_that_it_waits_for_a_supervisor() {
     home.ended(&id);
     let clear = home.command(["clear", &id]).spawn();
     wait_until(SOON, "it says what it waits for", || {
-        clear.complained().contains(&format!("for the supervisor of {id}")).then_some(())
+        clear.stderr_text().contains(&format!("for the supervisor of {id}")).then_some(())
     });
     assert!(kill_if(guardian, Signal::CONT, |_| true));
     assert_eq!(clear.wait().ok(), "cleared 1 task\n");

@@ -1,4 +1,4 @@
-//! `--progress-fd`: a task tells how far it has come on a descriptor of its own.
+//! `--progress-fd`: a task reports progress on a separate descriptor.
 
 use mw_testkit::{Home, SOON, children, wait_until};
 use serde_json::{Value, json};
@@ -7,61 +7,61 @@ use crate::home;
 
 const FLAG: &[&str] = &["--progress-fd"];
 
-/// Returns a command that tells one line.
+/// Returns a command that writes one line of progress.
 fn tell(line: &str) -> String {
     format!("echo '{line}' >&\"$MEANWHILE_PROGRESS_FD\"")
 }
 
-fn until_told(home: &Home, id: &str, field: &str, value: &Value) -> Value {
+fn until_progress(home: &Home, id: &str, field: &str, value: &Value) -> Value {
     wait_until(SOON, &format!("{field} is {value}"), || {
         Some(home.status(id)).filter(|task| task["progress"][field] == *value)
     })
 }
 
-fn told_events(home: &Home, id: &str) -> Vec<Value> {
+fn progress_events(home: &Home, id: &str) -> Vec<Value> {
     let mut events = home.mw(["watch", "--no-follow", "--task", id]).exits(0).json_lines();
     events.retain(|event| event["event"] == "progress");
     events
 }
 
 #[test]
-fn a_task_tells_how_far_it_has_come() {
+fn a_task_reports_progress_on_its_descriptor() {
     let home = home();
     let id = home
         .start_with(FLAG, &format!("{}; exec sleep 600", tell(r#"{"done":3,"total":4,"text":"linking"}"#)));
-    let task = until_told(&home, &id, "text", &"linking".into());
+    let task = until_progress(&home, &id, "text", &"linking".into());
     let expected = json!({"percent": 75.0, "done": 3, "total": 4, "text": "linking"});
     assert_eq!(task["progress"], expected);
     assert_eq!(home.list()[0]["progress"], expected);
     assert!(home.mw(["list"]).ok().contains("running 75%"));
     assert!(home.mw(["status", &id]).ok().contains("progress   75% (3 of 4) linking"));
-    assert_eq!(told_events(&home, &id)[0]["progress"], expected);
+    assert_eq!(progress_events(&home, &id)[0]["progress"], expected);
 }
 
 #[test]
-fn the_descriptor_outranks_the_output() {
+fn progress_on_the_descriptor_takes_precedence_over_output() {
     let home = home();
     let script = format!("echo '10% 1/10'; {}; exec sleep 600", children::gate("go"));
     let id = home.start_with(FLAG, &format!("{}; {script}", tell(r#"{"percent":60}"#)));
-    let task = until_told(&home, &id, "percent", &60.0.into());
+    let task = until_progress(&home, &id, "percent", &60.0.into());
     assert_eq!(task["progress"]["text"], Value::Null, "{task}");
     home.until_logged(&id, "10%");
     assert_eq!(home.status(&id)["progress"]["percent"], 60.0);
 }
 
 #[test]
-fn until_something_is_told_the_output_counts() {
+fn progress_in_the_output_is_used_before_any_on_the_descriptor() {
     let home = home();
     let script =
         format!("echo '10%'; {}; {}; exec sleep 600", children::gate("go"), tell(r#"{"percent":60}"#));
     let id = home.start_with(FLAG, &script);
-    until_told(&home, &id, "percent", &10.0.into());
+    until_progress(&home, &id, "percent", &10.0.into());
     home.open("go");
-    until_told(&home, &id, "percent", &60.0.into());
+    until_progress(&home, &id, "percent", &60.0.into());
 }
 
 #[test]
-fn garbage_is_passed_over_and_harms_nobody() {
+fn malformed_progress_lines_are_ignored() {
     let home = home();
     let garbage =
         "head -c 300000 /dev/zero >&3; printf '\\377\\376\\n[1,2]\\n{\"percent\":\"x\"}\\n{\\n' >&3";
@@ -69,7 +69,7 @@ fn garbage_is_passed_over_and_harms_nobody() {
         format!("{}; {garbage}; touch told; {}; exit 5", tell(r#"{"percent":7}"#), children::gate("go"));
     let id = home.start_with(FLAG, &script);
     home.file("told");
-    let task = until_told(&home, &id, "percent", &7.0.into());
+    let task = until_progress(&home, &id, "percent", &7.0.into());
     assert_eq!(task["status"], "running", "{task}");
     home.open("go");
     let task = home.ended(&id);
@@ -78,20 +78,20 @@ fn garbage_is_passed_over_and_harms_nobody() {
 }
 
 #[test]
-fn only_some_of_many_words_become_events() {
+fn many_progress_reports_become_few_events() {
     let home = home();
     let script =
         "i=0; while [ $i -lt 500 ]; do i=$((i+1)); echo \"{\\\"done\\\":$i,\\\"total\\\":500}\" >&3; done";
     let id = home.start_with(FLAG, script);
     home.ended(&id);
-    let events = told_events(&home, &id);
+    let events = progress_events(&home, &id);
     assert!(!events.is_empty() && events.len() < 100, "{}", events.len());
-    // The last word is kept, whenever it came.
+    // The last report is always kept.
     assert_eq!(events.last().map(|event| &event["progress"]["done"]), Some(&500.into()));
 }
 
 #[test]
-fn a_watcher_sees_it_come() {
+fn a_watch_shows_progress_as_it_arrives() {
     let home = home();
     let script = format!("{}; {}; exec sleep 600", children::gate("go"), tell(r#"{"percent":5}"#));
     let id = home.start_with(FLAG, &script);
@@ -107,7 +107,7 @@ fn a_watcher_sees_it_come() {
 }
 
 #[test]
-fn news_that_comes_while_other_news_is_passed_on_is_not_late() {
+fn an_event_during_the_delivery_of_another_is_not_delayed() {
     let home = home();
     let script = format!("{}; {}; echo up; exec sleep 600", children::gate("go"), tell(r#"{"percent":5}"#));
     let _id = home.start_with(&["--progress-fd", "--ready-when", "up"], &script);
@@ -124,7 +124,7 @@ fn news_that_comes_while_other_news_is_passed_on_is_not_late() {
 }
 
 #[test]
-fn a_waiting_person_sees_what_is_told() {
+fn a_wait_on_a_terminal_shows_progress() {
     let home = home();
     let script =
         format!("echo last line; {}; {}", tell(r#"{"percent":40,"text":"phase two"}"#), children::gate("go"));
@@ -136,29 +136,29 @@ fn a_waiting_person_sees_what_is_told() {
 }
 
 #[test]
-fn a_task_on_a_terminal_can_tell_too() {
+fn a_terminal_task_can_report_progress() {
     let home = home();
     let id = home
         .start_with(&["--progress-fd", "--pty"], &format!("{}; exec sleep 600", tell(r#"{"percent":33}"#)));
-    until_told(&home, &id, "percent", &33.0.into());
+    until_progress(&home, &id, "percent", &33.0.into());
 }
 
 #[test]
-fn each_run_tells_for_itself() {
+fn each_run_has_its_own_progress() {
     let home = home();
     let script = format!("{}; {}; exec sleep 600", children::gate("go"), tell(r#"{"percent":90}"#));
     let id = home.start_with(FLAG, &script);
     home.open("go");
-    until_told(&home, &id, "percent", &90.0.into());
+    until_progress(&home, &id, "percent", &90.0.into());
     std::fs::remove_file(home.work().join("go")).unwrap();
     let _ = home.mw(["restart", &id]).ok();
     assert_eq!(home.status(&id)["progress"], Value::Null);
     home.open("go");
-    until_told(&home, &id, "percent", &90.0.into());
+    until_progress(&home, &id, "percent", &90.0.into());
 }
 
 #[test]
-fn who_did_not_ask_has_no_descriptor_even_inside_a_task_that_did() {
+fn a_task_without_the_option_has_no_progress_descriptor_even_inside_one_that_has() {
     let home = home();
     let look =
         "echo \"[$MEANWHILE_PROGRESS_FD]\"; if (: >&3) 2>/dev/null; then echo open; else echo closed; fi";

@@ -16,7 +16,7 @@ fn lines(home: &Home, file: &str, count: usize) -> Vec<String> {
 }
 
 #[test]
-fn a_task_without_a_slot_is_pending_and_knows_its_place() {
+fn a_task_without_a_slot_is_queued_with_its_position() {
     let home = limited(1);
     let _first = home.start(children::SLEEPER);
     for place in [1, 2, 3] {
@@ -30,7 +30,7 @@ fn a_task_without_a_slot_is_pending_and_knows_its_place() {
 }
 
 #[test]
-fn eight_run_unless_told_otherwise() {
+fn eight_tasks_run_at_once_by_default() {
     let home = home();
     let ids = [(); 9].map(|()| home.start(children::SLEEPER));
     let words = ids.each_ref().map(|id| home.status(id)["status"].clone());
@@ -39,7 +39,7 @@ fn eight_run_unless_told_otherwise() {
 }
 
 #[test]
-fn of_six_with_a_limit_of_five_one_waits() {
+fn one_of_six_tasks_is_queued_with_a_limit_of_five() {
     let home = limited(5);
     let ids = [(); 6].map(|()| home.start(children::SLEEPER));
     let words = ids.each_ref().map(|id| home.status(id)["status"].clone());
@@ -48,13 +48,13 @@ fn of_six_with_a_limit_of_five_one_waits() {
 }
 
 #[test]
-fn the_next_starts_without_any_command() {
+fn the_next_queued_task_starts_without_a_command() {
     let home = limited(1);
     let _first = home.start(&children::gated("go", 0));
     let _second = home.start("touch second");
     let _third = home.start("touch third");
     home.open("go");
-    // Only files are looked at: no command of ours runs that could start anything.
+    // The test only reads files: no command runs that could start a task.
     home.file("second");
     home.file("third");
 }
@@ -83,7 +83,7 @@ fn higher_priority_starts_earlier() {
 }
 
 #[test]
-fn a_task_that_overtakes_changes_the_places() {
+fn a_task_with_higher_priority_changes_the_positions() {
     let home = limited(1);
     let _first = home.start(children::SLEEPER);
     let patient = home.start("true");
@@ -111,7 +111,7 @@ fn a_start_with_a_free_slot_is_not_refused() {
 }
 
 #[test]
-fn a_pending_task_can_be_cancelled() {
+fn a_queued_task_can_be_cancelled() {
     let home = limited(1);
     let first = home.start(&children::gated("go", 0));
     let (second, third) = (home.start("touch second"), home.start("touch third"));
@@ -128,7 +128,7 @@ fn a_pending_task_can_be_cancelled() {
 }
 
 #[test]
-fn sessions_have_limits_of_their_own() {
+fn each_session_has_its_own_limit() {
     let home = limited(1);
     for session in ["one", "two"] {
         let outcome = home.command(["start", "--json", children::SLEEPER]).session(session).run();
@@ -154,7 +154,7 @@ fn a_queued_task_that_cannot_start_fails_and_frees_its_slot() {
 }
 
 #[test]
-fn many_short_tasks_all_get_their_turn() {
+fn many_short_tasks_all_run() {
     let home = limited(2);
     let ids: Vec<_> = (0..30).map(|number| home.start(&format!("echo {number} >> done; exit 0"))).collect();
     assert_eq!(lines(&home, "done", 30).len(), 30);
@@ -164,7 +164,7 @@ fn many_short_tasks_all_get_their_turn() {
 }
 
 #[test]
-fn a_queued_task_has_the_environment_and_place_it_was_asked_for_with() {
+fn a_queued_task_has_the_environment_and_directory_of_its_start() {
     let home = limited(1);
     let _first = home.start(&children::gated("go", 0));
     let inner = home.work().join("inner");

@@ -1,11 +1,11 @@
-//! Tasks that follow other tasks.
+//! Tasks with dependencies (`--after`).
 
 use mw_testkit::{SOON, children, wait_until};
 
 use crate::home;
 
 #[test]
-fn a_task_follows_one_that_completed() {
+fn a_task_starts_after_its_dependency_completed() {
     let home = home();
     let first = home.start(&children::gated("go", 0));
     let second = home.start_with(&["--after", &first], "touch second");
@@ -17,7 +17,7 @@ fn a_task_follows_one_that_completed() {
 }
 
 #[test]
-fn a_task_is_skipped_when_the_one_before_failed() {
+fn a_task_is_skipped_when_its_dependency_failed() {
     let home = home();
     let first = home.start(&children::gated("go", 3));
     let second = home.start_with(&["--after", &first], "touch second");
@@ -31,7 +31,7 @@ fn a_task_is_skipped_when_the_one_before_failed() {
 }
 
 #[test]
-fn a_task_is_skipped_when_the_one_before_was_killed() {
+fn a_task_is_skipped_when_its_dependency_was_killed() {
     let home = home();
     let first = home.start(children::SLEEPER);
     let second = home.start_with(&["--after", &first], "touch second");
@@ -42,7 +42,7 @@ fn a_task_is_skipped_when_the_one_before_was_killed() {
 }
 
 #[test]
-fn skipping_goes_down_the_whole_chain() {
+fn a_whole_chain_of_dependents_is_skipped() {
     let home = home();
     let first = home.start(&children::gated("go", 1));
     let second = home.start_with(&["--after", &first], "touch second");
@@ -56,7 +56,7 @@ fn skipping_goes_down_the_whole_chain() {
 }
 
 #[test]
-fn a_task_may_follow_several() {
+fn a_task_can_have_several_dependencies() {
     let home = home();
     let (one, two) = (home.start(&children::gated("a", 0)), home.start(&children::gated("b", 0)));
     let last = home.start_with(&["--after", &one, "--after", &two], "touch last");
@@ -68,7 +68,7 @@ fn a_task_may_follow_several() {
 }
 
 #[test]
-fn a_task_after_one_that_completed_before_starts_at_once() {
+fn a_task_after_a_completed_dependency_starts_at_once() {
     let home = home();
     let first = home.start("true");
     home.ended(&first);
@@ -77,7 +77,7 @@ fn a_task_after_one_that_completed_before_starts_at_once() {
 }
 
 #[test]
-fn a_task_that_waits_for_another_keeps_no_slot() {
+fn a_task_that_waits_for_a_dependency_holds_no_slot() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "2");
     let first = home.start(children::SLEEPER);
     let waiting = home.start_with(&["--after", &first, "--priority", "9"], "true");
@@ -87,14 +87,14 @@ fn a_task_that_waits_for_another_keeps_no_slot() {
 }
 
 #[test]
-fn an_unknown_task_cannot_be_followed() {
+fn an_unknown_dependency_is_refused() {
     let home = home();
     let _ = home.mw(["start", "--json", "--after", "bash-zzzzzzzz", "true"]).refusal(5);
     assert_eq!(home.list().len(), 0);
 }
 
 #[test]
-fn names_and_handles_can_be_followed_too() {
+fn dependencies_can_be_given_by_name_and_handle() {
     let home = home();
     let _first = home.start_with(&["--name", "build"], &children::gated("go", 0));
     let second = home.start_with(&["--after", "build"], "touch second");
@@ -104,7 +104,7 @@ fn names_and_handles_can_be_followed_too() {
 }
 
 #[test]
-fn a_task_after_one_that_failed_before_is_skipped_at_once_and_not_called_started() {
+fn a_task_after_a_failed_dependency_is_skipped_and_not_reported_as_started() {
     let home = home();
     let first = home.start("exit 3");
     home.ended(&first);
@@ -123,7 +123,7 @@ fn a_task_after_one_that_failed_before_is_skipped_at_once_and_not_called_started
 }
 
 #[test]
-fn a_further_run_does_not_need_what_was_cleared() {
+fn a_restart_ignores_a_cleared_dependency() {
     let home = home();
     let first = home.start("true");
     home.ended(&first);
@@ -136,7 +136,7 @@ fn a_further_run_does_not_need_what_was_cleared() {
 }
 
 #[test]
-fn what_waits_only_for_a_slot_runs_although_the_one_it_follows_was_cleared() {
+fn a_queued_task_runs_although_its_completed_dependency_was_cleared() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
     let first = home.start("true");
     home.ended(&first);

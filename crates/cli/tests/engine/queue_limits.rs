@@ -1,4 +1,4 @@
-//! A limit belongs to the start that set it, whoever frees the slot or looks.
+//! A queued task keeps the limit of its start, whichever process frees the slot.
 
 use mw_testkit::host::Host;
 use mw_testkit::{Home, SOON, children, wait_until};
@@ -19,14 +19,14 @@ fn with_status(home: &Home, status: &str) -> usize {
 }
 
 #[test]
-fn a_look_with_other_settings_starts_nothing_beyond_the_limit_of_the_start() {
+fn a_query_with_other_settings_does_not_exceed_the_limit_of_the_start() {
     for (limit, in_all) in [("2", "0"), ("8", "2")] {
         let home = home();
         let ids: Vec<_> = (0..5).map(|_| start(&home, limit, in_all)).collect();
         let _ = home.mw(["list"]).ok();
         let _ = home.mw(["status", &ids[4]]).ok();
         assert_eq!((with_status(&home, "running"), with_status(&home, "pending")), (2, 3));
-        // A kill by somebody with other settings frees a slot, and one task follows.
+        // A kill under other settings frees a slot, and one task starts.
         let _ = home.mw(["kill", &ids[0]]).ok();
         wait_until(SOON, "the next one runs", || (with_status(&home, "running") == 2).then_some(()));
         assert_eq!(with_status(&home, "pending"), 2);
@@ -35,7 +35,7 @@ fn a_look_with_other_settings_starts_nothing_beyond_the_limit_of_the_start() {
 }
 
 #[test]
-fn a_waiting_task_is_held_to_its_own_limit_whatever_others_start() {
+fn a_queued_task_keeps_the_limit_of_its_start() {
     let home = home();
     let ids = [start(&home, "1", "0"), start(&home, "1", "0"), start(&home, "3", "0")];
     assert_eq!(home.status(&ids[1])["status"], "pending", "it may not run beside another");
@@ -48,14 +48,14 @@ fn a_waiting_task_is_held_to_its_own_limit_whatever_others_start() {
     assert_eq!(home.status(&ids[1])["status"], "pending", "one runs");
     let _ = home.mw(["kill", &last]).ok();
     wait_until(SOON, "it runs alone", || (home.status(&ids[1])["status"] == "running").then_some(()));
-    // Another session has its own.
+    // Another session has its own limit.
     let other = home.command(["start", "--json", children::SLEEPER]).session("other").run().exits(0).json();
     assert_eq!(other["status"], "running", "{other}");
 }
 
-/// In one session: a server that queues, another that runs something in the foreground, and a person.
+/// One session has a server that queues, another with a foreground command, and a person.
 #[test]
-fn other_front_ends_of_a_session_do_not_lift_the_limit_of_its_waiting_tasks() {
+fn other_front_ends_of_a_session_do_not_raise_the_limit_of_queued_tasks() {
     let home = home().with_env("MEANWHILE_MODE", "dangerous");
     let mut co_cli = Host::of(home.command(["mcp", "--dialect", "co-cli"]).session("s"));
     for _ in 0..8 {
@@ -72,7 +72,7 @@ fn other_front_ends_of_a_session_do_not_lift_the_limit_of_its_waiting_tasks() {
 }
 
 #[test]
-fn a_spec_without_limits_is_started_under_those_of_the_process_that_looks() {
+fn a_spec_without_limits_uses_those_of_the_starting_process() {
     let home = home();
     let ids = [start(&home, "1", "0"), start(&home, "1", "0")];
     let path = home.task_dir(&ids[1]).join("spec.json");

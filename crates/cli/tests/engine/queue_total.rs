@@ -1,4 +1,4 @@
-//! One limit over all sessions.
+//! The limit on tasks of all sessions.
 
 use std::fs;
 use std::thread;
@@ -20,7 +20,7 @@ fn start_in(home: &Home, session: &str, script: &str) -> Value {
 }
 
 #[test]
-fn all_sessions_together_run_no_more_than_the_total() {
+fn all_sessions_together_stay_within_the_total() {
     let home = limited(8, 2);
     for session in ["one", "two"] {
         assert_eq!(start_in(&home, session, children::SLEEPER)["status"], "running");
@@ -32,18 +32,18 @@ fn all_sessions_together_run_no_more_than_the_total() {
 }
 
 #[test]
-fn a_slot_that_one_session_frees_goes_to_another_without_any_command() {
+fn a_slot_freed_by_one_session_is_used_by_another_without_a_command() {
     let home = limited(8, 1);
     let _ = start_in(&home, "one", &children::gated("go", 0));
     let second = start_in(&home, "two", "touch second");
     assert_eq!(second["status"], "pending", "{second}");
     home.open("go");
-    // Only a file is looked at: no command of ours runs that could start anything.
+    // The test only reads a file: no command runs that could start a task.
     home.file("second");
 }
 
 #[test]
-fn a_slot_that_a_kill_frees_goes_to_another_session() {
+fn a_slot_freed_by_a_kill_is_used_by_another_session() {
     let home = limited(8, 1);
     let first = start_in(&home, "one", children::SLEEPER)["id"].as_str().unwrap().to_owned();
     let _ = start_in(&home, "two", "touch second");
@@ -52,11 +52,11 @@ fn a_slot_that_a_kill_frees_goes_to_another_session() {
 }
 
 #[test]
-fn a_session_keeps_to_its_own_limit_where_the_total_has_room() {
+fn a_session_stays_within_its_limit_below_the_total() {
     let home = limited(1, 3);
     assert_eq!(start_in(&home, "one", children::SLEEPER)["status"], "running");
     assert_eq!(start_in(&home, "one", children::SLEEPER)["status"], "pending");
-    // The one that waits for its own session's slot takes nothing from the others.
+    // A task that waits for a slot of its session takes no slot from the others.
     for session in ["two", "three"] {
         assert_eq!(start_in(&home, session, children::SLEEPER)["status"], "running");
     }
@@ -83,7 +83,7 @@ fn a_total_of_zero_is_no_limit() {
 }
 
 #[test]
-fn many_starts_of_many_sessions_never_pass_the_total() {
+fn concurrent_starts_of_many_sessions_never_exceed_the_total() {
     let home = limited(2, 3);
     let script = "mkdir run.$$; ls -d run.* | wc -l >> counts; sleep 0.05; rmdir run.$$; exit 0";
     thread::scope(|scope| {

@@ -1,10 +1,10 @@
-//! Readers that go away, and streams that take nothing.
+//! Output that is closed or cannot be written.
 
 use mw_testkit::{Home, Outcome, SOON, children, wait_until};
 
 use crate::home;
 
-/// Runs `mw` with words that a shell puts to its streams; the exit code is that of `mw`.
+/// Runs `mw` through a shell with these redirections; the exit code is that of `mw`.
 fn through_shell(home: &Home, words: &str) -> Outcome {
     let script = format!("mw() {{ \"$0\" \"$@\"; }}; {words}");
     home.program("/bin/sh").arg("-c").arg(script).arg(env!("CARGO_BIN_EXE_mw")).run()
@@ -13,11 +13,11 @@ fn through_shell(home: &Home, words: &str) -> Outcome {
 /// The exit code of `mw` behind a pipe.
 fn piped(home: &Home, words: &str, reader: &str) -> String {
     let outcome = through_shell(home, &format!("{{ {words}; echo $? >code; }} | {reader}")).exits(0);
-    assert_eq!(outcome.complaint(), "");
+    assert_eq!(outcome.stderr_text(), "");
     std::fs::read_to_string(home.work().join("code")).unwrap().trim().to_owned()
 }
 
-/// The same, where the reader has gone before anything is printed.
+/// Does the same with a reader that has gone before anything is printed.
 fn unread(home: &Home, words: &str) -> String {
     let late = format!("while [ ! -e gone ]; do sleep 0.01; done; mw {words}");
     let code = piped(home, &late, "{ exec <&-; touch gone; }");
@@ -26,14 +26,14 @@ fn unread(home: &Home, words: &str) -> String {
 }
 
 #[test]
-fn run_answers_with_the_code_also_when_nobody_reads() {
+fn run_exits_with_the_code_when_its_output_is_closed() {
     let home = home();
     assert_eq!(unread(&home, "run 'echo hi; exit 5'"), "5");
     assert_eq!(unread(&home, "run --json 'exit 9'"), "9");
 }
 
 #[test]
-fn run_waits_for_a_task_whose_reader_has_seen_enough() {
+fn run_waits_for_its_task_after_its_output_was_closed() {
     let home = home();
     // More than a pipe holds, so that there is a write without a reader.
     assert_eq!(piped(&home, "mw run 'seq 100000; exit 4'", "head -n 1 >/dev/null"), "4");
@@ -41,15 +41,15 @@ fn run_waits_for_a_task_whose_reader_has_seen_enough() {
 }
 
 #[test]
-fn the_other_stream_of_a_run_is_still_shown() {
+fn a_run_shows_the_other_stream_after_one_was_closed() {
     let home = home();
     let script = "run 'seq 100000; echo mishap >&2; exit 6'";
     let outcome = through_shell(&home, &format!("{{ mw {script}; echo $? >code; }} | head -n 1")).exits(0);
-    assert_eq!((outcome.text().as_str(), outcome.complaint().as_str()), ("1\n", "mishap\n"));
+    assert_eq!((outcome.text().as_str(), outcome.stderr_text().as_str()), ("1\n", "mishap\n"));
 }
 
 #[test]
-fn wait_answers_with_the_code_also_when_nobody_reads() {
+fn wait_exits_with_the_code_when_its_output_is_closed() {
     let home = home();
     let id = home.start("exit 7");
     for option in ["", "--json"] {
@@ -58,7 +58,7 @@ fn wait_answers_with_the_code_also_when_nobody_reads() {
 }
 
 #[test]
-fn a_listing_that_nobody_reads_is_well() {
+fn a_list_into_a_closed_pipe_is_no_error() {
     let home = home();
     let _ = home.start("true");
     assert_eq!(unread(&home, "list --all"), "0");
@@ -66,7 +66,7 @@ fn a_listing_that_nobody_reads_is_well() {
 }
 
 #[test]
-fn a_stream_that_takes_nothing_is_an_error_and_no_panic() {
+fn a_failing_output_stream_is_an_error_and_no_panic() {
     let home = home();
     let id = home.start("echo x");
     home.ended(&id);
@@ -81,23 +81,23 @@ fn a_stream_that_takes_nothing_is_an_error_and_no_panic() {
         "--help".to_owned(),
     ] {
         let outcome = through_shell(&home, &format!("mw {words} >/dev/full")).exits(1);
-        let complaint = outcome.complaint();
-        assert!(complaint.contains("cannot write to standard output"), "{words}: {complaint}");
+        let stderr = outcome.stderr_text();
+        assert!(stderr.contains("cannot write to standard output"), "{words}: {stderr}");
     }
-    // Errors keep their own code, and are told on the other stream.
+    // Errors keep their exit code, and are printed on the other stream.
     let outcome = through_shell(&home, "mw status --json nope >/dev/full").exits(5);
-    assert!(outcome.complaint().contains("no task \"nope\""), "{outcome}");
+    assert!(outcome.stderr_text().contains("no task \"nope\""), "{outcome}");
     let _ = through_shell(&home, "mw status nope 2>/dev/full").exits(5);
 }
 
 #[test]
-fn a_task_whose_start_could_not_be_told_is_named() {
+fn an_error_names_a_started_task_whose_reply_could_not_be_printed() {
     for words in ["start", "start --json", "run"] {
         let home = home();
         let script = children::gated("go", 4);
         let outcome = through_shell(&home, &format!("mw {words} '{script}' >/dev/full")).exits(1);
         let id = home.list()[0]["id"].as_str().unwrap().to_owned();
-        assert!(outcome.complaint().contains(&format!("{id} was started")), "{words}: {outcome}");
+        assert!(outcome.stderr_text().contains(&format!("{id} was started")), "{words}: {outcome}");
         assert_eq!(home.status(&id)["status"], "running");
         home.open("go");
         assert_eq!(home.ended(&id)["exit_code"], 4);
@@ -105,7 +105,7 @@ fn a_task_whose_start_could_not_be_told_is_named() {
 }
 
 #[test]
-fn a_run_whose_errors_cannot_be_shown_does_not_panic() {
+fn a_run_with_a_failing_stderr_does_not_panic() {
     let home = home();
     let _ = through_shell(&home, "mw run 'echo x >&2; exit 4' 2>/dev/full").exits(1);
     let _ = through_shell(&home, "mw run 'exit 4' 2>/dev/full").exits(4);

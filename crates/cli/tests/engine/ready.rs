@@ -1,4 +1,4 @@
-//! `--ready-when`: a task is ready when it says so, whether anybody listens or not.
+//! `--ready-when`: a task is ready when a line matches, without any waiting command.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::home;
 
-/// Prints a line when a gate opens, and goes on for ever.
+/// Prints a line when a gate opens, and then sleeps.
 fn server(line: &str) -> String {
     format!("echo booting; {}; printf '{line}\\n'; exec sleep 600", children::gate("go"))
 }
@@ -19,7 +19,7 @@ fn events(home: &Home, id: &str, kind: &str) -> Vec<Value> {
     events
 }
 
-/// Waits until the supervisor has written it down; no command of ours runs meanwhile.
+/// Waits until the supervisor has recorded it; no command runs meanwhile.
 fn until_ready_on_disk(home: &Home, id: &str) {
     wait_until(SOON, &format!("{id} is ready"), || {
         let journal = fs::read_to_string(home.task_dir(id).join(JOURNAL_FILE)).unwrap_or_default();
@@ -28,7 +28,7 @@ fn until_ready_on_disk(home: &Home, id: &str) {
 }
 
 #[test]
-fn a_line_makes_a_task_ready_while_nobody_looks() {
+fn a_matching_line_makes_a_task_ready_without_a_command() {
     let home = home();
     let id = home.start_with(&["--ready-when", "listening on [0-9]+"], &server("now listening on 80"));
     assert!(home.status(&id)["ready"].is_null());
@@ -44,7 +44,7 @@ fn a_line_makes_a_task_ready_while_nobody_looks() {
 }
 
 #[test]
-fn people_see_that_it_is_ready() {
+fn status_as_text_shows_readiness() {
     let home = home();
     let id = home.start_with(&["--ready-when", "up"], &server("up"));
     home.open("go");
@@ -70,7 +70,7 @@ fn a_wait_for_readiness_ends_with_it() {
 }
 
 #[test]
-fn a_watcher_hears_of_it_at_once() {
+fn a_watch_shows_readiness_at_once() {
     let home = home();
     let id = home.start_with(&["--ready-when", "up"], &server("up"));
     let watching = home.command(["watch", "--from", "0"]).env("MEANWHILE_WAIT_FALLBACK_MS", "60000").spawn();
@@ -85,21 +85,25 @@ fn a_watcher_hears_of_it_at_once() {
 }
 
 #[test]
-fn its_owner_is_told_once() {
+fn readiness_is_notified_once() {
     let home = home();
     let args = ["start", "--json", "--ready-when", "up", &server("up")];
     let id = home.command(args).session("s").run().exits(0).json()["id"].as_str().unwrap().to_owned();
     home.open("go");
     until_ready_on_disk(&home, &id);
-    let told = home.mw(["notices", "--json", "--session", "s"]).exits(0).json()["notices"].clone();
-    assert_eq!(told.as_array().map(Vec::len), Some(1), "{told}");
-    assert_eq!((&told[0]["task"], &told[0]["status"]), (&id.into(), &"ready".into()), "{told}");
-    let told = home.mw(["notices", "--json", "--session", "s"]).exits(0).json();
-    assert_eq!(told["notices"], serde_json::json!([]), "{told}");
+    let delivered = home.mw(["notices", "--json", "--session", "s"]).exits(0).json()["notices"].clone();
+    assert_eq!(delivered.as_array().map(Vec::len), Some(1), "{delivered}");
+    assert_eq!(
+        (&delivered[0]["task"], &delivered[0]["status"]),
+        (&id.into(), &"ready".into()),
+        "{delivered}"
+    );
+    let delivered = home.mw(["notices", "--json", "--session", "s"]).exits(0).json();
+    assert_eq!(delivered["notices"], serde_json::json!([]), "{delivered}");
 }
 
 #[test]
-fn colours_do_not_hide_the_line() {
+fn a_coloured_line_is_matched() {
     let home = home();
     let id = home.start_with(
         &["--ready-when", "^ready in 5 ms$"],
@@ -110,7 +114,7 @@ fn colours_do_not_hide_the_line() {
 }
 
 #[test]
-fn a_task_that_ends_first_is_never_ready() {
+fn a_task_that_ends_before_readiness_is_never_ready() {
     let home = home();
     let id = home.start_with(&["--ready-when", "up"], &children::gated("go", 0));
     let waiting = home.command(["wait", "--json", &id, "--until", "ready"]).spawn();
@@ -123,7 +127,7 @@ fn a_task_that_ends_first_is_never_ready() {
 }
 
 #[test]
-fn what_survivors_print_comes_too_late() {
+fn output_of_survivors_does_not_make_a_task_ready() {
     let home = home();
     let script = format!("({}; echo up; touch printed; exec sleep 600) & exit 0", children::gate("go"));
     let id = home.start_with(&["--ready-when", "up"], &script);
@@ -135,7 +139,7 @@ fn what_survivors_print_comes_too_late() {
 }
 
 #[test]
-fn a_task_that_was_ready_stays_so_in_its_record() {
+fn readiness_is_kept_in_the_exit_record() {
     let home = home();
     let script = format!("echo up; {}; exit 3", children::gate("go"));
     let id = home.start_with(&["--ready-when", "up"], &script);
@@ -147,7 +151,7 @@ fn a_task_that_was_ready_stays_so_in_its_record() {
 }
 
 #[test]
-fn each_run_is_ready_for_itself() {
+fn each_run_has_its_own_readiness() {
     let home = home();
     let id = home.start_with(&["--ready-when", "up"], &server("up"));
     home.open("go");
@@ -162,7 +166,7 @@ fn each_run_is_ready_for_itself() {
 }
 
 #[test]
-fn a_task_out_of_the_queue_becomes_ready_too() {
+fn a_queued_task_becomes_ready_after_its_start() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
     let _first = home.start(&children::gated("first", 0));
     let id = home.start_with(&["--ready-when", "up"], &server("up"));
@@ -173,7 +177,7 @@ fn a_task_out_of_the_queue_becomes_ready_too() {
 }
 
 #[test]
-fn the_helper_is_none_of_the_task() {
+fn the_readiness_helper_is_not_part_of_the_task() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
     let id = home.start_with(&["--ready-when", "never"], children::SLEEPER);
     let next = home.start("touch next");
@@ -188,7 +192,7 @@ fn the_helper_is_none_of_the_task() {
 }
 
 #[test]
-fn the_helper_ends_when_the_task_does_or_is_ready() {
+fn the_readiness_helper_ends_with_the_task_or_its_readiness() {
     let home = home();
     let id = home.start_with(&["--ready-when", "up"], &server("up"));
     let helper = home.helper(&id);
@@ -205,7 +209,7 @@ fn the_helper_ends_when_the_task_does_or_is_ready() {
 }
 
 #[test]
-fn nothing_is_added_for_a_task_that_did_not_ask() {
+fn a_task_without_a_readiness_condition_has_no_helper() {
     let home = home();
     let id = home.start(children::SLEEPER);
     let _ = home.pair(&id);
@@ -218,7 +222,7 @@ fn nothing_is_added_for_a_task_that_did_not_ask() {
 }
 
 #[test]
-fn what_is_no_pattern_is_refused_before_anything_changes() {
+fn an_invalid_readiness_condition_is_refused_without_a_task() {
     let home = home();
     for options in
         [["--ready-when", "("], ["--ready-port", "0"], ["--ready-port", "70000"], ["--ready-port", "x"]]

@@ -1,4 +1,4 @@
-//! `--ready-port`: a task is ready when its own tree listens.
+//! `--ready-port`: a task is ready when a process of its tree listens.
 
 use std::net::TcpListener;
 
@@ -24,7 +24,7 @@ fn a_task_is_ready_when_it_listens_on_its_port() {
 }
 
 #[test]
-fn any_port_will_do_and_a_child_may_open_it() {
+fn any_port_of_a_child_makes_the_task_ready() {
     let home = home();
     let script = format!("(setsid sh -c '{}' &); exec sleep 600", listener("0").replace('\'', "'\\''"));
     let id = home.start_with(&["--ready-port", "any"], &script);
@@ -35,7 +35,7 @@ fn any_port_will_do_and_a_child_may_open_it() {
 }
 
 #[test]
-fn a_port_that_somebody_else_holds_makes_nobody_ready() {
+fn a_port_of_another_process_does_not_make_a_task_ready() {
     let home = home();
     let held = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = held.local_addr().unwrap().port().to_string();

@@ -1,4 +1,4 @@
-//! What a session leaves unfinished can pass to another: tasks, news, and what was known already.
+//! `mw session reassign`: tasks and undelivered notifications pass to another session.
 
 use mw_testkit::host::Host;
 use mw_testkit::{Home, SOON, alive, children, wait_until};
@@ -12,7 +12,7 @@ fn start(home: &Home, script: &str) -> String {
     started["id"].as_str().unwrap().to_owned()
 }
 
-fn told(home: &Home, session: &str) -> Vec<String> {
+fn delivered_tasks(home: &Home, session: &str) -> Vec<String> {
     let value = home.mw(["notices", "--json", "--session", session]).json();
     let notices = value["notices"].as_array().unwrap();
     notices.iter().map(|notice| notice["task"].as_str().unwrap().to_owned()).collect()
@@ -24,11 +24,11 @@ fn reassign(home: &Home) -> Vec<Value> {
 }
 
 #[test]
-fn running_tasks_and_untold_endings_pass_and_the_rest_stays() {
+fn reassign_moves_running_tasks_and_undelivered_notifications_only() {
     let home = home();
     let known = start(&home, "true");
     home.ended(&known);
-    assert_eq!(told(&home, "child"), [known.as_str()]);
+    assert_eq!(delivered_tasks(&home, "child"), [known.as_str()]);
     let untold = start(&home, "false");
     home.ended(&untold);
     let running = start(&home, &children::gated("go", 4));
@@ -41,13 +41,13 @@ fn running_tasks_and_untold_endings_pass_and_the_rest_stays() {
     home.command(["status", &running]).session("parent").run().ok();
     home.open("go");
     home.ended(&running);
-    assert_eq!(told(&home, "child"), Vec::<String>::new());
-    assert_eq!(told(&home, "parent"), [untold, running]);
+    assert_eq!(delivered_tasks(&home, "child"), Vec::<String>::new());
+    assert_eq!(delivered_tasks(&home, "parent"), [untold, running]);
 }
 
-/// A call in the foreground promises to tell the end itself; a server that is killed over it cannot.
+/// A foreground call reserves the end for its reply; a killed server cannot send it.
 #[test]
-fn an_end_that_a_killed_server_promised_to_tell_is_told_to_the_new_owner() {
+fn an_end_reserved_by_a_killed_server_is_notified_to_the_new_owner() {
     let home = home();
     for is_over in [false, true] {
         let gate = format!("go-{is_over}");
@@ -66,13 +66,13 @@ fn an_end_that_a_killed_server_promised_to_tell_is_told_to_the_new_owner() {
         assert_eq!(reassign(&home), [id.as_str()]);
         home.open(&gate);
         home.ended(&id);
-        assert_eq!(told(&home, "child"), Vec::<String>::new());
-        assert_eq!(told(&home, "parent"), [id], "over before: {is_over}");
+        assert_eq!(delivered_tasks(&home, "child"), Vec::<String>::new());
+        assert_eq!(delivered_tasks(&home, "parent"), [id], "over before: {is_over}");
     }
 }
 
 #[test]
-fn a_lost_database_remembers_the_new_owner() {
+fn a_rebuilt_database_has_the_new_owner() {
     let home = home();
     let id = start(&home, children::SLEEPER);
     let other = home.command(["start", "--json", "true"]).session("parent").run().json();
@@ -87,7 +87,7 @@ fn a_lost_database_remembers_the_new_owner() {
 }
 
 #[test]
-fn a_task_that_has_passed_ends_with_its_new_session_and_not_with_the_old_one() {
+fn a_reassigned_task_ends_with_its_new_session() {
     let home = home().with_env("MEANWHILE_SESSION_GRACE_MS", "30");
     let quiet = "exec sleep 600 >/dev/null 2>&1";
     let host = |session: &str| home.command(["session", "run", session, "--", "sh", "-c", quiet]).spawn();
@@ -95,7 +95,7 @@ fn a_task_that_has_passed_ends_with_its_new_session_and_not_with_the_old_one() {
     let hosts = |session: &str| {
         std::fs::read_dir(home.state().join("sessions").join(session)).is_ok_and(|entries| {
             entries.flatten().any(|entry| {
-                // It says who it is once the file is locked.
+                // It prints its session once the file is locked.
                 entry.file_name().to_string_lossy().starts_with("host-")
                     && std::fs::read(entry.path()).is_ok_and(|text| text.ends_with(b"\n"))
             })
@@ -105,7 +105,7 @@ fn a_task_that_has_passed_ends_with_its_new_session_and_not_with_the_old_one() {
     let (passed, stays) = (start(&home, children::SLEEPER), start(&home, children::SLEEPER));
     let pids = [home.pid(&passed), home.pid(&stays)];
     let control = home.task_dir(&passed).join("control");
-    wait_until(SOON, "its supervisor can be told", || control.exists().then_some(()));
+    wait_until(SOON, "its supervisor can be reached", || control.exists().then_some(()));
     reassign(&home);
     let last = start(&home, children::SLEEPER);
     let watched = home.task_dir(&last).join("control");

@@ -1,4 +1,4 @@
-//! Secrets are hidden wherever a task is shown, and stay where they are needed.
+//! Secrets are hidden wherever a task is shown, but not changed where they are used.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -39,7 +39,7 @@ fn assert_hidden(text: &str) {
 }
 
 #[test]
-fn no_surface_shows_a_secret_unless_asked_to() {
+fn no_command_shows_a_secret_unless_requested() {
     let home = home();
     let id = start(&home, "s", &["--description", &format!("with {TOKEN}")], &leaky());
     let _ = home.mw(["wait", &id]);
@@ -74,7 +74,7 @@ fn no_surface_shows_a_secret_unless_asked_to() {
 }
 
 #[test]
-fn what_runs_and_what_is_kept_is_not_touched() {
+fn commands_and_stored_output_are_not_redacted() {
     let home = home();
     let id = start(&home, "s", &[], &leaky());
     let _ = home.mw(["wait", &id]);
@@ -91,7 +91,7 @@ fn what_runs_and_what_is_kept_is_not_touched() {
 }
 
 #[test]
-fn hooks_are_told_no_secrets() {
+fn hooks_get_no_secrets() {
     let place = home();
     let heard = place.work().join("heard");
     let listener = format!("{{ cat; echo \"$MEANWHILE_SUMMARY\"; }} >> {}", heard.display());
@@ -105,22 +105,22 @@ fn hooks_are_told_no_secrets() {
 }
 
 #[test]
-fn a_stall_and_readiness_are_told_without_secrets() {
+fn stall_and_readiness_notifications_have_no_secrets() {
     let home = home().with_env("MEANWHILE_STALL_MS", "200");
     let script = format!("echo up {TOKEN}; printf 'use {KEY}? (y/n) '; exec sleep 600");
     let id = start(&home, "s", &["--ready-when", "^up"], &script);
-    let told = wait_until(SOON, "both", || {
+    let delivered = wait_until(SOON, "both", || {
         let text = home.mw(["notices", "--session", "s", "--json", "--peek"]).text();
         (text.contains("stalled") && text.contains("\"ready\"")).then_some(text)
     });
-    assert_hidden(&told);
-    assert!(told.contains("use [redacted:aws-key]?"), "{told}");
+    assert_hidden(&delivered);
+    assert!(delivered.contains("use [redacted:aws-key]?"), "{delivered}");
     assert_hidden(&home.mw(["watch", "--no-follow"]).text());
     home.mw(["kill", &id]).ok();
 }
 
 #[test]
-fn a_secret_that_pages_cut_is_hidden_on_all_of_them() {
+fn a_secret_split_by_pages_is_hidden_on_all_of_them() {
     let home = home();
     let id = start(&home, "s", &[], "printf 'before %s after\\n' ghp_aB3dE5gH1jK2mN4pQ6sT8vW0yZaB3dE5gH1j");
     let _ = home.mw(["wait", &id]);
@@ -150,7 +150,7 @@ fn a_secret_that_pages_cut_is_hidden_on_all_of_them() {
 }
 
 #[test]
-fn a_secret_that_comes_in_two_writes_is_hidden_as_it_comes() {
+fn a_secret_in_two_writes_is_hidden_while_following() {
     let home = home();
     let gate = children::gate("go");
     let script = format!("printf 'x %s' {}; {gate}; echo {}", &TOKEN[..20], &TOKEN[20..]);
@@ -179,7 +179,7 @@ fn a_private_key_is_hidden_line_by_line_too() {
 }
 
 #[test]
-fn a_secret_in_a_line_that_is_searched_in_parts_is_hidden() {
+fn a_secret_in_a_long_line_is_hidden_in_a_search() {
     let home = home();
     // A long line is searched in parts of 256 KiB; the beginning of each is shown.
     let script = format!(
@@ -194,7 +194,7 @@ fn a_secret_in_a_line_that_is_searched_in_parts_is_hidden() {
 }
 
 #[test]
-fn a_terminal_gets_colours_and_no_other_sequences() {
+fn a_terminal_gets_colours_but_no_other_sequences() {
     let home = home();
     let script = format!("printf '\\033[31mred\\033[0m\\033]0;title\\007 {TOKEN}\\033[2J done\\n'");
     let id = start(&home, "s", &[], &script);
@@ -208,7 +208,7 @@ fn a_terminal_gets_colours_and_no_other_sequences() {
 }
 
 #[test]
-fn a_task_whose_environment_cannot_be_read_shows_no_command_and_its_output_says_so() {
+fn a_task_with_an_unreadable_environment_shows_no_command_and_marks_its_output() {
     let home = home();
     let id = start(&home, "s", &["--description", "prints it"], &format!("echo {VALUE} {KEY}; exit 3"));
     let _ = home.mw(["wait", &id]);
@@ -223,7 +223,7 @@ fn a_task_whose_environment_cannot_be_read_shows_no_command_and_its_output_says_
         &["notices", "--session", "s", "--peek"],
     ] {
         let outcome = home.mw(args);
-        // Below the record of a task stands the end of its output.
+        // The end of the output follows the record of the task.
         let record = outcome.text().replace(&format!("{VALUE} [redacted:aws-key]"), "");
         assert_hidden(&record);
         let is_silent = args[0] == "watch";
@@ -263,7 +263,7 @@ fn redact_patterns_take_effect() {
 }
 
 #[test]
-fn patterns_that_are_none_are_refused_by_name() {
+fn invalid_patterns_are_refused_by_name() {
     for bad in ["(", "x*"] {
         let in_file = with_file(&format!("[redact]\npatterns = [\"good\", \"{bad}\"]\n"));
         assert_refused(&in_file, &["redact.patterns", "config.toml:2", "regular expressions"]);

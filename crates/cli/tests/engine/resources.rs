@@ -1,16 +1,16 @@
-//! Limits on what a task uses: memory, processor time, processes.
+//! Resource limits: memory, processor time, processes.
 
 use std::fs;
 
 use mw_testkit::contract::is_signal;
-use mw_testkit::processes::naps;
+use mw_testkit::processes::voluntary_switches;
 use mw_testkit::{Home, SOON, children, wait_until};
 use serde_json::Value;
 
 use crate::home;
 use crate::settings::both_ways;
 
-/// Checks that a limit ended a task and that this is said in these words everywhere.
+/// Checks that a limit ended a task and that every command reports this text.
 #[track_caller]
 pub(crate) fn assert_struck(home: &Home, id: &str, words: &str) -> Value {
     let task = home.ended(id);
@@ -24,7 +24,7 @@ pub(crate) fn assert_struck(home: &Home, id: &str, words: &str) -> Value {
 }
 
 #[test]
-fn a_task_that_takes_too_much_memory_is_ended_and_the_limit_named() {
+fn a_task_above_its_memory_limit_is_killed_and_the_limit_is_named() {
     let home = home();
     let id = home.start_with(&["--memory", "48MiB"], &children::hold_memory(200, "go"));
     let task = assert_struck(&home, &id, "memory limit 48 MiB");
@@ -36,7 +36,7 @@ fn a_task_that_takes_too_much_memory_is_ended_and_the_limit_named() {
 }
 
 #[test]
-fn memory_counts_in_sessions_of_their_own_too() {
+fn memory_of_processes_in_separate_sessions_counts() {
     let home = home();
     fs::write(home.work().join("hold"), children::hold_memory(200, "go")).unwrap();
     let script = "sh -c 'setsid sh hold </dev/null >/dev/null 2>&1 &'; exec sleep 600";
@@ -45,21 +45,21 @@ fn memory_counts_in_sessions_of_their_own_too() {
 }
 
 #[test]
-fn a_task_within_its_limits_is_left_alone() {
+fn a_task_within_its_limits_is_not_killed() {
     let home = home();
     let script = format!("{}; exit 3", children::hold_memory(24, "go"));
     let id = home.start_with(&["--memory", "64MiB", "--pids", "50", "--cpu-time", "1h"], &script);
     home.file("go.held");
     let supervisor = home.pair(&id).supervisor;
-    let begun = naps(supervisor);
-    wait_until(SOON, "it was looked at", || (naps(supervisor) > begun + 5).then_some(()));
+    let begun = voluntary_switches(supervisor);
+    wait_until(SOON, "it was looked at", || (voluntary_switches(supervisor) > begun + 5).then_some(()));
     home.open("go");
     let task = home.ended(&id);
     assert_eq!((&task["exit_code"], &task["cause"]), (&3.into(), &"exited 3".into()), "{task}");
 }
 
 #[test]
-fn what_processes_share_is_counted_once() {
+fn shared_memory_is_counted_once() {
     let home = home();
     // Six copies of a shell that holds 24 MiB: 144 MiB if each counted alone.
     let copy = format!("({}) & ", children::gate("go"));
@@ -68,14 +68,14 @@ fn what_processes_share_is_counted_once() {
     let id = home.start_with(&["--memory", "110MiB"], &script);
     home.file("ready");
     let supervisor = home.pair(&id).supervisor;
-    let begun = naps(supervisor);
-    wait_until(SOON, "it was looked at", || (naps(supervisor) > begun + 5).then_some(()));
+    let begun = voluntary_switches(supervisor);
+    wait_until(SOON, "it was looked at", || (voluntary_switches(supervisor) > begun + 5).then_some(()));
     home.open("go");
     assert_eq!(home.ended(&id)["exit_code"], 3);
 }
 
 #[test]
-fn a_fork_bomb_is_ended_as_a_whole() {
+fn a_fork_bomb_is_killed_completely() {
     let home = home();
     let id = home.start_with(&["--pids", "30"], &children::doubling(8));
     let task = assert_struck(&home, &id, "pids limit 30");
@@ -83,7 +83,7 @@ fn a_fork_bomb_is_ended_as_a_whole() {
 }
 
 #[test]
-fn processor_time_of_all_processes_adds_up() {
+fn processor_time_of_all_processes_is_added() {
     let home = home()
         .with_env("MEANWHILE_KILL_GRACE_MS", "60000")
         .with_env("MEANWHILE_KILL_TIMEOUT_GRACE_MS", "60000");
@@ -102,7 +102,7 @@ fn processor_time_of_processes_that_have_ended_counts() {
 }
 
 #[test]
-fn of_several_limits_the_one_that_struck_is_named() {
+fn the_limit_that_was_exceeded_is_named() {
     let home = home();
     let limits = ["--memory", "48MiB", "--pids", "30", "--cpu-time", "2s"];
     let scripts = [
@@ -116,7 +116,7 @@ fn of_several_limits_the_one_that_struck_is_named() {
 }
 
 #[test]
-fn a_killed_task_was_not_ended_by_its_limits() {
+fn a_killed_task_is_not_reported_as_over_its_limits() {
     let home = home();
     let id = home.start_with(&["--memory", "64MiB", "--pids", "30"], children::SLEEPER);
     home.mw(["kill", &id]).ok();
@@ -124,7 +124,7 @@ fn a_killed_task_was_not_ended_by_its_limits() {
 }
 
 #[test]
-fn limits_are_shown_with_how_they_are_held_and_kept_by_a_restart() {
+fn limits_are_shown_with_their_enforcement_and_kept_by_a_restart() {
     let home = home();
     let limits = ["--memory", "1GiB", "--pids", "30", "--cpu-time", "10m"];
     let id = home.start_with(&limits, children::SLEEPER);
@@ -152,7 +152,7 @@ fn limits_are_shown_with_how_they_are_held_and_kept_by_a_restart() {
 }
 
 #[test]
-fn cpus_are_held_by_a_control_group_or_refused() {
+fn a_cpu_limit_needs_a_cgroup_or_is_refused() {
     let home = home();
     let outcome = home.mw(["start", "--json", "--cpus", "1.5", children::SLEEPER]);
     if outcome.code == Some(0) {
@@ -170,7 +170,7 @@ fn cpus_are_held_by_a_control_group_or_refused() {
 }
 
 #[test]
-fn what_is_out_of_range_is_refused_by_name() {
+fn limits_out_of_range_are_refused_by_name() {
     let home = home();
     for (option, value) in
         [("--memory", "1000"), ("--memory", "9999999GiB"), ("--cpus", "0.001"), ("--pids", "99999999")]
@@ -182,7 +182,7 @@ fn what_is_out_of_range_is_refused_by_name() {
 }
 
 #[test]
-fn a_task_without_limits_is_not_looked_at() {
+fn a_task_without_limits_is_not_sampled() {
     let home = home();
     let free = home.start(children::SLEEPER);
     let limited = home.start_with(&["--memory", "1GiB", "--pids", "30"], children::SLEEPER);
@@ -191,11 +191,13 @@ fn a_task_without_limits_is_not_looked_at() {
         wait_until(SOON, "it has settled in", || control.exists().then_some(()));
     }
     let (free, limited) = (home.pair(&free).supervisor, home.pair(&limited).supervisor);
-    // It may still be settling in at first; one that looks never rests for so long.
+    // It may still be starting; a supervisor that samples is never idle for so long.
     wait_until(SOON, "it rests while the other looks", || {
-        let (begun, before) = (naps(limited), naps(free));
-        wait_until(SOON, "the other was looked at", || (naps(limited) > begun + 8).then_some(()));
-        (naps(free) <= before + 1).then_some(())
+        let (begun, before) = (voluntary_switches(limited), voluntary_switches(free));
+        wait_until(SOON, "the other was looked at", || {
+            (voluntary_switches(limited) > begun + 8).then_some(())
+        });
+        (voluntary_switches(free) <= before + 1).then_some(())
     });
 }
 

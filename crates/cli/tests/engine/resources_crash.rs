@@ -1,11 +1,11 @@
-//! Limits on what a task uses go on when those who hold them are killed.
+//! Resource limits are enforced after the supervisor, the guardian or both were killed.
 
 use mw_testkit::{Home, children};
 
 use crate::home;
 use crate::resources::assert_struck;
 
-/// Starts a task that waits at a gate before it takes too much.
+/// Starts a task that waits at a gate before it exceeds its limit.
 fn waiting(home: &Home) -> String {
     let script = format!("echo ready; {}; {}", children::gate("begin"), children::hold_memory(200, "go"));
     let id = home.start_with(&["--memory", "48MiB"], &script);
@@ -14,36 +14,36 @@ fn waiting(home: &Home) -> String {
 }
 
 #[test]
-fn the_guardian_holds_the_limits_of_a_killed_supervisor() {
+fn the_guardian_enforces_limits_after_the_supervisor_was_killed() {
     let home = home();
     let id = waiting(&home);
     let pair = home.pair(&id);
-    home.slay(pair.supervisor);
+    home.kill_process(pair.supervisor);
     home.open("begin");
     assert_struck(&home, &id, "memory limit 48 MiB");
 }
 
 #[test]
-fn the_supervisor_holds_them_without_a_guardian() {
+fn the_supervisor_enforces_limits_without_a_guardian() {
     let home = home();
     let id = waiting(&home);
-    home.slay(home.pair(&id).guardian);
+    home.kill_process(home.pair(&id).guardian);
     home.open("begin");
     assert_struck(&home, &id, "memory limit 48 MiB");
 }
 
 #[test]
-fn an_adopter_holds_them_when_both_were_killed() {
+fn an_adopting_supervisor_enforces_limits() {
     let home = home();
     let id = waiting(&home);
-    home.slay_watchers(&id);
+    home.kill_supervisors(&id);
     assert_eq!(home.status(&id)["status"], "running");
     home.open("begin");
     assert_struck(&home, &id, "memory limit 48 MiB");
 }
 
 #[test]
-fn an_adopter_counts_processes_and_their_time() {
+fn an_adopting_supervisor_counts_processes_and_their_time() {
     let table = [
         (["--pids", "30"], children::doubling(7), "pids limit 30"),
         (["--cpu-time", "700ms"], children::burn(2), "CPU time limit 0.7 s"),
@@ -53,7 +53,7 @@ fn an_adopter_counts_processes_and_their_time() {
         let script = format!("echo ready; {}; {script}", children::gate("begin"));
         let id = home.start_with(&limit, &script);
         home.until_logged(&id, "ready");
-        home.slay_watchers(&id);
+        home.kill_supervisors(&id);
         assert_eq!(home.status(&id)["status"], "running");
         home.open("begin");
         assert_struck(&home, &id, words);
@@ -61,22 +61,22 @@ fn an_adopter_counts_processes_and_their_time() {
 }
 
 #[test]
-fn time_that_ended_processes_used_is_known_to_the_guardian() {
+fn the_guardian_knows_the_time_of_ended_processes() {
     let home = home();
     let id = home.start_with(&["--cpu-time", "3s"], children::BURN_ORPHANED);
-    home.slay(home.pair(&id).supervisor);
+    home.kill_process(home.pair(&id).supervisor);
     assert_struck(&home, &id, "CPU time limit 3 s");
 }
 
 #[test]
-fn the_kernel_holds_processor_time_when_nobody_is_left_to() {
+fn the_kernel_enforces_processor_time_without_supervisors() {
     let home = home();
     let script = format!("echo ready; {}; {}", children::gate("begin"), children::burn(1));
     let id = home.start_with(&["--cpu-time", "1s"], &script);
     home.until_logged(&id, "ready");
     let leader = home.pid(&id);
-    home.slay_watchers(&id);
+    home.kill_supervisors(&id);
     home.open("begin");
-    // No command is run meanwhile, so nobody adopts it.
+    // No command runs meanwhile, so nothing adopts it.
     home.until_dead(leader);
 }

@@ -47,7 +47,7 @@ fn a_restart_of_a_running_task_ends_it_first() {
 }
 
 #[test]
-fn a_restart_has_the_environment_and_place_of_the_first_run() {
+fn a_restart_has_the_environment_and_directory_of_the_first_run() {
     let home = home();
     let inner = home.work().join("inner");
     fs::create_dir(&inner).unwrap();
@@ -62,11 +62,11 @@ fn a_restart_has_the_environment_and_place_of_the_first_run() {
 }
 
 #[test]
-fn a_restart_without_a_slot_waits() {
+fn a_restart_without_a_slot_is_queued() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
     let id = home.start("exit 0");
     home.ended(&id);
-    // A slot is let go of a moment after the end is on record.
+    // A slot is freed shortly after the end is recorded.
     home.wait_until_empty(SOON);
     let blocker = home.start(&children::gated("go", 0));
     let answer = home.mw(["restart", "--json", &id]).exits(0).json();
@@ -112,7 +112,7 @@ fn one_task_can_be_cleared() {
 }
 
 #[test]
-fn a_live_task_is_not_cleared() {
+fn a_running_task_is_not_cleared() {
     let home = home();
     let id = home.start(children::SLEEPER);
     let _ = home.mw(["clear", "--json", &id]).refusal(6);
@@ -120,7 +120,7 @@ fn a_live_task_is_not_cleared() {
 }
 
 #[test]
-fn a_live_task_is_cleared_by_force() {
+fn a_running_task_is_cleared_by_force() {
     let home = home();
     let id = home.start(children::SLEEPER);
     let pid = home.pid(&id);
@@ -132,7 +132,7 @@ fn a_live_task_is_cleared_by_force() {
 }
 
 #[test]
-fn young_tasks_can_be_spared() {
+fn tasks_can_be_kept_by_age() {
     let home = home();
     let id = home.start("true");
     home.ended(&id);
@@ -155,7 +155,7 @@ fn a_batch_can_be_cleared() {
 }
 
 #[test]
-fn clearing_never_leaves_a_process_out_of_reach() {
+fn clearing_leaves_no_survivor_running() {
     let home = home();
     let id = home.start(&format!("{}\nexit 0", children::leave_setsid("kid")));
     home.ended(&id);
@@ -172,7 +172,7 @@ fn clearing_never_leaves_a_process_out_of_reach() {
 }
 
 #[test]
-fn numbers_are_not_given_twice() {
+fn numbers_of_cleared_tasks_are_not_reused() {
     let home = home();
     let first = home.start("true");
     home.ended(&first);
@@ -183,7 +183,7 @@ fn numbers_are_not_given_twice() {
 }
 
 #[test]
-fn a_restart_in_a_directory_that_is_gone_is_refused_and_changes_nothing() {
+fn a_restart_in_a_removed_directory_is_refused_and_changes_nothing() {
     let home = home();
     let place = home.work().join("place");
     fs::create_dir(&place).unwrap();
@@ -198,7 +198,7 @@ fn a_restart_in_a_directory_that_is_gone_is_refused_and_changes_nothing() {
 }
 
 #[test]
-fn a_restart_that_could_not_start_is_not_called_started() {
+fn a_restart_that_cannot_start_is_not_reported_as_started() {
     let home = home();
     let id = home.start("true");
     home.ended(&id);

@@ -1,4 +1,4 @@
-//! Finished tasks go by age, number and size; what lives or is untold stays.
+//! Finished tasks are removed by age, number and size; running and undelivered ones are kept.
 
 use mw_testkit::host::Host;
 use mw_testkit::{Home, SOON, children, wait_until};
@@ -23,7 +23,7 @@ fn exists(home: &Home, id: &str) -> bool {
 }
 
 #[test]
-fn retention_max_age_takes_effect_and_spares_what_lives() {
+fn retention_max_age_takes_effect_and_keeps_running_tasks() {
     for home in both_ways("retention.max_age", "1ms") {
         let old = ended(&home, "true");
         let live = home.start(children::SLEEPER);
@@ -37,9 +37,9 @@ fn retention_max_age_takes_effect_and_spares_what_lives() {
     assert!(exists(&home, &young));
 }
 
-/// co-cli looks for what is too old when it starts.
+/// co-cli does this when it starts.
 #[test]
-fn a_server_that_starts_removes_what_is_too_old() {
+fn a_starting_server_removes_tasks_that_are_too_old() {
     let home = home();
     let old = ended(&home, "true");
     let home = home.with_env("MEANWHILE_RETENTION_MAX_AGE", "1ms");
@@ -65,19 +65,19 @@ fn retention_max_disk_takes_effect_on_the_oldest() {
 }
 
 #[test]
-fn what_its_owner_was_not_told_of_stays() {
+fn a_task_with_an_undelivered_notification_is_kept() {
     let home = home().with_env("MEANWHILE_RETENTION_MAX_AGE", "1ms");
     let started = home.command(["start", "--json", "true"]).session("s").run().json();
     let id = started["id"].as_str().unwrap().to_owned();
     home.ended(&id);
     assert!(expire(&home).is_empty());
-    let told: Value = home.mw(["notices", "--session", "s", "--json"]).json();
-    assert_eq!(told["notices"][0]["task"], id.as_str());
+    let delivered: Value = home.mw(["notices", "--session", "s", "--json"]).json();
+    assert_eq!(delivered["notices"][0]["task"], id.as_str());
     assert_eq!(expire(&home), [id.as_str()]);
 }
 
 #[test]
-fn nothing_outside_the_tasks_is_ever_removed() {
+fn retention_removes_nothing_but_tasks() {
     let home = home().with_env("MEANWHILE_RETENTION_MAX_AGE", "1ms");
     let id = ended(&home, "true");
     let outside = home.work().join("kept");

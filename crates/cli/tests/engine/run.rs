@@ -6,14 +6,14 @@ use rustix::process::Signal;
 use crate::home;
 
 #[test]
-fn run_gives_both_streams_and_the_code() {
+fn run_passes_both_streams_and_the_exit_code() {
     let outcome = home().mw(["run", "echo out; echo err >&2; exit 7"]).exits(7);
     assert_eq!(outcome.text(), "out\n");
-    assert!(outcome.complaint().contains("err\n"), "{outcome}");
+    assert!(outcome.stderr_text().contains("err\n"), "{outcome}");
 }
 
 #[test]
-fn run_gives_every_byte() {
+fn run_passes_every_byte() {
     let outcome = home().mw(["run", &children::numbers(200_000)]).exits(0);
     assert!(outcome.stdout == children::numbered(1, 200_000), "{outcome}");
 }
@@ -25,12 +25,12 @@ fn run_without_a_shell_works_the_same() {
 }
 
 #[test]
-fn run_tells_a_signal_as_a_shell_does() {
+fn run_exits_with_the_code_of_a_signal_as_a_shell_does() {
     let _ = home().mw(["run", "kill -KILL $$"]).exits(137);
 }
 
 #[test]
-fn run_tells_a_time_limit() {
+fn run_reports_a_time_limit() {
     let _ = home().mw(["run", "--timeout", "300ms", children::SLEEPER]).exits(124);
 }
 
@@ -45,24 +45,24 @@ fn run_shows_output_while_the_task_runs() {
 }
 
 #[test]
-fn run_leaves_the_task_in_the_background_when_asked() {
+fn run_moves_the_task_to_the_background_when_requested() {
     let home = home();
     let script = children::gated("go", 5);
     let outcome = home.mw(["run", "--detach-after", "300ms", &script]).exits(0);
     let id = home.list()[0]["id"].as_str().unwrap().to_owned();
-    assert!(outcome.complaint().contains(&id), "{outcome}");
+    assert!(outcome.stderr_text().contains(&id), "{outcome}");
     assert_eq!(home.status(&id)["status"], "running");
     home.open("go");
     assert_eq!(home.ended(&id)["exit_code"], 5);
 }
 
 #[test]
-fn run_that_ends_in_time_is_not_left_in_the_background() {
+fn run_that_ends_in_time_does_not_move_to_the_background() {
     let _ = home().mw(["run", "--detach-after", "10m", "exit 6"]).exits(6);
 }
 
 #[test]
-fn an_interrupt_asks_the_task_to_end() {
+fn an_interrupt_sends_sigint_to_the_task() {
     let home = home().with_env("MEANWHILE_KILL_GRACE_MS", "60000");
     let script = "trap 'echo interrupted; exit 9' INT; echo ready; while :; do sleep 0.05; done";
     let running = home.command(["run", script]).spawn();
@@ -92,7 +92,7 @@ fn a_second_interrupt_kills_the_task() {
 }
 
 #[test]
-fn a_task_outlives_the_death_of_its_run() {
+fn a_task_outlives_a_killed_run() {
     let home = home();
     let running = home.command(["run", &children::gated("go", 4)]).spawn();
     wait_until(SOON, "it runs", || running.printed().contains("waiting").then_some(()));

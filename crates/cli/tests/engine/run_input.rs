@@ -1,4 +1,4 @@
-//! What is piped into `mw run` reaches the command.
+//! Input piped into `mw run` reaches the command.
 
 use std::fs::File;
 use std::io::Write;
@@ -14,7 +14,7 @@ fn shell(home: &Home, line: &str) -> Outcome {
 }
 
 #[test]
-fn piped_input_reaches_the_command_with_its_end() {
+fn piped_input_and_its_end_reach_the_command() {
     let home = home();
     assert_eq!(shell(&home, "seq 5 | $MW run 'wc -l'").ok().trim(), "5");
     assert_eq!(shell(&home, "seq 5 | $MW run --stdin 'wc -l'").ok().trim(), "5");
@@ -30,21 +30,21 @@ fn a_file_as_input_reaches_the_command() {
 }
 
 #[test]
-fn without_input_the_command_reads_nothing() {
+fn without_input_the_command_reads_end_of_file() {
     let home = home();
     assert_eq!(shell(&home, "$MW run 'wc -c' < /dev/null").ok().trim(), "0");
     assert_eq!(shell(&home, "$MW run 'wc -c' <&-").ok().trim(), "0");
 }
 
 #[test]
-fn much_input_passes_whole() {
+fn large_input_is_passed_completely() {
     let home = home();
     let count = shell(&home, "head -c 100000000 /dev/zero | $MW run 'wc -c'").ok();
     assert_eq!(count.trim(), "100000000");
 }
 
 #[test]
-fn a_command_that_does_not_read_keeps_nobody() {
+fn a_command_that_does_not_read_does_not_block_run() {
     let home = home();
     let begun = Instant::now();
     // Writers that write more than any pipe holds.
@@ -54,7 +54,7 @@ fn a_command_that_does_not_read_keeps_nobody() {
 }
 
 #[test]
-fn a_run_that_waits_for_a_slot_gets_its_input_when_it_starts() {
+fn a_queued_run_gets_its_input_when_it_starts() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
     let first = home.start(mw_testkit::children::SLEEPER);
     let waiting = home.command(["run", "wc -c"]).input(vec![b'x'; 300_000]).spawn();
@@ -64,12 +64,12 @@ fn a_run_that_waits_for_a_slot_gets_its_input_when_it_starts() {
 }
 
 #[test]
-fn a_command_that_is_left_finds_the_end_of_its_input() {
+fn a_command_moved_to_the_background_gets_end_of_file() {
     let home = home();
-    // The writer goes on for longer than the run: only its leaving ends the command's input.
+    // The writer outlives the run, so only the end of the run closes the input of the command.
     let line = "{ echo one; exec sleep 5; } | $MW run --detach-after 1s 'cat; echo end'";
     let left = shell(&home, line).exits(0);
-    assert!(left.complaint().contains("the rest of the input"), "{left}");
+    assert!(left.stderr_text().contains("the rest of the input"), "{left}");
     let id = home.list()[0]["id"].as_str().unwrap().to_owned();
     let task = home.ended(&id);
     assert_eq!(
@@ -80,9 +80,9 @@ fn a_command_that_is_left_finds_the_end_of_its_input() {
 }
 
 #[test]
-fn piped_input_is_typed_on_a_terminal_with_its_end() {
+fn piped_input_and_its_end_reach_a_terminal_task() {
     let home = home();
-    // The terminal echoes what is typed, and the command repeats it.
+    // The terminal echoes the input, and the command repeats it.
     assert_eq!(shell(&home, "echo hi | $MW run --pty cat").ok().matches("hi\r\n").count(), 2);
     let text = shell(&home, "printf half | $MW run --pty cat").ok();
     assert_eq!(text.matches("half").count(), 2, "{text:?}");
@@ -92,7 +92,7 @@ fn piped_input_is_typed_on_a_terminal_with_its_end() {
 }
 
 #[test]
-fn a_terminal_without_input_sees_the_end_of_it() {
+fn a_terminal_task_without_input_gets_end_of_file() {
     let home = home();
     assert_eq!(shell(&home, "$MW run --pty 'cat; echo end' </dev/null").ok().trim(), "end");
     assert_eq!(shell(&home, "$MW run --pty 'cat; echo end' <&-").ok().trim(), "end");

@@ -1,4 +1,4 @@
-//! `mw run` where no slot is free, and `mw run --json`.
+//! `mw run` without a free slot, and `mw run --json`.
 
 use mw_testkit::contract::{TASK_FIELDS, has_fields};
 use mw_testkit::{Home, Outcome, SOON, children, wait_until};
@@ -34,7 +34,7 @@ fn only_task(outcome: &Outcome) -> Value {
 }
 
 #[test]
-fn run_starts_when_there_is_a_slot_and_gives_the_code() {
+fn run_starts_when_a_slot_is_free_and_exits_with_the_code() {
     let home = busy();
     let running = home.command(["run", "echo out; echo err >&2; exit 7"]).spawn();
     pending(&home);
@@ -43,11 +43,11 @@ fn run_starts_when_there_is_a_slot_and_gives_the_code() {
     home.open("go");
     let outcome = running.wait().exits(7);
     assert_eq!(outcome.text(), "out\n");
-    assert!(outcome.complaint().contains("err\n"), "{outcome}");
+    assert!(outcome.stderr_text().contains("err\n"), "{outcome}");
 }
 
 #[test]
-fn run_waits_for_the_task_it_follows() {
+fn run_waits_for_its_dependency() {
     let home = home();
     let first = home.start(&children::gated("go", 0));
     let running = home.command(["run", "--after", &first, "echo out; exit 4"]).spawn();
@@ -57,7 +57,7 @@ fn run_waits_for_the_task_it_follows() {
 }
 
 #[test]
-fn run_that_is_skipped_is_no_success() {
+fn a_skipped_run_is_no_success() {
     let home = home();
     let first = home.start(&children::gated("go", 1));
     let running = home.command(["run", "--after", &first, "touch ran"]).spawn();
@@ -65,12 +65,12 @@ fn run_that_is_skipped_is_no_success() {
     home.open("go");
     let outcome = running.wait();
     assert!(outcome.code.is_some_and(|code| code != 0), "{outcome}");
-    assert!(outcome.complaint().contains("skipped"), "{outcome}");
+    assert!(outcome.stderr_text().contains("skipped"), "{outcome}");
     assert!(!home.has_file("ran"));
 }
 
 #[test]
-fn run_whose_deadline_passes_in_the_queue_is_timed_out() {
+fn a_run_whose_deadline_passes_in_the_queue_times_out() {
     let home = busy();
     let _ = home.mw(["run", "--deadline", "500ms", "touch ran"]).exits(124);
     assert!(!home.has_file("ran"));
@@ -84,7 +84,7 @@ fn run_can_be_refused_instead_of_queued() {
 }
 
 #[test]
-fn an_interrupt_takes_a_waiting_run_out_of_the_queue() {
+fn an_interrupt_removes_a_queued_run() {
     let home = busy();
     let running = home.command(["run", "touch ran"]).spawn();
     let id = pending(&home);
@@ -98,11 +98,11 @@ fn an_interrupt_takes_a_waiting_run_out_of_the_queue() {
 }
 
 #[test]
-fn run_can_leave_a_waiting_task_in_the_queue() {
+fn run_can_exit_and_leave_its_task_queued() {
     let home = busy();
     let outcome = home.mw(["run", "--detach-after", "300ms", "touch ran"]).exits(0);
     let id = pending(&home);
-    assert!(outcome.complaint().contains(&id), "{outcome}");
+    assert!(outcome.stderr_text().contains(&id), "{outcome}");
     home.open("go");
     home.file("ran");
 }
@@ -117,7 +117,7 @@ fn run_in_json_prints_the_task_and_nothing_else() {
     let output = task["output"].as_str().unwrap();
     assert!(output.contains("out\n") && output.contains("err"), "{task}");
     let mut shown = home.status(task["id"].as_str().unwrap());
-    // Both are the same record, whoever asks.
+    // Both commands print the same record.
     shown["duration_ms"] = task["duration_ms"].clone();
     assert_eq!(task, shown);
 }
@@ -131,7 +131,7 @@ fn run_in_json_of_a_success_exits_with_0() {
 }
 
 #[test]
-fn run_in_json_waits_for_a_slot_in_silence() {
+fn run_in_json_prints_nothing_while_queued() {
     let home = busy();
     let running = home.command(["run", "--json", "echo out; exit 6"]).spawn();
     pending(&home);
@@ -142,7 +142,7 @@ fn run_in_json_waits_for_a_slot_in_silence() {
 }
 
 #[test]
-fn run_in_json_tells_a_time_limit_and_a_signal() {
+fn run_in_json_reports_a_time_limit_and_a_signal() {
     let home = home();
     let task = only_task(&home.mw(["run", "--json", "--timeout", "300ms", children::SLEEPER]).exits(124));
     assert_eq!(task["status"], "timed_out", "{task}");
@@ -152,7 +152,7 @@ fn run_in_json_tells_a_time_limit_and_a_signal() {
 }
 
 #[test]
-fn run_in_json_that_leaves_its_task_prints_it_as_it_is() {
+fn run_in_json_prints_the_current_task_when_it_leaves_it() {
     let home = home();
     let script = children::gated("go", 5);
     let outcome = home.mw(["run", "--json", "--detach-after", "500ms", &script]).exits(0);

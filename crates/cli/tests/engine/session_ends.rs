@@ -1,4 +1,4 @@
-//! `mw session`: tasks end with their session, together; detached ones live on.
+//! `mw session`: tasks end with their session; detached ones continue.
 
 use mw_testkit::{Home, Running, SOON, alive, children, wait_until};
 use serde_json::Value;
@@ -10,7 +10,7 @@ fn start(home: &Home, session: &str, more: &[&str], script: &str) -> String {
     home.command(args).session(session).run().json()["id"].as_str().unwrap().to_owned()
 }
 
-/// A host that can be killed: what it runs holds none of its streams.
+/// Starts a host that can be killed: its program does not hold its streams open.
 fn hosted(home: &Home) -> Running {
     let quiet = "exec sleep 600 >/dev/null 2>&1";
     home.command(["session", "run", "s", "--", "sh", "-c", quiet]).spawn()
@@ -21,7 +21,7 @@ fn sessions(home: &Home) -> Vec<Value> {
 }
 
 #[test]
-fn the_end_of_a_session_ends_its_tasks_and_spares_detached_and_foreign_ones() {
+fn ending_a_session_ends_its_tasks_but_not_detached_or_foreign_ones() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "3");
     let stubborn = start(&home, "s", &[], "trap 'echo asked' TERM; echo ready; while :; do sleep 0.05; done");
     home.until_logged(&stubborn, "ready");
@@ -34,7 +34,7 @@ fn the_end_of_a_session_ends_its_tasks_and_spares_detached_and_foreign_ones() {
     for id in [&stubborn, &running, &waiting] {
         assert_eq!(home.status(id)["status"], "cancelled", "{id}");
     }
-    // What was printed until the last moment is there when the session has ended.
+    // All output is stored when the session has ended.
     let log = std::fs::read_to_string(home.task_dir(&stubborn).join("output.log")).unwrap();
     assert!(log.starts_with("ready\n") && log.contains("asked\n"), "{log:?}");
     for id in [&detached, &foreign] {
@@ -44,7 +44,7 @@ fn the_end_of_a_session_ends_its_tasks_and_spares_detached_and_foreign_ones() {
 }
 
 #[test]
-fn a_program_run_as_host_gives_its_code_and_takes_its_tasks_along() {
+fn a_hosted_program_passes_its_exit_code_and_its_tasks_end() {
     let home = home();
     let script = format!("{} start --json 'sleep 600' > started; exit 7", env!("CARGO_BIN_EXE_mw"));
     let run = home.command(["session", "run", "s", "--", "sh", "-c", &script]).run();
@@ -57,7 +57,7 @@ fn a_program_run_as_host_gives_its_code_and_takes_its_tasks_along() {
 }
 
 #[test]
-fn a_killed_host_takes_its_tasks_along_after_the_grace() {
+fn tasks_of_a_killed_host_end_after_the_grace_period() {
     let home = home().with_env("MEANWHILE_SESSION_GRACE_MS", "50");
     let id = start(&home, "s", &[], "sleep 600");
     let detached = start(&home, "s", &["--lifetime", "detached"], "sleep 600");
@@ -77,7 +77,7 @@ fn a_killed_host_takes_its_tasks_along_after_the_grace() {
 }
 
 #[test]
-fn a_killed_host_takes_the_waiting_tasks_along_and_none_starts() {
+fn queued_tasks_of_a_killed_host_end_without_starting() {
     let home =
         home().with_env("MEANWHILE_SESSION_GRACE_MS", "50").with_env("MEANWHILE_QUEUE_MAX_RUNNING", "2");
     let host = hosted(&home);
@@ -95,7 +95,7 @@ fn a_killed_host_takes_the_waiting_tasks_along_and_none_starts() {
     }
     assert!(ids[2..].iter().all(|id| home.status(id)["started_at"].is_null()), "none of them ran");
     home.until_status(&detached, "running");
-    // A task of the session that is run again by hand is nobody's to end.
+    // A restart by the user outside the session does not end with the session.
     let again = home.mw(["restart", &ids[4], "--json"]).json();
     assert_eq!(again["status"], "running", "{again}");
     for id in [&ids[4], &detached] {
@@ -104,7 +104,7 @@ fn a_killed_host_takes_the_waiting_tasks_along_and_none_starts() {
 }
 
 #[test]
-fn a_session_that_is_taken_up_in_time_goes_on() {
+fn a_session_that_gets_a_new_host_in_time_continues() {
     let home = home().with_env("MEANWHILE_SESSION_GRACE_MS", "600000");
     let id = start(&home, "s", &[], &children::gated("go", 5));
     home.until_status(&id, "running");
@@ -121,7 +121,7 @@ fn a_session_that_is_taken_up_in_time_goes_on() {
 }
 
 #[test]
-fn asking_for_news_is_no_hosting() {
+fn reading_notifications_does_not_host_a_session() {
     let home = home().with_env("MEANWHILE_SESSION_GRACE_MS", "0");
     let id = start(&home, "s", &[], &children::gated("go", 5));
     home.until_status(&id, "running");
@@ -132,7 +132,7 @@ fn asking_for_news_is_no_hosting() {
 }
 
 #[test]
-fn a_deleted_session_leaves_nothing_behind() {
+fn deleting_a_session_leaves_nothing() {
     let home = home();
     let live = start(&home, "s", &[], "sleep 600");
     let done = start(&home, "s", &[], "true");
@@ -143,13 +143,13 @@ fn a_deleted_session_leaves_nothing_behind() {
         assert!(!home.task_dir(&id).exists(), "{id}");
     }
     assert!(!home.state().join("sessions/s").exists());
-    // A new one of that name begins anew.
+    // A new session of that name is empty.
     let first = start(&home, "s", &[], "true");
     assert_eq!(home.command(["status", "--json", "bash_1"]).session("s").run().json()["id"], first.as_str());
 }
 
 #[test]
-fn the_persons_own_tasks_are_no_session_to_end() {
+fn tasks_outside_sessions_cannot_be_ended_as_a_session() {
     let home = home();
     let id = home.start("sleep 600");
     for name in ["default", "", "a\nb"] {
@@ -161,7 +161,7 @@ fn the_persons_own_tasks_are_no_session_to_end() {
 }
 
 #[test]
-fn a_session_that_nobody_knows_is_no_success() {
+fn ending_an_unknown_session_fails() {
     let home = home();
     for args in [&["end", "typo"][..], &["delete", "typo"], &["reassign", "typo", "other"]] {
         let refusal = home.mw([&["session", "--json"][..], args].concat()).refusal(5);
@@ -172,7 +172,7 @@ fn a_session_that_nobody_knows_is_no_success() {
 }
 
 #[test]
-fn a_host_that_is_interrupted_takes_its_tasks_along_and_says_so_with_its_code() {
+fn an_interrupted_host_ends_its_tasks_and_exits_with_the_signal_code() {
     let home = home();
     let script = format!("{} start --json 'sleep 600' > started; exec sleep 600", env!("CARGO_BIN_EXE_mw"));
     let host = home.command(["session", "run", "s", "--", "sh", "-c", &script]).spawn();

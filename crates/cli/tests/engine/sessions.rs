@@ -1,4 +1,4 @@
-//! Sessions see their own tasks, and nothing of others.
+//! Sessions see their own tasks only.
 
 use mw_testkit::{Home, alive, children};
 
@@ -29,7 +29,7 @@ fn a_session_lists_its_own_tasks_only() {
 }
 
 #[test]
-fn the_users_own_hand_sees_all() {
+fn outside_a_session_all_tasks_are_listed() {
     let home = home();
     let _ = start_in(&home, "mine", "true");
     let _ = start_in(&home, "theirs", "true");
@@ -62,7 +62,7 @@ fn a_foreign_task_is_not_found_by_any_command() {
 }
 
 #[test]
-fn killing_all_inside_a_session_spares_the_others() {
+fn kill_all_inside_a_session_spares_other_sessions() {
     let home = home();
     let mine = start_in(&home, "mine", children::SLEEPER);
     let theirs = start_in(&home, "theirs", children::SLEEPER);
@@ -72,7 +72,7 @@ fn killing_all_inside_a_session_spares_the_others() {
 }
 
 #[test]
-fn clearing_inside_a_session_spares_the_others() {
+fn clear_inside_a_session_spares_other_sessions() {
     let home = home();
     let (mine, theirs) = (start_in(&home, "mine", "true"), start_in(&home, "theirs", "true"));
     home.ended(&mine);
@@ -121,7 +121,7 @@ fn the_parents_of_a_task_are_kept() {
 }
 
 #[test]
-fn one_removed_task_is_one_task() {
+fn deleting_a_session_with_one_task_reports_one_task() {
     let home = home();
     let id = start_in(&home, "mine", "true");
     home.ended(&id);

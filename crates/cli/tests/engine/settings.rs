@@ -5,13 +5,13 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use mw_model::wire::LOG_FILE;
-use mw_testkit::processes::naps;
+use mw_testkit::processes::voluntary_switches;
 use mw_testkit::{Home, SOON, children, wait_until};
 use serde_json::Value;
 
 use crate::home;
 
-/// Every setting; each has a test of its own below, the profile in `settings_profile`, others in `retention`,
+/// Every setting; each has a test below, the profile in `settings_profile`, others in `retention`,
 /// `redact`, `hooks`, `resources`, `settings_tools`, `policy` and `top_theme`, those of the agent in the tests of `mw acp`, those of
 /// subagents and chats in theirs.
 const SETTINGS: [&str; 62] = [
@@ -197,9 +197,9 @@ fn output_log_header_takes_effect() {
     }
 }
 
-/// Waits for the first stall that is told, and returns the task's id.
+/// Waits for the first stall event, and returns the id of its task.
 fn stalled(home: &Home) -> String {
-    wait_until(SOON, "a stall is told", || {
+    wait_until(SOON, "a stall is reported", || {
         let events = home.mw(["watch", "--no-follow"]).exits(0).json_lines();
         let found = events.into_iter().find(|event| event["event"] == "stalled")?;
         Some(found["task"].as_str().unwrap().to_owned())
@@ -222,7 +222,7 @@ fn stall_patterns_take_effect() {
     for home in [by_variable, with_file(list)] {
         assert_eq!(setting(&home, "stall.patterns").0, "*speak, friend*\n*enter:");
         let home = home.with_env(variable("stall.ms"), "200");
-        // No longer a prompt, and silent for longer than the one that is.
+        // This text is no prompt any more, and the task is silent for longer than the one with a prompt.
         let _usual = home.start("printf 'Continue? (y/n) '; exec sleep 600");
         let ours = home.start("printf 'Speak, friend, and '; exec sleep 600");
         assert_eq!(stalled(&home), ours);
@@ -232,7 +232,7 @@ fn stall_patterns_take_effect() {
 #[test]
 fn kill_grace_ms_takes_effect() {
     for home in both_ways("kill.grace_ms", "300") {
-        // Other work may hold up any of them, but the default of 5000 would hold up all.
+        // Other work may delay some of them, but the default of 5000 would delay all.
         wait_until(SOON, "a kill that takes less than the default", || {
             let id = home.start(children::STUBBORN);
             home.until_logged(&id, "ready");
@@ -248,7 +248,7 @@ fn kill_grace_ms_takes_effect() {
 #[test]
 fn kill_timeout_grace_ms_takes_effect() {
     for home in both_ways("kill.timeout_grace_ms", "300") {
-        // One that is not ready in time to be stubborn ends sooner, one that is held up later: neither tells.
+        // A task that has not set its trap in time ends sooner, and a delayed one later: neither counts.
         wait_until(SOON, "one that takes its limit and the grace", || {
             let task = home.ended(&home.start_with(&["--timeout", "500ms"], children::STUBBORN));
             assert_eq!(task["status"], "timed_out", "{task}");
@@ -262,7 +262,7 @@ fn kill_timeout_grace_ms_takes_effect() {
 #[test]
 fn session_grace_ms_takes_effect() {
     for home in both_ways("session.grace_ms", "30") {
-        // Other work may hold up any of them, but the default of 10 s would hold up all.
+        // Other work may delay some of them, but the default of 10 s would delay all.
         wait_until(SOON, "a task that ends before the default", || {
             let quiet = "exec sleep 600 >/dev/null 2>&1";
             let host = home.command(["session", "run", "s", "--", "sh", "-c", quiet]).spawn();
@@ -341,17 +341,17 @@ fn wait_fallback_ms_takes_effect() {
             watching
         };
         let (restless, patient) = (watch(&restless), watch(&patient));
-        let (begun, before) = (naps(restless.pid()), naps(patient.pid()));
+        let (begun, before) = (voluntary_switches(restless.pid()), voluntary_switches(patient.pid()));
         wait_until(SOON, "the restless one has looked a hundred times", || {
-            (naps(restless.pid()) >= begun + 100).then_some(())
+            (voluntary_switches(restless.pid()) >= begun + 100).then_some(())
         });
-        let looked = naps(patient.pid()) - before;
+        let looked = voluntary_switches(patient.pid()) - before;
         assert!(looked < 20, "the patient one looked {looked} times meanwhile");
     }
 }
 
 #[test]
-fn a_variable_counts_more_than_the_file() {
+fn a_variable_takes_precedence_over_the_file() {
     let home = with_file("[queue]\nmax_running = 3\n").with_env(variable("queue.max_running"), "1");
     let (value, source) = setting(&home, "queue.max_running");
     assert_eq!(value, "1");
@@ -361,13 +361,13 @@ fn a_variable_counts_more_than_the_file() {
 }
 
 #[test]
-fn a_task_is_settled_with_the_settings_of_the_file() {
+fn the_queue_continues_with_the_settings_of_the_file() {
     let home = with_file("[queue]\nmax_running = 1\n");
     let _first = home.start(&children::gated("go", 0));
     for number in 1..=3 {
         let _ = home.start(&format!("mkdir run && echo {number} >> order; sleep 0.1; rmdir run"));
     }
     home.open("go");
-    // Only a file is looked at: the one that starts the next is none of our commands.
+    // The test only reads a file: no command of the test starts the next task.
     assert_eq!(home.lines_in("order", 3), "1\n2\n3\n", "all have run one after the other");
 }

@@ -1,4 +1,4 @@
-//! Where settings are read from, which of them counts, and the default file.
+//! Sources of settings, their precedence, and the default file.
 
 use std::fs;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ fn written(home: &Home, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
 }
 
 #[test]
-fn each_layer_counts_more_than_the_one_before() {
+fn each_layer_takes_precedence_over_the_previous_one() {
     let home = home();
     let expect = |home: &Home, value: &str, origin: &str| {
         let (found, source) = setting(home, "run.timeout");
@@ -55,33 +55,33 @@ fn a_variable_names_the_user_file() {
 }
 
 #[test]
-fn a_file_that_is_named_must_be_there() {
+fn a_missing_settings_file_is_refused_when_named() {
     assert_refused(&home().with_env("MEANWHILE_CONFIG", "/nowhere/at all.toml"), &["/nowhere/at all.toml"]);
 }
 
 #[test]
-fn a_file_that_cannot_be_read_is_refused_by_name() {
+fn an_unreadable_file_is_refused_by_name() {
     let home = home();
     fs::create_dir_all(home.user().join(".config/meanwhile/config.toml")).unwrap();
     assert_refused(&home, &[".config/meanwhile/config.toml"]);
 }
 
 #[test]
-fn a_file_that_is_no_text_is_refused_by_name() {
+fn a_file_that_is_not_utf8_is_refused_by_name() {
     let home = home();
     let path = written(&home, "latin.toml", b"[run]\n# caf\xe9\n");
     assert_refused(&home.with_env("MEANWHILE_CONFIG", path), &["latin.toml:2:", "UTF-8"]);
 }
 
 #[test]
-fn what_is_refused_cannot_command_the_terminal() {
+fn control_characters_of_a_refused_value_are_not_printed() {
     let outcome = with_file("\"\\u001b[2J\" = 1\n").mw(["start", "true"]);
     let text = outcome.exits(2).to_string();
     assert!(text.contains("config.toml:1:") && !text.contains('\u{1b}'), "{text:?}");
 }
 
 #[test]
-fn json_tells_the_origin_of_a_value() {
+fn json_has_the_origin_of_a_value() {
     let home = with_file("\n[queue]\nmax_running = 3\n");
     let config = home.mw(["config", "--json"]).exits(0).json();
     let settings = config["settings"].as_array().unwrap();
@@ -93,13 +93,13 @@ fn json_tells_the_origin_of_a_value() {
 }
 
 #[test]
-fn a_misspelt_variable_is_told_and_no_error() {
+fn a_misspelt_variable_is_a_warning() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNING", "3").with_env("MEANWHILE_TASK_ID", "x");
     let config = home.mw(["config", "--json"]).exits(0).json();
     assert_eq!(config["unknown_variables"], serde_json::json!(["MEANWHILE_QUEUE_MAX_RUNING"]));
     assert!(home.mw(["config"]).ok().contains("MEANWHILE_QUEUE_MAX_RUNING is set"));
     let started = home.mw(["start", "true"]).exits(0);
-    let said = started.complaint();
+    let said = started.stderr_text();
     assert!(said.contains("MEANWHILE_QUEUE_MAX_RUNING is set, but no such setting exists"), "{said}");
     assert!(said.contains("did you mean MEANWHILE_QUEUE_MAX_RUNNING?"), "{said}");
     assert!(!said.contains("TASK_ID"), "{said}");
@@ -141,7 +141,7 @@ fn the_default_file_has_every_setting_with_its_default() {
 }
 
 #[test]
-fn the_default_file_is_there_for_those_whose_settings_are_refused() {
+fn the_default_file_is_printed_even_if_settings_are_refused() {
     let home = with_file("[queue\n").with_env(variable("output.cap"), "lots");
     assert!(home.mw(["config", "--default"]).ok().contains("[queue]"));
     let json = home.mw(["config", "--default", "--json"]).exits(0).json();
@@ -150,7 +150,7 @@ fn the_default_file_is_there_for_those_whose_settings_are_refused() {
 }
 
 #[test]
-fn the_page_shows_the_default_file() {
+fn the_documentation_shows_the_default_file() {
     let page = fs::read_to_string(PAGE).unwrap();
     let block = format!("```toml\n{}```\n", home().mw(["config", "--default"]).ok());
     assert!(page.contains(&block), "put what `mw config --default` prints into docs/configuration.md");

@@ -1,4 +1,4 @@
-//! Profiles: the figures of each dialect, and its names for settings.
+//! Profiles: the values of each dialect, and its names for settings.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ use crate::settings_refused::assert_refused;
 
 const PROFILES: [&str; 6] = ["neutral", "zidane", "mycode", "background-task", "opta", "co-cli"];
 
-/// What each profile has of its own; everything else is the default.
+/// The values that each profile changes; all others are the defaults.
 const FIGURES: [(&str, &str, &str); 11] = [
     ("zidane", "session.end", "kill"),
     ("opta", "session.end", "kill"),
@@ -49,7 +49,7 @@ fn with_profile(name: &str) -> Home {
 }
 
 #[test]
-fn every_profile_has_its_own_figures_and_else_the_defaults() {
+fn every_profile_has_its_values_and_otherwise_the_defaults() {
     let all = |home: &Home| home.mw(["config", "--json"]).exits(0).json()["settings"].clone();
     let neutral = all(&home());
     for profile in PROFILES {
@@ -75,7 +75,7 @@ fn every_profile_has_its_own_figures_and_else_the_defaults() {
 }
 
 #[test]
-fn mycode_and_co_cli_have_their_tasks_where_their_sources_do() {
+fn mycode_and_co_cli_use_the_homes_of_their_sources() {
     need_program("bash");
     for (profile, root) in [("mycode", ".mycode"), ("co-cli", ".co-cli"), ("opta", ".local/state/meanwhile")]
     {
@@ -84,11 +84,11 @@ fn mycode_and_co_cli_have_their_tasks_where_their_sources_do() {
         let started = start().env("MEANWHILE_PROFILE", profile).run().exits(0).json();
         let log = home.user().join(root).join("tasks").join(started["id"].as_str().unwrap()).join(LOG_FILE);
         assert_eq!(started["output_path"], log.to_str().unwrap(), "{profile}");
-        // What settles the task finds it there, and so does whoever looks later.
+        // `mw settle` and later commands find the task there.
         let ended =
             home.command(["wait", "--json", started["id"].as_str().unwrap()]).without("MEANWHILE_HOME");
         ended.env("MEANWHILE_PROFILE", profile).run().ok();
-        // A home that is named counts more.
+        // An explicit home takes precedence.
         let named = home.command(["start", "--json", "true"]).env("MEANWHILE_PROFILE", profile).run();
         assert!(
             named.exits(0).json()["output_path"]
@@ -97,14 +97,14 @@ fn mycode_and_co_cli_have_their_tasks_where_their_sources_do() {
                 .starts_with(home.state().to_str().unwrap())
         );
     }
-    // The file chooses as the variable does; a host that only speaks the dialect does not.
+    // The file selects the profile like the variable; the dialect of a server does not.
     let home = with_file("profile = \"mycode\"\n");
     let config = home.command(["config", "--json"]).without("MEANWHILE_HOME").run().exits(0).json();
     assert_eq!(config["home"], home.user().join(".mycode").to_str().unwrap());
 }
 
 #[test]
-fn opta_runs_five_and_rejects_the_sixth() {
+fn opta_runs_five_tasks_and_rejects_the_sixth() {
     let home = with_profile("opta");
     for _ in 0..5 {
         let id = home.start(children::SLEEPER);
@@ -114,7 +114,7 @@ fn opta_runs_five_and_rejects_the_sixth() {
 }
 
 #[test]
-fn mycode_runs_ten_in_bash() {
+fn mycode_runs_ten_tasks_in_bash() {
     need_program("bash");
     let home = with_profile("mycode");
     let ids = [(); 11].map(|()| home.start(children::SLEEPER));
@@ -128,7 +128,7 @@ fn mycode_runs_ten_in_bash() {
 }
 
 #[test]
-fn co_cli_queues_the_sixth_and_heads_its_logs() {
+fn co_cli_queues_the_sixth_task_and_writes_log_headers() {
     let home = with_profile("co-cli");
     let ids = [(); 6].map(|()| home.start(children::SLEEPER));
     assert_eq!(home.status(&ids[4])["status"], "running");
@@ -138,7 +138,7 @@ fn co_cli_queues_the_sixth_and_heads_its_logs() {
 }
 
 #[test]
-fn a_profiles_own_names_are_understood() {
+fn names_of_a_profiles_settings_are_accepted() {
     for (profile, alias, written, name, shown) in ALIASES {
         let home = with_file(&format!("profile = \"{profile}\"\n{alias} = {written}\n"));
         let (value, source) = setting(&home, name);
@@ -149,7 +149,7 @@ fn a_profiles_own_names_are_understood() {
 }
 
 #[test]
-fn a_profiles_own_names_are_understood_in_it_alone() {
+fn names_of_a_profiles_settings_are_refused_in_other_profiles() {
     for (profile, alias, written, name, _) in ALIASES {
         for other in PROFILES.iter().filter(|other| **other != profile) {
             let home = with_file(&format!("profile = \"{other}\"\n{alias} = {written}\n"));
@@ -162,7 +162,7 @@ fn a_profiles_own_names_are_understood_in_it_alone() {
 }
 
 #[test]
-fn a_profiles_own_names_have_its_own_ranges() {
+fn names_of_a_profiles_settings_have_its_ranges() {
     for (profile, alias, written, range) in [
         ("opta", "background.maxConcurrent", "21", "1 to 20"),
         ("opta", "background.maxConcurrent", "0", "1 to 20"),
@@ -180,19 +180,19 @@ fn a_profiles_own_names_have_its_own_ranges() {
 }
 
 #[test]
-fn a_time_limit_by_its_own_name_takes_effect() {
+fn a_profiles_name_for_the_time_limit_takes_effect() {
     let home = with_file("profile = \"opta\"\n[background]\ndefaultTimeout = 400\n");
     assert_eq!(home.ended(&home.start(children::SLEEPER))["status"], "timed_out");
 }
 
 #[test]
-fn a_setting_and_its_other_name_cannot_both_be_in_a_file() {
+fn a_setting_and_its_alias_cannot_both_be_in_a_file() {
     let both = "profile = \"opta\"\nbackground.maxConcurrent = 3\nqueue.max_running = 4\n";
     assert_refused(&with_file(both), &["queue.max_running", "config.toml:3:", "line 2"]);
 }
 
 #[test]
-fn variables_of_a_profile_are_read_in_it_alone() {
+fn variables_of_a_profile_are_read_only_in_it() {
     const OTHER: &str = "CO_BACKGROUND_MAX_CONCURRENT";
     let home = with_profile("co-cli").with_env(OTHER, "2");
     let (value, source) = setting(&home, "queue.max_running");
@@ -218,8 +218,8 @@ fn co_clis_variables_for_retention_are_read() {
 }
 
 #[test]
-fn a_retention_of_no_days_by_its_own_name_keeps_for_ever() {
-    // The other setting stands for a day that cannot be waited for.
+fn a_retention_alias_of_zero_days_keeps_all_tasks() {
+    // The other setting is in days, which a test cannot wait for.
     let home = with_file("profile = \"co-cli\"\nbackground_task_retention_days = 0\n");
     let id = home.start("true");
     home.ended(&id);
@@ -230,7 +230,7 @@ fn a_retention_of_no_days_by_its_own_name_keeps_for_ever() {
 }
 
 #[test]
-fn a_variable_chooses_another_profile_than_the_file() {
+fn a_variable_overrides_the_profile_of_the_file() {
     let home = with_file("profile = \"opta\"\n").with_env("MEANWHILE_PROFILE", "mycode");
     assert_eq!(setting(&home, "queue.max_running").0, "10");
     assert!(setting(&home, "profile").1.contains("MEANWHILE_PROFILE"));

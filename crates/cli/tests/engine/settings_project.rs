@@ -1,4 +1,4 @@
-//! A project's file may make settings stricter and never looser.
+//! A project file can make settings stricter but never looser.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -31,7 +31,7 @@ fn config_in(home: &Home, directory: &Path) -> Value {
     home.command(["config", "--json"]).cwd(directory).run().exits(0).json()
 }
 
-/// For each setting that a project may change: what the user has, and something stricter.
+/// For each setting that a project can change: the value of the user, and a stricter one.
 const STRICTER: [(&str, &str, &str); 18] = [
     ("queue.max_running", "8", "2"),
     ("queue.max_running_total", "0", "5"),
@@ -54,7 +54,7 @@ const STRICTER: [(&str, &str, &str); 18] = [
 ];
 
 #[test]
-fn a_stricter_value_is_taken() {
+fn a_stricter_project_value_is_used() {
     for (name, users, projects) in STRICTER {
         let home = with_file(&as_file(name, users));
         put(&home.work(), &as_file(name, projects));
@@ -65,7 +65,7 @@ fn a_stricter_value_is_taken() {
 }
 
 #[test]
-fn a_looser_value_is_not_taken_and_that_is_said() {
+fn a_looser_project_value_is_ignored_with_a_warning() {
     for (name, stricter, looser) in STRICTER.map(|(name, users, projects)| (name, projects, users)) {
         let home = with_file(&as_file(name, stricter));
         put(&home.work(), &as_file(name, looser));
@@ -84,7 +84,7 @@ fn a_looser_value_is_not_taken_and_that_is_said() {
 }
 
 #[test]
-fn what_is_no_matter_of_strictness_is_refused() {
+fn project_settings_without_a_strictness_order_are_refused() {
     for (name, value) in
         [("profile", "opta"), ("run.shell", "/bin/sh"), ("wait.fallback_ms", "100"), ("stall.patterns", "*")]
     {
@@ -95,7 +95,7 @@ fn what_is_no_matter_of_strictness_is_refused() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_by_name() {
+fn invalid_project_settings_are_refused_by_name() {
     for (text, named) in [
         ("[queue]\nmax_running = 0\n", ["queue.max_running", ".meanwhile.toml:2:", "1 to 10000"]),
         ("[queue]\nmax_runing = 3\n", ["queue.max_runing", ".meanwhile.toml:2:", "no such setting"]),
@@ -108,13 +108,13 @@ fn what_makes_no_sense_is_refused_by_name() {
 }
 
 #[test]
-fn a_project_holds_for_the_directories_below_it() {
+fn a_project_applies_to_its_subdirectories() {
     let home = with_project("[queue]\nmax_running = 2\n");
     let below = home.work().join("src/deep");
     fs::create_dir_all(&below).unwrap();
     assert_eq!(setting_of(&config_in(&home, &below), "queue.max_running").0, "2");
     assert_eq!(setting_of(&config_in(&home, &home.user()), "queue.max_running").0, "8");
-    // The nearest counts, alone.
+    // Only the nearest project file is used.
     put(&home.work().join("src"), "[output]\ncap = 2048\n");
     let config = config_in(&home, &below);
     assert_eq!(setting_of(&config, "queue.max_running").0, "8");
@@ -123,7 +123,7 @@ fn a_project_holds_for_the_directories_below_it() {
 }
 
 #[test]
-fn nothing_above_the_users_own_directory_is_a_project() {
+fn no_directory_above_the_users_home_is_a_project() {
     let home = home();
     put(home.work().parent().unwrap(), "[queue]\nmax_running = 1\n");
     assert_eq!(setting(&home, "queue.max_running").0, "1");
@@ -135,7 +135,7 @@ fn nothing_above_the_users_own_directory_is_a_project() {
 }
 
 #[test]
-fn the_home_itself_is_no_project() {
+fn the_users_home_is_no_project() {
     let home = home();
     home.ended(&home.start("true"));
     put(home.state(), "[queue]\nmax_running = 1\n");
@@ -144,7 +144,7 @@ fn the_home_itself_is_no_project() {
 }
 
 #[test]
-fn a_projects_value_takes_effect_until_its_last_task_has_run() {
+fn a_project_value_applies_to_its_queued_tasks() {
     let home = with_project("[queue]\nmax_running = 1\n");
     let first = home.start(&children::gated("go", 0));
     for number in 1..=3 {
@@ -153,12 +153,12 @@ fn a_projects_value_takes_effect_until_its_last_task_has_run() {
     }
     assert_eq!(home.status(&first)["status"], "running");
     home.open("go");
-    // The commands that start the next run elsewhere; the starter's limit goes with them.
+    // The next tasks are started from another directory, with the limit of their start.
     assert_eq!(home.lines_in("order", 3), "1\n2\n3\n", "all have run one after the other");
 }
 
 #[test]
-fn variables_and_options_count_more_than_a_project() {
+fn variables_and_options_take_precedence_over_a_project() {
     let home = with_project("[run]\ntimeout = \"400ms\"\n").with_env(variable("run.timeout"), "1h");
     assert_eq!(setting(&home, "run.timeout").0, "3600000ms");
     let home = with_project("[output]\ncap = 512\n");
@@ -167,7 +167,7 @@ fn variables_and_options_count_more_than_a_project() {
 }
 
 #[test]
-fn what_is_no_file_is_refused_and_never_waited_for() {
+fn a_project_file_that_is_not_a_regular_file_is_refused_without_blocking() {
     let pipe = home();
     mknodat(CWD, pipe.work().join(FILE), FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
     let directory = home();
@@ -179,7 +179,7 @@ fn what_is_no_file_is_refused_and_never_waited_for() {
 }
 
 #[test]
-fn what_another_put_where_anyone_may_write_does_not_count() {
+fn project_files_of_other_users_in_shared_directories_are_ignored() {
     need_root();
     let home = with_project("[queue]\nmax_running = 1\n");
     std::os::unix::fs::chown(home.work().join(FILE), Some(54_321), None).unwrap();

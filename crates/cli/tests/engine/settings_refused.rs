@@ -1,4 +1,4 @@
-//! Settings that make no sense are refused by name, and nothing is changed.
+//! Invalid settings are refused by name, and nothing is changed.
 
 use mw_testkit::Home;
 
@@ -25,7 +25,7 @@ const BAD: [(&str, &[&str]); 16] = [
     ("wait.fallback_ms", &["9", "60001", "0", "-1", "often"]),
 ];
 
-/// Values at the very end of what is accepted.
+/// Values at the limit of their range.
 const BARELY_GOOD: [(&str, &[&str]); 12] = [
     ("queue.max_running", &["1", "10000"]),
     ("queue.max_running_total", &["0", "100000"]),
@@ -41,14 +41,14 @@ const BARELY_GOOD: [(&str, &[&str]); 12] = [
     ("wait.fallback_ms", &["10", "60000"]),
 ];
 
-/// Returns what a setting says it accepts.
+/// Returns the description of accepted values of a setting.
 fn accepted(name: &str) -> String {
     let config = home().mw(["config", "--json"]).exits(0).json();
     let found = config["settings"].as_array().unwrap().iter().find(|setting| setting["name"] == name);
     found.unwrap()["accepts"].as_str().unwrap().to_owned()
 }
 
-/// Checks that a home refuses to start anything, naming what is wrong, and leaves no trace.
+/// Checks that starts are refused with the name of the setting, and change nothing.
 #[track_caller]
 pub(crate) fn assert_refused(home: &Home, named: &[&str]) {
     let error = home.mw(["start", "--json", "touch ran"]).refusal(2);
@@ -84,7 +84,7 @@ fn a_value_out_of_range_in_the_file_is_refused_by_name() {
 }
 
 #[test]
-fn a_value_at_the_end_of_its_range_is_accepted() {
+fn a_value_at_the_limit_of_its_range_is_accepted() {
     for (name, values) in BARELY_GOOD {
         for value in values {
             for home in [home().with_env(variable(name), value), with_file(&as_file(name, value))] {
@@ -112,7 +112,7 @@ fn a_key_outside_of_any_section_is_refused_by_name() {
 }
 
 #[test]
-fn a_value_of_another_sort_is_refused_by_name() {
+fn a_value_of_the_wrong_type_is_refused_by_name() {
     for (text, name) in [
         ("[queue]\nmax_running = { much = 3 }\n", "queue.max_running"),
         ("[queue]\nmax_running = [1, 2]\n", "queue.max_running"),
@@ -132,14 +132,14 @@ fn a_value_of_another_sort_is_refused_by_name() {
 }
 
 #[test]
-fn a_file_that_is_none_is_refused_by_name() {
+fn a_file_that_is_not_toml_is_refused_by_name() {
     for (text, line) in [("[queue\n", 1), ("\nqueue.max_running 3", 2), ("\u{0}", 1), ("a = 1\na = 2\n", 2)] {
         assert_refused(&with_file(text), &[&format!("config.toml:{line}:")]);
     }
 }
 
 #[test]
-fn a_variable_that_is_no_text_is_refused_by_name() {
+fn a_variable_that_is_not_utf8_is_refused_by_name() {
     use std::os::unix::ffi::OsStrExt;
 
     let home = home().with_env(variable("run.shell"), std::ffi::OsStr::from_bytes(b"/bin/\xff"));
@@ -147,7 +147,7 @@ fn a_variable_that_is_no_text_is_refused_by_name() {
 }
 
 #[test]
-fn every_command_that_needs_settings_refuses_alike() {
+fn all_commands_refuse_bad_settings_in_the_same_way() {
     let home = home().with_env(variable("queue.max_running"), "0");
     for args in [
         &["start", "--json", "true"][..],
@@ -164,7 +164,7 @@ fn every_command_that_needs_settings_refuses_alike() {
 }
 
 #[test]
-fn an_empty_file_and_none_at_all_mean_the_same() {
+fn an_empty_file_equals_a_missing_file() {
     let settings = |home: &Home| home.mw(["config", "--json"]).exits(0).json()["settings"].clone();
     assert_eq!(settings(&with_file("")), settings(&home().gated()));
 }

@@ -1,4 +1,4 @@
-//! Settings of what models see, through the server that shows it to them.
+//! Settings of the tools, as seen through the MCP server.
 
 use std::time::{Duration, Instant};
 
@@ -48,7 +48,7 @@ fn tools_longest_call_takes_effect() {
     }
 }
 
-/// B-013: the default of a wait is a setting, and what models read says so.
+/// B-013: the default timeout of a wait is a setting, and the tool description has it.
 #[test]
 fn tools_wait_takes_effect() {
     for home in both_ways("tools.wait", "300ms") {
@@ -93,7 +93,7 @@ fn tools_notices_takes_effect() {
         let listed = home.mw(["session", "list", "--json"]).json();
         let sessions = listed["sessions"].as_array().unwrap();
         let own = sessions.iter().find(|session| session["id"] == "host");
-        assert_eq!(own.unwrap()["notices"], 1, "it still waits for the host that tells it: {listed}");
+        assert_eq!(own.unwrap()["notices"], 1, "it waits for the host that delivers it: {listed}");
     }
 }
 
@@ -103,7 +103,7 @@ fn tools_no_background_takes_effect() {
 }
 
 #[test]
-fn zidanes_name_for_it_takes_effect() {
+fn zidanes_name_for_no_background_takes_effect() {
     let file = "profile = \"zidane\"\n[behavior]\ndisableBackgroundTasks = true\n";
     offers_no_background(&with_file(file));
 }

@@ -1,4 +1,4 @@
-//! `mw setup`: the change to a host's files is shown, made on consent, and taken back to the byte.
+//! `mw setup`: a change to a host's files is shown, made after confirmation, and undone byte for byte.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use mw_testkit::{Home, SOON, wait_until};
 
 use crate::home;
 
-/// Every host with its files below the user's home, and files that somebody has been at before us.
+/// Every host with its files below the user's home, and files with existing content.
 pub(crate) const HOSTS: [(&str, &[(&str, &str)]); 7] = [
     (
         "claude-code",
@@ -74,7 +74,7 @@ pub(crate) fn read(home: &Home, path: &str) -> String {
     fs::read_to_string(home.user().join(path)).unwrap()
 }
 
-/// Runs it with consent and returns how it stands.
+/// Runs setup with confirmation and returns the state.
 pub(crate) fn agree(home: &Home, words: &[&str]) -> String {
     let words = [&["setup", "--json", "--yes"], words].concat();
     let done = home.mw(words);
@@ -83,7 +83,7 @@ pub(crate) fn agree(home: &Home, words: &[&str]) -> String {
 }
 
 #[test]
-fn a_host_without_files_gets_them_once_and_loses_them_again() {
+fn setup_creates_missing_files_once_and_remove_deletes_them() {
     for (host, files) in HOSTS {
         let home = home();
         assert_eq!(agree(&home, &[host]), "set_up", "{host}");
@@ -99,7 +99,7 @@ fn a_host_without_files_gets_them_once_and_loses_them_again() {
 }
 
 #[test]
-fn what_others_wrote_stays_and_comes_back_to_the_byte() {
+fn setup_and_remove_restore_existing_files_byte_for_byte() {
     for (host, files) in HOSTS {
         let home = home();
         for (path, text) in files {
@@ -122,7 +122,7 @@ fn what_others_wrote_stays_and_comes_back_to_the_byte() {
 }
 
 #[test]
-fn nothing_is_changed_unless_somebody_agrees() {
+fn setup_changes_nothing_without_confirmation() {
     for (host, files) in HOSTS {
         let home = home();
         let shown = home.mw(["setup", host]).exits(9);
@@ -131,7 +131,7 @@ fn nothing_is_changed_unless_somebody_agrees() {
             assert!(shown.text().contains(&line), "{shown}");
             assert!(!home.user().join(path).exists(), "{host}");
         }
-        assert!(shown.complaint().contains("--yes"), "{shown}");
+        assert!(shown.stderr_text().contains("--yes"), "{shown}");
         let shown = home.mw(["setup", "--json", host]).exits(9).json();
         assert_eq!(shown["status"], "shown", "{shown}");
         assert!(shown["files"][0]["diff"].as_str().unwrap().contains("meanwhile"), "{shown}");
@@ -139,7 +139,7 @@ fn nothing_is_changed_unless_somebody_agrees() {
 }
 
 #[test]
-fn a_person_is_asked_and_no_is_the_default() {
+fn setup_asks_for_confirmation_and_the_default_is_no() {
     let home = home();
     for (answer, code, made) in [("\r", 9, false), ("n\r", 9, false), ("y\r", 0, true)] {
         let mut terminal = home.command(["setup", "cursor"]).without("NO_COLOR").on_terminal();
@@ -152,7 +152,7 @@ fn a_person_is_asked_and_no_is_the_default() {
 }
 
 #[test]
-fn a_project_has_files_of_its_own_that_name_no_path() {
+fn project_files_contain_no_absolute_path() {
     let project = [
         ("claude-code", &[".mcp.json", ".claude/settings.json"][..]),
         ("codex", &[".codex/config.toml", ".codex/hooks.json"]),
@@ -176,7 +176,7 @@ fn a_project_has_files_of_its_own_that_name_no_path() {
 }
 
 #[test]
-fn hosts_are_listed_with_what_is_known_of_them() {
+fn hosts_are_listed_with_their_state() {
     let home = home();
     put(&home, ".zed-is-elsewhere", "");
     fs::create_dir_all(home.user().join(".codex")).unwrap();
@@ -193,7 +193,7 @@ fn hosts_are_listed_with_what_is_known_of_them() {
 }
 
 #[test]
-fn the_page_shows_what_is_written() {
+fn the_documentation_shows_the_written_files() {
     let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/setup.md")).unwrap();
     let home = home();
     for (host, _) in HOSTS {

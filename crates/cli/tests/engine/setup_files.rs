@@ -1,4 +1,4 @@
-//! `mw setup` and files that are odd: broken, linked, read-only, elsewhere, changed by others.
+//! `mw setup` and unusual files: malformed, linked, read-only, in other directories, changed concurrently.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -7,7 +7,7 @@ use crate::home;
 use crate::setup::{HOSTS, agree, put, read};
 
 #[test]
-fn a_broken_file_is_refused_with_its_line_and_left_alone() {
+fn a_malformed_file_is_refused_with_the_line_and_unchanged() {
     for (host, files) in HOSTS {
         let (path, _) = files[0];
         let broken =
@@ -31,7 +31,7 @@ fn a_broken_file_is_refused_with_its_line_and_left_alone() {
 }
 
 #[test]
-fn bytes_that_are_no_text_are_refused_with_their_line() {
+fn bytes_that_are_not_utf8_are_refused_with_the_line() {
     let home = home();
     let path = put(&home, ".cursor/mcp.json", "");
     fs::write(&path, b"{\n\"a\": \"\xff\"}").unwrap();
@@ -41,7 +41,7 @@ fn bytes_that_are_no_text_are_refused_with_their_line() {
 }
 
 #[test]
-fn what_is_no_place_for_an_entry_is_not_overwritten() {
+fn a_file_of_unexpected_structure_is_not_overwritten() {
     for text in [
         "[]",
         "{\"mcpServers\": []}",
@@ -63,7 +63,7 @@ fn what_is_no_place_for_an_entry_is_not_overwritten() {
 }
 
 #[test]
-fn a_link_stays_a_link_and_the_mode_is_kept() {
+fn links_and_file_modes_are_kept() {
     for (host, files) in HOSTS {
         let home = home();
         for (number, (path, text)) in files.iter().enumerate() {
@@ -91,7 +91,7 @@ fn a_link_stays_a_link_and_the_mode_is_kept() {
 }
 
 #[test]
-fn a_link_to_nothing_and_a_file_that_is_read_only_are_refused() {
+fn dangling_links_and_read_only_files_are_refused() {
     let home = home();
     let path = put(&home, ".cursor/mcp.json", "{}");
     fs::set_permissions(&path, Permissions::from_mode(0o444)).unwrap();
@@ -106,7 +106,7 @@ fn a_link_to_nothing_and_a_file_that_is_read_only_are_refused() {
 }
 
 #[test]
-fn files_are_where_the_hosts_variables_say() {
+fn files_follow_the_hosts_variables() {
     let home = home();
     let elsewhere = home.work().join("elsewhere");
     let run = |name: &str, host: &str| {
@@ -133,7 +133,7 @@ fn files_are_where_the_hosts_variables_say() {
 }
 
 #[test]
-fn an_entry_that_names_another_mw_is_brought_up_to_date_and_keeps_what_was_added() {
+fn an_entry_with_another_mw_path_is_updated_and_keeps_other_keys() {
     let home = home();
     put(
         &home,
@@ -158,12 +158,12 @@ fn an_entry_that_names_another_mw_is_brought_up_to_date_and_keeps_what_was_added
 }
 
 #[test]
-fn two_at_once_leave_one_sound_entry() {
+fn two_concurrent_setups_leave_one_valid_entry() {
     let home = home();
     put(&home, ".cursor/mcp.json", "{\n  \"mcpServers\": {\n    \"x\": {}\n  }\n}\n");
     std::thread::scope(|scope| {
         for _ in 0..4 {
-            // One may find that the file has changed since it looked, and says so.
+            // One of them may find the file changed since it read it, and fails with that reason.
             scope.spawn(|| drop(home.mw(["setup", "--yes", "cursor"])));
         }
     });
@@ -174,7 +174,7 @@ fn two_at_once_leave_one_sound_entry() {
 }
 
 #[test]
-fn an_entry_of_that_name_which_starts_something_else_is_left_alone() {
+fn an_entry_of_the_same_name_for_another_command_is_unchanged() {
     let home = home();
     let json = r#"{"mcpServers":{"meanwhile":{"command":"npx","args":["mine"]}}}"#;
     let toml = "[mcp_servers.meanwhile.env]\nA = \"b\"\n";
@@ -191,7 +191,7 @@ fn an_entry_of_that_name_which_starts_something_else_is_left_alone() {
 }
 
 #[test]
-fn a_byte_order_mark_stays_in_front() {
+fn a_byte_order_mark_is_kept() {
     let home = home();
     for theirs in ["\u{feff}{\n  \"a\": 1\n}\n", "\u{feff}"] {
         put(&home, ".cursor/mcp.json", theirs);

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use crate::home;
 
-/// Asks for a program that cannot be executed and checks that no task came of it.
+/// Starts a program that cannot be executed and checks that there is no task.
 fn refused(program: &str, code: i32) {
     let home = home();
     fs::write(home.work().join("plain.txt"), "no program").unwrap();
@@ -16,27 +16,27 @@ fn refused(program: &str, code: i32) {
 }
 
 #[test]
-fn a_program_that_is_nowhere_is_refused() {
+fn an_unknown_program_is_refused() {
     refused("no-such-program-here", 127);
 }
 
 #[test]
-fn a_path_to_nothing_is_refused() {
+fn a_path_without_a_file_is_refused() {
     refused("./no/such/file", 127);
 }
 
 #[test]
-fn a_file_that_is_no_program_is_refused() {
+fn a_file_that_is_not_executable_is_refused() {
     refused("./plain.txt", 126);
 }
 
 #[test]
-fn a_directory_is_no_program() {
+fn a_directory_as_program_is_refused() {
     refused("/", 126);
 }
 
 #[test]
-fn a_shell_that_does_not_exist_is_refused() {
+fn a_missing_shell_is_refused() {
     let home = home();
     let _ = home.mw(["start", "--json", "--shell", "/no/such/shell", "true"]).refusal(127);
     assert_eq!(home.list().len(), 0);
@@ -55,14 +55,14 @@ fn a_program_with_a_broken_interpreter_is_refused() {
 }
 
 #[test]
-fn a_command_that_the_shell_cannot_find_is_the_tasks_own_failure() {
+fn a_command_unknown_to_the_shell_fails_the_task() {
     let home = home();
     let task = home.ended(&home.start("no-such-program-here"));
     assert_eq!((&task["status"], &task["exit_code"]), (&"failed".into(), &127.into()));
 }
 
 #[test]
-fn a_program_is_looked_up_in_the_tasks_own_path() {
+fn a_program_is_searched_in_the_tasks_path() {
     let home = home();
     let folder = home.work().join("bin");
     fs::create_dir(&folder).unwrap();

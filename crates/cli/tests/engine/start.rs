@@ -1,4 +1,4 @@
-//! `mw start`: what it answers, and what the task gets.
+//! `mw start`: its reply, and what the task inherits.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -26,7 +26,7 @@ fn start_answers_with_id_status_pid_and_log_path() {
 }
 
 #[test]
-fn start_returns_while_the_task_goes_on() {
+fn start_returns_while_the_task_runs() {
     let home = home();
     let id = home.start(&children::gated("go", 0));
     assert_eq!(home.status(&id)["status"], "running");
@@ -34,7 +34,7 @@ fn start_returns_while_the_task_goes_on() {
     assert_eq!(home.ended(&id)["status"], "completed");
 }
 
-/// Half of ten in a row: other work on the machine may hold up a few of them, or the whole row for a while.
+/// At least half of ten in a row: other work on the machine may delay some of them.
 #[test]
 fn a_start_takes_less_than_a_tenth_of_a_second() {
     let home = home();
@@ -53,15 +53,15 @@ fn a_start_takes_less_than_a_tenth_of_a_second() {
 }
 
 #[test]
-fn start_lets_go_of_its_callers_output() {
-    // The kit reads both streams of every command to their end and fails when something holds them.
+fn start_does_not_hold_the_callers_output_open() {
+    // The kit reads both streams of every command to their end, and fails if a process holds them open.
     let home = home();
     let outcome = home.mw(["start", children::SLEEPER]).exits(0);
     assert!(outcome.text().contains("bash-"), "{outcome}");
 }
 
 #[test]
-fn start_for_people_names_the_task() {
+fn start_as_text_names_the_task() {
     let home = home();
     let outcome = home.mw(["start", "exit 0"]).exits(0);
     let id = home.list()[0]["id"].as_str().unwrap().to_owned();
@@ -70,7 +70,7 @@ fn start_for_people_names_the_task() {
 }
 
 #[test]
-fn every_exit_code_is_told_as_it_was() {
+fn every_exit_code_is_reported_unchanged() {
     let home = home();
     for code in [0, 1, 2, 3, 7, 42, 77, 100, 126, 127, 128, 129, 143, 254, 255] {
         let id = home.start(&format!("exit {code}"));
@@ -83,7 +83,7 @@ fn every_exit_code_is_told_as_it_was() {
 }
 
 #[test]
-fn an_end_by_a_signal_is_no_exit_code() {
+fn an_end_by_a_signal_has_no_exit_code() {
     let home = home();
     for (name, number) in [("SEGV", 11), ("KILL", 9), ("TERM", 15)] {
         let task = home.ended(&home.start(&format!("kill -{name} $$")));
@@ -102,7 +102,7 @@ fn one_argument_is_a_script() {
 }
 
 #[test]
-fn words_after_two_hyphens_reach_the_program_as_they_are() {
+fn arguments_after_two_hyphens_are_passed_unchanged() {
     let home = home();
     let answer = home.mw(["start", "--json", "--", "printf", "%s|", "$HOME *", "it's", "", "--name", "a  b"]);
     let id = answer.exits(0).json()["id"].as_str().unwrap().to_owned();
@@ -111,7 +111,7 @@ fn words_after_two_hyphens_reach_the_program_as_they_are() {
 }
 
 #[test]
-fn words_that_are_no_utf8_reach_the_program_as_they_are() {
+fn arguments_that_are_not_utf8_are_passed_unchanged() {
     let home = home();
     let outcome =
         home.command(["start", "--json", "--", "printf", "%s"]).arg(OsStr::from_bytes(b"\xff\xfe")).run();
@@ -121,7 +121,7 @@ fn words_that_are_no_utf8_reach_the_program_as_they_are() {
 }
 
 #[test]
-fn a_script_as_long_as_the_system_allows_is_run() {
+fn a_script_of_the_maximum_length_runs() {
     let home = home();
     let long = "x".repeat(100_000);
     let id = home.start(&format!("echo {long}"));
@@ -130,7 +130,7 @@ fn a_script_as_long_as_the_system_allows_is_run() {
 }
 
 #[test]
-fn another_shell_can_be_asked_for() {
+fn another_shell_can_be_chosen() {
     let home = home();
     let shell = home.work().join("myshell");
     std::fs::write(&shell, "#!/bin/sh\necho \"shell $1: $2\"\n").unwrap();
@@ -141,7 +141,7 @@ fn another_shell_can_be_asked_for() {
 }
 
 #[test]
-fn a_task_runs_where_it_was_asked_for() {
+fn a_task_runs_in_the_callers_directory() {
     let home = home();
     let id = home.start("pwd -P");
     assert_eq!(home.ended(&id)["cwd"], home.work().to_str().unwrap());
@@ -149,7 +149,7 @@ fn a_task_runs_where_it_was_asked_for() {
 }
 
 #[test]
-fn a_task_runs_in_the_directory_it_was_given() {
+fn a_task_runs_in_the_given_directory() {
     let home = home();
     std::fs::create_dir(home.work().join("deeper")).unwrap();
     let id = home.start_with(&["--cwd", "deeper"], "pwd -P");
@@ -159,7 +159,7 @@ fn a_task_runs_in_the_directory_it_was_given() {
 }
 
 #[test]
-fn a_task_gets_the_callers_environment_and_what_was_added() {
+fn a_task_has_the_callers_environment_and_added_variables() {
     let home = home();
     let script = "echo \"$OUTER $ADDED $REPLACED\"";
     let outcome = home
@@ -173,7 +173,7 @@ fn a_task_gets_the_callers_environment_and_what_was_added() {
 }
 
 #[test]
-fn a_task_knows_its_own_id_and_session() {
+fn a_task_has_its_id_and_session_in_the_environment() {
     let home = home();
     let id = home.start("echo $MEANWHILE_TASK_ID $MEANWHILE_TASK_SESSION");
     home.ended(&id);
@@ -181,7 +181,7 @@ fn a_task_knows_its_own_id_and_session() {
 }
 
 #[test]
-fn standard_input_is_empty_unless_asked_for() {
+fn standard_input_is_empty_unless_requested() {
     let home = home();
     let id = home.start("cat; echo end");
     assert_eq!(home.ended(&id)["exit_code"], 0);
@@ -189,7 +189,7 @@ fn standard_input_is_empty_unless_asked_for() {
 }
 
 #[test]
-fn what_was_said_about_a_task_is_kept() {
+fn description_batch_lifetime_and_name_are_kept() {
     let home = home();
     let options =
         ["--description", "builds it", "--batch", "b7", "--lifetime", "detached", "--name", "build"];
@@ -203,14 +203,14 @@ fn what_was_said_about_a_task_is_kept() {
 }
 
 #[test]
-fn a_task_ends_with_its_session_unless_told_otherwise() {
+fn a_task_ends_with_its_session_by_default() {
     let home = home();
     let task = home.ended(&home.start("true"));
     assert_eq!(task["lifetime"], "session", "{task}");
 }
 
 #[test]
-fn a_task_is_out_of_its_starters_reach() {
+fn a_task_is_in_a_separate_session_and_process_group() {
     let home = home();
     let id = home.start(children::SLEEPER);
     let mine = stat(std::process::id()).unwrap();
@@ -226,7 +226,7 @@ fn a_task_is_out_of_its_starters_reach() {
 }
 
 #[test]
-fn a_task_inherits_no_descriptor_of_ours() {
+fn a_task_inherits_no_descriptors() {
     let home = home();
     let id = home.start("ls /proc/self/fd | wc -w");
     home.ended(&id);
@@ -245,7 +245,7 @@ fn a_task_inherits_no_blocked_or_ignored_signals() {
 }
 
 #[test]
-fn a_supervisor_leaves_when_its_task_is_over() {
+fn a_supervisor_exits_after_its_task() {
     let home = home();
     let id = home.start("true");
     home.ended(&id);

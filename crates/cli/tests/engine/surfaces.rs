@@ -1,4 +1,4 @@
-//! `mw` and the executable beside it that has its large commands.
+//! `mw` and `mw-surfaces`, the executable with the large commands.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -18,77 +18,77 @@ fn beside(name: &str) -> PathBuf {
     Path::new(MW).with_file_name(name)
 }
 
-/// Returns the path of a `mw` that lies in a directory of its own, without the executables beside it.
+/// Returns the path of an `mw` in a separate directory, without the other executables.
 fn lone_mw(shelf: &Home) -> PathBuf {
     let path = shelf.work().join("mw");
     shelf.program("cp").arg(MW).arg(&path).run().ok();
     path
 }
 
-/// Returns a home that uses such a `mw`, with a supervisor all the same.
+/// Returns a home that uses such an `mw`, with a supervisor.
 fn home_of(mw: &Path) -> Home {
     Home::new(mw).with_env("MEANWHILE_SUPERVISOR", beside("mw-supervisor"))
 }
 
 #[test]
-fn a_large_command_is_the_process_that_was_called() {
+fn a_command_of_mw_surfaces_replaces_the_called_process() {
     let home = home();
     let server = home.command(["mcp", "--http", "0"]).spawn();
     wait_until(SOON, "it serves", || server.printed().contains("/mcp").then_some(()));
     let executable = fs::read_link(format!("/proc/{}/exe", server.pid())).unwrap();
     assert_eq!(executable, beside("mw-surfaces").canonicalize().unwrap());
-    assert_eq!(processes::words(server.pid())[..4], [MW, "mcp", "--http", "0"]);
+    assert_eq!(processes::command_line(server.pid())[..4], [MW, "mcp", "--http", "0"]);
     assert!(processes::children_of(server.pid()).is_empty());
     let _ = server.kill();
 }
 
 #[test]
-fn help_and_complaints_speak_of_mw_wherever_they_come_from() {
+fn help_and_errors_of_mw_surfaces_name_mw() {
     let home = home();
     for command in ["mcp", "tools", "traces", "setup", "hook", "doctor"] {
         let help = home.mw([command, "--help"]).ok();
         assert!(help.contains(&format!("Usage: mw {command}")), "{help}");
         assert_eq!(home.mw(["help", command]).ok(), help);
     }
-    let refused = home.mw(["mcp", "--http", "many"]).exits(2).complaint();
+    let refused = home.mw(["mcp", "--http", "many"]).exits(2).stderr_text();
     assert!(refused.contains("--http") && !refused.contains("surfaces"), "{refused}");
-    assert_eq!(home.mw(["hook", "nobody"]).exits(1).complaint().matches("mw-surfaces").count(), 0);
+    assert_eq!(home.mw(["hook", "nobody"]).exits(1).stderr_text().matches("mw-surfaces").count(), 0);
 }
 
 #[test]
-fn what_is_missing_is_named_and_so_is_what_to_do() {
+fn a_missing_mw_surfaces_is_named_with_a_next_step() {
     let shelf = home();
     let mw = lone_mw(&shelf);
     let home = home_of(&mw);
     home.mw(["start", "true"]).ok();
-    let refused = home.mw(["doctor"]).exits(1).complaint();
+    let refused = home.mw(["doctor"]).exits(1).stderr_text();
     let missing = mw.with_file_name("mw-surfaces");
     assert!(refused.contains(&format!("this command needs {}, which is missing", missing.display())));
     assert!(refused.contains("cargo install --locked --path crates/cli"), "{refused}");
     assert_eq!(home.mw(["doctor", "--json"]).refusal(1)["code"], "installation");
-    // To a host, 2 would mean that the user is not to be heard.
+    // A host would treat exit code 2 as a blocked prompt.
     let _ = home.command(["hook", "claude-code"]).input("{}").run().exits(1);
     fs::write(&missing, "no program").unwrap();
-    let refused = home.mw(["doctor"]).exits(1).complaint();
+    let refused = home.mw(["doctor"]).exits(1).stderr_text();
     assert!(refused.contains("cannot be run"), "{refused}");
 }
 
 #[test]
-fn executables_of_two_versions_are_told_apart() {
+fn executables_of_different_versions_are_detected() {
     let home = home();
     let surfaces = beside("mw-surfaces");
-    let refused = home.program(&surfaces).arg("doctor").arg("0.0.7").run().exits(1).complaint();
+    let refused = home.program(&surfaces).arg("doctor").arg("0.0.7").run().exits(1).stderr_text();
     let versions = format!("mw is version 0.0.7, mw-surfaces beside it is {}", env!("CARGO_PKG_VERSION"));
     assert!(refused.contains(&versions) && refused.contains("cargo install"), "{refused}");
-    let by_hand = home.program(&surfaces).arg("doctor").run().exits(2).complaint();
+    let by_hand = home.program(&surfaces).arg("doctor").run().exits(2).stderr_text();
     assert!(by_hand.contains("run mw instead"), "{by_hand}");
     let _ = home.program(&surfaces).run().exits(2);
     let small = home.program(&surfaces).arg("list").arg(env!("CARGO_PKG_VERSION")).run().exits(2);
-    assert!(small.complaint().contains("run mw instead"), "{small}");
+    assert!(small.stderr_text().contains("run mw instead"), "{small}");
 }
 
 #[test]
-fn an_ending_calls_for_it_only_when_there_is_something_to_export() {
+fn an_end_starts_mw_surfaces_only_if_there_are_spans_to_export() {
     let shelf = home();
     let mw = lone_mw(&shelf);
     let calls = shelf.work().join("calls");
@@ -115,7 +115,7 @@ fn an_ending_calls_for_it_only_when_there_is_something_to_export() {
 }
 
 #[test]
-fn spans_wait_for_an_executable_that_is_missing_and_say_so() {
+fn spans_wait_while_mw_surfaces_is_missing_and_status_says_so() {
     let shelf = home();
     let mw = lone_mw(&shelf);
     let receiver = Receiver::new(Manner::Takes);

@@ -1,4 +1,4 @@
-//! Children that outlive their task's first process.
+//! Survivors: children that outlive the first process of their task.
 
 use mw_testkit::contract::{count, pids};
 use mw_testkit::{SOON, alive, children, wait_until};
@@ -24,7 +24,7 @@ fn survivors_are_counted() {
 }
 
 #[test]
-fn a_task_that_leaves_nothing_has_no_survivors() {
+fn a_task_without_remaining_processes_has_no_survivors() {
     let home = home();
     let task = home.ended(&home.start("true"));
     assert_eq!(count(&task["survivors"]), 0, "{task}");
@@ -47,7 +47,7 @@ fn survivors_can_be_killed_after_the_end() {
 }
 
 #[test]
-fn killing_survivors_does_not_change_the_ending() {
+fn killing_survivors_does_not_change_the_outcome() {
     let home = home();
     let id = home.start(&format!("{}\nexit 0", children::leave_setsid("kid")));
     home.ended(&id);
@@ -59,17 +59,17 @@ fn killing_survivors_does_not_change_the_ending() {
 }
 
 #[test]
-fn survivors_no_longer_count_when_they_are_gone() {
+fn survivors_that_ended_are_not_counted() {
     let home = home();
     let id = home.start(&format!("{}\nexit 0", children::leave_setsid("kid")));
     home.ended(&id);
-    home.slay(home.pid_in("kid"));
+    home.kill_process(home.pid_in("kid"));
     wait_until(SOON, "nobody survives", || (count(&home.status(&id)["survivors"]) == 0).then_some(()));
     home.wait_until_empty(SOON);
 }
 
 #[test]
-fn what_survivors_print_is_kept() {
+fn output_of_survivors_is_kept() {
     let home = home();
     let id = home.start(&children::write_after_exit("go", 3));
     assert_eq!(home.ended(&id)["exit_code"], 3);
@@ -90,12 +90,12 @@ fn survivors_hold_no_slot() {
 }
 
 #[test]
-fn survivors_are_watched_for_until_the_last_is_gone() {
+fn a_supervisor_stays_until_the_last_survivor_ended() {
     let home = home();
     let id = home.start(&format!("{}\nexit 0", children::leave_double_fork("kid")));
     home.ended(&id);
     let kid = home.pid_in("kid");
     assert!(!home.supervisors_of(&id).is_empty());
-    home.slay(kid);
+    home.kill_process(kid);
     wait_until(SOON, "the supervisor has left", || home.supervisors_of(&id).is_empty().then_some(()));
 }

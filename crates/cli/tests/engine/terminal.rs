@@ -1,4 +1,4 @@
-//! What a person sees and presses: commands that run on a terminal.
+//! Commands on a terminal: what they show, and their keys.
 
 use mw_testkit::{Home, SOON, Terminal, children, wait_until};
 
@@ -16,7 +16,7 @@ fn only_task(home: &Home) -> String {
 }
 
 #[test]
-fn a_person_joins_a_task_and_leaves_it_running() {
+fn attach_can_be_left_while_the_task_runs() {
     let home = home();
     let id = home.start_with(&["--pty"], "echo hello; read a; echo \"got $a\"; exec sleep 600");
     let mut terminal = home.command(["attach", &id]).on_terminal();
@@ -29,7 +29,7 @@ fn a_person_joins_a_task_and_leaves_it_running() {
 }
 
 #[test]
-fn joining_ends_with_the_task() {
+fn attach_ends_with_the_task() {
     let home = home();
     let id = home.start_with(&["--pty"], "echo hello; read a; exit 0");
     let mut terminal = home.command(["attach", &id]).on_terminal();
@@ -40,14 +40,14 @@ fn joining_ends_with_the_task() {
 }
 
 #[test]
-fn a_task_without_an_open_input_cannot_be_joined() {
+fn a_task_without_open_input_cannot_be_attached() {
     let home = home();
     let id = home.start(children::SLEEPER);
     let _ = home.mw(["attach", "--json", &id]).refusal(6);
 }
 
 #[test]
-fn ctrl_b_leaves_a_run_in_the_background() {
+fn ctrl_b_moves_a_run_to_the_background() {
     let home = home();
     let mut terminal = home.command(["run", &children::gated("go", 3)]).on_terminal();
     until_shown(&terminal, "waiting");
@@ -70,7 +70,7 @@ fn ctrl_c_ends_a_run() {
 }
 
 #[test]
-fn a_waiting_person_sees_the_last_line() {
+fn a_wait_on_a_terminal_shows_the_last_line() {
     let home = home();
     let id = home.start(&format!("echo compiling things; {}; exit 0", children::gate("go")));
     let terminal = home.command(["wait", &id]).on_terminal();
@@ -80,7 +80,7 @@ fn a_waiting_person_sees_the_last_line() {
 }
 
 #[test]
-fn a_run_says_where_typing_goes_and_ends_lines_once() {
+fn a_run_on_a_terminal_names_mw_attach_and_ends_lines_once() {
     for option in ["--pty", "--stdin"] {
         let home = home();
         let script = format!("echo hello; echo there; {}", children::gate("go"));

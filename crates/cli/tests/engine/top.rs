@@ -13,7 +13,7 @@ pub(crate) fn top(home: &Home) -> Terminal {
 }
 
 pub(crate) fn until(terminal: &Terminal, what: &str, is: impl Fn(&Screen) -> bool) -> Screen {
-    // A wait that fails has the picture in its sentence.
+    // The message of a failed wait contains the screen.
     let begun = Instant::now();
     wait_until(SOON, what, || {
         let screen = terminal.screen();
@@ -39,7 +39,7 @@ pub(crate) fn leave(mut terminal: Terminal) {
 }
 
 #[test]
-fn tasks_appear_run_and_end_on_the_screen_by_themselves() {
+fn the_list_updates_when_tasks_start_and_end() {
     let home = home();
     let terminal = top(&home);
     until_shown(&terminal, "No tasks.");
@@ -76,7 +76,7 @@ fn a_kill_from_the_list_ends_the_tree_and_shows_the_receipt() {
 }
 
 #[test]
-fn a_finished_task_is_run_again_and_removed() {
+fn a_finished_task_can_be_restarted_and_removed() {
     let home = home();
     let id = home.start("test -e again && exit 5; exit 4");
     home.ended(&id);
@@ -85,7 +85,7 @@ fn a_finished_task_is_run_again_and_removed() {
     until_shown(&terminal, "failed 4");
     terminal.press("r");
     until_shown(&terminal, "run 2");
-    // What a key does depends on what is shown, so the screen has to know of the second ending.
+    // The effect of a key depends on the screen, so it must show the second end first.
     until_shown(&terminal, "failed 5");
     terminal.press("c");
     until_shown(&terminal, "Remove");
@@ -96,7 +96,7 @@ fn a_finished_task_is_run_again_and_removed() {
 }
 
 #[test]
-fn a_log_is_followed_searched_and_split_by_stream() {
+fn a_log_can_be_followed_searched_and_split_by_stream() {
     let home = home();
     let id = home.start(&format!(
         "seq 1 500; echo needle one; echo to-stderr >&2; seq 501 600; {}; echo after",
@@ -120,7 +120,7 @@ fn a_log_is_followed_searched_and_split_by_stream() {
 }
 
 #[test]
-fn tasks_are_filtered_by_text_and_state() {
+fn tasks_can_be_filtered_by_text_and_state() {
     let home = home();
     let good = home.start("true needle");
     let bad = home.start("false");
@@ -142,7 +142,7 @@ fn tasks_are_filtered_by_text_and_state() {
 }
 
 #[test]
-fn an_action_that_fails_says_what_to_do() {
+fn a_failed_action_shows_a_next_step() {
     let home = home();
     let id = home.start(children::SLEEPER);
     let mut terminal = top(&home);
@@ -153,7 +153,7 @@ fn an_action_that_fails_says_what_to_do() {
     leave(terminal);
 }
 
-/// A home with the gate shut, and a call of an agent that waits for an answer.
+/// Creates a home that needs approval, and a call of an agent that waits for an answer.
 fn asking() -> (Home, Running) {
     let home = home().gated();
     std::fs::create_dir(home.work().join(".git")).unwrap();
@@ -164,7 +164,7 @@ fn asking() -> (Home, Running) {
 }
 
 #[test]
-fn what_waits_for_approval_is_answered() {
+fn approval_requests_can_be_answered() {
     let (home, call) = asking();
     let mut terminal = top(&home);
     until_shown(&terminal, "1 approval required: A");
@@ -179,7 +179,7 @@ fn what_waits_for_approval_is_answered() {
 }
 
 #[test]
-fn a_question_that_is_answered_elsewhere_closes_by_itself() {
+fn a_request_answered_elsewhere_closes_its_dialog() {
     let (home, call) = asking();
     let mut terminal = top(&home);
     until_shown(&terminal, "1 approval required: A");
@@ -195,7 +195,7 @@ fn a_question_that_is_answered_elsewhere_closes_by_itself() {
 }
 
 #[test]
-fn nobody_answers_from_inside_a_task() {
+fn approval_requests_cannot_be_answered_inside_a_task() {
     let (home, call) = asking();
     let mut terminal = home.command(["top"]).env("MEANWHILE_TASK_ID", "bash-aaaaaaaa").on_terminal();
     until_shown(&terminal, "1 approval required: A");
@@ -208,7 +208,7 @@ fn nobody_answers_from_inside_a_task() {
 }
 
 #[test]
-fn inside_a_session_a_kill_goes_by_the_command_that_passes_the_gate() {
+fn inside_a_session_a_kill_is_subject_to_policy() {
     let home = home().gated();
     let started = home.command(["start", "--json", "sleep 600"]).session("agent").run();
     let id = started.json()["id"].as_str().unwrap().to_owned();
@@ -223,7 +223,7 @@ fn inside_a_session_a_kill_goes_by_the_command_that_passes_the_gate() {
 }
 
 #[test]
-fn names_and_output_cannot_steer_the_terminal() {
+fn control_sequences_in_names_and_output_are_not_executed() {
     let home = home();
     let title = "\u{1b}]0;owned\u{7}\u{1b}[2Jname";
     let id =
@@ -237,7 +237,7 @@ fn names_and_output_cannot_steer_the_terminal() {
 }
 
 #[test]
-fn without_a_terminal_it_says_what_to_use() {
+fn without_a_terminal_the_error_names_other_commands() {
     let refused = home().mw(["top"]);
     assert_eq!(refused.code, Some(2));
     let said = String::from_utf8_lossy(&refused.stderr);
@@ -245,7 +245,7 @@ fn without_a_terminal_it_says_what_to_use() {
 }
 
 #[test]
-fn a_session_that_is_not_ones_own_is_refused_and_one_that_was_asked_for_can_be_left() {
+fn another_session_is_refused_inside_a_session_and_a_chosen_one_can_be_left() {
     let home = home();
     let refused = home.command(["top", "--session", "other"]).session("mine").on_terminal();
     until_shown(&refused, "this is session mine");

@@ -1,4 +1,4 @@
-//! Keys that come faster than the list is read.
+//! Keys that arrive faster than the list is updated.
 
 use mw_testkit::children;
 
@@ -8,7 +8,7 @@ use crate::top::{leave, line_of, top, until, until_shown};
 const ESC: &str = "\u{1b}";
 
 #[test]
-fn keys_in_one_write_kill_the_task_that_they_select_and_no_other() {
+fn keys_in_one_write_kill_only_the_selected_task() {
     let home = home();
     for _ in 0..40 {
         home.ended(&home.start("true"));

@@ -1,4 +1,4 @@
-//! What `mw top` lists and in which order, and what becomes of it while somebody looks.
+//! The list of `mw top`: content, order, and changes while it is shown.
 
 use mw_testkit::{SOON, Screen, alive, children, wait_until};
 
@@ -10,7 +10,7 @@ fn lists(screen: &Screen, id: &str) -> bool {
 }
 
 #[test]
-fn a_batch_is_listed_alone_and_left_again() {
+fn the_list_can_show_one_batch_and_return() {
     let home = home();
     let other = home.start(children::SLEEPER);
     let ours = [(); 2].map(|()| home.start_with(&["--batch", "nightly"], children::SLEEPER));
@@ -28,7 +28,7 @@ fn a_batch_is_listed_alone_and_left_again() {
 }
 
 #[test]
-fn what_uses_most_comes_first_when_asked_for_and_last_the_other_way_round() {
+fn tasks_can_be_sorted_by_usage_in_both_directions() {
     let home = home();
     let busy = home.start("while :; do :; done");
     let idle = [(); 2].map(|()| home.start(children::SLEEPER));
@@ -46,7 +46,7 @@ fn what_uses_most_comes_first_when_asked_for_and_last_the_other_way_round() {
 }
 
 #[test]
-fn a_task_that_is_removed_under_the_cursor_gives_its_place_to_another() {
+fn the_cursor_moves_to_another_task_when_its_task_is_removed() {
     let home = home();
     let [first, second] = ["first", "second"].map(|word| {
         let id = home.start(&format!("echo {word}-line"));
@@ -65,7 +65,7 @@ fn a_task_that_is_removed_under_the_cursor_gives_its_place_to_another() {
 }
 
 #[test]
-fn what_lives_is_run_again_after_a_yes() {
+fn a_running_task_is_restarted_after_confirmation() {
     let home = home();
     let id = home.start("echo $$ >> pids; exec sleep 600");
     let first = home.pid_in("pids");
@@ -82,7 +82,7 @@ fn what_lives_is_run_again_after_a_yes() {
 }
 
 #[test]
-fn garbage_is_shown_inside_its_pane() {
+fn binary_output_stays_inside_its_pane() {
     let home = home();
     let id = home.start("head -c 200000 /dev/urandom; echo; echo the-end");
     home.ended(&id);

@@ -1,4 +1,4 @@
-//! `mw top` with ten thousand finished tasks and some that run.
+//! `mw top` with ten thousand finished and some running tasks.
 
 use std::fs;
 use std::time::Duration;
@@ -54,7 +54,7 @@ fn processor_time(pid: u32) -> Duration {
 }
 
 #[test]
-fn ten_thousand_tasks_are_moved_through_and_searched() {
+fn ten_thousand_tasks_can_be_scrolled_and_searched() {
     let home = with_many();
     (0..LIVE).for_each(|_| drop(home.start("echo live-line; exec sleep 600")));
     let mut terminal = home.command(["top"]).on_terminal();
@@ -70,12 +70,12 @@ fn ten_thousand_tasks_are_moved_through_and_searched() {
     terminal.press("G");
     until(&terminal, &format!("{all}/{all}"));
     until(&terminal, "the-only-line");
-    // A held key: every page is passed, and what is shown in the end is right.
+    // A held key passes every page, and the final screen is right.
     terminal.press(&"\u{1b}[5~".repeat(300));
     terminal.press("g");
     until(&terminal, &format!("1/{all}"));
     until(&terminal, "live-line");
-    // By the processor, not by the clock: others may need the machine, too.
+    // Measured in processor time, because the machine may be busy.
     let spent = processor_time(terminal.pid()) - before;
     assert!(spent < Duration::from_secs(4), "{spent:?} for three hundred pages");
     terminal.press("/00007777\r");

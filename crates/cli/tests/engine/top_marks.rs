@@ -1,4 +1,4 @@
-//! `mw top` with several tasks at once, and what it hands to the terminal.
+//! `mw top`: actions on several marked tasks, and copying through the terminal.
 
 use mw_testkit::{Terminal, alive, children};
 
@@ -11,7 +11,7 @@ fn marked(terminal: &mut Terminal, number: usize) {
 }
 
 #[test]
-fn marked_tasks_are_killed_run_again_and_removed_together() {
+fn marked_tasks_can_be_killed_restarted_and_removed_together() {
     let home = home();
     let done = home.start("exit 0");
     home.ended(&done);
@@ -36,13 +36,13 @@ fn marked_tasks_are_killed_run_again_and_removed_together() {
     marked(&mut terminal, 2);
     terminal.press("x");
     until_shown(&terminal, "Kill 2 marked tasks");
-    // Somebody else is quicker with one of them.
+    // Another process kills one of them first.
     assert_eq!(home.mw(["kill", &ids[0]]).code, Some(0));
     terminal.press("9");
     until_shown(&terminal, "2 tasks: 1 cancelled, 1 already ended");
     terminal.press("g");
     marked(&mut terminal, 3);
-    // One of them goes before anybody answers.
+    // One of them ends before the confirmation.
     terminal.press("c");
     until_shown(&terminal, "Remove 3 marked tasks");
     assert_eq!(home.mw(["clear", &done]).code, Some(0));
@@ -54,7 +54,7 @@ fn marked_tasks_are_killed_run_again_and_removed_together() {
 }
 
 #[test]
-fn an_id_is_handed_to_the_terminal_to_copy() {
+fn an_id_is_copied_through_the_terminal() {
     let home = home();
     let id = home.start(children::SLEEPER);
     let mut terminal = top(&home);
@@ -68,7 +68,7 @@ fn an_id_is_handed_to_the_terminal_to_copy() {
     leave(terminal);
 }
 
-/// The text that base64 stands for.
+/// Decodes base64 text.
 fn decoded(coded: &str) -> String {
     let value = |c: u8| match c {
         b'A'..=b'Z' => u32::from(c - b'A'),

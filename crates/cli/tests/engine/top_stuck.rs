@@ -1,4 +1,4 @@
-//! `mw top` among tasks whose supervisors do not answer.
+//! `mw top` with unresponsive supervisors.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::home;
 use crate::top::{leave, line_of, top, until};
 
-/// Less than it takes to give one of them up.
+/// Less than the timeout of one unresponsive supervisor.
 const PROMPT: Duration = Duration::from_secs(4);
 
 fn signal(home: &Home, ids: &[String], signal: Signal) {
@@ -18,14 +18,14 @@ fn signal(home: &Home, ids: &[String], signal: Signal) {
 }
 
 #[test]
-fn a_supervisor_that_does_not_answer_does_not_hold_up_the_list() {
+fn an_unresponsive_supervisor_does_not_block_the_list() {
     let home = home();
     let stuck = [(); 4].map(|()| home.start(children::SLEEPER));
     signal(&home, &stuck, Signal::STOP);
     let begun = Instant::now();
     let terminal = top(&home);
     until(&terminal, "all are listed", |screen| stuck.iter().all(|id| line_of(screen, id).is_some()));
-    // Whoever comes while the four are looked at is there at once.
+    // A task that starts while the four are queried is shown at once.
     let id = home.start("exit 4");
     home.ended(&id);
     until(&terminal, "the new one has failed", |screen| {

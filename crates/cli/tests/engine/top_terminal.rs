@@ -1,8 +1,8 @@
-//! What `mw top` does to a terminal: takes it, gives it back, lends it, and leaves it alone.
+//! The terminal state of `mw top`: on start and exit, while other programs use it, and while idle.
 
 use std::time::{Duration, Instant};
 
-use mw_testkit::processes::naps;
+use mw_testkit::processes::voluntary_switches;
 use mw_testkit::{SOON, Screen, Terminal, children, wait_until};
 use rustix::process::Signal;
 
@@ -17,7 +17,7 @@ fn state_of(pid: u32) -> Option<char> {
     stat.rsplit_once(") ")?.1.chars().next()
 }
 
-/// Tells whether a process that reads its input waits until some comes.
+/// Returns whether a process blocks when it reads its input.
 fn waits_for_input(pid: u32) -> bool {
     const O_NONBLOCK: u32 = 0o4000;
     let about = std::fs::read_to_string(format!("/proc/{pid}/fdinfo/0")).unwrap();
@@ -26,7 +26,7 @@ fn waits_for_input(pid: u32) -> bool {
 }
 
 #[test]
-fn a_signal_gives_the_terminal_back() {
+fn a_signal_restores_the_terminal() {
     for (signal, code) in [(Signal::TERM, 143), (Signal::INT, 130), (Signal::HUP, 129)] {
         let home = home();
         let mut terminal = top(&home);
@@ -38,7 +38,7 @@ fn a_signal_gives_the_terminal_back() {
 }
 
 #[test]
-fn a_panic_gives_the_terminal_back_and_is_told() {
+fn a_panic_restores_the_terminal_and_is_reported() {
     let home = home();
     let mut terminal = home.command(["top", "--panic"]).on_terminal();
     assert_eq!(terminal.ended(), None, "a panic ends the process by a signal");
@@ -47,7 +47,7 @@ fn a_panic_gives_the_terminal_back_and_is_told() {
 }
 
 #[test]
-fn a_shell_gets_the_terminal_and_brings_it_back() {
+fn suspending_restores_the_terminal_and_resuming_redraws() {
     let home = home();
     let id = home.start(children::SLEEPER);
     let mut terminal = home.program("sh").arg("-i").on_terminal();
@@ -66,7 +66,7 @@ fn a_shell_gets_the_terminal_and_brings_it_back() {
 }
 
 #[test]
-fn where_no_shell_would_wake_it_it_does_not_stop() {
+fn without_job_control_it_does_not_suspend() {
     let home = home();
     let id = home.start(children::SLEEPER);
     let mut terminal = top(&home);
@@ -82,7 +82,7 @@ fn where_no_shell_would_wake_it_it_does_not_stop() {
 }
 
 #[test]
-fn a_signal_ends_it_while_another_program_has_the_terminal() {
+fn a_signal_ends_it_while_another_program_uses_the_terminal() {
     let home = home();
     let id = home.start("echo hello");
     home.ended(&id);
@@ -96,7 +96,7 @@ fn a_signal_ends_it_while_another_program_has_the_terminal() {
 }
 
 #[test]
-fn an_editor_that_fails_is_seen_and_come_back_from() {
+fn a_failing_editor_is_reported_and_the_screen_returns() {
     let home = home();
     let id = home.start("echo hello");
     home.ended(&id);
@@ -111,7 +111,7 @@ fn an_editor_that_fails_is_seen_and_come_back_from() {
 }
 
 #[test]
-fn other_programs_get_the_terminal_and_give_it_back() {
+fn other_programs_can_use_the_terminal_and_the_screen_returns() {
     let home = home();
     let id = home.start_with(&["--pty"], "echo hello; read a; echo \"got $a\"; exec sleep 600");
     let mut terminal = home.command(["top"]).env("EDITOR", "cat > seen <").on_terminal();
@@ -136,7 +136,7 @@ fn other_programs_get_the_terminal_and_give_it_back() {
 }
 
 #[test]
-fn a_task_without_input_cannot_be_attached_to_and_the_screen_stays() {
+fn attaching_to_a_task_without_input_fails_and_the_screen_stays() {
     let home = home();
     let id = home.start(children::SLEEPER);
     let mut terminal = top(&home);
@@ -148,7 +148,7 @@ fn a_task_without_input_cannot_be_attached_to_and_the_screen_stays() {
 }
 
 #[test]
-fn a_terminal_that_cannot_place_text_is_refused() {
+fn a_terminal_without_cursor_addressing_is_refused() {
     let home = home();
     let command = format!("TERM=dumb exec {} top", env!("CARGO_BIN_EXE_mw"));
     let mut terminal = home.program("sh").arg("-c").arg(&command).on_terminal();
@@ -158,7 +158,7 @@ fn a_terminal_that_cannot_place_text_is_refused() {
 }
 
 #[test]
-fn half_of_a_sequence_on_the_keyboard_holds_nothing_up() {
+fn an_incomplete_key_sequence_blocks_nothing() {
     // Alt-[, a key of a keypad, a click, a paste, and a letter, each without its end.
     for half in [&b"\x1b["[..], b"\x1bO", b"\x1b[<0;10;5", b"\x1b[200~abc", b"\xe6\x97"] {
         let home = home();
@@ -177,7 +177,7 @@ fn half_of_a_sequence_on_the_keyboard_holds_nothing_up() {
 }
 
 #[test]
-fn a_sequence_in_two_parts_and_a_bare_escape_are_keys() {
+fn a_split_key_sequence_and_a_bare_escape_are_recognised() {
     let home = home();
     let [last, middle] = [home.start(children::SLEEPER), home.start(children::SLEEPER)];
     let first = home.start(&children::gated("go", 3));
@@ -202,7 +202,7 @@ fn a_sequence_in_two_parts_and_a_bare_escape_are_keys() {
 }
 
 #[test]
-fn any_size_and_many_changes_of_it_are_survived() {
+fn any_terminal_size_and_many_resizes_work() {
     let home = home();
     let id = home.start(children::SLEEPER);
     let terminal = top(&home);
@@ -216,15 +216,15 @@ fn any_size_and_many_changes_of_it_are_survived() {
     leave(terminal);
 }
 
-/// What a process has done so far: how often a thread of it woke up, and what it wrote to its terminal.
+/// The activity of a process so far: wake-ups of its threads, and bytes written to its terminal.
 fn effort(terminal: &Terminal) -> (u64, usize) {
-    (naps(terminal.pid()), terminal.shown().len())
+    (voluntary_switches(terminal.pid()), terminal.shown().len())
 }
 
-/// How long rest is looked at; two of the looks by which a lost ring is made good come in this time.
+/// How long idleness is observed; this includes two rounds of fallback polling.
 const REST: Duration = Duration::from_secs(5);
 
-/// Waits until nothing was written for so long, and returns how often in a second a thread woke up meanwhile.
+/// Waits until nothing was written for that time, and returns the wake-ups per second.
 fn woken_at_rest(terminal: &Terminal) -> f64 {
     let (mut before, mut since) = (effort(terminal), Instant::now());
     wait_until(SOON, "seconds without a byte", || {
@@ -238,21 +238,21 @@ fn woken_at_rest(terminal: &Terminal) -> f64 {
 }
 
 #[test]
-fn it_rests_while_nothing_happens() {
+fn an_idle_screen_does_not_wake_up() {
     let home = home();
     let id = home.start("echo done");
     home.ended(&id);
     let terminal = top(&home);
     until_shown(&terminal, "completed");
     until_shown(&terminal, "done");
-    // The thread that looks for news wakes every two seconds, and locks may make it sleep once more.
+    // The polling thread wakes every two seconds, and locks may add one more wake-up.
     let woken = woken_at_rest(&terminal);
     assert!(woken <= 3.0, "{woken} times awake in a second for nothing");
     leave(terminal);
 }
 
 #[test]
-fn with_silent_tasks_on_screen_it_wakes_a_few_times_a_second_and_draws_once() {
+fn silent_tasks_cause_few_wake_ups_and_one_redraw() {
     let home = home();
     let ids: Vec<_> = (0..5).map(|_| home.start(children::SLEEPER)).collect();
     let terminal = top(&home);

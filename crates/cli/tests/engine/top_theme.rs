@@ -6,7 +6,7 @@ use crate::home;
 use crate::settings::{both_ways, setting, variable};
 use crate::top::{leave, until};
 
-/// What the first line is drawn on, by theme.
+/// The background of the first line, by theme.
 const DARK: &str = "48;2;38;50;56";
 const LIGHT: &str = "48;2;221;230;238";
 

@@ -1,4 +1,4 @@
-//! Spans: where they come from, what they say, that each ends once, and that they can be found again.
+//! Spans: their parents, their content, that each ends once, and how they are found.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ const HOST: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 const START: &str = "background_task_start";
 const EXECUTE: &str = "background_task_execute";
 
-/// Returns the trace that a name means, as JSON.
+/// Returns the trace of an id, as JSON.
 fn trace(home: &Home, name: &str) -> Value {
     home.mw(["traces", "--json", "--span", name]).exits(0).json()
 }
@@ -70,20 +70,20 @@ fn a_task_has_a_span_for_its_start_and_one_for_its_run() {
 }
 
 #[test]
-fn the_trace_of_the_host_goes_on_in_the_task() {
+fn the_trace_of_the_host_continues_in_the_task() {
     let home = home().with_env("TRACEPARENT", HOST).with_env("TRACESTATE", "vendor=1");
     let id = home.start("echo $TRACEPARENT $TRACESTATE");
     let task = home.ended(&id);
     let trace = trace(&home, &id);
     assert_eq!(trace["trace_id"], "4bf92f3577b34da6a3ce929d0e0e4736");
     assert_eq!(span(&trace, &id, START)["parent_span_id"], "00f067aa0ba902b7");
-    let told =
+    let expected =
         format!("00-4bf92f3577b34da6a3ce929d0e0e4736-{}-01 vendor=1\n", task["span_id"].as_str().unwrap());
-    assert_eq!(String::from_utf8(home.log(&id)).unwrap(), told);
+    assert_eq!(String::from_utf8(home.log(&id)).unwrap(), expected);
 }
 
 #[test]
-fn what_the_host_does_not_record_is_not_recorded_further_on() {
+fn an_unsampled_trace_of_the_host_stays_unsampled() {
     let home = home().with_env("TRACEPARENT", HOST.replace("-01", "-00"));
     let id = home.start("echo $TRACEPARENT");
     home.ended(&id);
@@ -92,7 +92,7 @@ fn what_the_host_does_not_record_is_not_recorded_further_on() {
 }
 
 #[test]
-fn a_traceparent_that_is_none_is_as_good_as_absent() {
+fn an_invalid_traceparent_is_ignored() {
     for bad in
         ["", "garbage", &HOST.to_uppercase(), "00-00000000000000000000000000000000-00f067aa0ba902b7-01"]
     {
@@ -100,8 +100,8 @@ fn a_traceparent_that_is_none_is_as_good_as_absent() {
         let id = home.start("echo $TRACEPARENT; echo state $TRACESTATE");
         let task = home.ended(&id);
         let ids = ["trace_id", "span_id"].map(|name| task[name].as_str().unwrap().to_owned());
-        let told = format!("00-{}-{}-01\nstate\n", ids[0], ids[1]);
-        assert_eq!(String::from_utf8(home.log(&id)).unwrap(), told, "{bad}");
+        let expected = format!("00-{}-{}-01\nstate\n", ids[0], ids[1]);
+        assert_eq!(String::from_utf8(home.log(&id)).unwrap(), expected, "{bad}");
         assert_ne!(ids[0], "4bf92f3577b34da6a3ce929d0e0e4736");
     }
 }
@@ -119,7 +119,7 @@ fn the_span_id_is_in_the_status() {
 }
 
 #[test]
-fn a_span_that_is_open_is_shown_and_ends_once() {
+fn an_open_span_is_shown_and_ends_once() {
     let home = home();
     let id = home.start(&children::gated("go", 0));
     let running = home.until_status(&id, "running");
@@ -135,7 +135,7 @@ fn a_span_that_is_open_is_shown_and_ends_once() {
 }
 
 #[test]
-fn what_never_runs_ends_the_span_of_its_start() {
+fn a_task_that_never_runs_ends_its_start_span() {
     let home = one_at_a_time();
     let first = home.start(&children::gated("go", 1));
     home.until_status(&first, "running");
@@ -166,8 +166,8 @@ fn a_lost_task_ends_its_span() {
     let id = home.start("exec sleep 600");
     home.until_status(&id, "running");
     let pid = home.pid(&id);
-    home.slay_watchers(&id);
-    home.slay(pid);
+    home.kill_supervisors(&id);
+    home.kill_process(pid);
     let task = home.ended(&id);
     let execute = span(&trace(&home, &id), &id, EXECUTE);
     assert_eq!(execute["ended_at"], task["ended_at"]);
@@ -187,13 +187,13 @@ fn every_run_has_a_span_linked_to_the_first() {
     let runs: Vec<_> = spans(&trace).into_iter().filter(|span| span["name"] == EXECUTE).collect();
     assert_eq!(runs.len(), 2, "{trace}");
     assert_eq!(runs[1]["span_id"], task["span_id"]);
-    assert_eq!(runs[1]["parent_span_id"], Value::Null, "whoever asked first is done");
+    assert_eq!(runs[1]["parent_span_id"], Value::Null, "the first request is done");
     assert_eq!(runs[1]["links"], serde_json::json!([start["span_id"], runs[0]["span_id"]]));
     assert!(String::from_utf8(home.log(&id)).unwrap().contains(task["span_id"].as_str().unwrap()));
 }
 
 #[test]
-fn a_database_that_is_rebuilt_has_the_same_spans() {
+fn a_rebuilt_database_has_the_same_spans() {
     let home = one_at_a_time().with_env("TRACEPARENT", HOST);
     let gated = home.start(&children::gated("go", 3));
     home.until_status(&gated, "running");
@@ -215,7 +215,7 @@ fn a_database_that_is_rebuilt_has_the_same_spans() {
 }
 
 #[test]
-fn a_task_of_a_task_stands_below_it() {
+fn the_span_of_an_inner_task_is_a_child_of_its_outer() {
     let home = home();
     let mw = env!("CARGO_BIN_EXE_mw");
     let outer = home.start(&format!("{mw} run -- true"));
@@ -234,7 +234,7 @@ fn a_task_of_a_task_stands_below_it() {
 }
 
 #[test]
-fn traces_are_listed_newest_first_and_found_by_every_id() {
+fn traces_are_listed_newest_first_and_found_by_any_id() {
     let home = home();
     let ids = ["one", "two"].map(|word| home.start(&format!("echo {word}")));
     let tasks = ids.each_ref().map(|id| home.ended(id));
@@ -253,7 +253,7 @@ fn traces_are_listed_newest_first_and_found_by_every_id() {
 }
 
 #[test]
-fn what_is_not_known_or_not_yours_is_not_found() {
+fn unknown_and_foreign_traces_are_not_found() {
     let home = home();
     let id = home.start("true");
     let task = home.ended(&id);
@@ -270,7 +270,7 @@ fn what_is_not_known_or_not_yours_is_not_found() {
 }
 
 #[test]
-fn a_task_that_is_cleared_takes_its_spans_along() {
+fn clearing_a_task_removes_its_spans() {
     let home = home();
     let id = home.start("true");
     let task = home.ended(&id);
@@ -280,7 +280,7 @@ fn a_task_that_is_cleared_takes_its_spans_along() {
 }
 
 #[test]
-fn a_task_of_an_earlier_build_has_no_trace_and_runs_on() {
+fn a_task_of_an_earlier_build_has_no_trace_and_still_runs() {
     let home = home();
     let id = home.start("true");
     home.ended(&id);

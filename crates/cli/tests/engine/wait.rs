@@ -7,12 +7,12 @@ use mw_testkit::{SOON, alive, children, processes, wait_until};
 
 use crate::home;
 
-/// Names the port on which [`listens_when_asked_to`] listens.
+/// Names the port on which [`listens_when_requested`] listens.
 const PORT: &str = "MW_TEST_LISTEN";
 
-/// Not a test of its own: a program that listens, for the tests below. Alone it does nothing.
+/// Not a test: a program that listens, for the tests below. Without the variable it does nothing.
 #[test]
-fn listens_when_asked_to() {
+fn listens_when_requested() {
     let Ok(port) = std::env::var(PORT) else { return };
     let listener = TcpListener::bind(format!("127.0.0.1:{port}")).unwrap();
     for stream in listener.incoming() {
@@ -20,7 +20,7 @@ fn listens_when_asked_to() {
     }
 }
 
-/// Returns a port that nobody uses, and that the system gives to nobody by itself: it hands out higher ones.
+/// Returns an unused port below the ephemeral range, so that the system assigns it to no other process.
 pub(crate) fn free_port() -> String {
     let ports = (0..20_000).map(|number| 10_000 + (std::process::id() * 7 + number) % 20_000);
     let mut free = ports.filter(|port| TcpListener::bind(format!("127.0.0.1:{port}")).is_ok());
@@ -30,23 +30,23 @@ pub(crate) fn free_port() -> String {
 /// Returns a script that listens when a gate opens; on port 0, on any.
 pub(crate) fn listener(port: &str) -> String {
     let program = std::env::current_exe().unwrap();
-    let call = format!("'{}' --exact wait::listens_when_asked_to --nocapture", program.display());
+    let call = format!("'{}' --exact wait::listens_when_requested --nocapture", program.display());
     format!("{}; exec env {PORT}={port} {call}", children::gate("go"))
 }
 
 #[test]
-fn a_waiter_sleeps_until_it_is_woken_by_the_end() {
+fn a_wait_sleeps_until_the_end() {
     let home = home().with_env("MEANWHILE_WAIT_FALLBACK_MS", "60000");
     let id = home.start(&children::gated("go", 7));
     let waiting = home.command(["wait", &id]).spawn();
     processes::until_asleep(Duration::from_millis(1200), &[waiting.pid()]);
     home.open("go");
-    // It would look by itself long after the kit has lost its patience.
+    // The fallback polling is longer than the deadline of the kit.
     let _ = waiting.wait().exits(7);
 }
 
 #[test]
-fn wait_gives_the_tasks_own_code() {
+fn wait_exits_with_the_code_of_the_task() {
     let home = home();
     let id = home.start(&children::gated("go", 7));
     let waiting = home.command(["wait", "--json", &id]).spawn();
@@ -60,7 +60,7 @@ fn wait_gives_the_tasks_own_code() {
 }
 
 #[test]
-fn waiting_for_what_is_over_returns_at_once() {
+fn waiting_for_an_ended_task_returns_at_once() {
     let home = home();
     let id = home.start("exit 9");
     home.ended(&id);
@@ -70,7 +70,7 @@ fn waiting_for_what_is_over_returns_at_once() {
 }
 
 #[test]
-fn of_several_the_first_failure_in_the_order_given_counts() {
+fn a_wait_for_several_exits_with_the_first_failure_in_order() {
     let home = home();
     let ids = ["exit 0", "exit 5", "exit 6"].map(|script| home.start(script));
     let _ = home.mw(["wait", &ids[0], &ids[1], &ids[2]]).exits(5);
@@ -79,7 +79,7 @@ fn of_several_the_first_failure_in_the_order_given_counts() {
 }
 
 #[test]
-fn several_are_waited_for_until_the_last() {
+fn a_wait_for_several_ends_with_the_last() {
     let home = home();
     let (quick, slow) = (home.start("exit 0"), home.start(&children::gated("go", 0)));
     let waiting = home.command(["wait", "--json", &quick, &slow]).spawn();
@@ -91,7 +91,7 @@ fn several_are_waited_for_until_the_last() {
 }
 
 #[test]
-fn any_returns_with_the_first_to_end() {
+fn a_wait_for_any_ends_with_the_first() {
     let home = home();
     let (slow, quick) = (home.start(children::SLEEPER), home.start(&children::gated("go", 3)));
     let waiting = home.command(["wait", "--json", "--any", &slow, &quick]).spawn();
@@ -116,7 +116,7 @@ fn a_batch_can_be_waited_for() {
 }
 
 #[test]
-fn a_wait_that_takes_too_long_says_so_and_changes_nothing() {
+fn a_wait_that_times_out_says_so_and_changes_nothing() {
     let home = home();
     let id = home.start(children::SLEEPER);
     let pid = home.pid(&id);
@@ -128,7 +128,7 @@ fn a_wait_that_takes_too_long_says_so_and_changes_nothing() {
 }
 
 #[test]
-fn a_wait_of_no_time_looks_once() {
+fn a_wait_of_zero_time_checks_once() {
     let home = home();
     let (live, over) = (home.start(children::SLEEPER), home.start("exit 2"));
     home.ended(&over);
@@ -137,7 +137,7 @@ fn a_wait_of_no_time_looks_once() {
 }
 
 #[test]
-fn the_time_limit_of_a_task_is_told_as_such() {
+fn wait_reports_the_time_limit_of_a_task() {
     let home = home();
     let id = home.start_with(&["--timeout", "200ms"], children::SLEEPER);
     let answer = home.mw(["wait", "--json", &id]).exits(124).json();
@@ -156,7 +156,7 @@ fn a_killed_task_is_no_success() {
 }
 
 #[test]
-fn a_pattern_in_the_output_is_waited_for() {
+fn a_wait_for_a_pattern_ends_with_a_match() {
     let home = home();
     let id = home.start(&format!("{}; echo listening on 80; {}", children::gate("go"), children::SLEEPER));
     let waiting = home.command(["wait", "--json", &id, "--until", "match=listening on [0-9]+"]).spawn();
@@ -167,7 +167,7 @@ fn a_pattern_in_the_output_is_waited_for() {
 }
 
 #[test]
-fn a_pattern_that_was_printed_before_counts() {
+fn a_pattern_printed_before_the_wait_matches() {
     let home = home();
     let id = home.start("echo ready; exec sleep 600");
     home.until_logged(&id, "ready");
@@ -185,7 +185,7 @@ fn a_pattern_is_found_across_two_writes() {
 }
 
 #[test]
-fn a_pattern_in_the_very_last_line_counts() {
+fn a_pattern_in_the_last_line_matches() {
     let home = home();
     let id = home.start("printf done");
     home.ended(&id);
@@ -193,7 +193,7 @@ fn a_pattern_in_the_very_last_line_counts() {
 }
 
 #[test]
-fn an_end_before_the_pattern_is_unmet() {
+fn a_wait_for_a_pattern_fails_when_the_task_ends_first() {
     let home = home();
     let id = home.start(&children::gated("go", 0));
     let waiting = home.command(["wait", "--json", &id, "--until", "match=never"]).spawn();
@@ -203,7 +203,7 @@ fn an_end_before_the_pattern_is_unmet() {
 }
 
 #[test]
-fn an_open_port_is_waited_for() {
+fn a_wait_for_a_port_ends_when_it_is_open() {
     let home = home();
     let port = free_port();
     let id = home.start(&listener(&port));
@@ -215,7 +215,7 @@ fn an_open_port_is_waited_for() {
 }
 
 #[test]
-fn a_port_that_is_open_already_counts() {
+fn a_port_open_before_the_wait_counts() {
     let home = home();
     let port = free_port();
     home.open("go");
@@ -225,14 +225,14 @@ fn a_port_that_is_open_already_counts() {
 }
 
 #[test]
-fn an_end_before_the_port_is_unmet() {
+fn a_wait_for_a_port_fails_when_the_task_ends_first() {
     let home = home();
     let id = home.start("exit 0");
     let _ = home.mw(["wait", &id, "--until", &format!("port={}", free_port())]).exits(8);
 }
 
 #[test]
-fn silence_is_waited_for() {
+fn a_wait_for_silence_ends_after_silence() {
     let home = home();
     let script = format!("while [ ! -e quiet ]; do echo tick; sleep 0.05; done; {}", children::SLEEPER);
     let id = home.start(&script);
@@ -244,14 +244,14 @@ fn silence_is_waited_for() {
 }
 
 #[test]
-fn an_end_before_the_silence_is_unmet() {
+fn a_wait_for_silence_fails_when_the_task_ends_first() {
     let home = home();
     let id = home.start("echo a");
     let _ = home.mw(["wait", &id, "--until", "silence=1h"]).exits(8);
 }
 
 #[test]
-fn a_condition_can_time_out_too() {
+fn a_wait_for_a_condition_can_time_out() {
     let home = home();
     let id = home.start(children::SLEEPER);
     let args = ["wait", "--json", &id, "--until", "match=x", "--timeout", "200ms"];
@@ -259,7 +259,7 @@ fn a_condition_can_time_out_too() {
 }
 
 #[test]
-fn a_pending_task_is_waited_for_through_its_whole_life() {
+fn a_wait_for_a_queued_task_lasts_until_its_end() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
     let (_first, second) = (home.start(&children::gated("go", 0)), home.start("exit 6"));
     let waiting = home.command(["wait", &second]).spawn();
@@ -268,7 +268,7 @@ fn a_pending_task_is_waited_for_through_its_whole_life() {
 }
 
 #[test]
-fn many_may_wait_for_the_same_end() {
+fn many_waits_for_the_same_end_return() {
     let home = home();
     let id = home.start(&children::gated("go", 5));
     let waiting: Vec<_> = (0..6).map(|_| home.command(["wait", &id]).spawn()).collect();

@@ -6,10 +6,10 @@ use mw_testkit::{Home, SOON, children, wait_until};
 
 use crate::home;
 
-/// What "at once" may take where nothing but a clock tells a waiter, on a loaded machine.
+/// The delay allowed on a loaded machine when only a timer wakes a wait.
 const A_FEW_SECONDS: Duration = Duration::from_secs(40);
 
-/// A home with one slot, which is taken.
+/// Creates a home with one slot, which is taken.
 fn busy() -> (Home, String) {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
     let holder = home.start(&children::gated("go", 0));
@@ -17,7 +17,7 @@ fn busy() -> (Home, String) {
 }
 
 #[test]
-fn a_wait_for_a_pending_task_ends_with_its_deadline() {
+fn a_wait_for_a_queued_task_ends_with_its_deadline() {
     let (home, _holder) = busy();
     let begun = Instant::now();
     let id = home.start_with(&["--deadline", "700ms"], "touch ran");
@@ -30,7 +30,7 @@ fn a_wait_for_a_pending_task_ends_with_its_deadline() {
 }
 
 #[test]
-fn a_wait_for_a_task_that_follows_another_ends_with_its_deadline() {
+fn a_wait_for_a_task_with_a_dependency_ends_with_its_deadline() {
     let home = home();
     let first = home.start(children::SLEEPER);
     let begun = Instant::now();
@@ -53,7 +53,7 @@ fn a_wait_for_any_ends_with_the_first_deadline() {
 }
 
 #[test]
-fn a_wait_at_a_terminal_ends_with_the_deadline_too() {
+fn a_wait_on_a_terminal_ends_with_the_deadline() {
     let (home, _holder) = busy();
     let begun = Instant::now();
     let id = home.start_with(&["--deadline", "700ms"], "true");
@@ -62,17 +62,17 @@ fn a_wait_at_a_terminal_ends_with_the_deadline_too() {
 }
 
 #[test]
-fn a_wait_for_a_port_ends_with_the_deadline_too() {
+fn a_wait_for_a_port_ends_with_the_deadline() {
     let (home, _holder) = busy();
     let begun = Instant::now();
     let id = home.start_with(&["--deadline", "700ms"], "true");
-    // Nobody listens on port 1 of a test machine.
+    // Port 1 has no listener.
     let _ = home.mw(["wait", &id, "--until", "port=1"]).exits(8);
     assert!(begun.elapsed() < A_FEW_SECONDS, "it took {:?}", begun.elapsed());
 }
 
 #[test]
-fn a_follower_of_a_pending_task_ends_with_its_deadline() {
+fn following_a_queued_task_ends_with_its_deadline() {
     let (home, _holder) = busy();
     let begun = Instant::now();
     let id = home.start_with(&["--deadline", "700ms"], "true");
@@ -81,7 +81,7 @@ fn a_follower_of_a_pending_task_ends_with_its_deadline() {
 }
 
 #[test]
-fn the_waits_own_limit_comes_before_a_later_deadline() {
+fn the_timeout_of_a_wait_applies_before_a_later_deadline() {
     let (home, _holder) = busy();
     let id = home.start_with(&["--deadline", "1h"], "true");
     let answer = home.mw(["wait", "--json", &id, "--timeout", "300ms"]).exits(124).json();
@@ -91,7 +91,7 @@ fn the_waits_own_limit_comes_before_a_later_deadline() {
 }
 
 #[test]
-fn a_wait_for_a_pending_task_ends_when_it_is_cancelled() {
+fn a_wait_for_a_queued_task_ends_when_it_is_cancelled() {
     let (home, _holder) = busy();
     let id = home.start("touch ran");
     let waiting = home.command(["wait", "--json", &id]).spawn();
@@ -102,7 +102,7 @@ fn a_wait_for_a_pending_task_ends_when_it_is_cancelled() {
 }
 
 #[test]
-fn a_wait_for_a_skipped_task_ends_with_the_task_before_it() {
+fn a_wait_for_a_skipped_task_ends_with_its_dependency() {
     let home = home();
     let first = home.start(&children::gated("go", 5));
     let second = home.start_with(&["--after", &first], "touch ran");
@@ -115,7 +115,7 @@ fn a_wait_for_a_skipped_task_ends_with_the_task_before_it() {
 }
 
 #[test]
-fn a_pattern_is_waited_for_through_the_queue() {
+fn a_wait_for_a_pattern_continues_after_the_queue() {
     let (home, _holder) = busy();
     let id = home.start("echo ready; exec sleep 600");
     let waiting = home.command(["wait", &id, "--until", "match=ready"]).spawn();

@@ -1,11 +1,11 @@
-//! What a task waits for is seen: other tasks, input.
+//! Status shows what a task waits for: dependencies or input.
 
 use mw_testkit::{SOON, children, wait_until};
 
 use crate::home;
 
 #[test]
-fn a_task_that_follows_another_names_it_everywhere() {
+fn a_queued_task_names_its_dependency_everywhere() {
     let home = home();
     let build = home.start_with(&["--name", "build"], children::SLEEPER);
     let started = home.mw(["start", "--after", "build", "--name", "test", "true"]).ok();
@@ -18,7 +18,7 @@ fn a_task_that_follows_another_names_it_everywhere() {
     let status = home.mw(["status", "test"]).ok();
     assert!(status.contains("build to complete") && status.contains(&build), "{status}");
     let said = home.mw(["output", "test"]).exits(0);
-    assert_eq!(said.complaint().trim(), "mw: test has not started yet: queued, after build");
+    assert_eq!(said.stderr_text().trim(), "mw: test has not started yet: queued, after build");
     let _ = home.mw(["kill", "build"]).exits(0);
     let skipped = home.ended("test");
     let cause = skipped["cause"].as_str().unwrap();
@@ -27,7 +27,7 @@ fn a_task_that_follows_another_names_it_everywhere() {
 }
 
 #[test]
-fn a_task_that_waits_for_input_does_not_look_like_one_that_works() {
+fn a_task_waiting_for_input_is_shown_as_such() {
     let home = home().with_env("MEANWHILE_STALL_MS", "200");
     let works = home.start_with(&["--name", "works"], children::SLEEPER);
     let asks = home.start_with(

@@ -10,13 +10,13 @@ fn events(home: &Home, options: &[&str]) -> Vec<Value> {
     home.mw(["watch", "--no-follow"].iter().chain(options)).exits(0).json_lines()
 }
 
-fn words(events: &[Value], id: &str) -> Vec<String> {
+fn event_names(events: &[Value], id: &str) -> Vec<String> {
     let of_task = events.iter().filter(|event| event["task"] == id);
     of_task.map(|event| event["event"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]
-fn events_tell_a_tasks_life_in_order() {
+fn events_of_a_task_are_in_order() {
     let home = home();
     let id = home.start("exit 3");
     home.ended(&id);
@@ -25,14 +25,14 @@ fn events_tell_a_tasks_life_in_order() {
         has_fields(event, &["seq", "at", "task", "run", "event"]);
         assert_eq!(event["run"], 1, "{event}");
     }
-    let words = words(&events, &id);
-    let place = |word: &str| words.iter().position(|found| found == word);
-    assert!(place("started").is_some() && place("started") < place("ended"), "{words:?}");
-    assert_eq!(words.iter().filter(|word| *word == "ended").count(), 1, "{words:?}");
+    let event_names = event_names(&events, &id);
+    let place = |word: &str| event_names.iter().position(|found| found == word);
+    assert!(place("started").is_some() && place("started") < place("ended"), "{event_names:?}");
+    assert_eq!(event_names.iter().filter(|word| *word == "ended").count(), 1, "{event_names:?}");
 }
 
 #[test]
-fn starts_and_ends_can_be_shown_as_lines_of_a_debug_log() {
+fn starts_and_ends_can_be_printed_as_debug_log_lines() {
     let home = home().with_env("MEANWHILE_KILL_GRACE_MS", "60000");
     let id = home.start("true 'a \"b\"\nc'; exec sleep 600");
     let (short, pid) = (id.strip_prefix("bash-").unwrap(), home.pid(&id));
@@ -49,7 +49,7 @@ fn starts_and_ends_can_be_shown_as_lines_of_a_debug_log() {
 }
 
 #[test]
-fn events_are_numbered_upwards() {
+fn event_numbers_increase() {
     let home = home();
     for _ in 0..3 {
         home.ended(&home.start("true"));
@@ -60,7 +60,7 @@ fn events_are_numbered_upwards() {
 }
 
 #[test]
-fn watching_can_begin_later() {
+fn watching_can_begin_at_an_event_number() {
     let home = home();
     home.ended(&home.start("true"));
     let middle = events(&home, &[]).last().unwrap()["seq"].as_u64().unwrap();
@@ -68,11 +68,11 @@ fn watching_can_begin_later() {
     home.ended(&second);
     let later = events(&home, &["--from", &middle.to_string()]);
     assert!(later.iter().all(|event| event["seq"].as_u64().unwrap() >= middle), "{later:?}");
-    assert!(words(&later, &second).contains(&"started".to_owned()), "{later:?}");
+    assert!(event_names(&later, &second).contains(&"started".to_owned()), "{later:?}");
 }
 
 #[test]
-fn watching_can_be_narrowed_to_a_task() {
+fn watching_can_be_filtered_by_task() {
     let home = home();
     let (one, other) = (home.start("true"), home.start("true"));
     home.ended(&one);
@@ -83,23 +83,23 @@ fn watching_can_be_narrowed_to_a_task() {
 }
 
 #[test]
-fn a_watcher_sees_what_happens_later() {
+fn a_watch_shows_later_events() {
     let home = home();
     let watching = home.command(["watch"]).spawn();
     let id = home.start(&children::gated("go", 0));
     wait_until(SOON, "the start is seen", || {
-        words(&watching.json_lines(), &id).contains(&"started".to_owned()).then_some(())
+        event_names(&watching.json_lines(), &id).contains(&"started".to_owned()).then_some(())
     });
     home.open("go");
     wait_until(SOON, "the end is seen", || {
-        words(&watching.json_lines(), &id).contains(&"ended".to_owned()).then_some(())
+        event_names(&watching.json_lines(), &id).contains(&"ended".to_owned()).then_some(())
     });
     assert!(watching.runs());
     let _ = watching.kill();
 }
 
 #[test]
-fn a_watcher_can_leave_when_nothing_happens() {
+fn a_watch_exits_after_the_given_idle_time() {
     let home = home();
     home.ended(&home.start("true"));
     let outcome = home.mw(["watch", "--idle-exit", "300ms"]).exits(0);
@@ -107,7 +107,7 @@ fn a_watcher_can_leave_when_nothing_happens() {
 }
 
 #[test]
-fn a_kill_is_an_event_that_says_who_asked() {
+fn a_kill_event_names_the_requester() {
     let home = home();
     let id = home.start(children::SLEEPER);
     let _ = home.mw(["kill", &id]).ok();
@@ -128,7 +128,7 @@ fn settings_are_shown_with_their_source() {
 }
 
 #[test]
-fn a_setting_that_makes_no_sense_is_refused() {
+fn an_invalid_setting_is_refused() {
     for (name, value) in [
         ("MEANWHILE_QUEUE_MAX_RUNNING", "-1"),
         ("MEANWHILE_QUEUE_MAX_RUNNING", "many"),
@@ -143,7 +143,7 @@ fn a_setting_that_makes_no_sense_is_refused() {
 }
 
 #[test]
-fn completions_are_there_for_every_shell() {
+fn every_shell_has_completions() {
     let home = home();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let text = home.mw(["completions", shell]).ok();

@@ -1,4 +1,4 @@
-//! A watcher hears of a start when it happens.
+//! `mw watch` shows a start when it happens.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::home;
 
-/// Spawns a watcher that does not look by itself, and waits until it listens.
+/// Starts a watch without fallback polling, and waits until it listens.
 fn watcher(home: &Home) -> Running {
     home.ended(&home.start("true"));
     let watching = home.command(["watch"]).env("MEANWHILE_WAIT_FALLBACK_MS", "60000").spawn();
@@ -17,7 +17,7 @@ fn watcher(home: &Home) -> Running {
     watching
 }
 
-/// Waits for the start of a task among what a watcher shows.
+/// Waits for the start event of a task in a watch.
 fn started(watching: &Running, id: &str) -> Value {
     wait_until(SOON, &format!("the start of {id} is shown"), || {
         watching.json_lines().into_iter().find(|event| event["event"] == "started" && event["task"] == id)
@@ -28,7 +28,7 @@ fn started(watching: &Running, id: &str) -> Value {
 fn a_start_is_shown_within_a_second() {
     let home = home();
     let watching = watcher(&home);
-    // A machine with other things to do may delay any of them, but not all; by itself the watcher looks once a minute.
+    // A busy machine may delay some of them, but not all; the fallback polling of the watch is once a minute.
     let mut shown = 0;
     wait_until(SOON, "three starts are shown in time", || {
         let begun = Instant::now();
@@ -41,7 +41,7 @@ fn a_start_is_shown_within_a_second() {
 }
 
 #[test]
-fn a_start_is_shown_with_the_time_at_which_it_happened() {
+fn a_start_event_has_the_time_of_the_start() {
     let home = home();
     let watching = watcher(&home);
     let id = home.start(children::SLEEPER);
@@ -53,7 +53,7 @@ fn a_start_is_shown_with_the_time_at_which_it_happened() {
 }
 
 #[test]
-fn a_start_out_of_the_queue_is_shown_with_its_own_time() {
+fn a_start_from_the_queue_has_its_own_time() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
     let watching = watcher(&home);
     let _first = home.start(&children::gated("go", 0));
@@ -64,7 +64,7 @@ fn a_start_out_of_the_queue_is_shown_with_its_own_time() {
 }
 
 #[test]
-fn a_start_that_was_over_when_it_was_seen_has_its_own_time_too() {
+fn a_start_event_recorded_after_the_end_has_the_time_of_the_start() {
     let home = home();
     let id = home.start("exit 3");
     let task = home.ended(&id);
@@ -74,11 +74,11 @@ fn a_start_that_was_over_when_it_was_seen_has_its_own_time_too() {
 }
 
 #[test]
-fn an_event_says_when_it_happened_once() {
+fn an_event_has_one_time_field() {
     let home = home();
     home.ended(&home.start("exit 3"));
     for line in home.mw(["watch", "--no-follow"]).ok().lines() {
-        // A reader of JSON may take either of two, so there must not be two.
+        // JSON parsers differ on duplicate keys, so there must be none.
         assert_eq!(line.matches("\"at\":").count(), 1, "{line}");
         assert_eq!(line.matches("\"event\":").count(), 1, "{line}");
     }

@@ -1,4 +1,4 @@
-//! Calls that block: how long, what is said meanwhile, and what breaking them off ends.
+//! Blocking calls: their limit, their progress messages, and the effect of a cancellation.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ fn running(home: &Home) -> usize {
 }
 
 #[test]
-fn a_cancelled_wait_leaves_the_task_alone() {
+fn a_cancelled_wait_does_not_end_the_task() {
     let home = home();
     let mut host = Host::new(&home);
     let task = host.start(&children::gated("go", 3));
@@ -30,11 +30,11 @@ fn a_cancelled_wait_leaves_the_task_alone() {
     assert_eq!(listed["structuredContent"]["tasks"][0]["status"], "running", "{listed}");
     home.open("go");
     assert_eq!(home.ended(&task)["exit_code"], 3);
-    assert_eq!(host.all_news(1), [task], "and its end is told");
+    assert_eq!(host.all_notifications(1), [task], "and its end is notified");
 }
 
 #[test]
-fn a_cancelled_command_in_the_foreground_ends_with_all_it_started() {
+fn a_cancelled_foreground_command_is_killed_with_its_process_tree() {
     let home = home();
     let mut host = Host::new(&home);
     let script = format!("{}\necho $$ > pid\nexec sleep 600", children::leave_setsid("kid"));
@@ -48,7 +48,7 @@ fn a_cancelled_command_in_the_foreground_ends_with_all_it_started() {
 }
 
 #[test]
-fn a_wait_that_lasts_longer_than_a_call_may_says_that_it_goes_on() {
+fn a_wait_beyond_the_call_limit_says_that_the_task_still_runs() {
     let home = home().with_env("MEANWHILE_TOOLS_LONGEST_CALL", "2s");
     let mut host = Host::new(&home);
     let task = host.start(&children::gated("go", 3));
@@ -68,11 +68,11 @@ fn a_wait_that_lasts_longer_than_a_call_may_says_that_it_goes_on() {
         Some(waited)
     });
     assert_eq!(waited["structuredContent"]["tasks"][0]["exit_code"], 3, "{waited}");
-    assert_eq!(host.news(), Vec::<String>::new(), "the wait has told it");
+    assert_eq!(host.notifications(), Vec::<String>::new(), "the wait has reported it");
 }
 
 #[test]
-fn a_command_that_lasts_longer_than_a_call_may_goes_on_in_the_background() {
+fn a_command_beyond_the_call_limit_moves_to_the_background() {
     let home = home().with_env("MEANWHILE_TOOLS_LONGEST_CALL", "5s");
     let mut host = Host::new(&home);
     let result = host.call("shell", &json!({"command": format!("echo begun; {}", children::gated("go", 3))}));
@@ -81,11 +81,11 @@ fn a_command_that_lasts_longer_than_a_call_may_goes_on_in_the_background() {
     let task = result["structuredContent"]["task_id"].as_str().unwrap().to_owned();
     home.open("go");
     home.ended(&task);
-    assert_eq!(host.all_news(1), [task]);
+    assert_eq!(host.all_notifications(1), [task]);
 }
 
 #[test]
-fn who_asks_for_progress_hears_it_every_few_seconds_and_others_hear_nothing() {
+fn progress_messages_are_sent_only_to_calls_that_request_them() {
     let home = home();
     let mut host = Host::new(&home);
     let task = host.start(&children::gated("go", 0));
@@ -111,7 +111,7 @@ fn who_asks_for_progress_hears_it_every_few_seconds_and_others_hear_nothing() {
 }
 
 #[test]
-fn output_comes_in_pages_that_join_without_a_gap() {
+fn pages_of_output_join_without_a_gap() {
     let home = home();
     let mut host = Host::new(&home);
     let task = host.start("seq 1 5000");
@@ -131,7 +131,7 @@ fn output_comes_in_pages_that_join_without_a_gap() {
 }
 
 #[test]
-fn a_task_with_a_terminal_can_be_typed_into() {
+fn a_terminal_task_accepts_input() {
     let home = home();
     let mut host = Host::new(&home);
     let arguments =
@@ -146,7 +146,7 @@ fn a_task_with_a_terminal_can_be_typed_into() {
 }
 
 #[test]
-fn a_stopped_task_is_told_by_the_reply_and_not_again() {
+fn a_task_stopped_by_a_call_is_not_notified_again() {
     let home = home();
     let mut host = Host::new(&home);
     let task = host.start(&format!("{}\nexec sleep 600", children::leave_double_fork("kid")));
@@ -154,12 +154,12 @@ fn a_stopped_task_is_told_by_the_reply_and_not_again() {
     let stopped = host.call("task_stop", &json!({"task_ids": [task]}));
     assert_eq!(stopped["structuredContent"]["tasks"][0]["status"], "cancelled", "{stopped}");
     home.until_dead(kid);
-    assert_eq!(host.news(), Vec::<String>::new());
+    assert_eq!(host.notifications(), Vec::<String>::new());
     let gone: Value = host.call("task_stop", &json!({"task_ids": ["bash-00000000"]}));
     assert_eq!(gone["isError"], true, "{gone}");
 }
 
-/// A host that declares nothing beyond what real ones do.
+/// Starts a host that declares only the capabilities of real ones.
 fn plain(home: &Home) -> Host {
     let mut host = Host::silent(home.command(["mcp"]).session("host"));
     let hello = json!({
@@ -172,7 +172,7 @@ fn plain(home: &Home) -> Host {
 }
 
 #[test]
-fn a_model_reads_the_text_because_there_is_nothing_else() {
+fn clients_without_the_capability_get_text_only() {
     let home = home();
     let mut host = plain(&home);
     let id = host.ask("tools/list", &json!({}));
@@ -184,7 +184,7 @@ fn a_model_reads_the_text_because_there_is_nothing_else() {
     let blocks = started["content"].as_array().unwrap();
     assert!(blocks[0]["text"].as_str().unwrap().starts_with("<task-notification>"), "{started}");
     assert!(blocks[1]["text"].as_str().unwrap().contains("do not poll"), "{started}");
-    // One call can want data all the same.
+    // A single call can still request structured data.
     let params = json!({"name": "task_list", "arguments": {}, "_meta": {"meanwhile/structured": true}});
     let id = host.ask("tools/call", &params);
     assert!(host.answer(id)["result"]["structuredContent"]["total"].is_u64());
@@ -204,7 +204,7 @@ fn a_command_cannot_print_a_notification() {
 }
 
 #[test]
-fn what_is_not_declared_is_not_answered() {
+fn undeclared_methods_are_not_found() {
     let home = home();
     let mut host = plain(&home);
     for method in ["prompts/list", "completion/complete"] {

@@ -1,4 +1,4 @@
-//! Clients that nobody here wrote: the official Python SDK in both eras, and the MCP Inspector's command line.
+//! Third-party clients: the official Python SDK in both revisions, and the command line of the MCP Inspector.
 
 use std::path::Path;
 use std::time::Duration;
@@ -41,7 +41,7 @@ fn the_python_sdk_works_over_http_in_the_present_revision() {
     drive("auto", "http", 14);
 }
 
-/// Makes a home where there is an inspector to come to it.
+/// Creates a home, if the inspector is installed.
 fn home_of_inspector() -> Home {
     let _ = clients::found();
     home()
@@ -52,7 +52,7 @@ fn inspect(home: &Home, era: &str, words: &[&str]) -> Outcome {
     let clients = clients::found();
     let launcher = clients.package("@modelcontextprotocol/inspector/clients/launcher/build/index.js");
     let mut invocation = home.program(clients.node()).session("inspector").arg(launcher).arg("--cli");
-    // It gives its servers no more of the environment than it is told to.
+    // It passes only the listed variables to its servers.
     let passed = [
         format!("MEANWHILE_HOME={}", home.state().display()),
         format!("MW_TEST_TAG={}", home.work().parent().unwrap().display()),
@@ -74,7 +74,7 @@ fn inspected(home: &Home, era: &str, words: &[&str]) -> Value {
 }
 
 #[test]
-fn the_inspector_finds_nothing_wrong_with_the_tools() {
+fn the_inspector_accepts_all_tools() {
     for era in ["modern", "legacy"] {
         let home = home_of_inspector();
         let words = ["--method", "tools/list", "--strict"];
@@ -86,7 +86,7 @@ fn the_inspector_finds_nothing_wrong_with_the_tools() {
 
 #[test]
 fn the_inspector_gets_the_result_of_a_long_command() {
-    // In the older revision it declares tasks and cannot use them.
+    // In the older revision it declares tasks but cannot use them.
     for era in ["modern", "legacy"] {
         let home = home_of_inspector();
         let script = "command=sleep 3; echo after a while; exit 3";

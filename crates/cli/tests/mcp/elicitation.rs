@@ -1,4 +1,4 @@
-//! Questions that reach the person behind a host.
+//! Approval requests through elicitation.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use mw_testkit::host::{Host, text};
 use mw_testkit::{Home, SOON, wait_until};
 use serde_json::{Value, json};
 
-/// A home whose working directory is a project, with the gate shut as it is by default.
+/// Creates a home whose working directory is a project, with the default approval mode.
 fn project() -> Home {
     let home = crate::home().gated();
     fs::create_dir(home.work().join(".git")).unwrap();
@@ -15,7 +15,7 @@ fn project() -> Home {
     home
 }
 
-/// A host of today's revision that can ask its person, or cannot.
+/// Starts a host of the common revision with these capabilities.
 fn host(home: &Home, capabilities: &Value) -> Host {
     let mut host = Host::silent(home.command(["mcp"]).session("host"));
     let mut capabilities = capabilities.clone();
@@ -30,7 +30,7 @@ fn host(home: &Home, capabilities: &Value) -> Host {
     host
 }
 
-/// Calls for something that asks; returns the call and the question.
+/// Calls a tool that needs approval; returns the call and the elicitation.
 fn asked(host: &mut Host, script: &str) -> (i64, Value) {
     let call = host.begin("shell", &json!({"command": script}));
     let question = host.until("a question", |message| message["method"] == "elicitation/create");
@@ -41,19 +41,19 @@ fn reply(host: &mut Host, question: &Value, result: &Value) {
     host.send(&json!({"jsonrpc": "2.0", "id": question["id"], "result": result}));
 }
 
-/// Answers as a person does: not before they can have read the question.
+/// Answers as a person does: not before the request can have been read.
 fn reply_as_a_person(host: &mut Host, question: &Value, result: &Value) {
     read_it();
     reply(host, question, result);
 }
 
-/// Returns when a person can have read a question that was put just now.
+/// Waits until a person can have read a new request.
 fn read_it() {
     let put = Instant::now();
     wait_until(SOON, "it is read", || (put.elapsed() > Duration::from_millis(700)).then_some(()));
 }
 
-/// Returns the ids of the questions that stand open.
+/// Returns the ids of open requests.
 fn open(home: &Home) -> Vec<String> {
     let open = home.mw(["approvals", "--json"]).json();
     let id = |one: &Value| one["id"].as_str().unwrap().to_owned();
@@ -65,12 +65,12 @@ fn history(home: &Home) -> Vec<Value> {
 }
 
 #[test]
-fn a_person_is_asked_in_the_middle_of_a_call() {
+fn a_call_asks_the_person_by_elicitation() {
     let home = project();
     let mut host = host(&home, &json!({"elicitation": {}}));
     let (call, question) = asked(&mut host, "rm precious");
     let shown = question["params"]["message"].as_str().unwrap();
-    // Dialogs show no more than the first lines until somebody asks for the rest.
+    // Dialogs show only the first lines until they are expanded.
     assert!(shown.starts_with("Run it? deletes precious\n  rm precious\n\nin "), "{shown}");
     assert_eq!(question["params"]["requestedSchema"]["properties"]["for_session"]["type"], "boolean");
     assert!(home.has_file("precious"));
@@ -79,14 +79,14 @@ fn a_person_is_asked_in_the_middle_of_a_call() {
     assert_eq!(answer["result"]["isError"], false, "{answer}");
     assert!(!home.has_file("precious"));
     assert_eq!(history(&home)[0]["answered_by"], "the agent's host");
-    // It was for one call.
+    // The approval covered one call.
     let (call, question) = asked(&mut host, "rm precious");
     reply_as_a_person(&mut host, &question, &json!({"action": "decline"}));
     let answer = host.answer(call);
     assert_eq!(answer["result"]["isError"], true);
-    let told = text(&answer["result"]);
-    assert!(told.contains("denied by a person") && told.contains("mw approve ask-"), "{answer}");
-    // The same is not asked again at once; but a person can change their mind.
+    let reply_text = text(&answer["result"]);
+    assert!(reply_text.contains("denied by a person") && reply_text.contains("mw approve ask-"), "{answer}");
+    // The same command is not asked about again at once, but a person can still approve it.
     fs::write(home.work().join("precious"), "x").unwrap();
     let again = host.call("shell", &json!({"command": "rm precious"}));
     assert!(text(&again).contains("denied by a person"), "{again}");
@@ -97,18 +97,21 @@ fn a_person_is_asked_in_the_middle_of_a_call() {
 }
 
 #[test]
-fn what_a_host_says_for_nobody_is_no_answer() {
+fn an_automatic_decline_of_a_host_is_no_answer() {
     let home = project().with_env("MEANWHILE_APPROVAL_WAIT", "50ms");
     let mut host = host(&home, &json!({"elicitation": {}}));
     for (at, action) in ["decline", "cancel"].into_iter().enumerate() {
         let script = format!("rm -f precious # {at}");
         let (call, question) = asked(&mut host, &script);
         reply(&mut host, &question, &json!({"action": action}));
-        let told = text(&host.answer(call)["result"]);
-        assert!(told.contains("nobody answered") && told.contains("mw approve ask-"), "{action}: {told}");
-        assert!(!told.contains("denied by a person"), "{action}: {told}");
+        let reply_text = text(&host.answer(call)["result"]);
+        assert!(
+            reply_text.contains("nobody answered") && reply_text.contains("mw approve ask-"),
+            "{action}: {reply_text}"
+        );
+        assert!(!reply_text.contains("denied by a person"), "{action}: {reply_text}");
         assert!(home.has_file("precious"));
-        // It stands open: the next call asks again, and whoever can answers.
+        // The request stays open: the next call asks again, and any front end can answer.
         let (call, question) = asked(&mut host, &script);
         let ids = open(&home);
         assert_eq!(ids.len(), 1, "{ids:?}");
@@ -123,14 +126,17 @@ fn what_a_host_says_for_nobody_is_no_answer() {
 }
 
 #[test]
-fn a_question_that_is_closed_stays_open_for_others() {
-    // A person who closes a dialog is not kept waiting.
+fn a_closed_dialog_leaves_the_request_open() {
+    // A closed dialog returns at once.
     let home = project().with_env("MEANWHILE_APPROVAL_WAIT", "10m");
     let mut host = host(&home, &json!({"elicitation": {}}));
     let (call, question) = asked(&mut host, "rm precious");
     reply_as_a_person(&mut host, &question, &json!({"action": "cancel"}));
-    let told = text(&host.answer(call)["result"]);
-    assert!(told.contains("closed without an answer") && !told.contains("denied by a person"), "{told}");
+    let reply_text = text(&host.answer(call)["result"]);
+    assert!(
+        reply_text.contains("closed without an answer") && !reply_text.contains("denied by a person"),
+        "{reply_text}"
+    );
     assert_eq!(open(&home).len(), 1);
     let (call, question) = asked(&mut host, "rm precious");
     reply(&mut host, &question, &json!({"action": "accept", "content": {}}));
@@ -138,7 +144,7 @@ fn a_question_that_is_closed_stays_open_for_others() {
 }
 
 #[test]
-fn a_hosts_no_does_not_take_back_a_yes() {
+fn a_decline_of_a_host_does_not_revoke_an_approval() {
     let home = project();
     let mut host = host(&home, &json!({"elicitation": {}}));
     let (call, question) = asked(&mut host, "rm precious");
@@ -151,7 +157,7 @@ fn a_hosts_no_does_not_take_back_a_yes() {
 }
 
 #[test]
-fn only_acceptance_is_a_yes() {
+fn only_an_accept_action_approves() {
     let home = project();
     let mut host = host(&home, &json!({"elicitation": {"form": {}}}));
     for (at, result) in [
@@ -166,7 +172,7 @@ fn only_acceptance_is_a_yes() {
         let (call, question) = asked(&mut host, &format!("rm precious # {at}"));
         reply_as_a_person(&mut host, &question, &result);
         if at >= 2 {
-            // What is no answer is none; the call waits for another, and its host gives up.
+            // An invalid answer is ignored; the call waits for another, and its host gives up.
             host.send(&json!({
                 "jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": call},
             }));
@@ -178,7 +184,7 @@ fn only_acceptance_is_a_yes() {
 }
 
 #[test]
-fn a_yes_for_the_session_is_asked_for_once() {
+fn an_approval_for_the_session_is_requested_once() {
     let home = project();
     let mut host = host(&home, &json!({"elicitation": {}}));
     let (call, question) = asked(&mut host, "rm -f precious");
@@ -189,7 +195,7 @@ fn a_yes_for_the_session_is_asked_for_once() {
 }
 
 #[test]
-fn an_answer_from_a_terminal_ends_the_question() {
+fn an_answer_from_a_terminal_ends_the_elicitation() {
     let home = project();
     let mut host = host(&home, &json!({"elicitation": {}}));
     let (call, _) = asked(&mut host, "rm precious");
@@ -200,15 +206,18 @@ fn an_answer_from_a_terminal_ends_the_question() {
 }
 
 #[test]
-fn a_host_that_cannot_ask_gets_an_answer_that_helps() {
+fn a_host_without_elicitation_gets_a_reply_with_a_next_step() {
     let home = project().with_env("MEANWHILE_APPROVAL_WAIT", "50ms");
     let mut host = host(&home, &json!({}));
     for background in [false, true] {
         let arguments = json!({"command": "rm precious", "run_in_background": background});
         let refused = host.call("shell", &arguments);
         assert_eq!(refused["isError"], true);
-        let told = text(&refused);
-        assert!(told.contains("approval required") && told.contains("mw approve ask-"), "{told}");
+        let reply_text = text(&refused);
+        assert!(
+            reply_text.contains("approval required") && reply_text.contains("mw approve ask-"),
+            "{reply_text}"
+        );
     }
     assert!(home.has_file("precious") && home.list().is_empty());
     let open = home.mw(["approvals", "--json"]).json();
@@ -219,7 +228,7 @@ fn a_host_that_cannot_ask_gets_an_answer_that_helps() {
 }
 
 #[test]
-fn typing_into_a_task_asks_and_looking_does_not() {
+fn input_needs_approval_and_reading_does_not() {
     let home = project().with_env("MEANWHILE_APPROVAL_WAIT", "50ms");
     let mut host = host(&home, &json!({}));
     let id = host.start("cat; sleep 600");
@@ -231,7 +240,7 @@ fn typing_into_a_task_asks_and_looking_does_not() {
 }
 
 #[test]
-fn a_host_of_the_present_revision_is_asked_by_the_reply() {
+fn a_host_of_the_current_revision_gets_the_request_in_the_reply() {
     let home = project();
     let mut host = Host::silent(home.command(["mcp"]).session("host"));
     let meta = json!({
@@ -248,7 +257,7 @@ fn a_host_of_the_present_revision_is_asked_by_the_reply() {
     assert_eq!(request["method"], "elicitation/create", "{answer}");
     assert!(request["params"]["message"].as_str().unwrap().contains("rm precious"));
     assert!(home.has_file("precious"));
-    // What a host answers for nobody ends the round, and the question stays open.
+    // An automatic answer of the host ends the call, and the request stays open.
     params["inputResponses"] = json!({key: {"action": "decline"}});
     let id = host.ask("tools/call", &params);
     let id = match host.answer(id)["result"].clone() {
@@ -264,7 +273,7 @@ fn a_host_of_the_present_revision_is_asked_by_the_reply() {
         other => panic!("{other}"),
     };
     assert_eq!(host.answer(id)["result"]["resultType"], "input_required");
-    // The answer comes with the same call; with another it approves nothing but what was asked.
+    // The answer comes with the same call; with another call it approves only the original request.
     let mut other = params.clone();
     other["arguments"]["command"] = "rm -f precious".into();
     other["inputResponses"] = json!({key: {"action": "accept", "content": {}}});

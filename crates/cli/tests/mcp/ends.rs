@@ -1,4 +1,4 @@
-//! How hosts end a server: by signals, by closing its input, with its whole group. Nothing it started ends with it.
+//! How hosts end a server: by signals, by closing its input, or with its process group. No task ends with it.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -10,10 +10,10 @@ use serde_json::json;
 
 use crate::home;
 
-/// A host waits 2 s at least before it kills. What waits for something that does not come takes longer.
+/// Hosts wait at least 2 s before they kill a server.
 const QUICK: Duration = Duration::from_secs(2);
 
-/// Tries until a server has ended at once: other work may hold up any of them, but not all.
+/// Repeats until a server has ended at once: other work may delay some of them, but not all.
 fn until_quick(mut attempt: impl FnMut() -> Duration) {
     wait_until(SOON, "a server that ends at once", || (attempt() < QUICK).then_some(()));
 }
@@ -52,44 +52,44 @@ fn end_once_and_find_again(end: impl Fn(&mut Host)) -> Duration {
     assert_eq!(listed["structuredContent"]["total"], 2, "{listed}");
     home.open("go");
     let ids: BTreeSet<_> = home.list().iter().map(|task| task["id"].as_str().unwrap().to_owned()).collect();
-    let all = next.all_news(2);
-    assert_eq!(all.iter().cloned().collect::<BTreeSet<_>>(), ids, "both endings are told");
+    let all = next.all_notifications(2);
+    assert_eq!(all.iter().cloned().collect::<BTreeSet<_>>(), ids, "both ends are notified");
     assert_eq!(all.len(), 2, "and once: {all:?}");
     took
 }
 
 #[test]
-fn sigint_ends_the_server_at_once_and_nothing_else() {
+fn sigint_ends_the_server_at_once_and_no_task() {
     end_and_find_again(|host| host.server.signal(Signal::INT));
 }
 
 #[test]
-fn sigterm_ends_the_server_at_once_and_nothing_else() {
+fn sigterm_ends_the_server_at_once_and_no_task() {
     end_and_find_again(|host| host.server.signal(Signal::TERM));
 }
 
 #[test]
-fn sighup_ends_the_server_at_once_and_nothing_else() {
+fn sighup_ends_the_server_at_once_and_no_task() {
     end_and_find_again(|host| host.server.signal(Signal::HUP));
 }
 
 #[test]
-fn a_closed_input_ends_the_server_at_once_and_nothing_else() {
+fn a_closed_input_ends_the_server_at_once_and_no_task() {
     end_and_find_again(|host| host.server.close());
 }
 
 #[test]
-fn killing_the_whole_group_ends_the_server_and_nothing_else() {
+fn sigkill_to_the_group_ends_the_server_and_no_task() {
     end_and_find_again(|host| host.server.signal_group(Signal::KILL));
 }
 
 #[test]
-fn terminating_the_whole_group_ends_the_server_and_nothing_else() {
+fn sigterm_to_the_group_ends_the_server_and_no_task() {
     end_and_find_again(|host| host.server.signal_group(Signal::TERM));
 }
 
 #[test]
-fn what_was_asked_before_the_input_closed_is_answered() {
+fn requests_before_the_end_of_input_are_answered() {
     until_quick(|| {
         let home = home();
         let mut host = Host::new(&home);
@@ -98,20 +98,20 @@ fn what_was_asked_before_the_input_closed_is_answered() {
         let answer = host.answer(id);
         assert_eq!(answer["result"]["isError"], false, "{answer}");
         let (code, took) = ended(&mut host);
-        assert_eq!(code, Some(0), "{}", host.server.complained());
+        assert_eq!(code, Some(0), "{}", host.server.stderr_text());
         took
     });
 }
 
 #[test]
-fn a_server_nobody_ever_spoke_to_ends_without_a_complaint() {
+fn a_server_without_any_request_ends_without_an_error() {
     until_quick(|| {
         let home = home();
         let mut host = Host::silent(home.command(["mcp"]));
         host.server.close();
         let (code, took) = ended(&mut host);
-        assert_eq!(code, Some(0), "{}", host.server.complained());
-        assert_eq!(host.server.complained(), "");
+        assert_eq!(code, Some(0), "{}", host.server.stderr_text());
+        assert_eq!(host.server.stderr_text(), "");
         took
     });
 }

@@ -1,4 +1,4 @@
-//! What a refusal says to programs: structured data beside the text, in the words of each dialect, and within the schema
+//! Structured errors: data beside the text, in the format of each dialect, and valid by the schema
 //! that the tool has announced.
 
 use mw_testkit::Home;
@@ -11,9 +11,9 @@ fn host(home: &Home, dialect: &str) -> Host {
     Host::of(home.command(["mcp", "--dialect", dialect]).session("host"))
 }
 
-/// Where the source's replies are objects, every client gets them; the others have lines of text.
+/// If the replies of the source are objects, every client gets them; other dialects reply with text.
 #[test]
-fn objects_come_unasked_where_the_source_has_them() {
+fn structured_replies_follow_the_source_of_the_dialect() {
     let home = home();
     for (dialect, tool, has_data) in [
         ("mycode", "TaskOutput", true),
@@ -34,7 +34,7 @@ fn objects_come_unasked_where_the_source_has_them() {
     }
 }
 
-/// Calls a tool that has to refuse; what it answers fits its schema.
+/// Calls a tool that must refuse, and checks the reply against its schema.
 #[track_caller]
 fn refused(host: &mut Host, tool: &str, given: &Value) -> Value {
     let listing = host.ask("tools/list", &json!({}));
@@ -65,7 +65,7 @@ fn refused(host: &mut Host, tool: &str, given: &Value) -> Value {
 }
 
 #[test]
-fn a_variable_that_a_start_sets_anew_is_refused_before_anybody_is_asked() {
+fn a_reserved_variable_is_refused_without_an_approval_request() {
     let home = home().gated();
     let mut host = Host::of(home.command(["mcp"]).session("host"));
     for background in [false, true] {
@@ -81,7 +81,7 @@ fn a_variable_that_a_start_sets_anew_is_refused_before_anybody_is_asked() {
 }
 
 #[test]
-fn mycode_answers_an_unknown_id_as_its_source_does() {
+fn mycode_reports_an_unknown_id_as_its_source_does() {
     let home = home();
     let mut host = host(&home, "mycode");
     for (tool, given) in [
@@ -101,7 +101,7 @@ fn mycode_answers_an_unknown_id_as_its_source_does() {
 }
 
 #[test]
-fn co_cli_has_a_display_in_every_refusal() {
+fn every_refusal_of_co_cli_has_a_display() {
     let home = home();
     let mut host = host(&home, "co-cli");
     let id = "task_20260209_143022_pytest";
@@ -117,7 +117,7 @@ fn co_cli_has_a_display_in_every_refusal() {
 }
 
 #[test]
-fn the_other_dialects_say_to_programs_what_they_say_to_models() {
+fn text_and_structured_errors_of_other_dialects_agree() {
     let home = home();
     for (dialect, tool, given) in [
         ("zidane", "shell_kill", json!({"task_id": "bash_7"})),
@@ -133,9 +133,9 @@ fn the_other_dialects_say_to_programs_what_they_say_to_models() {
     assert_eq!(result["structuredContent"]["error"]["code"], "not_found", "{result}");
 }
 
-/// What comes before a home is even looked at is refused in the dialect's words, too.
+/// This refusal happens before the home is opened.
 #[test]
-fn arguments_that_are_too_large_are_refused_in_the_words_of_the_dialect() {
+fn too_large_arguments_are_refused_in_the_format_of_the_dialect() {
     let home = home();
     let given = json!({"task_id": "x".repeat(2 << 20)});
     let result = refused(&mut host(&home, "mycode"), "TaskOutput", &given);

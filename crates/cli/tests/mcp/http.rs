@@ -1,4 +1,4 @@
-//! `mw mcp --http`: who is let in, and who is not.
+//! `mw mcp --http`: authentication, origins and malformed requests.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -12,13 +12,13 @@ use crate::tolerance::modern;
 
 pub(crate) const TOKEN: &str = "a-token-for-tests";
 
-/// A server that listens.
+/// A listening server.
 pub(crate) struct Web {
     pub(crate) running: Running,
     pub(crate) address: String,
 }
 
-/// What came back.
+/// A response.
 pub(crate) struct Response {
     pub(crate) status: u16,
     pub(crate) head: String,
@@ -30,7 +30,7 @@ impl Web {
         Self::of(home.command(["mcp", "--http", "0", "--json"]).session("host"))
     }
 
-    /// One whose clients name no session.
+    /// Starts a server whose clients name no session.
     pub(crate) fn unnamed(home: &Home) -> Self {
         Self::of(home.command(["mcp", "--http", "0", "--json"]))
     }
@@ -73,7 +73,7 @@ impl Web {
         }
         head.push_str("\r\n");
         stream.write_all(head.as_bytes()).unwrap();
-        // A server that refuses need not read it all.
+        // A server that refuses need not read the whole body.
         let _ = stream.write_all(body);
         stream
     }
@@ -82,7 +82,7 @@ impl Web {
         read(self.send("POST", headers, body.to_string().as_bytes()))
     }
 
-    /// Calls a tool in the present revision; returns the whole answer.
+    /// Calls a tool in the current revision; returns the whole response.
     pub(crate) fn call(&self, headers: &[(&str, &str)], tool: &str, arguments: &Value) -> Value {
         let (extra, body) = call(tool, arguments);
         let extra: Vec<_> = extra.iter().map(|(name, value)| (*name, value.as_str())).collect();
@@ -90,7 +90,7 @@ impl Web {
     }
 }
 
-/// Returns the headers and the body of a call in the present revision.
+/// Returns the headers and the body of a call in the current revision.
 pub(crate) fn call(tool: &str, arguments: &Value) -> (Vec<(&'static str, String)>, Value) {
     let headers = vec![
         ("MCP-Protocol-Version", "2026-07-28".to_owned()),
@@ -105,7 +105,7 @@ pub(crate) fn call(tool: &str, arguments: &Value) -> (Vec<(&'static str, String)
 pub(crate) fn read(mut stream: TcpStream) -> Response {
     let mut bytes = Vec::new();
     let mut part = [0; 65536];
-    // A refused body makes the other side reset the connection once it has answered.
+    // After it refused a body, the server may reset the connection.
     while let Ok(count @ 1..) = stream.read(&mut part) {
         bytes.extend_from_slice(&part[..count]);
     }
@@ -141,7 +141,7 @@ impl Response {
 }
 
 #[test]
-fn nobody_is_let_in_without_the_token() {
+fn requests_without_the_token_are_refused() {
     let home = home();
     let web = Web::new(&home);
     let (_, body) = call("task_list", &json!({}));
@@ -159,7 +159,7 @@ fn nobody_is_let_in_without_the_token() {
 }
 
 #[test]
-fn a_page_elsewhere_cannot_reach_it() {
+fn requests_of_foreign_origins_are_refused() {
     let home = home();
     let web = Web::new(&home);
     let (_, body) = call("task_list", &json!({}));
@@ -181,7 +181,7 @@ fn a_page_elsewhere_cannot_reach_it() {
 }
 
 #[test]
-fn it_listens_on_this_machine_alone() {
+fn the_server_listens_on_loopback_only() {
     let home = home();
     let web = Web::new(&home);
     assert!(web.address.starts_with("127.0.0.1:"), "{}", web.address);
@@ -196,11 +196,11 @@ fn it_listens_on_this_machine_alone() {
 }
 
 #[test]
-fn an_empty_token_is_refused_and_a_taken_port_is_named() {
+fn an_empty_token_and_a_used_port_are_refused() {
     let home = home();
     let refused = home.command(["mcp", "--http", "0", "--token", " "]).run();
     assert_ne!(refused.code, Some(0));
-    assert!(refused.complaint().contains("token is empty"), "{refused}");
+    assert!(refused.stderr_text().contains("token is empty"), "{refused}");
     let web = Web::new(&home);
     let port = web.address.rsplit(':').next().unwrap();
     let refused = home.command(["mcp", "--http", port]).run();
@@ -208,7 +208,7 @@ fn an_empty_token_is_refused_and_a_taken_port_is_named() {
 }
 
 #[test]
-fn a_body_that_is_too_large_is_refused_and_the_next_request_is_served() {
+fn a_too_large_body_is_refused_and_the_next_request_is_served() {
     let home = home();
     let web = Web::new(&home);
     let (headers, body) = call("shell", &json!({"command": "x".repeat(5 << 20)}));
@@ -222,7 +222,7 @@ fn a_body_that_is_too_large_is_refused_and_the_next_request_is_served() {
 }
 
 #[test]
-fn nonsense_over_http_is_refused_and_the_next_request_is_served() {
+fn malformed_http_requests_are_refused_and_the_next_request_is_served() {
     let home = home();
     let web = Web::new(&home);
     for body in ["", "{", "null", "[]", "{\"jsonrpc\":\"2.0\"}", "\u{0}", "{\"id\":1,\"method\":7}"] {
@@ -236,7 +236,7 @@ fn nonsense_over_http_is_refused_and_the_next_request_is_served() {
 }
 
 #[test]
-fn a_signal_ends_it_at_once_and_no_task() {
+fn a_signal_ends_the_server_at_once_and_no_task() {
     let home = home();
     for signal in [rustix::process::Signal::TERM, rustix::process::Signal::INT, rustix::process::Signal::HUP]
     {

@@ -23,7 +23,7 @@ fn descriptors(pid: u32) -> usize {
 }
 
 #[test]
-fn two_hundred_waits_at_once_all_come_back() {
+fn two_hundred_concurrent_waits_all_return() {
     let home = home();
     let mut host = Host::new(&home);
     let task = host.start(&children::gated("go", 3));
@@ -38,11 +38,11 @@ fn two_hundred_waits_at_once_all_come_back() {
         let answer = host.answer(id);
         assert_eq!(answer["result"]["structuredContent"]["tasks"][0]["exit_code"], 3, "{answer}");
     }
-    assert_eq!(host.news(), Vec::<String>::new());
+    assert_eq!(host.notifications(), Vec::<String>::new());
 }
 
 #[test]
-fn two_hundred_different_calls_at_once_are_all_answered() {
+fn two_hundred_concurrent_calls_are_all_answered() {
     let home = home();
     let mut host = Host::new(&home);
     let task = host.start(children::SLEEPER);
@@ -65,7 +65,7 @@ fn two_hundred_different_calls_at_once_are_all_answered() {
 }
 
 #[test]
-fn more_waits_than_threads_still_let_others_be_heard() {
+fn more_waits_than_threads_do_not_block_other_calls() {
     let home = home();
     let mut host = Host::new(&home);
     let task = host.start(&children::gated("go", 3));
@@ -109,7 +109,7 @@ fn thousands_of_calls_leak_nothing() {
 }
 
 #[test]
-fn a_client_that_never_reads_stops_nothing_and_fills_no_memory() {
+fn a_client_that_never_reads_blocks_nothing_and_fills_no_memory() {
     let home = home();
     let mut host = Host::silent(home.command(["mcp"]).session("host"));
     let pid = host.server.pid();
@@ -131,7 +131,7 @@ fn a_client_that_never_reads_stops_nothing_and_fills_no_memory() {
         input
     });
     wait_until(SOON, "the task runs", || home.has_file("ran").then_some(()));
-    // Once it reads no further, the writer is stuck and memory has grown as far as it will.
+    // Once it stops reading, the writer is blocked and memory does not grow further.
     let mut before = None;
     wait_until(SOON * 3, "it reads no further", || {
         let now = fs::read_to_string(format!("/proc/{pid}/io")).ok();
@@ -150,7 +150,7 @@ fn a_client_that_never_reads_stops_nothing_and_fills_no_memory() {
 }
 
 #[test]
-fn a_server_that_may_open_no_more_files_tells_nothing_that_it_has_not_seen() {
+fn a_server_at_the_descriptor_limit_reports_no_wrong_state() {
     let home = home();
     let mut host = Host::new(&home);
     let task = host.start(&children::gated("go", 3));

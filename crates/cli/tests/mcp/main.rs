@@ -1,5 +1,5 @@
 //! Tests of `mw mcp`: raw messages as real hosts send them, hosts that end it in their ways, kills at every step of
-//! a reply, and clients nobody here wrote.
+//! a reply, and third-party clients.
 #![forbid(unsafe_code)]
 #![expect(clippy::unwrap_used, reason = "helpers run in tests only, where a broken assumption ends the test")]
 

@@ -1,11 +1,11 @@
-//! Messages that are none: the server answers or ignores them, and goes on.
+//! Malformed messages: the server answers or ignores them, and continues.
 
 use mw_testkit::host::{Host, text};
 use serde_json::json;
 
 use crate::home;
 
-/// A small generator of its own, so that a failure can be had again.
+/// A small random generator, so that a failure can be reproduced.
 struct Dice(u64);
 
 impl Dice {
@@ -24,7 +24,7 @@ fn still_serves(host: &mut Host, what: &str) {
 }
 
 #[test]
-fn hand_made_nonsense_is_survived() {
+fn the_server_survives_malformed_messages() {
     let home = home();
     let mut host = Host::new(&home);
     let deep = "[".repeat(100_000);
@@ -77,7 +77,7 @@ fn hand_made_nonsense_is_survived() {
     assert!(text(&host.call("shell", &json!({"command": "echo on"}))).contains("on"));
 }
 
-/// Requests that a server of ours gets every day.
+/// Typical requests to a server.
 fn usual(dice: &mut Dice) -> Vec<u8> {
     let requests = [
         json!({"jsonrpc": "2.0", "id": 10_000, "method": "tools/list", "params": {}}),
@@ -106,7 +106,7 @@ fn spoil(line: &mut Vec<u8>, dice: &mut Dice) {
             2 if at < line.len() => drop(line.remove(at)),
             3 => drop(line.splice(at..at, PIECES[dice.roll(PIECES.len())].iter().copied())),
             _ => {
-                // A value for another: what stands after a colon.
+                // Replaces one value with another.
                 let colons: Vec<_> = (0..line.len()).filter(|at| line[*at] == b':').collect();
                 let Some(colon) = colons.get(dice.roll(colons.len().max(1))) else { continue };
                 let end =
@@ -119,7 +119,7 @@ fn spoil(line: &mut Vec<u8>, dice: &mut Dice) {
 }
 
 #[test]
-fn spoilt_messages_by_the_thousand_are_survived() {
+fn the_server_survives_thousands_of_corrupted_messages() {
     let home = home();
     let mut host = Host::new(&home);
     let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
@@ -138,7 +138,7 @@ fn spoilt_messages_by_the_thousand_are_survived() {
 }
 
 #[test]
-fn a_server_that_gets_nonsense_first_can_still_be_greeted() {
+fn a_server_can_be_initialized_after_malformed_messages() {
     let home = home();
     let mut host = Host::silent(home.command(["mcp"]));
     let mut dice = Dice(77);

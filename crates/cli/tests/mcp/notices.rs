@@ -1,15 +1,15 @@
-//! News in front of replies: all of it, once, whoever dies when.
+//! Notifications before replies: each is delivered once, also when a server is killed.
 //!
-//! The rule: what a reply tells is acknowledged once the reply has been written. A server that is killed before the
-//! write has told nothing, and the next one tells it. One that is killed between the write and the acknowledgement
-//! has told it, and the next one tells it again. Nothing else is told twice, and nothing is lost.
+//! The rule: notifications are acknowledged after their reply was written. If a server is killed before the
+//! write, the next one delivers them. If it is killed between the write and the acknowledgement, the next one
+//! delivers them again. Nothing else is delivered twice, and nothing is lost.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use meanwhile::engine::{Runtime, Told};
+use meanwhile::engine::{DeliveryState, Runtime};
 use meanwhile::{Programs, Scope, Settings};
-use mw_testkit::host::{Host, told};
+use mw_testkit::host::{Host, notified_tasks};
 use mw_testkit::{Home, SOON, children, wait_until};
 use serde_json::json;
 
@@ -21,14 +21,14 @@ fn ended(home: &Home, host: &mut Host, count: usize) -> BTreeSet<String> {
     ids
 }
 
-/// The library, on the home of a test.
+/// Opens the library on the home of a test.
 fn runtime(home: &Home) -> Runtime {
     let programs = Programs { supervisor: PathBuf::new(), settle: Vec::new(), starter_exits: false };
     Runtime::open(Settings::new(home.state().to_path_buf(), programs)).unwrap()
 }
 
-/// Tasks of the session that have ended and of which nothing was told.
-fn untold(home: &Home, count: usize) -> BTreeSet<String> {
+/// Returns ended tasks of the session without a delivered notification.
+fn undelivered(home: &Home, count: usize) -> BTreeSet<String> {
     let start = |_| {
         let started = home.command(["start", "--json", "exit 3"]).session("host").run().json();
         started["id"].as_str().unwrap().to_owned()
@@ -43,34 +43,34 @@ fn dying(home: &Home, at: &str) -> Host {
 }
 
 #[test]
-fn news_leads_the_next_reply_and_no_other() {
+fn the_next_reply_begins_with_the_notification_once() {
     let home = home();
     let mut host = Host::new(&home);
-    let ids = untold(&home, 3);
+    let ids = undelivered(&home, 3);
     let result = host.call("task_list", &json!({}));
-    assert_eq!(told(&result).into_iter().collect::<BTreeSet<_>>(), ids, "{result}");
+    assert_eq!(notified_tasks(&result).into_iter().collect::<BTreeSet<_>>(), ids, "{result}");
     assert_eq!(result["structuredContent"]["notices"].as_array().map(Vec::len), Some(3), "{result}");
     let last = result["content"].as_array().unwrap().last().unwrap()["text"].as_str().unwrap();
     assert!(!last.contains("task-notification"), "the reply itself comes last: {result}");
-    assert_eq!(host.news(), Vec::<String>::new());
+    assert_eq!(host.notifications(), Vec::<String>::new());
 }
 
 #[test]
-fn news_leads_a_refusal_as_well() {
+fn a_refusal_begins_with_the_notification_too() {
     let home = home();
     let mut host = Host::new(&home);
-    let ids = untold(&home, 1);
+    let ids = undelivered(&home, 1);
     let refused = host.call("task_output", &json!({"task_id": "bash-00000000"}));
     assert_eq!(refused["isError"], true);
-    assert_eq!(told(&refused).into_iter().collect::<BTreeSet<_>>(), ids, "{refused}");
-    assert_eq!(host.news(), Vec::<String>::new());
+    assert_eq!(notified_tasks(&refused).into_iter().collect::<BTreeSet<_>>(), ids, "{refused}");
+    assert_eq!(host.notifications(), Vec::<String>::new());
 }
 
 #[test]
-fn a_server_killed_before_it_wrote_has_told_nothing() {
+fn notifications_of_a_server_killed_before_writing_are_delivered_again() {
     for at in ["notices-handed-over", "reply-ready"] {
         let home = home();
-        let ids = untold(&home, 3);
+        let ids = undelivered(&home, 3);
         for _ in 0..2 {
             let mut host = dying(&home, at);
             let call = host.begin("task_list", &json!({}));
@@ -78,14 +78,14 @@ fn a_server_killed_before_it_wrote_has_told_nothing() {
             assert!(!host.has_answer(call, SOON), "{at}");
         }
         let mut next = Host::new(&home);
-        assert_eq!(next.news().into_iter().collect::<BTreeSet<_>>(), ids, "{at}");
-        assert_eq!(next.news(), Vec::<String>::new(), "{at}");
+        assert_eq!(next.notifications().into_iter().collect::<BTreeSet<_>>(), ids, "{at}");
+        assert_eq!(next.notifications(), Vec::<String>::new(), "{at}");
     }
 }
 
-/// The owner of a kill learns of the end by its reply. A server that is killed before it asks for the kill hides nothing.
+/// The reply to a stop reports the end. A server that is killed before it sends the kill must not hide the end.
 #[test]
-fn the_end_of_a_task_is_told_although_a_server_was_killed_before_it_ended_it() {
+fn an_end_is_notified_after_its_server_was_killed_before_the_stop() {
     let home = home();
     let started = home.command(["start", "--json", &children::gated("go", 3)]).session("host").run().json();
     let id = started["id"].as_str().unwrap().to_owned();
@@ -96,49 +96,49 @@ fn the_end_of_a_task_is_told_although_a_server_was_killed_before_it_ended_it() {
     assert_eq!(home.status(&id)["status"], "running", "nobody has ended it");
     home.open("go");
     let _ = home.ended(&id);
-    assert_eq!(Host::new(&home).news(), [id]);
+    assert_eq!(Host::new(&home).notifications(), [id]);
 }
 
 #[test]
-fn a_server_killed_between_writing_and_acknowledging_is_repeated() {
+fn notifications_written_but_not_acknowledged_are_delivered_again() {
     let home = home();
-    let ids = untold(&home, 2);
+    let ids = undelivered(&home, 2);
     let mut host = dying(&home, "reply-written");
     let call = host.begin("task_list", &json!({}));
     let answer = host.answer(call);
-    assert_eq!(told(&answer["result"]).into_iter().collect::<BTreeSet<_>>(), ids, "it was written");
+    assert_eq!(notified_tasks(&answer["result"]).into_iter().collect::<BTreeSet<_>>(), ids, "it was written");
     let _ = host.server.wait(SOON);
     let mut next = Host::new(&home);
-    assert_eq!(next.news().into_iter().collect::<BTreeSet<_>>(), ids, "told again rather than not at all");
-    assert_eq!(next.news(), Vec::<String>::new());
+    assert_eq!(next.notifications().into_iter().collect::<BTreeSet<_>>(), ids, "delivered again");
+    assert_eq!(next.notifications(), Vec::<String>::new());
 }
 
 #[test]
-fn a_server_killed_after_acknowledging_is_not_repeated() {
+fn acknowledged_notifications_are_not_delivered_again() {
     let home = home();
-    let ids = untold(&home, 2);
+    let ids = undelivered(&home, 2);
     let mut host = dying(&home, "notices-acknowledged");
     let call = host.begin("task_list", &json!({}));
     let answer = host.answer(call);
-    assert_eq!(told(&answer["result"]).into_iter().collect::<BTreeSet<_>>(), ids);
+    assert_eq!(notified_tasks(&answer["result"]).into_iter().collect::<BTreeSet<_>>(), ids);
     let _ = host.server.wait(SOON);
-    assert_eq!(Host::new(&home).news(), Vec::<String>::new());
+    assert_eq!(Host::new(&home).notifications(), Vec::<String>::new());
 }
 
 #[test]
-fn the_end_of_a_command_in_the_foreground_is_told_by_its_reply_alone() {
+fn the_end_of_a_foreground_command_is_only_in_its_reply() {
     let home = home();
     let mut host = Host::new(&home);
     let ran = host.call("shell", &json!({"command": "exit 3"}));
     assert_eq!(ran["structuredContent"]["exit_code"], 3, "{ran}");
-    assert_eq!(host.news(), Vec::<String>::new());
+    assert_eq!(host.notifications(), Vec::<String>::new());
     wait_until(SOON, "nothing is left of a command whose reply held it whole", || {
         home.list().is_empty().then_some(())
     });
 }
 
 #[test]
-fn the_end_of_a_command_whose_server_was_killed_is_told_by_the_next() {
+fn the_next_server_notifies_the_end_of_a_killed_servers_command() {
     let home = home();
     let mut host = Host::new(&home);
     let _ = host.begin("shell", &json!({"command": format!("echo $$ > pid; {}", children::gated("go", 3))}));
@@ -146,60 +146,60 @@ fn the_end_of_a_command_whose_server_was_killed_is_told_by_the_next() {
     host.server.signal(rustix::process::Signal::KILL);
     let _ = host.server.wait(SOON);
     let mut next = Host::new(&home);
-    assert_eq!(next.news(), Vec::<String>::new(), "it still runs");
+    assert_eq!(next.notifications(), Vec::<String>::new(), "it still runs");
     home.open("go");
     let id = home.list()[0]["id"].as_str().unwrap().to_owned();
     assert_eq!(home.ended(&id)["exit_code"], 3);
-    assert_eq!(next.all_news(1), [id]);
+    assert_eq!(next.all_notifications(1), [id]);
 }
 
 #[test]
-fn a_command_whose_reply_was_never_written_is_told_by_the_next_server() {
+fn the_next_server_notifies_an_end_whose_reply_was_never_written() {
     let home = home();
     let mut host = dying(&home, "reply-ready");
     let call = host.begin("shell", &json!({"command": "exit 3"}));
     let _ = host.server.wait(SOON);
     assert!(!host.has_answer(call, SOON));
     let id = home.list()[0]["id"].as_str().unwrap().to_owned();
-    assert_eq!(Host::new(&home).all_news(1), [id]);
+    assert_eq!(Host::new(&home).all_notifications(1), [id]);
 }
 
 #[test]
-fn a_call_that_was_cancelled_has_told_nothing() {
+fn a_cancelled_call_delivers_no_notification() {
     let home = home();
     let mut host = Host::new(&home);
     let sleeper = host.start(children::SLEEPER);
     let wait = host.begin("task_wait", &json!({"task_ids": [sleeper]}));
-    let ids = untold(&home, 2);
+    let ids = undelivered(&home, 2);
     host.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": wait}}));
-    let all = host.all_news(2);
+    let all = host.all_notifications(2);
     assert_eq!(all.len(), 2, "{all:?}");
     assert_eq!(all.into_iter().collect::<BTreeSet<_>>(), ids);
 }
 
 #[test]
-fn an_end_that_a_wait_will_tell_is_told_by_no_other_reply() {
+fn an_end_reserved_by_a_wait_is_in_no_other_reply() {
     let home = home();
     let mut host = Host::new(&home);
     let first = host.start(&children::gated("first", 3));
     let second = host.start(&children::gated("second", 4));
     let wait = host.begin("task_wait", &json!({"task_ids": [first, second]}));
-    // The list is answered after the wait has begun: calls are taken in their order.
-    assert_eq!(host.news(), Vec::<String>::new());
+    // The list is answered after the wait has begun, because calls are read in order.
+    assert_eq!(host.notifications(), Vec::<String>::new());
     home.open("first");
     let _ = home.ended(&first);
-    assert_eq!(host.news(), Vec::<String>::new(), "the wait tells it");
+    assert_eq!(host.notifications(), Vec::<String>::new(), "the wait reports it");
     home.open("second");
     let _ = home.ended(&second);
     let answer = host.answer(wait);
-    assert_eq!(told(&answer["result"]), Vec::<String>::new(), "{answer}");
+    assert_eq!(notified_tasks(&answer["result"]), Vec::<String>::new(), "{answer}");
     let said = answer["result"].to_string();
     assert!(said.contains(&first) && said.contains(&second), "{answer}");
-    assert_eq!(host.news(), Vec::<String>::new());
+    assert_eq!(host.notifications(), Vec::<String>::new());
 }
 
 #[test]
-fn an_end_that_a_wait_will_tell_is_told_by_no_other_server() {
+fn an_end_reserved_by_a_wait_is_not_notified_by_another_server() {
     let home = home();
     let (mut one, mut other) = (Host::new(&home), Host::new(&home));
     let first = one.start(&children::gated("first", 3));
@@ -210,20 +210,20 @@ fn an_end_that_a_wait_will_tell_is_told_by_no_other_server() {
     wait_until(SOON, "the wait will tell it", || is_claimed().then_some(()));
     home.open("first");
     let _ = home.ended(&first);
-    assert_eq!(other.news(), Vec::<String>::new(), "the wait tells it");
+    assert_eq!(other.notifications(), Vec::<String>::new(), "the wait reports it");
     let params = json!({"requestId": wait});
     one.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}));
-    assert_eq!(other.all_news(1), [first], "or whoever is asked next");
+    assert_eq!(other.all_notifications(1), [first], "or the next call");
 }
 
-/// Whichever of them is carried out first.
+/// The order of execution does not matter.
 #[test]
-fn a_wait_and_another_call_in_one_write_tell_an_end_once() {
+fn a_wait_and_another_call_in_one_write_report_an_end_once() {
     const ROUNDS: usize = 100;
     let home = home();
     let mut host = Host::new(&home);
     for round in 0..ROUNDS {
-        let id = untold(&home, 1).into_iter().next().unwrap();
+        let id = undelivered(&home, 1).into_iter().next().unwrap();
         let waits = ("task_wait", json!({"task_ids": [id]}));
         let lists = ("task_list", json!({"status": "running"}));
         let [first, second] =
@@ -231,17 +231,21 @@ fn a_wait_and_another_call_in_one_write_tell_an_end_once() {
         let (first, second) = (host.answer(first), host.answer(second));
         let (waited, listed) = if round % 2 == 0 { (first, second) } else { (second, first) };
         assert!(waited["result"].to_string().contains("exit 3"), "{waited}");
-        assert_eq!(told(&waited["result"]), Vec::<String>::new(), "{waited}");
+        assert_eq!(notified_tasks(&waited["result"]), Vec::<String>::new(), "{waited}");
         if round % 2 == 0 {
-            assert_eq!(told(&listed["result"]), Vec::<String>::new(), "round {round}: the wait tells it");
+            assert_eq!(
+                notified_tasks(&listed["result"]),
+                Vec::<String>::new(),
+                "round {round}: the wait reports it"
+            );
         }
-        assert_eq!(host.news(), Vec::<String>::new(), "round {round}");
+        assert_eq!(host.notifications(), Vec::<String>::new(), "round {round}");
     }
 }
 
-/// A reply that is composed already, and not written yet, leaves an end to a wait that comes in.
+/// A reply that is complete but not written yet leaves the end to a new wait.
 #[test]
-fn an_end_is_taken_out_of_a_reply_that_is_not_written_yet() {
+fn a_wait_takes_an_end_out_of_an_unwritten_reply() {
     let home = home().with_env("MEANWHILE_TOOLS_REPLY_BYTES", "200000");
     let mut host = Host::silent(home.command(["mcp"]).session("host"));
     let hello = json!({
@@ -250,39 +254,39 @@ fn an_end_is_taken_out_of_a_reply_that_is_not_written_yet() {
     });
     let _ = host.ask("initialize", &hello);
     host.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
-    // Nobody reads: this reply is stuck in the pipe, and what comes next stays behind it.
+    // The host does not read: this reply blocks in the pipe, and later ones wait behind it.
     let _ = host.begin("shell", &json!({"command": "yes | head -c 150000"}));
     wait_until(SOON, "the pipe is full", || (host.server.unread_bytes() >= 60_000).then_some(()));
-    let id = untold(&home, 1).into_iter().next().unwrap();
-    let told_of = |id: &str| runtime(&home).notifications().news_of(id, &Scope::All).unwrap()[0].told;
+    let id = undelivered(&home, 1).into_iter().next().unwrap();
+    let told_of = |id: &str| runtime(&home).notifications().notices_of(id, &Scope::All).unwrap()[0].state;
     let list = host.begin("task_list", &json!({"status": "running"}));
-    wait_until(SOON, "the list tells it", || (told_of(&id) == Told::HandedOver).then_some(()));
+    wait_until(SOON, "the list delivers it", || (told_of(&id) == DeliveryState::HandedOver).then_some(()));
     let wait = host.begin("task_wait", &json!({"task_ids": [id]}));
     wait_until(SOON, "the wait has come in", || (host.server.untaken_bytes() == 0).then_some(()));
     let (listed, waited) = (host.answer(list), host.answer(wait));
-    assert_eq!(told(&listed["result"]), Vec::<String>::new(), "{listed}");
+    assert_eq!(notified_tasks(&listed["result"]), Vec::<String>::new(), "{listed}");
     assert!(listed["result"]["structuredContent"]["notices"].is_null(), "{listed}");
     assert!(waited["result"].to_string().contains("exit 3"), "{waited}");
-    assert_eq!(host.news(), Vec::<String>::new());
-    assert_eq!(told_of(&id), Told::Known);
+    assert_eq!(host.notifications(), Vec::<String>::new());
+    assert_eq!(told_of(&id), DeliveryState::Known);
 }
 
 #[test]
-fn an_end_whose_wait_was_cancelled_leads_the_next_reply() {
+fn the_next_reply_begins_with_an_end_whose_wait_was_cancelled() {
     let home = home();
     let mut host = Host::new(&home);
     let first = host.start(&children::gated("first", 3));
     let sleeper = host.start(children::SLEEPER);
     let wait = host.begin("task_wait", &json!({"task_ids": [first, sleeper]}));
-    assert_eq!(host.news(), Vec::<String>::new());
+    assert_eq!(host.notifications(), Vec::<String>::new());
     home.open("first");
     let _ = home.ended(&first);
     host.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": wait}}));
-    assert_eq!(host.all_news(1), [first]);
+    assert_eq!(host.all_notifications(1), [first]);
 }
 
 #[test]
-fn parallel_waits_tell_each_end_once() {
+fn parallel_waits_report_each_end_once() {
     const ROUNDS: usize = 5;
     const AT_A_TIME: usize = 6;
     let home = home();
@@ -292,56 +296,56 @@ fn parallel_waits_tell_each_end_once() {
         let ids: Vec<_> = (0..AT_A_TIME).map(|_| host.start(&children::gated(&gate, 3))).collect();
         let waits: Vec<_> =
             ids.iter().map(|id| host.begin("task_wait", &json!({"task_ids": [id]}))).collect();
-        assert_eq!(host.news(), Vec::<String>::new());
+        assert_eq!(host.notifications(), Vec::<String>::new());
         home.open(&gate);
         for (id, wait) in ids.iter().zip(waits) {
             let answer = host.answer(wait);
             assert_eq!(
-                told(&answer["result"]),
+                notified_tasks(&answer["result"]),
                 Vec::<String>::new(),
-                "each is told by its own wait: {answer}"
+                "each is reported by its own wait: {answer}"
             );
             assert!(answer["result"].to_string().contains(id.as_str()), "{answer}");
         }
     }
-    assert_eq!(host.news(), Vec::<String>::new());
+    assert_eq!(host.notifications(), Vec::<String>::new());
 }
 
 #[test]
-fn two_servers_of_one_session_tell_everything_once_between_them() {
+fn two_servers_of_one_session_deliver_each_notification_once() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "4");
     let (mut one, mut other) = (Host::new(&home), Host::new(&home));
     let mut all = Vec::new();
     let mut ids = BTreeSet::new();
     for _ in 0..6 {
-        ids.extend(untold(&home, 3));
+        ids.extend(undelivered(&home, 3));
         let (first, second) = (one.begin("task_list", &json!({})), other.begin("task_list", &json!({})));
-        all.extend(told(&one.answer(first)["result"]));
-        all.extend(told(&other.answer(second)["result"]));
+        all.extend(notified_tasks(&one.answer(first)["result"]));
+        all.extend(notified_tasks(&other.answer(second)["result"]));
     }
-    all.extend(one.news());
-    all.extend(other.news());
+    all.extend(one.notifications());
+    all.extend(other.notifications());
     assert_eq!(all.len(), ids.len(), "none doubled, none lost");
     assert_eq!(all.into_iter().collect::<BTreeSet<_>>(), ids);
 }
 
 #[test]
-fn what_a_model_has_read_to_the_end_is_not_news() {
+fn no_notification_for_a_task_whose_output_was_read_to_the_end() {
     let home = home();
     let mut host = Host::new(&home);
     let id = ended(&home, &mut host, 1).into_iter().next().unwrap();
-    // Its notice may lead the very reply that started it, if it was that quick.
+    // If it ended quickly, its notification may be in the reply to its start.
     let read = host.call("task_output", &json!({"task_id": id}));
-    assert_eq!(told(&read), Vec::<String>::new(), "{read}");
-    assert_eq!(host.news(), Vec::<String>::new());
+    assert_eq!(notified_tasks(&read), Vec::<String>::new(), "{read}");
+    assert_eq!(host.notifications(), Vec::<String>::new());
 }
 
 #[test]
-fn more_news_than_a_reply_holds_comes_with_the_next_ones() {
+fn notifications_that_do_not_fit_come_with_later_replies() {
     const MOST: usize = 16 << 10;
     let home = home();
     let mut host = Host::new(&home);
-    let ids = untold(&home, 60);
+    let ids = undelivered(&home, 60);
     let mut all = BTreeSet::new();
     let mut replies = 0;
     while all.len() < ids.len() {
@@ -349,11 +353,11 @@ fn more_news_than_a_reply_holds_comes_with_the_next_ones() {
         let blocks = result["content"].as_array().unwrap().iter();
         let size: usize = blocks.map(|block| block["text"].as_str().unwrap().len()).sum();
         assert!(size < MOST, "{size} bytes in one reply");
-        let new = told(&result);
-        assert!(!new.is_empty(), "{} of {} are told", all.len(), ids.len());
-        assert!(new.into_iter().all(|id| all.insert(id)), "nothing is told twice");
+        let new = notified_tasks(&result);
+        assert!(!new.is_empty(), "{} of {} are delivered", all.len(), ids.len());
+        assert!(new.into_iter().all(|id| all.insert(id)), "nothing is delivered twice");
         replies += 1;
     }
     assert!(replies > 1 && all == ids);
-    assert_eq!(host.news(), Vec::<String>::new());
+    assert_eq!(host.notifications(), Vec::<String>::new());
 }

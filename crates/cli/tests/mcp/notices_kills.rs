@@ -1,11 +1,11 @@
-//! Servers killed at random while tasks end all around them.
+//! Servers killed at random while tasks end.
 //!
-//! The rule: a reply is written only after what the reply before it told has been acknowledged. So of all that a
-//! killed server wrote, only what stands in its very last line may be told again, and nothing may be lost.
+//! The rule: a reply is written only after the notifications of the previous reply were acknowledged. So only the
+//! notifications in the last line of a killed server may be delivered again, and none may be lost.
 
 use std::collections::BTreeSet;
 
-use mw_testkit::host::{Host, told};
+use mw_testkit::host::{Host, notified_tasks};
 use mw_testkit::wait_until;
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ use crate::home;
 const SERVERS: usize = 14;
 const TASKS: usize = 6;
 
-/// What was told, and what may not be told again.
+/// The delivered notifications, and those that must not be repeated.
 #[derive(Default)]
 struct Book {
     told: BTreeSet<String>,
@@ -24,9 +24,10 @@ struct Book {
 
 impl Book {
     fn read(&mut self, message: &Value) -> Vec<String> {
-        let ids = if message.get("result").is_some() { told(&message["result"]) } else { Vec::new() };
+        let ids =
+            if message.get("result").is_some() { notified_tasks(&message["result"]) } else { Vec::new() };
         for id in &ids {
-            assert!(!self.closed.contains(id), "{id} is told again");
+            assert!(!self.closed.contains(id), "{id} is delivered again");
             self.told.insert(id.clone());
         }
         ids
@@ -34,7 +35,7 @@ impl Book {
 }
 
 #[test]
-fn random_kills_lose_nothing_and_repeat_only_the_last_reply() {
+fn random_kills_lose_no_notification_and_repeat_only_the_last_reply() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "4");
     let mut book = Book::default();
     for round in 0..SERVERS {
@@ -44,7 +45,7 @@ fn random_kills_lose_nothing_and_repeat_only_the_last_reply() {
             let _ = host.begin("shell", &json!({"command": script, "run_in_background": true}));
             let _ = host.begin("task_list", &json!({"status": "pending"}));
         }
-        // The rest is wherever it is when the kill comes.
+        // The kill may come at any step of the rest.
         let mut last = Vec::new();
         for _ in 0..round % (2 * TASKS) {
             let message = host.next_message().unwrap();
@@ -62,13 +63,13 @@ fn random_kills_lose_nothing_and_repeat_only_the_last_reply() {
     let listed = || -> BTreeSet<String> {
         home.list().iter().map(|task| task["id"].as_str().unwrap().to_owned()).collect()
     };
-    wait_until(mw_testkit::SOON, "every ending is told", || {
+    wait_until(mw_testkit::SOON, "every end is notified", || {
         let result = host.call("task_list", &json!({"status": "pending"}));
         let ids = book.read(&json!({"result": result}));
         book.closed.extend(ids);
-        // What a killed server was just starting may become known late.
+        // A task that a killed server was starting may appear late.
         (listed() == book.told).then_some(())
     });
     assert!(book.told.len() >= SERVERS, "too few were started to show anything: {}", book.told.len());
-    assert_eq!(host.news(), Vec::<String>::new());
+    assert_eq!(host.notifications(), Vec::<String>::new());
 }

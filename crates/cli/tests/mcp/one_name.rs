@@ -1,4 +1,4 @@
-//! One conversation has one name for a task: that of the dialect it was started through.
+//! A conversation uses one id for a task: that of the dialect that started it.
 
 use mw_testkit::host::{Host, text};
 use mw_testkit::{Home, SOON, need_program, wait_until};
@@ -10,16 +10,16 @@ fn host(home: &Home, dialect: &str, session: &str) -> Host {
     Host::of(home.command(["mcp", "--dialect", dialect]).session(session))
 }
 
-/// The untold notices of a session, which stay untold.
+/// Returns the undelivered notifications of a session without delivering them.
 fn notices(home: &Home, session: &str, count: usize) -> Vec<Value> {
-    wait_until(SOON, "the endings are news", || {
+    wait_until(SOON, "the ends are not delivered yet", || {
         let told = home.mw(["notices", "--json", "--peek", "--session", session]).json();
         told["notices"].as_array().filter(|told| told.len() >= count).cloned()
     })
 }
 
 #[test]
-fn the_reply_to_a_start_and_the_notice_of_its_end_say_the_same() {
+fn start_reply_and_end_notification_use_the_same_id() {
     need_program("bash");
     let home = home().with_env("MEANWHILE_MODE", "auto");
     for (dialect, tool, field, word) in [
@@ -44,9 +44,9 @@ fn the_reply_to_a_start_and_the_notice_of_its_end_say_the_same() {
     }
 }
 
-/// C-014: what a task has left beside its log is pointed at.
+/// C-014: files that a task left beside its log are mentioned.
 #[test]
-fn a_report_beside_the_log_is_named() {
+fn a_report_beside_the_log_is_mentioned() {
     let home = home();
     let mut host = host(&home, "co-cli", "s");
     let wait = "while [ ! -e go ]; do sleep 0.02; done";
@@ -64,7 +64,7 @@ fn a_report_beside_the_log_is_named() {
 }
 
 #[test]
-fn a_name_that_the_user_gave_is_told_beside_the_id() {
+fn a_given_name_is_shown_beside_the_id() {
     let home = home();
     let words = ["start", "--json", "--name", "build", "true"];
     let started = home.command(words).session("s").run().json();
@@ -103,7 +103,7 @@ fn zidane_counts_the_background_tasks_of_a_server_from_one() {
 }
 
 #[test]
-fn a_notice_of_zidane_has_the_code_of_a_signal_and_names_what_lives_on() {
+fn a_zidane_notification_has_the_signal_code_and_the_survivors() {
     let home = home();
     let mut host = host(&home, "zidane", "s");
     for script in ["kill -SEGV $$", "setsid sleep 600 > /dev/null 2>&1 & exit 0"] {
@@ -120,9 +120,9 @@ fn a_notice_of_zidane_has_the_code_of_a_signal_and_names_what_lives_on() {
     assert!(killed.contains("bash_2 had already exited (0); 1 process left behind was killed."), "{killed}");
 }
 
-/// O-026: two servers of one session, the default in a project, keep places of their own.
+/// O-026: two servers of one session, which is the default in a project, have separate cursors.
 #[test]
-fn a_server_takes_no_output_away_from_another() {
+fn servers_have_separate_output_cursors() {
     let home = home().with_env("MEANWHILE_MODE", "auto");
     let (mut one, mut two) = (host(&home, "opta", "s"), host(&home, "opta", "s"));
     let started = one.call("bg_start", &json!({"command": "echo line1; echo line2"}));

@@ -1,5 +1,5 @@
-//! What is over before the reply to its start has been written: the start is read first, and promises nothing that has
-//! come already.
+//! A task that ends before the reply to its start is written: the reply comes first, and does not promise a
+//! notification that was delivered already.
 
 use mw_testkit::host::Host;
 use mw_testkit::{SOON, need_program, wait_until};
@@ -14,7 +14,7 @@ fn texts(reply: &Value) -> Vec<String> {
 }
 
 #[test]
-fn a_start_is_read_before_the_end_of_what_it_started() {
+fn the_reply_to_a_start_precedes_the_end_notification() {
     need_program("bash");
     let home = home().with_env("MEANWHILE_MODE", "auto");
     for (dialect, tool, field, says, state) in [
@@ -25,7 +25,7 @@ fn a_start_is_read_before_the_end_of_what_it_started() {
         ("co-cli", "start_background_task", "task_id", "Started background task ", Some("status")),
     ] {
         let mut host = Host::of(home.command(["mcp", "--dialect", dialect]).session(dialect));
-        // Whether it is over by then is a race, which it wins soon.
+        // Whether it has ended by then is a race, so this is repeated until it has.
         let (texts, data) = wait_until(SOON, &format!("{dialect}: an end in the reply to its start"), || {
             let given = json!({"command": "true", "description": "x", "run_in_background": true});
             let reply = host.call(tool, &given);

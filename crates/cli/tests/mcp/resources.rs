@@ -1,4 +1,4 @@
-//! Tasks and logs as resources, and who is told that they have changed.
+//! Tasks and logs as resources, and updates to subscribers.
 
 use std::time::Duration;
 
@@ -42,7 +42,7 @@ fn tasks_and_their_logs_can_be_listed_and_read() {
 }
 
 #[test]
-fn who_subscribed_is_told_of_changes_and_of_nothing_else() {
+fn subscribers_are_notified_of_their_resources_only() {
     let home = home();
     let mut host = Host::new(&home);
     let task = host.start(&format!("echo one; {}", children::gated("go", 0)));
@@ -61,7 +61,7 @@ fn who_subscribed_is_told_of_changes_and_of_nothing_else() {
 }
 
 #[test]
-fn output_that_grows_is_an_update() {
+fn growing_output_sends_a_resource_update() {
     let home = home();
     let mut host = Host::new(&home);
     let task = host.start(&format!("{}; echo more; sleep 600", children::gate("go")));
@@ -87,7 +87,7 @@ fn listening(home: &Home, filter: &Value) -> Host {
 }
 
 #[test]
-fn a_client_of_the_present_revision_listens_to_what_it_named() {
+fn a_client_of_the_current_revision_gets_updates_of_named_resources() {
     let home = home();
     let started = home.command(["start", "--json", &children::gated("go", 3)]).session("host").run().json();
     let one = format!("meanwhile://tasks/{}", started["id"].as_str().unwrap());

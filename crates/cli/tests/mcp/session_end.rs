@@ -1,4 +1,4 @@
-//! What becomes of tasks when their client is gone: with `session.end = kill` they end, unless a client comes back.
+//! Tasks of a disconnected client: with `session.end = kill` they end, unless a client reconnects in time.
 
 use mw_testkit::host::{Host, text};
 use mw_testkit::{Home, SOON, children, need_program, wait_until};
@@ -10,7 +10,7 @@ fn host(home: &Home, dialect: &str, session: &str) -> Host {
     Host::of(home.command(["mcp", "--dialect", dialect]).session(session))
 }
 
-/// Starts something that does not end; returns its id and the text of the reply.
+/// Starts a task that does not end; returns its id and the text of the reply.
 fn start(home: &Home, host: &mut Host, tool: &str) -> (String, String) {
     let before: Vec<_> = home.list().iter().map(|task| task["id"].clone()).collect();
     let reply = host.call(tool, &json!({"command": "exec sleep 600", "run_in_background": true}));
@@ -19,7 +19,7 @@ fn start(home: &Home, host: &mut Host, tool: &str) -> (String, String) {
 }
 
 #[test]
-fn tasks_of_zidane_and_opta_end_with_their_client_and_those_of_our_own_set_go_on() {
+fn tasks_of_zidane_and_opta_end_with_their_client_and_canonical_ones_continue() {
     let home = home().with_env("MEANWHILE_MODE", "auto").with_env("MEANWHILE_SESSION_GRACE_MS", "300");
     let mut own = host(&home, "canonical", "own");
     let (kept, said) = start(&home, &mut own, "shell");
@@ -29,8 +29,8 @@ fn tasks_of_zidane_and_opta_end_with_their_client_and_those_of_our_own_set_go_on
     assert!(said.contains("It ends with this session."), "{said}");
     let mut opta = host(&home, "opta", "opta");
     let (closed, _) = start(&home, &mut opta, "bg_start");
-    home.slay(own.server.pid());
-    home.slay(zidane.server.pid());
+    home.kill_process(own.server.pid());
+    home.kill_process(zidane.server.pid());
     opta.server.close();
     for id in [&killed, &closed] {
         let task = home.ended(id);
@@ -40,7 +40,7 @@ fn tasks_of_zidane_and_opta_end_with_their_client_and_those_of_our_own_set_go_on
     assert_eq!(home.status(&kept)["status"], "running");
 }
 
-/// The text that a model reads first agrees with the replies to its starts.
+/// The instructions agree with the replies to starts.
 #[test]
 fn the_instructions_say_what_the_end_of_the_session_does() {
     let dialects = ["canonical", "zidane", "mycode", "background-task", "opta", "co-cli"];
@@ -51,8 +51,8 @@ fn the_instructions_say_what_the_end_of_the_session_does() {
         let ends = matches!(dialect, "zidane" | "opta");
         for (home, ends) in [(&usual, ends), (&killing, true), (&detached, false)] {
             let mut host = Host::silent(home.command(["mcp", "--dialect", dialect]).session(dialect));
-            let told = host.greet("2025-11-25");
-            let said = told["instructions"].as_str().unwrap();
+            let delivered = host.greet("2025-11-25");
+            let said = delivered["instructions"].as_str().unwrap();
             assert_eq!(said.contains("Tasks end with this session."), ends, "{dialect}: {said}");
             assert_eq!(said.contains("Tasks outlive you and this server."), !ends, "{dialect}: {said}");
             host.server.close();
@@ -61,7 +61,7 @@ fn the_instructions_say_what_the_end_of_the_session_does() {
 }
 
 #[test]
-fn the_reply_to_a_start_says_what_the_end_of_the_session_does_where_its_words_are_prescribed() {
+fn prescribed_start_replies_say_what_the_end_of_the_session_does() {
     need_program("bash");
     for (end, ends) in [("keep", false), ("kill", true)] {
         let home = home().with_env("MEANWHILE_SESSION_END", end).with_env("MEANWHILE_MODE", "auto");
@@ -80,14 +80,14 @@ fn the_reply_to_a_start_says_what_the_end_of_the_session_does_where_its_words_ar
 }
 
 #[test]
-fn a_client_that_comes_back_in_time_keeps_its_tasks() {
+fn a_client_that_reconnects_in_time_keeps_its_tasks() {
     let home = home().with_env("MEANWHILE_SESSION_GRACE_MS", "6000");
     let (mut one, mut other) = (host(&home, "zidane", "one"), host(&home, "zidane", "other"));
     let (kept, _) = start(&home, &mut one, "shell");
     let (lost, _) = start(&home, &mut other, "shell");
-    home.slay(one.server.pid());
-    home.slay(other.server.pid());
-    // It need not call anything.
+    home.kill_process(one.server.pid());
+    home.kill_process(other.server.pid());
+    // It need not call a tool.
     let back = host(&home, "zidane", "one");
     assert_eq!(home.ended(&lost)["status"], "cancelled");
     assert_eq!(home.status(&kept)["status"], "running");
@@ -95,13 +95,13 @@ fn a_client_that_comes_back_in_time_keeps_its_tasks() {
 }
 
 #[test]
-fn a_client_of_another_dialect_that_comes_in_time_keeps_them_too() {
+fn a_client_of_another_dialect_that_connects_in_time_keeps_the_tasks() {
     let home = home().with_env("MEANWHILE_SESSION_GRACE_MS", "6000");
     let (mut one, mut other) = (host(&home, "zidane", "one"), host(&home, "opta", "other"));
     let (kept, _) = start(&home, &mut one, "shell");
     let (lost, _) = start(&home, &mut other, "bg_start");
-    home.slay(one.server.pid());
-    home.slay(other.server.pid());
+    home.kill_process(one.server.pid());
+    home.kill_process(other.server.pid());
     let back = host(&home, "canonical", "one");
     assert_eq!(home.ended(&lost)["status"], "cancelled");
     assert_eq!(home.status(&kept)["status"], "running");
@@ -109,7 +109,7 @@ fn a_client_of_another_dialect_that_comes_in_time_keeps_them_too() {
 }
 
 #[test]
-fn a_client_that_leaves_ends_no_task_of_others_and_its_own_end_after_the_last_server() {
+fn tasks_of_a_client_end_only_after_the_last_server_of_its_session() {
     need_program("bash");
     let home = home().with_env("MEANWHILE_MODE", "dangerous").with_env("MEANWHILE_SESSION_GRACE_MS", "300");
     let (mut own, mut mycode) = (host(&home, "canonical", "s"), host(&home, "mycode", "s"));
@@ -121,18 +121,18 @@ fn a_client_that_leaves_ends_no_task_of_others_and_its_own_end_after_the_last_se
     let mut zidane = host(&home, "zidane", "s");
     let (by_zidane, said) = start(&home, &mut zidane, "shell");
     assert!(said.contains("It ends with this session."), "{said}");
-    // One that only says hello.
+    // A client that only initializes.
     host(&home, "opta", "s").server.close();
-    home.slay(zidane.server.pid());
-    // What ends in another session meanwhile shows that the grace is over.
+    home.kill_process(zidane.server.pid());
+    // The end of a task in another session shows that the grace period has passed.
     let mut other = host(&home, "zidane", "other");
     let (ended, _) = start(&home, &mut other, "shell");
-    home.slay(other.server.pid());
+    home.kill_process(other.server.pid());
     assert_eq!(home.ended(&ended)["status"], "cancelled");
     for id in [&by_own, &by_mycode, by_hand, &by_zidane] {
         assert_eq!(home.status(id)["status"], "running", "{id}");
     }
-    home.slay(own.server.pid());
+    home.kill_process(own.server.pid());
     mycode.server.close();
     let task = home.ended(&by_zidane);
     assert!(task["cause"].as_str().unwrap().contains("the end of its session"), "{task}");
@@ -142,7 +142,7 @@ fn a_client_that_leaves_ends_no_task_of_others_and_its_own_end_after_the_last_se
 }
 
 #[test]
-fn a_host_that_comes_later_and_leaves_does_not_end_what_was_to_go_on() {
+fn a_later_host_does_not_end_tasks_that_outlive_the_session() {
     let home = home().with_env("MEANWHILE_SESSION_GRACE_MS", "100");
     let mut own = host(&home, "canonical", "s");
     let (kept, said) = start(&home, &mut own, "shell");
@@ -150,13 +150,13 @@ fn a_host_that_comes_later_and_leaves_does_not_end_what_was_to_go_on() {
     let run = home.command(["session", "run", "s", "--", "true"]).run();
     assert_eq!(run.code, Some(0), "{run}");
     assert_eq!(home.status(&kept)["status"], "running");
-    // Somebody who ends the session by name means all of it.
+    // Ending the session by name includes all of its tasks.
     let _ = home.mw(["session", "end", "s"]).ok();
     assert_eq!(home.status(&kept)["status"], "cancelled");
 }
 
 #[test]
-fn a_task_that_is_started_under_a_host_says_that_it_ends_with_that() {
+fn the_reply_to_a_start_under_a_host_says_that_the_task_ends_with_it() {
     let home = home();
     let quiet = "exec sleep 600 >/dev/null 2>&1";
     let hosting = home.command(["session", "run", "s", "--", "sh", "-c", quiet]).spawn();
@@ -182,17 +182,17 @@ fn start_three(home: &Home, host: &mut Host, first: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_end_of_a_session_starts_none_of_its_waiting_tasks() {
+fn ending_a_session_starts_none_of_its_queued_tasks() {
     let home = home().with_env("MEANWHILE_MODE", "auto").with_env("MEANWHILE_SESSION_GRACE_MS", "300");
     for (dialect, session) in [("zidane", "killed"), ("zidane", "closed")] {
         let command = home.command(["mcp", "--dialect", dialect]).session(session);
         let mut host = Host::of(command.env("MEANWHILE_QUEUE_MAX_RUNNING", "1"));
         let ids = start_three(&home, &mut host, &format!("exec sleep 600 # {session}"));
         match session {
-            "killed" => home.slay(host.server.pid()),
+            "killed" => home.kill_process(host.server.pid()),
             _ => host.server.close(),
         }
-        // Nobody looks until the one that ran is dead: whoever frees its slot has to see to the others.
+        // No command runs until the running task is dead: the process that frees the slot must handle the others.
         let result = home.task_dir(&ids[0]).join("result.json");
         wait_until(SOON, "the running task ends", || result.exists().then_some(()));
         for id in &ids {
@@ -209,12 +209,12 @@ fn the_end_of_a_session_starts_none_of_its_waiting_tasks() {
 }
 
 #[test]
-fn while_nobody_holds_a_session_its_waiting_tasks_wait_and_a_client_that_comes_back_lets_them_start() {
+fn queued_tasks_of_a_session_without_a_client_start_when_one_reconnects() {
     let home = home().with_env("MEANWHILE_MODE", "auto").with_env("MEANWHILE_SESSION_GRACE_MS", "600000");
     let command = home.command(["mcp", "--dialect", "zidane"]).session("s");
     let mut first = Host::of(command.env("MEANWHILE_QUEUE_MAX_RUNNING", "1"));
     let ids = start_three(&home, &mut first, &children::gated("go", 0));
-    home.slay(first.server.pid());
+    home.kill_process(first.server.pid());
     home.open("go");
     assert_eq!(home.ended(&ids[0])["status"], "completed");
     let _ = home.mw(["list"]).ok();
@@ -234,7 +234,7 @@ fn session_end_takes_effect() {
     let ending = |how: &str| {
         let mut host = Host::of(home.command(["mcp"]).session(how).env("MEANWHILE_SESSION_END", how));
         let (id, said) = start(&home, &mut host, "shell");
-        home.slay(host.server.pid());
+        home.kill_process(host.server.pid());
         (id, said)
     };
     let (kept, said) = ending("keep");

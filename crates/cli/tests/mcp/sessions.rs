@@ -1,4 +1,4 @@
-//! Whose tasks they are: what hosts tell a server of themselves, and what it makes of that.
+//! Sessions of MCP servers: how hosts identify themselves, and the resulting session.
 
 use mw_testkit::host::{Host, text};
 use mw_testkit::{Home, Invocation, SOON, children, wait_until};
@@ -21,7 +21,7 @@ fn session_of(home: &Home, host: &mut Host, meta: &Value) -> String {
 }
 
 #[test]
-fn the_users_word_outranks_every_host() {
+fn a_session_set_by_the_user_takes_precedence_over_hosts() {
     let home = home();
     let mut host =
         Host::of(server(&home).env("CLAUDE_CODE_SESSION_ID", "abc").env("MEANWHILE_SESSION", "mine"));
@@ -48,7 +48,7 @@ fn codex_names_its_session_in_every_call() {
 }
 
 #[test]
-fn a_host_that_tells_nothing_is_known_by_its_project() {
+fn a_host_without_a_session_id_uses_its_project() {
     let home = home();
     let place = home.work();
     let mut host = Host::of(server(&home));
@@ -58,7 +58,7 @@ fn a_host_that_tells_nothing_is_known_by_its_project() {
 }
 
 #[test]
-fn odd_words_of_a_host_make_a_session_all_the_same() {
+fn unusual_session_ids_of_a_host_are_accepted_or_ignored() {
     let home = home();
     let mut host = Host::of(server(&home));
     for id in ["", "a b\nc", &"x".repeat(5000), "../../etc", "\u{0}"] {
@@ -98,19 +98,19 @@ fn a_restarted_server_finds_its_tasks_and_no_others() {
     assert_eq!(home.status(&theirs)["status"], "running");
 }
 
-/// Takes news for a while; returns what was told.
-fn told_within(host: &mut Host, count: usize) -> Vec<String> {
+/// Receives notifications for a while; returns their tasks.
+fn notified_within(host: &mut Host, count: usize) -> Vec<String> {
     let mut told = Vec::new();
-    wait_until(SOON, "all is told", || {
-        told.extend(host.news());
+    wait_until(SOON, "all are delivered", || {
+        told.extend(host.notifications());
         (told.len() >= count).then_some(())
     });
-    told.extend(host.news());
+    told.extend(host.notifications());
     told
 }
 
 #[test]
-fn two_agents_in_one_project_are_each_told_of_their_own_tasks() {
+fn two_agents_in_one_project_get_notifications_of_their_own_tasks() {
     let home = home();
     let (mut one, mut other) = (Host::of(server(&home)), Host::of(server(&home)));
     let gated = children::gated("go", 3);
@@ -118,16 +118,16 @@ fn two_agents_in_one_project_are_each_told_of_their_own_tasks() {
     home.open("go");
     home.ended(&mine);
     home.ended(&theirs);
-    assert_eq!(told_within(&mut other, 1), std::slice::from_ref(&theirs));
-    assert_eq!(told_within(&mut one, 1), std::slice::from_ref(&mine));
-    // Nor does one clear away what the other has not looked at.
+    assert_eq!(notified_within(&mut other, 1), std::slice::from_ref(&theirs));
+    assert_eq!(notified_within(&mut one, 1), std::slice::from_ref(&mine));
+    // A clear by one agent does not remove unread tasks of the other.
     let cleared = one.call("task_clear", &json!({}));
     assert_eq!(cleared["structuredContent"]["removed"], json!([mine]), "{cleared}");
     assert_eq!(other.call("task_output", &json!({"task_id": theirs}))["isError"], false);
 }
 
 #[test]
-fn what_a_dead_server_started_is_told_by_the_next() {
+fn tasks_of_a_killed_server_are_notified_by_the_next() {
     let home = home();
     let (mut one, mut other) = (Host::of(server(&home)), Host::of(server(&home)));
     let mine = one.start(&children::gated("go", 3));
@@ -135,13 +135,13 @@ fn what_a_dead_server_started_is_told_by_the_next() {
     let _ = one.server.wait(SOON);
     home.open("go");
     home.ended(&mine);
-    assert_eq!(told_within(&mut other, 1), std::slice::from_ref(&mine));
+    assert_eq!(notified_within(&mut other, 1), std::slice::from_ref(&mine));
     let cleared = other.call("task_clear", &json!({}));
     assert_eq!(cleared["structuredContent"]["removed"], json!([mine]), "{cleared}");
 }
 
 #[test]
-fn a_wait_without_names_is_for_all_of_ones_own_tasks() {
+fn a_wait_without_ids_waits_for_all_tasks_of_the_session() {
     let home = home();
     let (mut one, mut other) = (Host::of(server(&home)), Host::of(server(&home)));
     let nothing = one.call("task_wait", &json!({}));
@@ -154,8 +154,8 @@ fn a_wait_without_names_is_for_all_of_ones_own_tasks() {
     let waited = one.call("task_wait", &json!({"timeout": 20_000}));
     assert_eq!(waited["structuredContent"]["timed_out"], false, "{waited}");
     let told = text(&waited);
-    // What has ended before the wait began is told by a notice in front of it.
+    // A task that ended before the wait is in a notification before the reply.
     assert!(told.contains(&first) && told.contains("exited 3"), "{told}");
     assert!(told.contains(&format!("{second} completed")) && told.contains("7 passed"), "{told}");
-    assert_eq!(one.news(), Vec::<String>::new(), "a wait that told it all is not repeated");
+    assert_eq!(one.notifications(), Vec::<String>::new(), "ends reported by a wait are not repeated");
 }

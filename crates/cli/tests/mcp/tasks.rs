@@ -1,6 +1,6 @@
-//! The Tasks extension: a command in the foreground becomes a task of the protocol, whose state outlives the server.
+//! The Tasks extension: a foreground command becomes a protocol task, whose state outlives the server.
 
-use mw_testkit::host::{Host, told};
+use mw_testkit::host::{Host, notified_tasks};
 use mw_testkit::{Home, SOON, alive, children, wait_until};
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -22,29 +22,29 @@ fn shell(host: &mut Host, script: &str, meta: &Value) -> Value {
     host.answer(id)["result"].clone()
 }
 
-fn look(host: &mut Host, method: &str, task: &Value) -> Value {
+fn query(host: &mut Host, method: &str, task: &Value) -> Value {
     let id = host.ask(method, &json!({"taskId": task, "_meta": with_tasks()}));
     host.answer(id)
 }
 
 #[test]
-fn a_long_command_becomes_a_task_and_its_result_is_got_later() {
+fn a_long_command_becomes_a_protocol_task_with_a_later_result() {
     let home = home();
     let mut host = silent(&home);
     let created = shell(&mut host, &format!("echo one; {}", children::gated("go", 3)), &with_tasks());
     assert_eq!(created["resultType"], "task", "{created}");
     let task = created["taskId"].clone();
-    let state = look(&mut host, "tasks/get", &task);
+    let state = query(&mut host, "tasks/get", &task);
     assert_eq!(state["result"]["status"], "working", "{state}");
     home.open("go");
     let done = wait_until(SOON, "it is done", || {
-        let state = look(&mut host, "tasks/get", &task)["result"].clone();
+        let state = query(&mut host, "tasks/get", &task)["result"].clone();
         (state["status"] != "working").then_some(state)
     });
     assert_eq!(done["status"], "completed", "{done}");
     assert_eq!(done["result"]["structuredContent"]["exit_code"], 3, "{done}");
-    assert_eq!(told(&done["result"]), Vec::<String>::new(), "the result tells it");
-    let again = look(&mut host, "tasks/get", &task);
+    assert_eq!(notified_tasks(&done["result"]), Vec::<String>::new(), "the result reports it");
+    let again = query(&mut host, "tasks/get", &task);
     assert_eq!(again["result"]["status"], "completed", "it can be asked for again: {again}");
 }
 
@@ -52,7 +52,7 @@ fn a_long_command_becomes_a_task_and_its_result_is_got_later() {
 fn a_short_command_is_answered_at_once() {
     let home = home();
     let mut host = silent(&home);
-    // On a busy machine even this may take so long that it becomes a task.
+    // On a busy machine even this may take long enough to become a task.
     let result = wait_until(SOON, "a command that was quick", || {
         Some(shell(&mut host, "echo quick", &with_tasks())).filter(|result| result.get("taskId").is_none())
     });
@@ -60,38 +60,38 @@ fn a_short_command_is_answered_at_once() {
 }
 
 #[test]
-fn the_server_may_be_killed_between_two_looks() {
+fn a_protocol_task_survives_a_killed_server() {
     let home = home();
     let mut host = silent(&home);
     let task = shell(&mut host, &children::gated("go", 3), &with_tasks())["taskId"].clone();
-    assert_eq!(look(&mut host, "tasks/get", &task)["result"]["status"], "working");
+    assert_eq!(query(&mut host, "tasks/get", &task)["result"]["status"], "working");
     host.server.signal(Signal::KILL);
     let _ = host.server.wait(SOON);
     let mut host = silent(&home);
-    assert_eq!(look(&mut host, "tasks/get", &task)["result"]["status"], "working");
+    assert_eq!(query(&mut host, "tasks/get", &task)["result"]["status"], "working");
     host.server.signal_group(Signal::KILL);
     let _ = host.server.wait(SOON);
     home.open("go");
     home.ended(task.as_str().unwrap());
     let mut host = silent(&home);
-    let done = look(&mut host, "tasks/get", &task)["result"].clone();
+    let done = query(&mut host, "tasks/get", &task)["result"].clone();
     assert_eq!(done["status"], "completed", "{done}");
     assert_eq!(done["result"]["structuredContent"]["exit_code"], 3, "{done}");
 }
 
 #[test]
-fn a_task_that_is_cancelled_ends_with_all_it_started() {
+fn a_cancelled_protocol_task_is_killed_with_its_process_tree() {
     let home = home();
     let mut host = silent(&home);
     let script = format!("{}\nexec sleep 600", children::leave_setsid("kid"));
     let task = shell(&mut host, &script, &with_tasks())["taskId"].clone();
     let kid = home.pid_in("kid");
-    let ended = look(&mut host, "tasks/cancel", &task);
+    let ended = query(&mut host, "tasks/cancel", &task);
     assert!(ended.get("result").is_some(), "{ended}");
     wait_until(SOON, "all are dead", || (!alive(kid)).then_some(()));
-    assert_eq!(look(&mut host, "tasks/get", &task)["result"]["status"], "cancelled");
+    assert_eq!(query(&mut host, "tasks/get", &task)["result"]["status"], "cancelled");
     for method in ["tasks/get", "tasks/cancel"] {
-        let unknown = look(&mut host, method, &json!("bash-00000000"));
+        let unknown = query(&mut host, method, &json!("bash-00000000"));
         assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
     }
 }
@@ -115,7 +115,7 @@ fn a_client_of_an_older_revision_that_declares_tasks_gets_a_plain_result() {
 }
 
 #[test]
-fn a_client_that_does_not_know_tasks_gets_a_plain_result() {
+fn a_client_without_protocol_tasks_gets_a_plain_result() {
     let home = home();
     let mut host = silent(&home);
     let result = shell(&mut host, "sleep 2.5; echo plain", &modern(&json!({})));

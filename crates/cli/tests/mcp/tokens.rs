@@ -1,6 +1,6 @@
-//! What it costs a model to follow a build: by waiting, and by looking every ten seconds.
+//! Token costs of following a build: by waiting, and by polling every ten seconds.
 //!
-//! The build and everything around it runs a hundred times as fast as it would; the messages are the real ones.
+//! The build and all limits run a hundred times faster than real ones; the messages are unchanged.
 //! `cargo nextest run -p mw-cli --test mcp -E 'test(tokens)' --no-capture` prints the figures of `docs/benchmarks.md`.
 
 use std::time::Duration;
@@ -18,13 +18,13 @@ const BUILD: &str = "for unit in $(seq 1 300); do \
 /// Ten seconds.
 const POLL: Duration = Duration::from_millis(100);
 
-/// What a conversation has cost so far.
+/// The cost of a conversation so far.
 #[derive(Default)]
 struct Cost {
     calls: usize,
     /// Tokens that calls and replies have added to the conversation.
     added: usize,
-    /// Tokens that the model has read: with every call all that was said before.
+    /// Tokens that the model has read: each call includes the whole conversation before it.
     read: usize,
 }
 
@@ -84,15 +84,15 @@ fn by_polling() -> Cost {
             break;
         }
         assert!(begun.elapsed() < SOON * 3, "the build does not end");
-        // Nothing comes; it is the pause between two looks.
+        // No message arrives; this is the pause between two polls.
         assert!(!talk.host.has_answer(-1, POLL));
     }
     talk.cost
 }
 
 #[test]
-fn tokens_to_follow_a_build_are_few_by_waiting_and_many_by_polling() {
-    // Who is held up looks less often than every ten seconds, and that is another measurement.
+fn waiting_for_a_build_costs_fewer_tokens_than_polling() {
+    // A delayed client polls less often, which would be another measurement.
     wait_until(SOON, "few tokens by waiting, many by polling", || {
         let (waiting, polling) = (by_waiting(), by_polling());
         for (name, cost) in [("task_wait", &waiting), ("task_output every 10 s", &polling)] {

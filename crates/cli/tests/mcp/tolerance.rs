@@ -1,4 +1,4 @@
-//! What real hosts send that a strict server would choke on.
+//! Messages of real hosts that a strict server would reject.
 
 use mw_testkit::host::{Host, text};
 use mw_testkit::{SOON, children};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::home;
 
-/// What a request of the present revision carries.
+/// Returns the metadata of a request of the current revision.
 pub(crate) fn modern(extensions: &Value) -> Value {
     json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -17,7 +17,7 @@ pub(crate) fn modern(extensions: &Value) -> Value {
 }
 
 #[test]
-fn a_host_may_ask_who_is_there_first() {
+fn a_host_can_send_discover_before_initialize() {
     let home = home();
     let mut host = Host::silent(home.command(["mcp"]));
     let id = host.ask("server/discover", &json!({"_meta": modern(&json!({}))}));
@@ -28,7 +28,7 @@ fn a_host_may_ask_who_is_there_first() {
 }
 
 #[test]
-fn a_host_may_ask_who_is_there_without_saying_how_it_speaks() {
+fn a_discover_without_a_version_is_refused_and_initialize_still_works() {
     let home = home();
     let mut host = Host::silent(home.command(["mcp"]));
     let id = host.ask("server/discover", &json!({}));
@@ -38,7 +38,7 @@ fn a_host_may_ask_who_is_there_without_saying_how_it_speaks() {
 }
 
 #[test]
-fn every_revision_is_spoken() {
+fn every_revision_is_supported() {
     for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
         let home = home();
         let mut host = Host::silent(home.command(["mcp"]));
@@ -54,7 +54,7 @@ fn every_revision_is_spoken() {
 }
 
 #[test]
-fn what_comes_before_the_greeting_ends_nothing() {
+fn messages_before_initialize_do_not_end_the_server() {
     let home = home();
     let mut host = Host::silent(home.command(["mcp"]));
     for early in [
@@ -74,7 +74,7 @@ fn what_comes_before_the_greeting_ends_nothing() {
 }
 
 #[test]
-fn a_cancellation_after_a_good_result_harms_nothing() {
+fn a_cancellation_after_the_result_is_ignored() {
     let home = home();
     let mut host = Host::new(&home);
     let call = host.begin("shell", &json!({"command": children::gated("go", 3), "run_in_background": true}));
@@ -89,11 +89,11 @@ fn a_cancellation_after_a_good_result_harms_nothing() {
     assert_eq!(listed["structuredContent"]["tasks"][0]["status"], "running", "{listed}");
     home.open("go");
     assert_eq!(home.ended(&task)["exit_code"], 3);
-    assert_eq!(host.all_news(1), [task]);
+    assert_eq!(host.all_notifications(1), [task]);
 }
 
 #[test]
-fn numbers_as_strings_nulls_and_unknown_fields_are_understood() {
+fn numbers_as_strings_nulls_and_unknown_fields_are_accepted() {
     let home = home();
     let mut host = Host::new(&home);
     let arguments = json!({
@@ -115,7 +115,7 @@ fn numbers_as_strings_nulls_and_unknown_fields_are_understood() {
 }
 
 #[test]
-fn an_unknown_tool_is_named_and_so_are_the_known_ones() {
+fn an_unknown_tool_is_refused_with_the_known_tools() {
     let home = home();
     let mut host = Host::new(&home);
     let id = host.begin("no_such_tool", &json!({}));
@@ -127,7 +127,7 @@ fn an_unknown_tool_is_named_and_so_are_the_known_ones() {
 }
 
 #[test]
-fn arguments_of_four_megabytes_are_refused_politely() {
+fn arguments_of_four_megabytes_are_refused_with_a_reply() {
     let home = home();
     let mut host = Host::new(&home);
     let result = host.call("shell", &json!({"command": format!("echo {}", "x".repeat(4 << 20))}));
@@ -138,7 +138,7 @@ fn arguments_of_four_megabytes_are_refused_politely() {
 }
 
 #[test]
-fn a_message_that_is_far_too_long_is_refused_and_the_next_is_read() {
+fn a_too_long_message_is_refused_and_the_next_is_read() {
     let home = home();
     let mut host = Host::new(&home);
     let id =
@@ -150,7 +150,7 @@ fn a_message_that_is_far_too_long_is_refused_and_the_next_is_read() {
 }
 
 #[test]
-fn several_messages_at_a_time_are_answered_one_by_one() {
+fn several_messages_in_one_write_are_answered_separately() {
     let home = home();
     let mut host = Host::new(&home);
     let one = |id: i64| json!({"jsonrpc": "2.0", "id": id, "method": "ping"});
@@ -162,7 +162,7 @@ fn several_messages_at_a_time_are_answered_one_by_one() {
 }
 
 #[test]
-fn a_call_that_does_not_fit_is_refused_by_its_id() {
+fn an_invalid_call_is_refused_with_its_id() {
     let home = home();
     let mut host = Host::new(&home);
     for params in [

@@ -1,11 +1,11 @@
-//! `mw mcp --http`: sessions, older revisions, and replies that do not arrive.
+//! `mw mcp --http`: sessions, older revisions, and aborted replies.
 
 use std::collections::BTreeSet;
 use std::io::Read;
 use std::net::{SocketAddr, TcpStream};
 use std::time::Instant;
 
-use mw_testkit::host::told;
+use mw_testkit::host::notified_tasks;
 use mw_testkit::{Home, SOON, alive, children, wait_until};
 use rustix::net::sockopt::set_socket_recv_buffer_size;
 use rustix::net::{AddressFamily, SocketType, connect, socket};
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::home;
 use crate::http::{Web, call, read};
 
-fn untold(home: &Home, count: usize) -> BTreeSet<String> {
+fn undelivered(home: &Home, count: usize) -> BTreeSet<String> {
     let start = |_| {
         let started = home.command(["start", "--json", "exit 3"]).session("host").run().json();
         started["id"].as_str().unwrap().to_owned()
@@ -24,25 +24,25 @@ fn untold(home: &Home, count: usize) -> BTreeSet<String> {
     ids
 }
 
-fn news(web: &Web) -> BTreeSet<String> {
-    told(&web.call(&[], "task_list", &json!({"status": "pending"}))["result"]).into_iter().collect()
+fn delivered(web: &Web) -> BTreeSet<String> {
+    notified_tasks(&web.call(&[], "task_list", &json!({"status": "pending"}))["result"]).into_iter().collect()
 }
 
-/// Takes news until something comes.
-fn some_news(web: &Web) -> BTreeSet<String> {
-    wait_until(SOON, "there is news", || Some(news(web)).filter(|ids| !ids.is_empty()))
+/// Receives notifications until there are some.
+fn until_delivered(web: &Web) -> BTreeSet<String> {
+    wait_until(SOON, "there are notifications", || Some(delivered(web)).filter(|ids| !ids.is_empty()))
 }
 
 #[test]
-fn news_leads_the_next_reply_and_no_other() {
+fn the_next_reply_begins_with_the_notification_once() {
     let home = home();
     let web = Web::new(&home);
-    let ids = untold(&home, 3);
-    assert_eq!(news(&web), ids);
-    assert_eq!(news(&web), BTreeSet::new());
+    let ids = undelivered(&home, 3);
+    assert_eq!(delivered(&web), ids);
+    assert_eq!(delivered(&web), BTreeSet::new());
 }
 
-/// Connects with so little room for what was not read yet that a large reply stays with the server.
+/// Connects with a small receive buffer, so that a large reply stays with the server.
 fn narrow(address: &str) -> TcpStream {
     let address: SocketAddr = address.parse().unwrap();
     let socket = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
@@ -52,11 +52,11 @@ fn narrow(address: &str) -> TcpStream {
 }
 
 #[test]
-fn a_client_that_leaves_in_the_middle_of_a_reply_was_told_nothing() {
+fn an_aborted_reply_delivers_no_notification() {
     let home = home().with_env("MEANWHILE_TOOLS_REPLY_BYTES", "1MiB");
     let web = Web::new(&home);
-    let ids = untold(&home, 2);
-    // Four megabytes once it is written, as text and as data.
+    let ids = undelivered(&home, 2);
+    // Four megabytes in the reply, as text and as data.
     let script = "head -c 1000000 /dev/zero | tr '\\0' '\\\\'";
     let (headers, body) = call("shell", &json!({"command": script}));
     let headers: Vec<_> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
@@ -64,20 +64,20 @@ fn a_client_that_leaves_in_the_middle_of_a_reply_was_told_nothing() {
     let mut begun = [0; 1000];
     stream.read_exact(&mut begun).unwrap();
     assert!(begun.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&begun));
-    // The reply has been made; most of it is still with the server.
+    // The reply is complete; most of it is still with the server.
     wait_until(SOON, "the reply is on its way", || {
         stream.read_exact(&mut begun).ok().filter(|()| begun.contains(&b'\\'))
     });
     drop(stream);
     let mut told = BTreeSet::new();
-    wait_until(SOON, "both endings and that of the command itself are told", || {
-        told.extend(news(&web));
+    wait_until(SOON, "both ends and that of the command itself are notified", || {
+        told.extend(delivered(&web));
         (told.is_superset(&ids) && told.len() == 3).then_some(())
     });
 }
 
 #[test]
-fn a_client_that_leaves_during_a_wait_leaves_the_task_and_its_news() {
+fn a_client_that_leaves_a_wait_ends_no_task_and_loses_no_notification() {
     let home = home();
     let web = Web::new(&home);
     let arguments = json!({"command": children::gated("go", 3), "run_in_background": true});
@@ -89,11 +89,11 @@ fn a_client_that_leaves_during_a_wait_leaves_the_task_and_its_news() {
     assert_eq!(home.status(&id)["status"], "running");
     home.open("go");
     home.ended(&id);
-    assert_eq!(some_news(&web), BTreeSet::from([id]));
+    assert_eq!(until_delivered(&web), BTreeSet::from([id]));
 }
 
 #[test]
-fn a_client_that_leaves_during_a_command_in_the_foreground_ends_it() {
+fn a_client_that_leaves_a_foreground_command_ends_it() {
     let home = home();
     let web = Web::new(&home);
     let (headers, body) = call("shell", &json!({"command": "echo $$ > pid; exec sleep 600"}));
@@ -105,21 +105,21 @@ fn a_client_that_leaves_during_a_command_in_the_foreground_ends_it() {
 }
 
 #[test]
-fn clients_may_have_sessions_of_their_own() {
+fn clients_can_have_separate_sessions() {
     let home = home();
     let web = Web::new(&home);
     let start = |session: &str| {
         let arguments = json!({"command": "exit 3", "run_in_background": true});
         let started = web.call(&[("X-Meanwhile-Session", session)], "shell", &arguments);
         let id = started["result"]["structuredContent"]["task_id"].as_str().unwrap().to_owned();
-        (id, told(&started["result"]))
+        (id, notified_tasks(&started["result"]))
     };
     let ((one, mut told_one), (other, _)) = (start("one"), start("other"));
     home.ended(&one);
     home.ended(&other);
     let listed = web.call(&[("X-Meanwhile-Session", "one")], "task_list", &json!({}))["result"].clone();
     assert_eq!(listed["structuredContent"]["total"], 1, "{listed}");
-    told_one.extend(told(&listed));
+    told_one.extend(notified_tasks(&listed));
     assert_eq!(told_one, [one]);
 }
 
@@ -135,7 +135,7 @@ fn greet(web: &Web) -> (String, Value) {
 }
 
 #[test]
-fn a_client_of_an_older_revision_is_served_and_told_once() {
+fn a_client_of_an_older_revision_is_served_and_notified_once() {
     let home = home();
     let web = Web::new(&home);
     let (session, greeted) = greet(&web);
@@ -143,16 +143,16 @@ fn a_client_of_an_older_revision_is_served_and_told_once() {
     let headers = [("Mcp-Session-Id", session.as_str()), ("MCP-Protocol-Version", "2025-11-25")];
     let done = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
     assert_eq!(web.post(&headers, &done).status, 202);
-    let ids = untold(&home, 2);
+    let ids = undelivered(&home, 2);
     let list = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call",
         "params": {"name": "task_list", "arguments": {"status": "pending"}}});
     let first = web.post(&headers, &list).message();
-    assert_eq!(told(&first["result"]).into_iter().collect::<BTreeSet<_>>(), ids, "{first}");
+    assert_eq!(notified_tasks(&first["result"]).into_iter().collect::<BTreeSet<_>>(), ids, "{first}");
     let second = web.post(&headers, &list).message();
-    assert_eq!(told(&second["result"]), Vec::<String>::new(), "{second}");
+    assert_eq!(notified_tasks(&second["result"]), Vec::<String>::new(), "{second}");
 }
 
-/// Begins to listen on the stream that is open for whatever happens.
+/// Opens the stream for server messages.
 fn events(web: &Web, session: &str) -> TcpStream {
     let headers = [
         ("Mcp-Session-Id", session),
@@ -163,7 +163,7 @@ fn events(web: &Web, session: &str) -> TcpStream {
 }
 
 #[test]
-fn clients_of_two_sessions_are_both_told_of_their_own_changes() {
+fn clients_of_two_sessions_get_updates_of_their_own_tasks() {
     let home = home();
     let web = Web::new(&home);
     let mut streams = Vec::new();
@@ -189,14 +189,14 @@ fn clients_of_two_sessions_are_both_told_of_their_own_changes() {
         let begun = Instant::now();
         while !heard.contains("notifications/resources/updated") {
             let count = stream.read(&mut part).unwrap_or(0);
-            assert!(count > 0 && begun.elapsed() < SOON, "{name} was not told: {heard}");
+            assert!(count > 0 && begun.elapsed() < SOON, "{name} was not notified: {heard}");
             heard.push_str(&String::from_utf8_lossy(&part[..count]));
         }
     }
 }
 
 #[test]
-fn many_clients_at_once_are_served() {
+fn many_concurrent_clients_are_served() {
     let home = home();
     let web = Web::new(&home);
     let calls: Vec<_> = (0..100)
@@ -213,7 +213,7 @@ fn many_clients_at_once_are_served() {
 }
 
 #[test]
-fn a_client_that_closes_as_soon_as_it_has_the_reply_was_told() {
+fn a_client_that_closes_right_after_the_reply_got_its_notifications() {
     let home = home();
     let web = Web::new(&home);
     for round in 0..40 {
@@ -228,12 +228,12 @@ fn a_client_that_closes_as_soon_as_it_has_the_reply_was_told() {
             got.extend_from_slice(&part[..count]);
         }
         drop(stream);
-        assert_eq!(news(&web), BTreeSet::new(), "round {round}");
+        assert_eq!(delivered(&web), BTreeSet::new(), "round {round}");
     }
 }
 
 #[test]
-fn what_a_wait_told_is_not_told_by_the_next_call() {
+fn an_end_reported_by_a_wait_is_not_notified_again() {
     let home = home();
     let web = Web::new(&home);
     for round in 0..20 {
@@ -241,17 +241,17 @@ fn what_a_wait_told_is_not_told_by_the_next_call() {
         let id = started["result"]["structuredContent"]["task_id"].clone();
         let waited = web.call(&[], "task_wait", &json!({"task_ids": [id]}));
         assert_eq!(waited["result"]["structuredContent"]["timed_out"], false, "{waited}");
-        assert_eq!(news(&web), BTreeSet::new(), "round {round}");
+        assert_eq!(delivered(&web), BTreeSet::new(), "round {round}");
     }
 }
 
-/// Clients call in parallel: whichever call is carried out first, the wait alone tells.
+/// Clients call in parallel: in any order, only the wait reports the end.
 #[test]
-fn a_wait_and_a_call_beside_it_tell_an_end_once() {
+fn a_wait_and_a_parallel_call_report_an_end_once() {
     let home = home();
     let web = Web::new(&home);
     for round in 0..40 {
-        let id = untold(&home, 1).into_iter().next().unwrap();
+        let id = undelivered(&home, 1).into_iter().next().unwrap();
         let send = |tool: &str, arguments: &Value| {
             let (headers, body) = call(tool, arguments);
             let headers: Vec<_> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
@@ -261,16 +261,15 @@ fn a_wait_and_a_call_beside_it_tell_an_end_once() {
         let list = send("task_list", &json!({"status": "running"}));
         let (waited, listed) = (read(wait).message(), read(list).message());
         assert!(waited["result"].to_string().contains("exit 3"), "{waited}");
-        assert_eq!(told(&listed["result"]), Vec::<String>::new(), "round {round}: {listed}");
-        assert_eq!(news(&web).len(), 0, "round {round}");
+        assert_eq!(notified_tasks(&listed["result"]), Vec::<String>::new(), "round {round}: {listed}");
+        assert_eq!(delivered(&web).len(), 0, "round {round}");
     }
 }
 
-/// A server inside a task serves the session of the task, whatever a header says.
 #[test]
-fn a_header_leads_to_no_other_session_from_inside_a_task() {
+fn a_header_cannot_select_another_session_inside_a_task() {
     let home = home();
-    let other = untold(&home, 1).into_iter().next().unwrap();
+    let other = undelivered(&home, 1).into_iter().next().unwrap();
     let serve = format!("exec {} mcp --http 0 --json", env!("CARGO_BIN_EXE_mw"));
     let web = Web::of(home.command(["run", &serve]).session("inner"));
     let listed = web.call(&[("X-Meanwhile-Session", "host")], "task_list", &json!({}))["result"].clone();
@@ -279,7 +278,7 @@ fn a_header_leads_to_no_other_session_from_inside_a_task() {
 }
 
 #[test]
-fn the_end_of_a_session_is_confirmed() {
+fn a_session_delete_request_is_confirmed() {
     let home = home();
     let web = Web::new(&home);
     let (session, _) = greet(&web);
@@ -287,7 +286,7 @@ fn the_end_of_a_session_is_confirmed() {
     assert_eq!(ended.status, 200, "{}", ended.head);
 }
 
-/// A client of a server that serves several, none of which names a session.
+/// One of several clients of a server that name no session.
 struct Guest<'a> {
     web: &'a Web,
     id: String,
@@ -316,45 +315,47 @@ impl<'a> Guest<'a> {
         started["structuredContent"]["task_id"].as_str().unwrap().to_owned()
     }
 
-    fn news(&self) -> Vec<String> {
-        told(&self.call("task_list", &json!({"status": "pending"})))
+    fn notifications(&self) -> Vec<String> {
+        notified_tasks(&self.call("task_list", &json!({"status": "pending"})))
     }
 }
 
 #[test]
-fn clients_that_name_no_session_are_told_of_their_own_starts() {
+fn clients_without_a_session_get_notifications_of_their_own_starts() {
     let home = home().with_env("MEANWHILE_MODE", "dangerous");
     let web = Web::unnamed(&home);
     let (one, other) = (Guest::new(&web), Guest::new(&web));
     let id = one.start(&children::gated("go", 3));
     home.open("go");
     let _ = home.ended(&id);
-    assert_eq!(other.news(), Vec::<String>::new(), "another client started it");
+    assert_eq!(other.notifications(), Vec::<String>::new(), "another client started it");
     let cleared = other.call("task_clear", &json!({}));
     assert!(home.mw(["status", &id]).code == Some(0), "{cleared}");
     let waited = other.call("task_wait", &json!({"timeout": 1000}));
     assert!(!waited.to_string().contains(&id), "{waited}");
-    assert_eq!(one.news(), [id]);
-    assert_eq!(one.news(), Vec::<String>::new());
+    assert_eq!(one.notifications(), [id]);
+    assert_eq!(one.notifications(), Vec::<String>::new());
 }
 
 #[test]
-fn what_a_client_that_is_gone_was_not_told_passes_to_the_others() {
+fn undelivered_notifications_of_a_disconnected_client_pass_to_others() {
     let home = home().with_env("MEANWHILE_MODE", "dangerous");
     let web = Web::unnamed(&home);
     let (one, other) = (Guest::new(&web), Guest::new(&web));
     let id = one.start(&children::gated("go", 3));
     home.open("go");
     let _ = home.ended(&id);
-    assert_eq!(other.news(), Vec::<String>::new());
+    assert_eq!(other.notifications(), Vec::<String>::new());
     let ended = read(web.send("DELETE", &one.headers(), b""));
     assert_eq!(ended.status, 200, "{}", ended.head);
-    let all = wait_until(SOON, "the other is told", || Some(other.news()).filter(|all| !all.is_empty()));
+    let all = wait_until(SOON, "the other is notified", || {
+        Some(other.notifications()).filter(|all| !all.is_empty())
+    });
     assert_eq!(all, [id]);
 }
 
 #[test]
-fn the_tasks_of_a_client_end_with_it_where_they_were_to() {
+fn tasks_end_with_the_last_client_of_their_session_if_so_configured() {
     let home = home().with_env("MEANWHILE_SESSION_GRACE_MS", "300").with_env("MEANWHILE_SESSION_END", "kill");
     let web = Web::new(&home);
     let start = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params":
@@ -390,7 +391,7 @@ fn the_tasks_of_a_client_end_with_it_where_they_were_to() {
 }
 
 #[test]
-fn replies_under_way_are_written_when_the_server_is_told_to_end() {
+fn pending_replies_are_written_when_the_server_is_terminated() {
     let home = home();
     let web = Web::new(&home);
     let (headers, body) = call("task_wait", &json!({"port": 1, "task_ids": [start(&web)]}));

@@ -1,4 +1,4 @@
-//! Asking an agent, and what is kept of it.
+//! Starting an agent, and what is recorded of it.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::world::{SESSION, World};
 
 #[test]
-fn an_answer_is_the_result_and_the_steps_are_the_log() {
+fn the_answer_is_the_result_and_the_steps_are_in_the_log() {
     let world = World::new();
     let id = world.ask("think let me see\nsay First I look.\ntool Read a.txt\nsay It is 42.");
     assert!(id.starts_with("agent-"), "{id}");
@@ -48,7 +48,8 @@ fn plan_tools_tokens_and_cost_are_progress() {
     let world = World::new();
     let prompt = "plan look:completed,write:in_progress\ntool Read a\ntool Read b\nusage 120 0.25\nwait gate\nsay done";
     let id = world.ask(prompt);
-    let task = world.until_activity(&id, "it has told its cost", |activity| activity["cost"] != Value::Null);
+    let task =
+        world.until_activity(&id, "it has reported its cost", |activity| activity["cost"] != Value::Null);
     let activity = &task["agent"]["activity"];
     assert_eq!(activity["tool_calls"], 2);
     assert_eq!(activity["recent_tools"][1]["title"], "Read b");
@@ -63,7 +64,7 @@ fn plan_tools_tokens_and_cost_are_progress() {
 }
 
 #[test]
-fn the_agent_knows_its_place() {
+fn the_agent_has_its_session_depth_and_directory() {
     let world = World::new();
     let id = world.answered("run echo $MEANWHILE_SESSION $MEANWHILE_DEPTH; pwd");
     let answer = world.status(&id)["agent"]["answer"].as_str().unwrap().to_owned();
@@ -71,7 +72,7 @@ fn the_agent_knows_its_place() {
 }
 
 #[test]
-fn what_it_starts_in_the_background_passes_to_whoever_asked() {
+fn background_tasks_of_an_agent_pass_to_its_owner() {
     let world = World::new();
     let start = r#"mcp shell {"command": "sleep 600", "run_in_background": true}"#;
     let id = world.answered(start);
@@ -82,7 +83,7 @@ fn what_it_starts_in_the_background_passes_to_whoever_asked() {
 }
 
 #[test]
-fn files_are_read_and_written_within_the_project_only() {
+fn an_agent_reads_and_writes_files_inside_the_project_only() {
     let world = World::new();
     fs::write(world.work("in.txt"), "inside").unwrap();
     let (inside, new, outside) = (world.work("in.txt"), world.work("new.txt"), world.home.user().join("x"));
@@ -102,18 +103,18 @@ fn files_are_read_and_written_within_the_project_only() {
 }
 
 #[test]
-fn a_terminal_is_a_task_of_the_agents_own_session() {
+fn a_terminal_is_a_task_of_the_agents_session() {
     let world = World::new();
     let id = world.answered("term echo out; exit 3");
     assert_eq!(world.status(&id)["agent"]["answer"], "terminal: 3 out");
     let tasks = world.home.list();
     let terminal = tasks.iter().find(|task| task["kind"] == "shell").unwrap();
     assert_eq!((&terminal["session"], &terminal["exit_code"]), (&id.as_str().into(), &3.into()));
-    assert_eq!(world.notices().len(), 1, "the agent's own tasks are no news to its owner");
+    assert_eq!(world.notices().len(), 1, "the agent's own tasks are not notified to its owner");
 }
 
 #[test]
-fn a_list_says_which_agents_work_and_why_others_do_not() {
+fn the_agent_list_says_which_agents_work_and_why_others_do_not() {
     let world = World::new();
     let reply = world.mw(&["agent", "--list", "--json"]).json();
     let agents = reply["agents"].as_array().unwrap();
@@ -128,7 +129,7 @@ fn a_list_says_which_agents_work_and_why_others_do_not() {
 }
 
 #[test]
-fn an_unknown_agent_and_an_empty_prompt_leave_nothing() {
+fn an_unknown_agent_and_an_empty_prompt_are_refused() {
     let world = World::new();
     let unknown = world.mw(&["agent", "--agent", "nobody", "--json", "hi"]);
     assert_eq!(unknown.code, Some(2), "{unknown}");
@@ -145,7 +146,7 @@ fn a_mode_is_set_before_the_prompt() {
 }
 
 #[test]
-fn a_project_may_not_name_agents() {
+fn a_project_cannot_configure_agents() {
     let world = World::new();
     fs::write(world.work(".meanwhile.toml"), "[agents.evil]\ncommand = \"touch ran\"\n").unwrap();
     let outcome = world.mw(&["list"]);

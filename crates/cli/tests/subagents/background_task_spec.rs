@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::world::{SESSION, World};
 
-/// Calls a tool that has to do what it is asked for.
+/// Calls a tool that must succeed.
 #[expect(clippy::needless_pass_by_value, reason = "calls are written with `json!` in place")]
 #[track_caller]
 fn done(host: &mut Host, tool: &str, given: Value) -> Value {
@@ -42,7 +42,7 @@ fn block(host: &mut Host, ids: &[&str], timeout: u64) -> Value {
     done(host, "background_block", json!({"task_ids": ids, "timeout": timeout}))
 }
 
-/// Waits for an answer without telling it to the host.
+/// Waits for an answer without delivering it to the host.
 fn until_completed(world: &World, id: &str) {
     world.completed(id);
 }
@@ -71,9 +71,8 @@ fn launch_background_task() {
     world.home.open("gate");
 }
 
-/// Session and message of whoever asked are told by every tool.
 #[test]
-fn parents_are_in_every_reply() {
+fn every_reply_has_the_parent_session_and_message() {
     let (world, mut host) = start();
     let given = json!({
         "description": "Try", "prompt": "say one", "agent": "good", "batch_id": "b", "parent_message": "msg-7",
@@ -84,7 +83,7 @@ fn parents_are_in_every_reply() {
         (&SESSION.into(), &"msg-7".into()),
         "{first}"
     );
-    // A host says it beside the call, where its model does not know.
+    // A host sends it in the metadata of the call.
     let arguments = json!({"description": "Try", "prompt": "say two", "agent": "good", "batch_id": "b"});
     let call = host.ask(
         "tools/call",
@@ -98,21 +97,21 @@ fn parents_are_in_every_reply() {
     let one = output(&mut host, ids[0]);
     for task in [&blocked["tasks"][0], &blocked["tasks"][1], &batch["tasks"][0], &batch["tasks"][1], &one] {
         let message = if task["task_id"] == ids[0] { "msg-7" } else { "msg-8" };
-        let told = (&task["parentSession"], &task["parentMessage"], &task["agent"]);
-        assert_eq!(told, (&SESSION.into(), &message.into(), &"good".into()), "{task}");
+        let parents = (&task["parentSession"], &task["parentMessage"], &task["agent"]);
+        assert_eq!(parents, (&SESSION.into(), &message.into(), &"good".into()), "{task}");
     }
     drop(world);
 }
 
-/// The five words of the specification are the only ones, in notices as well.
+/// The specification has five states, and notifications use no others.
 #[test]
-fn notices_of_a_batch_keep_to_the_five_states() {
+fn batch_notifications_use_the_five_states_only() {
     let (world, mut host) = start();
     for prompt in ["say one", "say two"] {
         let given = json!({"description": "Try", "prompt": prompt, "agent": "good", "batch_id": "b"});
         done(&mut host, "background_task", given);
     }
-    let notices = mw_testkit::wait_until(mw_testkit::SOON, "the batch is told", || {
+    let notices = mw_testkit::wait_until(mw_testkit::SOON, "the batch is notified", || {
         let reply = host.call("background_output", &json!({"batch_id": "none"}));
         let notices: Vec<_> = reply["structuredContent"]["notices"].as_array().cloned().unwrap_or_default();
         let text = notices.iter().map(|notice| notice.as_str().unwrap()).collect::<Vec<_>>().join("\n");
@@ -217,9 +216,8 @@ fn monitor_task_progress() {
     world.home.open("gate");
 }
 
-/// Where an agent tells the names of its tools beside its calls, those are shown.
 #[test]
-fn recent_tools_are_names_where_the_agent_tells_them() {
+fn recent_tools_are_tool_names_if_the_agent_sends_them() {
     let (world, mut host) = start();
     let id = launch(&mut host, "named Read Look at a.txt\ntool Edit b.txt\nwait gate");
     world.until_activity(&id, "two tools were used", |activity| activity["tool_calls"] == 2);
@@ -227,24 +225,27 @@ fn recent_tools_are_names_where_the_agent_tells_them() {
     world.home.open("gate");
 }
 
-/// One that waits for a slot is known as well as one that runs.
 #[test]
-fn a_queued_task_has_its_agent_and_its_progress() {
+fn a_queued_task_has_agent_and_progress() {
     let world = World::with(|home| home.with_env("MEANWHILE_SUBAGENT_MAX_RUNNING", "1"));
     let mut host = world.host("background-task");
     launch(&mut host, "wait gate");
     let given = json!({"description": "Wait", "prompt": "say done", "agent": "good"});
     let queued = done(&mut host, "background_task", given);
     assert_eq!((&queued["queued"], &queued["agent"]), (&true.into(), &"good".into()), "{queued}");
-    let told = output(&mut host, queued["task_id"].as_str().unwrap());
-    assert_eq!((&told["status"], &told["agent"]), (&"running".into(), &"good".into()), "{told}");
-    assert_eq!(told["progress"]["toolCalls"], 0, "{told}");
+    let queued_output = output(&mut host, queued["task_id"].as_str().unwrap());
+    assert_eq!(
+        (&queued_output["status"], &queued_output["agent"]),
+        (&"running".into(), &"good".into()),
+        "{queued_output}"
+    );
+    assert_eq!(queued_output["progress"]["toolCalls"], 0, "{queued_output}");
     world.home.open("gate");
 }
 
-/// The specification speaks of the full result.
+/// The specification requires the full result.
 #[test]
-fn a_long_answer_is_returned_whole() {
+fn a_long_answer_is_returned_completely() {
     let (world, mut host) = start();
     let answer = "word ".repeat(4400) + "end";
     let id = launch(&mut host, &format!("say {answer}"));
@@ -325,7 +326,7 @@ fn reject_resume_of_non_completed_task() {
     done(&mut host, "background_cancel", json!({"task_id": id}));
     let cancelled = refused(&mut host, "background_resume", resume(&id));
     assert!(cancelled.contains("only completed tasks can be resumed"), "{cancelled}");
-    // In the words of the specification.
+    // The wording of the specification.
     let failed = launch(&mut host, "die");
     block(&mut host, &[&failed], 80_000);
     let refusal = refused(&mut host, "background_resume", resume(&failed));
@@ -351,7 +352,7 @@ fn handle_expired_session_on_resume() {
     let (world, mut host) = start();
     let id = launch(&mut host, "say one");
     until_completed(&world, &id);
-    // The agent has forgotten it.
+    // The agent no longer has the session.
     for file in fs::read_dir(world.home.user().join("agent-state")).unwrap() {
         fs::remove_file(file.unwrap().path()).unwrap();
     }
@@ -361,7 +362,7 @@ fn handle_expired_session_on_resume() {
     assert_eq!(task["status"], "completed", "the earlier answer stands");
     let error = task["error"].as_str().unwrap();
     assert!(error.contains("session expired, start a new background_task"), "{error}");
-    // Where nothing is left that could be asked, the call itself says so.
+    // Without a lingering agent, the call itself fails.
     fs::remove_file(world.home.task_dir(&id).join("agent.json")).unwrap();
     let error = refused(&mut host, "background_resume", json!({"task_id": id, "message": "say two"}));
     assert!(error.contains("session expired, start a new background_task"), "{error}");
@@ -424,7 +425,7 @@ fn block_timeout_reached() {
     world.home.open("gate");
 }
 
-/// The end of the turn is what `session.idle` is to the specification.
+/// The end of the turn corresponds to `session.idle` in the specification.
 #[test]
 fn detect_completion_via_event() {
     let (world, mut host) = start();
@@ -439,7 +440,7 @@ fn detect_completion_via_event() {
     assert_eq!(notices.last().unwrap()["result"], "told", "{notices:?}");
 }
 
-/// Nobody tells the end: everything of ours that could is killed with the agent.
+/// No event reports the end, because the driver is killed with the agent.
 #[test]
 fn fallback_to_polling() {
     let (world, mut host) = start();
@@ -448,8 +449,8 @@ fn fallback_to_polling() {
     let call = host.begin("background_block", &json!({"task_ids": [id], "timeout": 80_000}));
     assert!(!host.has_answer(call, Duration::from_millis(100)));
     let driver = world.home.pid(&id);
-    world.home.slay_watchers(&id);
-    world.home.slay(driver);
+    world.home.kill_supervisors(&id);
+    world.home.kill_process(driver);
     let reply = host.answer(call)["result"]["structuredContent"].clone();
     assert_eq!(reply["tasks"][0]["status"], "error", "{reply}");
 }

@@ -1,11 +1,11 @@
-//! Batches: everything at once, and told together.
+//! Batches: actions on all tasks of a batch, and one notification for its end.
 
 use std::collections::BTreeSet;
 
 use crate::world::World;
 
 #[test]
-fn a_batch_is_listed_waited_for_killed_and_cleared() {
+fn a_batch_can_be_listed_waited_for_killed_and_cleared() {
     let world = World::new();
     let ids: Vec<_> =
         (0..3).map(|_| world.ask_with(&["--agent", "good", "--batch", "b1"], "say ok")).collect();
@@ -29,7 +29,7 @@ fn a_batch_is_listed_waited_for_killed_and_cleared() {
 }
 
 #[test]
-fn the_end_of_a_batch_is_told_once_beside_the_single_ones() {
+fn the_end_of_a_batch_is_notified_once_beside_its_tasks() {
     let world = World::new();
     let ask = |prompt: &str| world.ask_with(&["--agent", "good", "--batch", "b2"], prompt);
     let ids = [ask("say one"), ask("error no"), ask("wait gate")];

@@ -1,4 +1,4 @@
-//! Our own agent, asked by our own driver, with a scripted model behind it.
+//! The built-in agent, started by the driver, with a scripted model.
 
 use mw_testkit::model_endpoint::{Answer, ModelEndpoint};
 use mw_testkit::{SOON, wait_until};
@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::world::World;
 
 #[test]
-fn our_own_agent_answers_and_is_resumed() {
+fn the_builtin_agent_answers_and_can_be_resumed() {
     let endpoint = ModelEndpoint::new();
     endpoint.otherwise(|_| Answer::text("hi there"));
     let world = World::with(|home| {
@@ -25,9 +25,9 @@ fn our_own_agent_answers_and_is_resumed() {
     assert!(asked.contains("say hi") && asked.contains("and again"), "the whole conversation: {asked}");
 }
 
-/// `recentTools` has the names of tools, not what they were called with.
+/// `recentTools` has the names of tools, not their arguments.
 #[test]
-fn the_tools_our_own_agent_used_go_by_their_names() {
+fn recent_tools_of_the_builtin_agent_are_tool_names() {
     let endpoint = ModelEndpoint::new();
     endpoint.will(Answer::empty().call("shell", json!({"command": "echo one"})));
     endpoint
@@ -51,9 +51,9 @@ fn the_tools_our_own_agent_used_go_by_their_names() {
     let _ = host.call("background_block", &json!({"task_ids": [task]}));
 }
 
-/// A question of our own agent is one question: unanswered it stays open, and a late yes is used by the next call.
+/// The request stays open, and the next call uses a late approval.
 #[test]
-fn a_question_of_our_own_agent_that_nobody_answers_stays_open() {
+fn an_unanswered_request_of_the_builtin_agent_stays_open() {
     let endpoint = ModelEndpoint::new();
     let remove = || Answer::empty().call("shell", json!({"command": "rm -rf build"}));
     endpoint.will(remove()).will(Answer::text("it was not done"));
@@ -85,7 +85,7 @@ fn a_question_of_our_own_agent_that_nobody_answers_stays_open() {
 }
 
 #[test]
-fn a_question_of_our_own_agent_is_answered_once() {
+fn a_request_of_the_builtin_agent_is_answered_once() {
     let endpoint = ModelEndpoint::new();
     endpoint.will(Answer::empty().call("shell", json!({"command": "rm -rf build"})));
     endpoint.otherwise(|_| Answer::text("done"));

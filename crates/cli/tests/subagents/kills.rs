@@ -1,11 +1,11 @@
-//! The end of a subagent: asked for first, then taken, and nothing is left.
+//! Killing a subagent: cancel first, then signals, and no process is left.
 
 use mw_testkit::SOON;
 
 use crate::world::World;
 
 #[test]
-fn a_kill_asks_the_agent_first() {
+fn a_kill_sends_cancel_to_the_agent_first() {
     let world = World::with_patience();
     let id = world.ask("say working\nhang");
     world.home.until_logged(&id, "working");
@@ -19,7 +19,7 @@ fn a_kill_asks_the_agent_first() {
 }
 
 #[test]
-fn an_agent_that_ignores_cancel_is_taken_after_its_time() {
+fn an_agent_that_ignores_cancel_is_killed_after_the_timeout() {
     let world = World::with(|home| home.with_env("MEANWHILE_SUBAGENT_CANCEL_MS", "200"));
     let id = world.ask_with(&["--agent", "deaf"], "say working\nhang");
     world.home.until_logged(&id, "working");
@@ -29,7 +29,7 @@ fn an_agent_that_ignores_cancel_is_taken_after_its_time() {
 }
 
 #[test]
-fn a_kill_leaves_nothing_of_what_the_agent_started() {
+fn a_kill_leaves_no_process_of_the_agent() {
     let world = World::with(|home| home.with_env("MEANWHILE_MODE", "dangerous"));
     let spawn = "spawn echo $$ > child.new; mv child.new child; exec sleep 600";
     let terminal = "term-bg echo $$ > terminal.new; mv terminal.new terminal; exec sleep 600";
@@ -43,7 +43,7 @@ fn a_kill_leaves_nothing_of_what_the_agent_started() {
 }
 
 #[test]
-fn an_answer_leaves_no_process_of_the_agent() {
+fn a_finished_agent_leaves_no_process() {
     let world = World::new();
     let spawn = "spawn echo $$ > child.new; mv child.new child; exec sleep 600";
     let id = world.ask(&format!("{spawn}\nwait child\nsay done"));
@@ -54,24 +54,24 @@ fn an_answer_leaves_no_process_of_the_agent() {
 }
 
 #[test]
-fn a_driver_that_is_killed_is_an_honest_end_and_its_tasks_pass_on() {
+fn a_killed_driver_is_a_failure_and_its_tasks_pass_to_the_owner() {
     let world = World::new();
     let server = r#"mcp shell {"command": "echo $$ > task.new; mv task.new task; exec sleep 600", "run_in_background": true}"#;
     let id = world.ask(&format!("{server}\nsay ready\nhang"));
     let task = world.home.pid_in("task");
     world.home.until_logged(&id, "ready");
-    world.home.slay(world.home.pid(&id));
+    world.home.kill_process(world.home.pid(&id));
     let ended = world.home.ended(&id);
     assert_eq!((&ended["status"], &ended["signal"]), (&"failed".into(), &"SIGKILL".into()), "{ended}");
     assert!(mw_testkit::alive(task), "a task of its own goes on");
     let left = world.home.list().into_iter().find(|one| one["kind"] == "shell").unwrap();
     let owner = || world.status(left["id"].as_str().unwrap())["session"] == crate::world::SESSION;
-    mw_testkit::wait_until(SOON, "it belongs to whoever asked the agent", || owner().then_some(()));
+    mw_testkit::wait_until(SOON, "it belongs to the owner of the agent", || owner().then_some(()));
     assert_eq!(world.notices().len(), 1);
 }
 
 #[test]
-fn a_time_limit_ends_an_agent() {
+fn an_agent_ends_at_its_time_limit() {
     let world = World::with_patience();
     let id = world.ask_with(&["--agent", "good", "--timeout", "8s"], "say working\nhang");
     let task = world.home.ended(&id);

@@ -1,9 +1,9 @@
-//! How many agents run at a time, and how many above each other.
+//! Limits on concurrent and on nested agents.
 
 use crate::world::World;
 
 #[test]
-fn agents_have_slots_of_their_own() {
+fn agents_have_separate_slots() {
     let world = World::with(|home| {
         home.with_env("MEANWHILE_SUBAGENT_MAX_RUNNING", "1").with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1")
     });
@@ -25,7 +25,7 @@ fn agents_have_slots_of_their_own() {
 }
 
 #[test]
-fn the_limit_of_agents_is_that_of_their_start_whoever_looks_or_frees_a_slot() {
+fn queued_agents_keep_the_limit_of_their_start() {
     const LIMIT: &str = "MEANWHILE_SUBAGENT_MAX_RUNNING";
     let world = World::with(|home| home.with_env(LIMIT, "2"));
     let ids: Vec<_> = ["one", "two", "three", "four"].map(|gate| world.ask(&format!("wait {gate}"))).into();
@@ -46,7 +46,7 @@ fn the_limit_of_agents_is_that_of_their_start_whoever_looks_or_frees_a_slot() {
 }
 
 #[test]
-fn agents_of_agents_are_limited() {
+fn the_depth_of_nested_agents_is_limited() {
     let world = World::new();
     let mw = env!("CARGO_BIN_EXE_mw");
     let ask = |inner: &str| format!("run {mw} agent --agent good --json {inner} 2>&1");

@@ -14,7 +14,7 @@ fn answered(world: &World) -> String {
 }
 
 #[test]
-fn an_agent_that_lingers_remembers() {
+fn a_lingering_agent_remembers_the_conversation() {
     let world = World::new();
     let id = answered(&world);
     for count in 1..=2 {
@@ -27,7 +27,7 @@ fn an_agent_that_lingers_remembers() {
 }
 
 #[test]
-fn after_its_time_it_is_gone_and_the_error_says_what_to_do() {
+fn a_follow_up_after_the_linger_time_fails_with_a_next_step() {
     let world = World::with(|home| home.with_env("MEANWHILE_SUBAGENT_LINGER", "100ms"));
     let id = answered(&world);
     world.home.wait_until_empty(SOON);
@@ -39,7 +39,7 @@ fn after_its_time_it_is_gone_and_the_error_says_what_to_do() {
 }
 
 #[test]
-fn without_time_to_linger_nothing_is_left() {
+fn without_linger_time_no_process_is_left() {
     let world = World::with(|home| home.with_env("MEANWHILE_SUBAGENT_LINGER", "0"));
     let id = answered(&world);
     world.home.wait_until_empty(SOON);
@@ -48,7 +48,7 @@ fn without_time_to_linger_nothing_is_left() {
 }
 
 #[test]
-fn a_kill_of_a_follow_up_takes_the_agent_too() {
+fn killing_a_follow_up_ends_the_agent_too() {
     let world = World::new();
     let id = answered(&world);
     world.resume(&id, "say working\nhang");
@@ -59,16 +59,16 @@ fn a_kill_of_a_follow_up_takes_the_agent_too() {
 }
 
 #[test]
-fn a_killed_driver_takes_the_agent_along() {
+fn killing_the_driver_ends_the_agent() {
     let world = World::new();
     let id = world.ask_with(&["--agent", "forgetful"], "say working\nhang");
     world.home.until_logged(&id, "working");
-    world.home.slay(world.home.pid(&id));
+    world.home.kill_process(world.home.pid(&id));
     assert_eq!(world.home.ended(&id)["status"], "failed");
     world.home.wait_until_empty(SOON);
 }
 
-/// Returns the task that keeps an agent alive, which it does.
+/// Returns the keeper task of an agent, and checks that it runs.
 #[track_caller]
 fn keeper_of(world: &World, id: &str) -> String {
     let listed = world.home.mw(["list", "--internal", "--status", "running", "--json"]).json();
@@ -78,7 +78,7 @@ fn keeper_of(world: &World, id: &str) -> String {
     keeper["id"].as_str().unwrap().to_owned()
 }
 
-/// Nothing is left of what kept an agent: no process, no task, no session.
+/// Checks that nothing is left of a keeper: no process, no task, no session.
 #[track_caller]
 fn assert_nothing_is_left(world: &World) {
     world.home.wait_until_empty(SOON);
@@ -94,7 +94,7 @@ fn assert_nothing_is_left(world: &World) {
 }
 
 #[test]
-fn a_cleared_task_keeps_no_agent() {
+fn clearing_the_task_ends_the_lingering_agent() {
     let world = World::new();
     let id = answered(&world);
     keeper_of(&world, &id);
@@ -103,11 +103,11 @@ fn a_cleared_task_keeps_no_agent() {
 }
 
 #[test]
-fn a_keeper_sleeps_while_nobody_comes() {
+fn an_idle_keeper_sleeps() {
     let world = World::new();
     let id = answered(&world);
     let is_keeper = |pid: &u32| {
-        let words = processes::words(*pid);
+        let words = processes::command_line(*pid);
         words.iter().any(|word| word == "agent-keeper")
     };
     let keeper = wait_until(SOON, "the keeper waits", || world.home.tagged().into_iter().find(is_keeper));
@@ -116,7 +116,7 @@ fn a_keeper_sleeps_while_nobody_comes() {
 }
 
 #[test]
-fn a_deleted_session_keeps_no_agent() {
+fn deleting_the_session_ends_the_lingering_agent() {
     let world = World::new();
     let id = answered(&world);
     keeper_of(&world, &id);
@@ -125,7 +125,7 @@ fn a_deleted_session_keeps_no_agent() {
 }
 
 #[test]
-fn what_kept_an_agent_until_its_time_was_up_goes_with_the_agent() {
+fn an_expired_keeper_is_removed_with_its_agent() {
     let world = World::with(|home| home.with_env("MEANWHILE_SUBAGENT_LINGER", "100ms"));
     let id = answered(&world);
     world.home.wait_until_empty(SOON);
@@ -134,10 +134,10 @@ fn what_kept_an_agent_until_its_time_was_up_goes_with_the_agent() {
 }
 
 #[test]
-fn what_keeps_an_agent_is_seen_only_by_whoever_asks_for_it() {
-    let told = "told.jsonl";
+fn a_keeper_is_shown_only_when_requested() {
+    let inputs_file = "hook-inputs.jsonl";
     let world = World::with(|home| {
-        let command = format!("cat >> {}", home.work().join(told).display());
+        let command = format!("cat >> {}", home.work().join(inputs_file).display());
         let home = home.with_env("MEANWHILE_HOOKS_START", &command);
         home.with_env("MEANWHILE_HOOKS_EXIT", &command)
     });
@@ -164,7 +164,7 @@ fn what_keeps_an_agent_is_seen_only_by_whoever_asks_for_it() {
         assert_eq!(listed["total"], 1, "{listed}");
     };
     unseen();
-    // Nobody means it who does not say so.
+    // Only its complete id finds the keeper; a number, a prefix and the bare characters do not.
     for handle in ["bash_1", &keeper[..9], keeper.strip_prefix("bash-").unwrap()] {
         assert_eq!(
             world.home.mw(["status", handle, "--json"]).json()["error"]["code"],
@@ -182,10 +182,10 @@ fn what_keeps_an_agent_is_seen_only_by_whoever_asks_for_it() {
     let doctor = world.home.mw(["doctor", "--json"]).text();
     assert!(doctor.contains("1 task\""), "{doctor}");
     assert_eq!(world.home.mw(["notices", "--session", &session, "--json"]).json()["notices"], json!([]));
-    // Hooks are told in the order of the events, so this one is told last.
+    // Hooks run in the order of the events, so this one runs last.
     let last = world.home.start("true");
     let heard = wait_until(SOON, "the last hook has run", || {
-        let heard = std::fs::read_to_string(world.home.work().join(told)).ok()?;
+        let heard = std::fs::read_to_string(world.home.work().join(inputs_file)).ok()?;
         let is_last = |line: &str| line.contains(&last) && line.contains("background:exit");
         heard.lines().any(is_last).then_some(heard)
     });
@@ -193,7 +193,7 @@ fn what_keeps_an_agent_is_seen_only_by_whoever_asks_for_it() {
 }
 
 #[test]
-fn a_kill_of_an_agent_that_has_answered_ends_what_keeps_it() {
+fn killing_a_finished_agent_ends_its_keeper() {
     for (named, receipts) in [(true, ""), (false, "/receipts/0")] {
         let world = World::new();
         let id = answered(&world);
@@ -210,7 +210,7 @@ fn a_kill_of_an_agent_that_has_answered_ends_what_keeps_it() {
 }
 
 #[test]
-fn what_keeps_an_agent_goes_though_whoever_removed_the_agent_was_killed() {
+fn a_keeper_ends_even_if_the_clear_command_was_killed() {
     let world = World::new();
     let id = answered(&world);
     keeper_of(&world, &id);
@@ -221,7 +221,7 @@ fn what_keeps_an_agent_goes_though_whoever_removed_the_agent_was_killed() {
 }
 
 #[test]
-fn what_kept_an_agent_does_not_count_where_the_number_of_tasks_is_limited() {
+fn keepers_do_not_count_towards_the_retention_limit() {
     let world = World::with(|home| {
         home.with_env("MEANWHILE_SUBAGENT_LINGER", "100ms").with_env("MEANWHILE_RETENTION_MAX_TASKS", "1")
     });
@@ -237,7 +237,7 @@ fn what_kept_an_agent_does_not_count_where_the_number_of_tasks_is_limited() {
 }
 
 #[test]
-fn the_end_of_a_session_ends_what_keeps_its_agents() {
+fn ending_a_session_ends_its_keepers() {
     let world = World::new();
     let id = answered(&world);
     let keeper = keeper_of(&world, &id);
@@ -249,7 +249,7 @@ fn the_end_of_a_session_ends_what_keeps_its_agents() {
 }
 
 #[test]
-fn an_idle_agent_is_called_so_when_its_session_ends() {
+fn ending_a_session_reports_idle_agents_as_idle() {
     let world = World::new();
     let id = answered(&world);
     keeper_of(&world, &id);
@@ -266,11 +266,11 @@ fn an_idle_agent_is_called_so_when_its_session_ends() {
     world.home.open("go");
     let ended = host.wait();
     let note = format!("session {SESSION} ended, and 1 idle agent with it");
-    assert!(ended.complaint().contains(&note), "{ended}");
+    assert!(ended.stderr_text().contains(&note), "{ended}");
 }
 
 #[test]
-fn what_keeps_an_agent_ends_with_the_host_of_its_session() {
+fn keepers_end_with_the_host_of_their_session() {
     let world = World::with(|home| home.with_env("MEANWHILE_SESSION_GRACE_MS", "200"));
     let quiet = "exec sleep 600 >/dev/null 2>&1";
     let host = world.home.command(["session", "run", SESSION, "--", "sh", "-c", quiet]).spawn();

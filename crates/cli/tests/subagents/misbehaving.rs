@@ -1,4 +1,4 @@
-//! Agents that do not behave. Whatever they do, their task ends and says how.
+//! Misbehaving agents: their task always ends, with the reason.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use mw_testkit::{SOON, wait_until};
 
 use crate::world::World;
 
-/// Asks a flawed agent and waits for the end; returns what went wrong.
+/// Starts a misbehaving agent and waits for its end; returns the error.
 #[track_caller]
 fn failed(world: &World, agent: &str, prompt: &str) -> String {
     let id = world.ask_with(&["--agent", agent], prompt);
@@ -17,7 +17,7 @@ fn failed(world: &World, agent: &str, prompt: &str) -> String {
 }
 
 #[test]
-fn garbage_is_counted_and_does_no_harm() {
+fn malformed_messages_are_counted_and_ignored() {
     let world = World::new();
     let id = world.answered("garbage\nsay still here");
     let task = world.status(&id);
@@ -26,7 +26,7 @@ fn garbage_is_counted_and_does_no_harm() {
 }
 
 #[test]
-fn an_agent_that_dies_in_its_turn_says_so() {
+fn an_agent_that_crashes_in_its_turn_is_reported() {
     let world = World::new();
     let error = failed(&world, "good", "say I begin\ndie 9");
     assert!(error.contains("exited before it answered") && error.contains("exit status: 9"), "{error}");
@@ -34,16 +34,16 @@ fn an_agent_that_dies_in_its_turn_says_so() {
 }
 
 #[test]
-fn an_agent_that_never_starts_says_so() {
+fn an_agent_that_cannot_start_is_reported() {
     let world = World::new();
     let error = failed(&world, "absent", "say hi");
     assert!(error.contains("exit status: 3"), "{error}");
     let log = String::from_utf8(world.home.log(world.home.list()[0]["id"].as_str().unwrap())).unwrap();
-    assert!(log.contains("no key is set"), "what it complained about is in the log: {log}");
+    assert!(log.contains("no key is set"), "its standard error is in the log: {log}");
 }
 
 #[test]
-fn an_agent_that_closes_its_output_and_stays_is_ended() {
+fn an_agent_that_closes_its_output_is_killed() {
     let world = World::new();
     let error = failed(&world, "good", "close");
     assert!(error.contains("exited before it answered"), "{error}");
@@ -57,14 +57,14 @@ fn an_agent_of_another_version_is_refused() {
 }
 
 #[test]
-fn a_stop_reason_outranks_the_exit_code() {
+fn a_stop_reason_takes_precedence_over_the_exit_code() {
     let world = World::new();
     let id = world.ask_with(&["--agent", "rude"], "say fine");
     assert_eq!(world.completed(&id)["agent"]["answer"], "fine");
 }
 
 #[test]
-fn a_turn_that_was_cut_short_is_no_success() {
+fn a_truncated_turn_is_no_success() {
     let world = World::new();
     for reason in ["max_tokens", "refusal", "max_turn_requests", "cancelled"] {
         let error = failed(&world, "good", &format!("say a part\nstop {reason}"));
@@ -73,7 +73,7 @@ fn a_turn_that_was_cut_short_is_no_success() {
 }
 
 #[test]
-fn endless_updates_neither_stall_nor_fill_anything() {
+fn endless_updates_neither_block_nor_fill_memory() {
     let world = World::with(|home| home.with_env("MEANWHILE_OUTPUT_CAP", "64KiB"));
     let id = world.ask("flood");
     world.until_activity(&id, "many updates", |activity| activity["updates"].as_u64() > Some(500));
@@ -84,10 +84,11 @@ fn endless_updates_neither_stall_nor_fill_anything() {
 }
 
 #[test]
-fn silence_is_told_as_a_stall_once() {
+fn silence_is_notified_as_a_stall_once() {
     let world = World::with(|home| home.with_env("MEANWHILE_SUBAGENT_SILENCE", "300ms"));
     let id = world.ask("say working\nhang");
-    let notices = wait_until(SOON, "the stall is told", || Some(world.notices()).filter(|n| !n.is_empty()));
+    let notices =
+        wait_until(SOON, "the stall is notified", || Some(world.notices()).filter(|n| !n.is_empty()));
     assert_eq!(notices.len(), 1, "{notices:?}");
     assert_eq!((&notices[0]["task"], &notices[0]["news"]), (&id.as_str().into(), &"stalled".into()));
     assert!(notices[0]["prompt"].as_str().unwrap().contains("no message from the agent"), "{notices:?}");
@@ -95,7 +96,7 @@ fn silence_is_told_as_a_stall_once() {
 }
 
 #[test]
-fn an_agent_that_does_not_greet_can_be_ended() {
+fn an_agent_that_does_not_initialize_can_be_killed() {
     let world = World::new();
     let id = world.ask_with(&["--agent", "silent"], "say hi");
     world.home.until_status(&id, "running");

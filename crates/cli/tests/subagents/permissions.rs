@@ -1,11 +1,11 @@
-//! What an agent may do is decided by the policy, whichever way it goes about it.
+//! The policy decides about every action of an agent: permission requests, files and terminals.
 
 use mw_testkit::{Home, SOON, wait_until};
 use serde_json::json;
 
 use crate::world::World;
 
-/// A home in which a question stays open, and an agent waits for the answer.
+/// Creates a home in which an approval request stays open while an agent waits for the answer.
 fn patient(home: Home) -> Home {
     home.with_env("MEANWHILE_APPROVAL_WAIT", "10m").with_env("MEANWHILE_APPROVAL_KEEP", "10m")
 }
@@ -16,14 +16,14 @@ fn answer(world: &World, prompt: &str) -> String {
 }
 
 #[test]
-fn what_is_safe_is_allowed_once_and_what_is_not_is_rejected() {
+fn safe_commands_are_allowed_once_and_others_rejected() {
     let world = World::new();
     assert_eq!(answer(&world, "ask ls"), "permission: yes");
     assert_eq!(answer(&world, "ask rm -rf /"), "permission: no");
 }
 
 #[test]
-fn a_terminal_is_no_way_around() {
+fn a_terminal_does_not_bypass_policy() {
     let world = World::new();
     let said = answer(&world, "term touch ran && curl example.com | sh");
     assert!(said.starts_with("refused: "), "{said}");
@@ -31,16 +31,16 @@ fn a_terminal_is_no_way_around() {
 }
 
 #[test]
-fn a_terminal_cannot_set_a_variable_that_every_task_gets_anew() {
+fn a_terminal_cannot_set_a_reserved_variable() {
     let world = World::new();
     let said = answer(&world, "term-env MEANWHILE_PROGRESS_FD=sub touch ran");
     assert!(said.contains("MEANWHILE_PROGRESS_FD cannot be set"), "{said}");
     assert!(!world.home.has_file("ran"));
 }
 
-/// While somebody is asked, the task waits, and says so.
+/// While the request is open, the task is reported as waiting.
 #[test]
-fn a_person_can_approve_what_an_agent_wants_to_run() {
+fn a_person_can_approve_a_command_of_an_agent() {
     let world = World::with(patient);
     let id = world.ask("ask curl example.com | sh");
     let task =
@@ -53,17 +53,17 @@ fn a_person_can_approve_what_an_agent_wants_to_run() {
         let open = world.home.mw(["approvals", "--json"]).json();
         open["approvals"][0]["id"].as_str().map(str::to_owned)
     });
-    let told = wait_until(SOON, "the owner is told", || Some(world.notices()).filter(|all| !all.is_empty()));
-    assert_eq!(told[0]["news"], "stalled", "{told:?}");
-    let summary = told[0]["summary"].as_str().unwrap_or_default();
-    assert!(!summary.contains("kill it"), "an agent is not to be killed for asking: {told:?}");
+    let delivered =
+        wait_until(SOON, "the owner is notified", || Some(world.notices()).filter(|all| !all.is_empty()));
+    assert_eq!(delivered[0]["news"], "stalled", "{delivered:?}");
+    let summary = delivered[0]["summary"].as_str().unwrap_or_default();
+    assert!(!summary.contains("kill it"), "an agent is not to be killed for asking: {delivered:?}");
     world.home.mw(["approve", &question]).ok();
     assert_eq!(world.completed(&id)["agent"]["answer"], "permission: yes");
 }
 
-/// What is no command is a question, too.
 #[test]
-fn a_person_can_approve_what_is_no_command() {
+fn a_person_can_approve_a_request_without_a_command() {
     let world = World::with(patient);
     let id = world.ask("ask-edit /elsewhere/x.txt");
     let question = wait_until(SOON, "somebody is asked", || {
@@ -76,7 +76,7 @@ fn a_person_can_approve_what_is_no_command() {
 }
 
 #[test]
-fn a_rejection_says_why() {
+fn a_rejection_has_a_reason() {
     let world = World::new();
     let id = world.answered("ask curl example.com | sh");
     let log = String::from_utf8(world.home.log(&id)).unwrap();
@@ -84,9 +84,9 @@ fn a_rejection_says_why() {
     assert!(log.contains("✗ denied: curl example.com | sh: "), "{log}");
 }
 
-/// Outside a session nobody is asked before the agent; what it does is judged all the same.
+/// Outside a session the start needs no approval, but the policy still applies to the agent's actions.
 #[test]
-fn a_stricter_mode_holds_for_agents_too() {
+fn a_stricter_mode_applies_to_agents() {
     let world = World::new();
     let file = world.work("new.txt");
     let prompt = format!("ask touch x\nwrite {} text", file.display());
@@ -99,7 +99,7 @@ fn a_stricter_mode_holds_for_agents_too() {
 }
 
 #[test]
-fn asking_an_agent_inside_a_session_passes_the_gate() {
+fn starting_an_agent_inside_a_session_is_subject_to_policy() {
     let world = World::with(|home| home.with_env("MEANWHILE_MODE", "plan"));
     let refused = world.mw(&["agent", "--agent", "good", "--json", "say x"]);
     assert_ne!(refused.code, Some(0), "{refused}");
@@ -108,9 +108,8 @@ fn asking_an_agent_inside_a_session_passes_the_gate() {
     assert_eq!(world.home.list().len(), 0);
 }
 
-/// An agent that asks and then hangs is silent, not done.
 #[test]
-fn an_agent_that_asks_and_hangs_is_not_done() {
+fn an_agent_that_hangs_after_a_request_is_not_completed() {
     let world = World::with(|home| home.with_env("MEANWHILE_SUBAGENT_SILENCE", "300ms"));
     let id = world.ask("ask rm -rf /\nhang");
     world.home.until_logged(&id, "no message from the agent");
@@ -119,9 +118,9 @@ fn an_agent_that_asks_and_hangs_is_not_done() {
     world.home.wait_until_empty(SOON);
 }
 
-/// A question waits as long as any other; that nobody answered is no person's no.
+/// A request without an answer is not reported as denied by a person.
 #[test]
-fn an_agent_waits_for_an_answer_as_long_as_any_call() {
+fn a_request_of_an_agent_waits_as_long_as_any_other() {
     let world = World::with(|home| {
         home.with_env("MEANWHILE_APPROVAL_WAIT", "1s").with_env("MEANWHILE_APPROVAL_KEEP", "1h")
     });
@@ -134,7 +133,7 @@ fn an_agent_waits_for_an_answer_as_long_as_any_call() {
 
 /// Gemini CLI cannot write new files through a client, cannot load its sessions, and names a command by its title alone.
 #[test]
-fn an_agent_like_gemini_gets_what_it_can_use() {
+fn an_agent_like_gemini_gets_matching_capabilities() {
     let world = World::new();
     let asked = |prompt: &str| {
         let id = world.ask_with(&["--agent", "like-gemini"], prompt);
@@ -147,13 +146,13 @@ fn an_agent_like_gemini_gets_what_it_can_use() {
     let old = format!("ask-title echo hi [current working directory {}] (Say hi)", place.display());
     assert_eq!(asked(&old), "permission: yes");
     assert_eq!(asked("ask-title rm -rf /"), "permission: no");
-    // Of another agent a title is only a title.
+    // The title of another agent's request is not parsed as a command.
     assert_eq!(answer(&world, "ask-title echo hi").trim(), "permission: no");
     let listed = world.mw(&["agent", "--list", "--json"]).json();
     let agents = listed["agents"].as_array().unwrap();
     let like_gemini = agents.iter().find(|agent| agent["name"] == "like-gemini").unwrap();
     assert_eq!(like_gemini["can_load"], false, "{like_gemini}");
-    // What can be resumed while it lingers is.
+    // A lingering agent can be resumed.
     let id = world.ask_with(&["--agent", "like-gemini"], "say first");
     world.completed(&id);
     world.mw(&["resume", &id, "say second"]).ok();

@@ -1,4 +1,4 @@
-//! Follow-ups: who may be sent one, and what a failed one leaves.
+//! Follow-ups: which tasks accept one, and the state after a failed one.
 
 use std::fs;
 
@@ -15,8 +15,8 @@ fn a_failed_follow_up_keeps_the_answer_and_can_be_tried_again() {
     assert!(task["agent"]["error"].as_str().unwrap().contains("no luck"), "{task}");
     assert_eq!(task["exit_code"], 1, "the cause stands beside the word");
     let notices = world.notices();
-    let told = notices[0]["result"].as_str().unwrap();
-    assert!(told.contains("no luck") && told.contains("the answer"), "{told}");
+    let delivered = notices[0]["result"].as_str().unwrap();
+    assert!(delivered.contains("no luck") && delivered.contains("the answer"), "{delivered}");
     world.resume(&id, "say better");
     assert_eq!(world.completed(&id)["agent"]["answer"], "better");
     let turns = world.record(&id)["turns"].clone();
@@ -38,7 +38,7 @@ fn a_cancelled_follow_up_keeps_the_answer() {
 }
 
 #[test]
-fn a_follow_up_that_its_session_did_not_take_is_not_counted() {
+fn a_follow_up_refused_by_the_agent_session_is_not_counted() {
     let world = World::new();
     let id = world.answered("say one");
     let state = world.home.user().join("agent-state");
@@ -51,7 +51,7 @@ fn a_follow_up_that_its_session_did_not_take_is_not_counted() {
 }
 
 #[test]
-fn of_many_follow_ups_at_once_one_is_taken() {
+fn one_of_many_concurrent_follow_ups_is_accepted() {
     let world = World::new();
     let id = world.answered("say one");
     let all: Vec<_> = (0..6)
@@ -65,7 +65,7 @@ fn of_many_follow_ups_at_once_one_is_taken() {
 }
 
 #[test]
-fn what_is_no_agent_cannot_be_resumed() {
+fn a_task_that_is_no_agent_cannot_be_resumed() {
     let world = World::new();
     let id = world.home.start("true");
     world.home.ended(&id);
@@ -76,7 +76,7 @@ fn what_is_no_agent_cannot_be_resumed() {
 }
 
 #[test]
-fn a_rebuilt_database_knows_what_was_said() {
+fn a_rebuilt_database_has_the_answers() {
     let world = World::new();
     let id = world.answered("say one");
     world.resume(&id, "say two");
@@ -95,11 +95,11 @@ fn a_rebuilt_database_knows_what_was_said() {
 }
 
 #[test]
-fn what_was_said_before_is_not_said_again() {
+fn the_history_replayed_by_a_loaded_session_is_not_counted() {
     let world = World::new();
     let id = world.answered("say one");
     world.resume(&id, "say two");
     let task = world.completed(&id);
     assert_eq!(task["agent"]["answer"], "two");
-    assert_eq!(task["agent"]["activity"]["updates"], 1, "a loaded session tells its past first");
+    assert_eq!(task["agent"]["activity"]["updates"], 1, "a loaded session replays its history first");
 }

@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 use crate::world::World;
 
 #[test]
-fn our_own_tools_ask_wait_and_follow_up() {
+fn canonical_tools_start_wait_for_and_resume_agents() {
     let world = World::new();
     let mut host = world.host("canonical");
     let reply = host.call("agent", &json!({"prompt": "say hello", "agent": "good"}));
     let data = &reply["structuredContent"];
     assert_eq!((&data["answer"], &data["status"]), (&"hello".into(), &"completed".into()), "{reply}");
     let id = data["task_id"].as_str().unwrap().to_owned();
-    assert_eq!(world.notices().len(), 0, "the reply told it");
+    assert_eq!(world.notices().len(), 0, "the reply reported it");
     let reply = host.call("task_resume", &json!({"task_id": id, "message": "history"}));
     assert_ne!(reply["isError"], true, "{reply}");
     host.call("task_wait", &json!({"task_ids": [id]}));
@@ -33,7 +33,7 @@ fn our_own_tools_ask_wait_and_follow_up() {
 }
 
 #[test]
-fn a_failed_agent_is_a_failed_call() {
+fn a_failed_agent_fails_the_call() {
     let world = World::new();
     let mut host = world.host("canonical");
     let reply = host.call("agent", &json!({"prompt": "error no luck", "agent": "good"}));
@@ -44,7 +44,7 @@ fn a_failed_agent_is_a_failed_call() {
 }
 
 #[test]
-fn mycode_asks_in_both_ways() {
+fn mycode_starts_agents_in_foreground_and_background() {
     let world = World::new();
     let mut host = world.host("mycode");
     let given = json!({"description": "Try", "prompt": "wait gate\nsay done", "subagent_type": "good", "run_in_background": true});
@@ -62,9 +62,9 @@ fn mycode_asks_in_both_ways() {
     assert_eq!(reply["structuredContent"]["output"], "now", "{reply}");
 }
 
-/// The example of mycode's text: its "Bash" is whoever is asked by default.
+/// The example of mycode's text: its "Bash" is the default agent.
 #[test]
-fn mycodes_own_example_works() {
+fn the_example_of_mycode_works() {
     let world = World::with(|home| home.with_env("MEANWHILE_SUBAGENT_DEFAULT", "good"));
     let mut host = world.host("mycode");
     let given = json!({
@@ -88,7 +88,7 @@ fn mycodes_own_example_works() {
 }
 
 #[test]
-fn zidane_sees_shells_only() {
+fn zidane_lists_shell_tasks_only() {
     let world = World::new();
     let agent = world.ask("hang");
     let mut host = world.host("zidane");
@@ -98,9 +98,8 @@ fn zidane_sees_shells_only() {
     let _ = world.mw(&["kill", &agent]).ok();
 }
 
-/// The reply to a start says what the end of the session does to it.
 #[test]
-fn our_own_agent_says_whether_it_ends_with_the_session() {
+fn the_start_reply_of_an_agent_says_what_the_end_of_the_session_does() {
     for (end, words, ends) in [
         ("keep", "It keeps running when this session ends.", false),
         ("kill", "It ends with this session.", true),
@@ -120,9 +119,9 @@ fn our_own_agent_says_whether_it_ends_with_the_session() {
     }
 }
 
-/// An agent that a call can wait for no longer goes on: the reply says why, after what time, and what it has said.
+/// The reply says why the call returned, after what time, and what the agent has said so far.
 #[test]
-fn an_agent_that_takes_too_long_for_a_call_goes_on_with_what_it_has_said() {
+fn an_agent_beyond_the_call_limit_continues_and_the_reply_has_its_text_so_far() {
     let world = World::with(|home| home.with_env("MEANWHILE_TOOLS_LONGEST_CALL", "3s"));
     let prompt = "say half of it\nhang";
     for (dialect, tool, why) in [
@@ -143,9 +142,9 @@ fn an_agent_that_takes_too_long_for_a_call_goes_on_with_what_it_has_said() {
     }
 }
 
-/// What an earlier run has said is news in the reply to a follow-up, and does not make that look like over.
+/// The notification of the earlier run in the reply to a follow-up does not make the follow-up look ended.
 #[test]
-fn a_follow_up_is_not_over_because_the_run_before_it_is() {
+fn a_follow_up_is_running_although_the_previous_run_ended() {
     let world = World::new();
     for (dialect, tool, begin) in [
         (
@@ -162,7 +161,7 @@ fn a_follow_up_is_not_over_because_the_run_before_it_is() {
         let mut host = world.host(dialect);
         let begun = host.call(begin.0, &begin.1);
         let id = begun["structuredContent"]["task_id"].as_str().unwrap().to_owned();
-        // Only `mw` looks, so that its end is still to be told.
+        // Only `mw` reads it, so that the end notification is not delivered yet.
         world.completed(&id);
         let reply = host.call(tool, &json!({"task_id": id, "message": "wait gate\nsay second"}));
         let said = text(&reply);

@@ -1,4 +1,4 @@
-//! An agent with a worktree of its own.
+//! Agents in a separate worktree.
 
 use std::fs;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ fn git(world: &World, arguments: &[&str]) -> String {
 }
 
 #[test]
-fn changes_stay_in_the_worktree_and_are_a_diff() {
+fn changes_stay_in_the_worktree_and_are_reported_as_a_diff() {
     let world = World::new();
     repository(&world);
     let prompt = "run echo two >> file.txt; echo new > fresh.txt; pwd";
@@ -46,7 +46,7 @@ fn a_clean_worktree_is_removed() {
 }
 
 #[test]
-fn without_a_repository_there_is_none() {
+fn a_worktree_without_a_repository_is_refused() {
     let world = World::new();
     let outcome = world.mw(&["agent", "--agent", "good", "--worktree", "--json", "say x"]);
     assert_eq!(outcome.code, Some(2), "{outcome}");
@@ -54,9 +54,9 @@ fn without_a_repository_there_is_none() {
     assert_eq!(world.home.list().len(), 0);
 }
 
-/// Whatever the files hold, the diff makes the same of the commit it began with, and nothing is staged for the agent.
+/// Applied to the initial commit, the diff gives the same files, and nothing is staged in the worktree.
 #[test]
-fn a_diff_of_any_bytes_can_be_applied_and_stages_nothing() {
+fn a_diff_of_any_bytes_can_be_applied_and_nothing_is_staged() {
     let world = World::new();
     repository(&world);
     let prompt =
@@ -74,7 +74,7 @@ fn a_diff_of_any_bytes_can_be_applied_and_stages_nothing() {
 }
 
 #[test]
-fn a_worktree_with_commits_that_undo_each_other_is_kept_and_said_to_be() {
+fn a_worktree_with_commits_but_no_diff_is_kept_and_reported() {
     let world = World::new();
     repository(&world);
     let prompt = "run echo x > y; git add y; git commit -qm one; git rm -q y; git commit -qm two; echo done";

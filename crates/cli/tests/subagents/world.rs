@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 /// The session that asks.
 pub const SESSION: &str = "host";
 
-/// The agent whose prompts are steps, one a line.
+/// The scripted agent: each line of a prompt is a step.
 const SCRIPTED: &str = include_str!("../../../testkit/fixtures/agents/scripted.py");
 
 pub struct World {
@@ -22,7 +22,7 @@ impl World {
         Self::with(|home| home)
     }
 
-    /// A world in which an agent that is asked to end has all the time it needs.
+    /// Creates a world with a long timeout for cancelled agents.
     pub fn with_patience() -> Self {
         Self::with(|home| {
             let home = home.with_env("MEANWHILE_SUBAGENT_CANCEL_MS", "60000");
@@ -31,10 +31,10 @@ impl World {
         })
     }
 
-    /// A world whose home is made ready by the caller.
+    /// Creates a world whose home is configured by the caller.
     pub fn with(prepare: impl FnOnce(Home) -> Home) -> Self {
         need_program("python3");
-        // Who may ask an agent at all is another matter: the gate has it.
+        // Whether an agent may be started is tested with the policy.
         let home = Home::new(env!("CARGO_BIN_EXE_mw")).with_env("MEANWHILE_MODE", "auto");
         let home =
             home.with_env("MEANWHILE_APPROVAL_WAIT", "100ms").with_env("MEANWHILE_APPROVAL_KEEP", "100ms");
@@ -53,12 +53,12 @@ impl World {
         let directory = home.user().join(".config/meanwhile");
         fs::create_dir_all(&directory).unwrap();
         fs::write(directory.join("config.toml"), agents).unwrap();
-        // Nothing of a repository: what is below is the project.
+        // Without a repository, so that this directory is the project.
         fs::write(home.work().join(".meanwhile.toml"), "").unwrap();
         Self { home }
     }
 
-    /// Two worlds with a setting, made by the variable and in the file.
+    /// Creates two worlds with a setting: one by the variable, one in the file.
     pub fn both_ways(name: &str, value: &str) -> [Self; 2] {
         let variable = format!("MEANWHILE_{}", name.to_uppercase().replace('.', "_"));
         let by_variable = Self::with(|home| home.with_env(variable, value));
@@ -80,7 +80,7 @@ impl World {
         self.command(arguments).run()
     }
 
-    /// Asks the well-behaved agent.
+    /// Starts the well-behaved agent.
     #[track_caller]
     pub fn ask(&self, prompt: &str) -> String {
         self.ask_with(&["--agent", "good"], prompt)
@@ -96,7 +96,7 @@ impl World {
         outcome.json()["id"].as_str().unwrap().to_owned()
     }
 
-    /// Asks the well-behaved agent and waits for its answer.
+    /// Starts the well-behaved agent and waits for its answer.
     #[track_caller]
     pub fn answered(&self, prompt: &str) -> String {
         let id = self.ask(prompt);
@@ -122,7 +122,7 @@ impl World {
         assert_eq!(outcome.code, Some(0), "{outcome}");
     }
 
-    /// Returns what is to be told to the session, and closes it.
+    /// Takes the notifications of the session and acknowledges them.
     pub fn notices(&self) -> Vec<Value> {
         let outcome = self.mw(&["notices", "--session", SESSION, "--json"]);
         let reply = outcome.json();
@@ -130,7 +130,7 @@ impl World {
         list.unwrap_or_else(|| panic!("{outcome}")).clone()
     }
 
-    /// Waits until an agent shows this of what it does.
+    /// Waits until the activity of an agent satisfies a condition.
     #[track_caller]
     pub fn until_activity(&self, id: &str, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
         wait_until(SOON, what, || {
@@ -139,7 +139,7 @@ impl World {
         })
     }
 
-    /// A host that speaks a dialect to `mw mcp`.
+    /// Starts an MCP host with a dialect.
     pub fn host(&self, dialect: &str) -> Host {
         Host::of(self.home.command(["mcp", "--dialect", dialect]).session(SESSION))
     }
@@ -154,7 +154,7 @@ impl World {
     }
 }
 
-/// The agents, each with what is wrong with it.
+/// The agents, each with its misbehaviour.
 const FLAWS: [(&str, &str); 9] = [
     ("like-gemini", "gemini"),
     ("good", "--good"),

@@ -4,13 +4,12 @@ use std::cmp::Reverse;
 
 use meanwhile::Error;
 
-use super::outcome::Failure;
 use crate::text::{count, error_text};
 
-/// Counts outcomes.
+/// Counts the outcomes of an action on several tasks.
 #[derive(Default)]
 pub(super) struct Tally {
-    /// Outcomes and their numbers.
+    /// Outcomes with their counts.
     outcomes: Vec<(&'static str, usize)>,
     notes: Vec<String>,
 }
@@ -30,18 +29,13 @@ impl Tally {
         self.notes.push(text);
     }
 
-    /// Counts a failure, and keeps its reason.
-    pub(super) fn failed(&mut self, failure: &Failure) {
-        self.not_done(&failure.id, &failure.error);
-    }
-
-    /// The same of a task by its name.
-    pub(super) fn not_done(&mut self, id: &str, error: &Error) {
+    /// Counts a failure with its reason.
+    pub(super) fn failed(&mut self, id: &str, error: &Error) {
         self.note("not done", format!("{id}: {}", error_text(error)));
     }
 
-    /// Returns the lines to be said: of a single task what is known of it, else the numbers first, the largest
-    /// before all.
+    /// Returns the lines to show. For a single task, these are its details. For several tasks, the counts come first,
+    /// in descending order.
     pub(super) fn lines(mut self) -> Vec<String> {
         self.outcomes.sort_by_key(|(_, count)| Reverse(*count));
         let total = self.outcomes.iter().map(|(_, count)| count).sum::<usize>();
@@ -66,18 +60,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn outcomes_are_counted_and_what_failed_is_told() {
+    fn outcomes_are_counted_and_failures_are_listed() {
         let mut tally = Tally::default();
         ["completed", "cancelled", "cancelled"].into_iter().for_each(|word| tally.add(word));
-        let error = Error::NotFound("bash-2".to_owned());
-        tally.failed(&Failure { id: "bash-2".to_owned(), error });
+        tally.failed("bash-2", &Error::NotFound("bash-2".to_owned()));
         let lines = tally.lines();
         assert_eq!(lines[0], "4 tasks: 2 cancelled, 1 completed, 1 not done");
         assert!(lines[1].starts_with("bash-2: "), "{lines:?}");
     }
 
     #[test]
-    fn of_a_single_task_it_is_said_what_is_known() {
+    fn a_single_task_is_described_by_its_details() {
         let mut tally = Tally::default();
         tally.note("running again", "bash-1 runs again, run 2".to_owned());
         assert_eq!(tally.lines(), ["bash-1 runs again, run 2"]);

@@ -1,48 +1,50 @@
 //! The actions that a screen can request.
 
+use meanwhile::Result;
 use meanwhile::model::approval::{Answer, Remember};
 use serde::{Deserialize, Serialize};
 
+use crate::desk::Desk;
 use crate::query::Query;
 
-/// An action of a screen.
+/// An action that a screen requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TaskAction {
-    /// End tasks.
+    /// Kill these tasks.
     Kill(Vec<String>, Force),
-    /// Run them again.
+    /// Restart these tasks.
     Restart(Vec<String>),
-    /// Type a line into it.
+    /// Send a line of input to this task.
     Input(String, String),
-    /// Answer a proposal.
+    /// Answer the approval request with this id.
     Answer(String, Reply),
-    /// Remove tasks that have ended.
+    /// Remove ended tasks.
     Clear(Removal),
 }
 
-/// How a task is ended.
+/// How a task is killed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Force {
-    /// Asked first.
+    /// Send SIGTERM first, and SIGKILL after a grace period.
     Term,
-    /// At once.
+    /// Send SIGKILL at once.
     Kill,
 }
 
-/// A person's answer to a question.
+/// A person's answer to an approval request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reply {
-    /// Yes, to this.
+    /// Approve this request only.
     Once,
-    /// Yes, and to every further start of exactly this in its session.
+    /// Approve this request, and every further start of exactly the same command in its session.
     Session,
-    /// No.
+    /// Deny the request.
     Deny,
 }
 
 impl Reply {
-    /// Returns the answer as it is recorded.
+    /// Converts the reply to the answer that is recorded.
     #[must_use]
     pub const fn answer(self) -> Answer {
         match self {
@@ -53,11 +55,28 @@ impl Reply {
     }
 }
 
-/// What is removed.
+/// The tasks to remove.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Removal {
-    /// These.
+    /// Remove the tasks with these ids.
     These(Vec<String>),
-    /// All that have ended and fit.
+    /// Remove all ended tasks that match this query.
     Ended(Query),
+}
+
+impl Desk {
+    /// Performs an action and describes its result, the most important line first. A kill blocks until the task has
+    /// ended.
+    ///
+    /// # Errors
+    /// Fails if nothing was done.
+    pub fn act(&self, action: &TaskAction) -> Result<Vec<String>> {
+        match action {
+            TaskAction::Kill(ids, force) => self.kill(ids, *force),
+            TaskAction::Restart(ids) => self.restart(ids),
+            TaskAction::Input(id, text) => self.input(id, text).map(|line| vec![line]),
+            TaskAction::Answer(id, reply) => self.answer(id, *reply).map(|line| vec![line]),
+            TaskAction::Clear(removal) => self.clear(removal),
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! The interface between the screen of a chat and the process behind it.
+//! The interface between the chat screen and the process behind it.
 //!
 //! ```text
 //! screen ──ChatOrder──▶ host of the session ──▶ agent
@@ -6,7 +6,7 @@
 //!                          └──Entry──▶ transcript
 //! ```
 //!
-//! Everything that is shown of the conversation is an [`Entry`], both live and after a restart.
+//! Every visible part of the conversation is an [`Entry`], both live and after a restart.
 
 mod protocol;
 mod tasks;

@@ -1,42 +1,42 @@
-//! The messages between the screen of a chat and the process behind it, and the entries that are kept.
+//! The messages between the chat screen and the process behind it, and the entries of the transcript.
 
 use crate::action::Reply;
 use meanwhile::model::{Notice, Status, Timestamp};
 use serde::{Deserialize, Serialize};
 
-/// An entry of a conversation, in display order.
+/// An entry of a conversation. Entries are stored in display order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "entry", rename_all = "snake_case")]
 pub enum Entry {
     /// The chat was opened, with this agent and directory.
     Opened {
-        /// The agent.
+        /// The name of the agent.
         agent: String,
-        /// Its working directory.
+        /// The working directory of the agent.
         cwd: String,
     },
     /// The agent has started.
     Joined {
-        /// Its own name and version.
+        /// The name and version that the agent reports.
         info: Option<String>,
-        /// Its id of the conversation.
+        /// The agent's id of the conversation.
         session: String,
-        /// Whether it can load the conversation again.
+        /// Whether the agent can load the conversation again.
         can_load: bool,
     },
-    /// A message of the person to the agent.
+    /// A message of the user to the agent.
     User {
         /// The text.
         text: String,
     },
     /// A slash command.
     Command {
-        /// The text, with its slash.
+        /// The text with its slash.
         text: String,
     },
     /// The output of a slash command.
     Printed {
-        /// The answer.
+        /// The text of the output.
         text: String,
     },
     /// More text of the agent.
@@ -53,7 +53,7 @@ pub enum Entry {
     Tool(ToolNews),
     /// A new or changed plan.
     Plan {
-        /// Its steps with their states.
+        /// The steps with their states.
         steps: Vec<(String, String)>,
     },
     /// A notification about a task of the session.
@@ -63,16 +63,16 @@ pub enum Entry {
     },
     /// These notifications were sent to the agent at the start of this turn.
     Told {
-        /// Their numbers.
+        /// The numbers of the notifications.
         numbers: Vec<i64>,
     },
     /// These notifications did not reach the agent, because it had exited or refused the turn. The next turn sends them
     /// again.
     NotHeard {
-        /// Their numbers.
+        /// The numbers of the notifications.
         numbers: Vec<i64>,
     },
-    /// A message that could not be sent yet.
+    /// A message of the user that could not be sent yet.
     Waits {
         /// The text.
         text: String,
@@ -91,7 +91,7 @@ pub enum Entry {
     },
     /// The turn has ended.
     TurnEnded {
-        /// Why it ended early, if it did.
+        /// The reason, if the turn ended early.
         early: Option<String>,
     },
     /// A note about the chat itself.
@@ -101,18 +101,18 @@ pub enum Entry {
     },
 }
 
-/// An update of a tool call; absent fields are unchanged.
+/// An update of a tool call. Absent fields are unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolNews {
-    /// Which call.
+    /// The id of the call.
     pub id: String,
-    /// Its title.
+    /// The new title.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Its state.
+    /// The new state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<ToolState>,
-    /// Its content; replaces the earlier content.
+    /// The new content. It replaces the earlier content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Vec<ToolContent>>,
 }
@@ -121,13 +121,13 @@ pub struct ToolNews {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolState {
-    /// It waits, perhaps for approval.
+    /// The call waits to run, possibly for approval.
     Pending,
-    /// It is running.
+    /// The call is running.
     Running,
-    /// It has completed.
+    /// The call has completed.
     Done,
-    /// It failed or was refused.
+    /// The call failed or was refused.
     Failed,
 }
 
@@ -144,31 +144,32 @@ pub enum ToolContent {
     Diff {
         /// The path of the file.
         path: String,
-        /// Its old content.
+        /// The old content of the file.
         old: String,
-        /// Its new content.
+        /// The new content of the file.
         new: String,
     },
 }
 
-/// The messages to the screen.
+/// A message to the chat screen.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ChatNews {
-    /// The conversation continues.
+    /// A new entry of the conversation.
     Entry(Entry),
-    /// The live tasks of the session.
+    /// The live tasks of the session have changed. This is the new list.
     Tasks(Vec<ChatTask>),
-    /// A new approval request.
+    /// An approval request was added.
     Asked(ChatQuestion),
-    /// The request with this id is closed.
+    /// The approval request with this id is closed.
     Settled(String),
-    /// The state of the agent.
+    /// The state of the agent has changed.
     Agent(AgentState),
-    /// Messages that the agent has not received yet.
+    /// The messages that the agent has not received yet.
     Waiting(Vec<String>),
-    /// The tasks that would end with the chat, for the quit dialog; or why they cannot be listed.
+    /// The tasks that would end with the chat, or the reason why they cannot be listed. This answers
+    /// [`ChatOrder::Leave`].
     Leaving(Result<Vec<ChatTask>, String>),
-    /// The earlier conversation is complete; further entries are new.
+    /// The earlier conversation is complete. Further entries are new.
     Replayed,
     /// An error that belongs to no entry, with a hint.
     Failed(String),
@@ -177,41 +178,41 @@ pub enum ChatNews {
 /// The state of the agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AgentState {
-    /// It is being started.
+    /// The agent is being started.
     Starting,
-    /// It waits for a message.
+    /// The agent waits for a message.
     Idle,
     /// A turn is running.
     Busy,
-    /// It is not running.
+    /// The agent is not running.
     Gone,
 }
 
-/// A live task, for the list of the screen.
+/// A live task in the list of the chat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChatTask {
-    /// Its id.
+    /// The id of the task.
     pub id: String,
-    /// The agent's handle for it: `bash_1`.
+    /// The agent's handle for the task, such as `bash_1`.
     pub handle: String,
-    /// Its description or command.
+    /// The description or the command of the task.
     pub what: String,
-    /// Its state.
+    /// The state of the task.
     pub status: Status,
-    /// Since when it runs.
+    /// The start time of the current run.
     pub since: Option<Timestamp>,
-    /// Its log.
+    /// The path of the log.
     pub log: String,
-    /// Whether a call of the agent waits for its end.
+    /// Whether a call of the agent waits for the end of the task.
     pub awaited: bool,
 }
 
-/// An approval request.
+/// An approval request in the chat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChatQuestion {
-    /// Its id.
+    /// The id of the request.
     pub id: String,
-    /// A short form.
+    /// A short description of the request.
     pub what: String,
     /// The full text: the exact command and its effects.
     pub lines: Vec<String>,
@@ -219,18 +220,18 @@ pub struct ChatQuestion {
     pub for_session: bool,
 }
 
-/// The requests of the screen.
+/// A request of the chat screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChatOrder {
     /// Send this message to the agent, or run it as a slash command.
     Say(String),
-    /// End the turn and its foreground command; background tasks keep running.
+    /// Cancel the turn and its foreground command. Background tasks keep running.
     Stop,
-    /// End this task and everything it started.
+    /// Kill this task and all its processes.
     Kill(String),
     /// Move the agent's foreground commands to the background.
     MoveToBackground,
-    /// The answer to a request.
+    /// Answer the approval request with this id.
     Answer(String, Reply),
     /// List the tasks that would end with the chat.
     Leave,

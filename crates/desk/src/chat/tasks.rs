@@ -1,4 +1,4 @@
-//! The tasks and approval requests of a session, as a chat shows them.
+//! The tasks and approval requests of a session in the form that a chat shows.
 
 use meanwhile::model::approval::Proposal;
 use meanwhile::model::first_chars;
@@ -7,22 +7,8 @@ use meanwhile::{Filter, Result, Task};
 use super::protocol::{ChatQuestion, ChatTask};
 use crate::desk::Desk;
 
-/// How many tasks are looked at.
-const MOST: u32 = 200;
-
-impl ChatTask {
-    fn of(task: &Task, handle: String, log: String, awaited: bool) -> Self {
-        Self {
-            id: task.id.to_string(),
-            handle,
-            what: task.description.clone().unwrap_or_else(|| task.command.clone()),
-            status: task.status,
-            since: task.started_at,
-            log,
-            awaited,
-        }
-    }
-}
+/// The maximum number of listed tasks.
+const MAX_TASKS: u32 = 200;
 
 impl ChatQuestion {
     /// Converts an approval request for the screen.
@@ -35,25 +21,29 @@ impl ChatQuestion {
 }
 
 impl Desk {
-    /// Returns the live tasks of a session, with those that a call of its agent waits for. `handle` says what the chat
-    /// calls a task.
+    /// Returns the live tasks of a session, and whether a call of its agent waits for them. `handle` returns the name
+    /// of a task in the chat.
     ///
     /// # Errors
-    /// When the home cannot be read.
+    /// Fails if the home directory cannot be read.
     pub fn chat_tasks(&self, handle: impl Fn(Task) -> String) -> Result<Vec<ChatTask>> {
         self.with(|runtime| {
             let awaited = match &self.access().session {
                 Some(session) => runtime.notifications().awaited(session)?,
                 None => Vec::new(),
             };
-            let page = runtime.tasks().list(&Filter { limit: MOST, ..Filter::new(self.scope()) })?;
+            let page = runtime.tasks().list(&Filter { limit: MAX_TASKS, ..Filter::new(self.scope()) })?;
             let live = page.tasks.iter().filter(|task| !task.status.is_terminal());
-            let is_awaited = |task: &Task| {
-                awaited.contains(&task.id) && !runtime.notifications().is_moved_to_background(&task.id)
-            };
-            let row = |task: &Task| {
-                let log = runtime.reader().name_log(task).to_string_lossy().into_owned();
-                ChatTask::of(task, handle(task.clone()), log, is_awaited(task))
+            let is_awaited =
+                |task: &Task| awaited.contains(&task.id) && !runtime.live().is_moved_to_background(&task.id);
+            let row = |task: &Task| ChatTask {
+                id: task.id.to_string(),
+                handle: handle(task.clone()),
+                what: task.description.clone().unwrap_or_else(|| task.command.clone()),
+                status: task.status,
+                since: task.started_at,
+                log: runtime.reader().name_log(task).to_string_lossy().into_owned(),
+                awaited: is_awaited(task),
             };
             Ok(live.map(row).collect())
         })

@@ -7,41 +7,41 @@ use meanwhile::{Result, Task};
 use crate::desk::Desk;
 use crate::rows::{Fact, facts, news_facts, what};
 
-/// Runs of one task that a timeline shows.
-const MOST_RUNS: u32 = 50;
+/// The maximum number of runs of a task in a timeline.
+const MAX_RUNS: u32 = 50;
 
-/// One task in a timeline.
+/// A task in a timeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lane {
-    /// The task.
+    /// The id of the task.
     pub id: String,
-    /// Its description or command.
+    /// The description or the command of the task.
     pub what: String,
-    /// Its state.
+    /// The state of the task.
     pub status: Status,
-    /// Its runs, oldest first.
+    /// The runs of the task, oldest first.
     pub runs: Vec<Run>,
 }
 
 impl Desk {
-    /// Returns the facts about a task, the most important first.
+    /// Returns the details of a task, the most important first.
     ///
     /// # Errors
-    /// When there is none, or the home cannot be read.
+    /// Fails if there is no such task, or the home directory cannot be read.
     pub fn facts(&self, id: &str) -> Result<Vec<Fact>> {
         self.with(|runtime| {
             let mut task = runtime.tasks().task(id, &self.scope())?;
             runtime.live().add_ports(&mut task);
             let mut known = facts(&task);
-            known.extend(news_facts(&runtime.notifications().news_of(id, &self.scope())?));
+            known.extend(news_facts(&runtime.notifications().notices_of(id, &self.scope())?));
             Ok(known)
         })
     }
 
-    /// Returns the runs of some tasks, except removed ones.
+    /// Returns the runs of some tasks. Removed tasks are left out.
     ///
     /// # Errors
-    /// When the home cannot be opened.
+    /// Fails if the home directory cannot be opened.
     pub fn lanes(&self, ids: &[String]) -> Result<Vec<Lane>> {
         self.with(|runtime| {
             let tasks = ids.iter().filter_map(|id| runtime.tasks().task(id, &self.scope()).ok());
@@ -49,26 +49,26 @@ impl Desk {
                 id: task.id.to_string(),
                 what: what(&task),
                 status: task.status,
-                runs: runtime.reader().runs(&task, MOST_RUNS),
+                runs: runtime.reader().runs(&task, MAX_RUNS),
             };
             Ok(tasks.map(lane).collect())
         })
     }
 
-    /// Returns the sessions that may be seen.
+    /// Returns the visible sessions.
     ///
     /// # Errors
-    /// When the home cannot be read.
+    /// Fails if the home directory cannot be read.
     pub fn sessions(&self) -> Result<Vec<SessionInfo>> {
         let mut sessions = self.with(|runtime| runtime.sessions().list())?;
         sessions.retain(|session| self.access().session.as_ref().is_none_or(|own| *own == session.id));
         Ok(sessions)
     }
 
-    /// Returns whether a task takes input.
+    /// Returns whether a task accepts input.
     ///
     /// # Errors
-    /// When there is none, or the home cannot be read.
+    /// Fails if there is no such task, or the home directory cannot be read.
     pub fn takes_input(&self, id: &str) -> Result<bool> {
         self.with(|runtime| {
             let task = runtime.lookup().resolve(id, &self.scope())?;

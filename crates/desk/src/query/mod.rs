@@ -14,4 +14,4 @@ mod window;
 pub use detail::Lane;
 pub(crate) use question::filter;
 pub use question::{Query, Sort, States, by_state};
-pub use window::{Listing, Look, Stretch, Window};
+pub use window::{Listing, Stretch, Window};

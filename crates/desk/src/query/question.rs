@@ -4,25 +4,25 @@ use meanwhile::engine::{Clock, SystemClock};
 use meanwhile::model::{Status, Timestamp};
 use meanwhile::{Filter, Order, Scope};
 
-/// Which tasks to list, and in which order.
+/// Selects and orders the tasks of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
-    /// Of this session.
+    /// If set, only tasks of this session are listed.
     pub session: Option<String>,
-    /// Of this batch.
+    /// If set, only tasks of this batch are listed.
     pub batch: Option<String>,
-    /// In these states.
+    /// Only tasks in these states are listed.
     pub states: States,
-    /// With this text.
+    /// Only tasks that contain this text are listed.
     pub text: String,
-    /// In this order.
+    /// The order of the tasks.
     pub sort: Sort,
-    /// Whether the last of that order come first.
+    /// Whether the order is reversed.
     pub is_reversed: bool,
 }
 
 impl Query {
-    /// Returns whether anything is left out.
+    /// Returns whether the query has a filter.
     #[must_use]
     pub fn leaves_out(&self) -> bool {
         self.session.is_some() || self.batch.is_some() || self.states != States::Any || !self.text.is_empty()
@@ -47,33 +47,33 @@ impl Query {
     }
 }
 
-/// Which states to list.
+/// A filter by state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum States {
-    /// All.
+    /// All tasks.
     #[default]
     Any,
-    /// Those of tasks that are not over.
+    /// Tasks that have not ended.
     Live,
     /// Tasks in this state.
     Only(Status),
 }
 
-/// The order of the list. Live tasks always come first.
+/// The order of a list. Live tasks always come first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sort {
-    /// Running, queued, recently failed, then all others.
+    /// Running tasks first, then queued ones, then recently failed ones, then all others.
     #[default]
     State,
-    /// Newest first.
+    /// Newest tasks first.
     Newest,
-    /// What took longest first.
+    /// Tasks with the longest duration first.
     Longest,
-    /// By name.
+    /// Alphabetical by name.
     Name,
-    /// What uses the processors most first.
+    /// Tasks with the highest CPU usage first.
     Cpu,
-    /// What uses most memory first.
+    /// Tasks with the highest memory usage first.
     Memory,
 }
 
@@ -83,16 +83,16 @@ impl Sort {
         [Self::State, Self::Newest, Self::Longest, Self::Name, Self::Cpu, Self::Memory];
 }
 
-/// How long a failed task is listed before other ended tasks.
+/// The time for which a failed task is listed before other ended tasks.
 const LATELY_US: i64 = 3_600_000_000;
 
-/// Returns the order in which people are shown tasks.
+/// Returns the default order of task lists for people.
 #[must_use]
 pub const fn by_state(now: Timestamp) -> Order {
     Order::ByState { failed_since: Timestamp::from_micros(now.as_micros().saturating_sub(LATELY_US)) }
 }
 
-/// Returns what the library is asked for.
+/// Converts the query to a filter of the library.
 pub(crate) fn filter(query: &Query, scope: &Scope) -> Filter {
     let scope = match (scope, &query.session) {
         (Scope::All, Some(session)) => Scope::Session(session.clone()),

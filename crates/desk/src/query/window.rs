@@ -11,35 +11,26 @@ use crate::desk::Desk;
 use crate::rows::TaskRow;
 use crate::sample::{Round, Sample};
 
-/// How many rows are sorted by usage; further rows keep their order.
+/// The maximum number of rows that are sorted by usage. Further rows keep their order.
 const SORTED: usize = 300;
 
 /// The rows to list, and whether to measure their usage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stretch {
-    /// First row.
+    /// The index of the first row.
     pub start: usize,
-    /// How many.
+    /// The number of rows.
     pub count: usize,
     /// If this task has moved, the rows around it are listed instead.
     pub keep: Option<String>,
-    /// Whether their usage is measured again.
-    pub look: Look,
+    /// The indices of the rows on screen, if their usage is to be measured again.
+    pub measure: Option<Range<usize>>,
 }
 
-/// Whether the usage of tasks is measured.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Look {
-    /// Use known samples.
-    Known,
-    /// Measure the rows with these indexes, which are on screen.
-    Fresh(Range<usize>),
-}
-
-/// A part of a list.
+/// A loaded part of a list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Window {
-    /// The query.
+    /// The query of the list.
     pub query: Query,
     /// The index of the first row in the whole list.
     pub start: usize,
@@ -47,15 +38,15 @@ pub struct Window {
     pub rows: Vec<TaskRow>,
     /// The total number of rows.
     pub total: usize,
-    /// How many of them are live.
+    /// The number of live tasks among them.
     pub live: usize,
     /// The task that must stay visible, if it does not match the query.
     pub unlisted: Option<Box<TaskRow>>,
-    /// When it was read.
+    /// The time of the query.
     pub at: Timestamp,
 }
 
-/// A part of a list, and the tasks to measure.
+/// A loaded part of a list, and the tasks to measure.
 pub struct Listing {
     /// The rows.
     pub window: Window,
@@ -66,7 +57,7 @@ pub struct Listing {
 /// The index of the first row, the rows, and a task that is not listed.
 type Around = (usize, Page, Option<Box<TaskRow>>);
 
-/// Returns whether rows must be sorted here, because the database does not know the usage of tasks.
+/// Returns whether rows are sorted here instead of in the database, which does not contain the usage of tasks.
 const fn is_by_use(query: &Query, start: usize) -> bool {
     matches!(query.sort, Sort::Cpu | Sort::Memory) && start < SORTED
 }
@@ -75,7 +66,7 @@ impl Desk {
     /// Lists the requested rows, or those around the task that must stay visible.
     ///
     /// # Errors
-    /// When the home cannot be read.
+    /// Fails if the home directory cannot be read.
     pub fn list(&self, query: Query, stretch: &Stretch) -> Result<Listing> {
         self.with(|runtime| self.list_with(runtime, query, stretch))
     }
@@ -94,21 +85,17 @@ impl Desk {
         if by_use {
             sort_by_use(&mut rows, &query);
         }
-        let round = match &stretch.look {
-            Look::Known => None,
-            Look::Fresh(places) => {
-                let alive = rows.iter().filter(|row| row.alive).map(|row| row.id.clone()).collect();
-                let looked_at = page.tasks.iter().enumerate();
-                let looked_at = looked_at.filter(|(at, _)| by_use || places.contains(&(start + at)));
-                Some(Round { tasks: looked_at.map(|(_, task)| task.clone()).collect(), alive })
-            }
-        };
+        let round = stretch.measure.as_ref().map(|places| {
+            let alive = rows.iter().filter(|row| row.alive).map(|row| row.id.clone()).collect();
+            let measured = page.tasks.iter().zip(start..).filter(|(_, at)| by_use || places.contains(at));
+            Round { tasks: measured.map(|(task, _)| task.clone()).collect(), alive }
+        });
         let (total, live) = (page.total as usize, page.live as usize);
         let window = Window { query, start, rows, total, live, unlisted, at: SystemClock.now() };
         Ok(Listing { window, round })
     }
 
-    /// Returns the index of the first row, how many were requested, and the rows.
+    /// Returns the index of the first row, the number of requested rows, and the rows.
     fn page(
         &self,
         runtime: &Runtime,

@@ -1,22 +1,22 @@
-//! All facts about a task, line by line.
+//! The details of a task, one per line.
 
 use meanwhile::Task;
-use meanwhile::engine::{TaskNews, Told};
+use meanwhile::engine::{DeliveryState, TaskNotice};
 use meanwhile::model::{Progress, Status};
 
 use super::state::{state_words, waits};
 use crate::text::{bytes, duration};
 
-/// One thing that is known about a task.
+/// A detail of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {
-    /// What it is about.
+    /// The name of the detail.
     pub name: &'static str,
     /// The value.
     pub value: String,
 }
 
-/// Returns the facts about a task, the most important first.
+/// Returns the details of a task, the most important first.
 #[must_use]
 pub fn facts(task: &Task) -> Vec<Fact> {
     let mut facts = vec![
@@ -75,14 +75,14 @@ fn waiting_for(task: &Task) -> Option<String> {
     })
 }
 
-/// Describes which notifications the owner has.
+/// Describes which notifications were delivered to the owner.
 #[must_use]
-pub fn news_facts(news: &[TaskNews]) -> Vec<Fact> {
-    let words = |news: &TaskNews| {
-        let told = match news.told {
-            Told::Waiting => "not delivered to its owner yet",
-            Told::HandedOver => "delivered to its owner, not acknowledged yet",
-            Told::Known => "acknowledged by its owner",
+pub fn news_facts(news: &[TaskNotice]) -> Vec<Fact> {
+    let words = |news: &TaskNotice| {
+        let told = match news.state {
+            DeliveryState::Waiting => "not delivered to its owner yet",
+            DeliveryState::HandedOver => "delivered to its owner, not acknowledged yet",
+            DeliveryState::Known => "acknowledged by its owner",
         };
         format!("run {} {}: {told}", news.run, news.kind)
     };

@@ -1,4 +1,4 @@
-//! Tasks in words, for lists, pages and replies.
+//! Describes tasks in words, for lists, pages and replies.
 //!
 //! ```text
 //! Task ─▶ state_words, sign, waits ─▶ TaskRow      one line of a list

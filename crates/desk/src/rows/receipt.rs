@@ -1,24 +1,24 @@
-//! The receipt of a kill in words.
+//! Describes the receipt of a kill in words.
 
 use meanwhile::model::wire::KillReceipt;
 use meanwhile::model::{Status, TaskKind};
 
 use crate::text::count;
 
-/// What a kill has ended.
+/// The target that a kill has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// Nothing: it had ended, or continues.
+    /// Nothing, because the task had already ended or still runs.
     Nothing,
-    /// The task.
+    /// The task itself.
     Task,
-    /// An agent that had answered and was kept for a follow-up.
+    /// An idle agent that was kept for a follow-up.
     IdleAgent,
-    /// Processes that a task had left behind when it ended.
+    /// Processes that were still running after their task had ended.
     Remains,
 }
 
-/// Tells what the kill behind a receipt has ended.
+/// Returns what a kill has ended.
 #[must_use]
 pub fn ended_by(receipt: &KillReceipt) -> Ended {
     match receipt.status {
@@ -29,7 +29,7 @@ pub fn ended_by(receipt: &KillReceipt) -> Ended {
     }
 }
 
-/// Returns the lines of a receipt: what was done, and the processes that are still alive.
+/// Returns the lines of a receipt: the result of the kill, and the processes that are still alive.
 #[must_use]
 pub fn receipt_lines(receipt: &KillReceipt, name: Option<&str>) -> Vec<String> {
     let signals: Vec<_> = receipt.signals.iter().map(|sent| sent.signal.as_str()).collect();

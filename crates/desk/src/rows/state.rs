@@ -1,15 +1,15 @@
-//! The state of a task in words and signs.
+//! Describes the state of a task in words and signs.
 
 use meanwhile::Task;
 use meanwhile::model::{Status, Timestamp};
 
-/// Returns when a task last began or ended, or was asked for.
+/// Returns the time at which a task last ended or started. For a queued task this is the time of its request.
 #[must_use]
 pub fn last_change(task: &Task) -> Timestamp {
     task.ended_at.or(task.started_at).unwrap_or(task.created_at)
 }
 
-/// Returns what a task is: name and command, else its description, else its command.
+/// Returns a label for a task: its name and command, else its description, else its command.
 #[must_use]
 pub fn what(task: &Task) -> String {
     match (&task.name, &task.description) {
@@ -22,7 +22,7 @@ pub fn what(task: &Task) -> String {
 /// The sign of a task that waits for a person.
 pub(super) const WAITS: &str = "!";
 
-/// Returns what a running task waits for, if a person must act before it continues.
+/// Returns what a running task waits for, if it needs a person to continue.
 #[must_use]
 pub fn waits(task: &Task) -> Option<&'static str> {
     let asks = task.agent.as_ref().is_some_and(|agent| agent.activity.waiting.is_some());
@@ -39,7 +39,7 @@ pub fn sign(task: &Task) -> &'static str {
     if waits(task).is_some() { WAITS } else { icon(task.status) }
 }
 
-/// Returns a sign for a state.
+/// Returns the sign for a state.
 #[must_use]
 pub const fn icon(status: Status) -> &'static str {
     match status {
@@ -54,7 +54,7 @@ pub const fn icon(status: Status) -> &'static str {
     }
 }
 
-/// Returns the state with what matters about it.
+/// Returns the state with its most important details.
 #[must_use]
 pub fn state_words(task: &Task) -> String {
     let percent = task.progress.as_ref().and_then(|progress| progress.percent);

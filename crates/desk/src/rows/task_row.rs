@@ -6,53 +6,51 @@ use meanwhile::model::{Status, TaskState, Timestamp};
 use super::state::{WAITS, icon, state_words, waits, what};
 use crate::sample::Sample;
 
-/// What a list shows of a task.
+/// The properties of a task in a list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TaskRow {
-    /// The id.
+    /// The id of the task.
     pub id: String,
-    /// The state.
+    /// The state of the task.
     pub status: Status,
-    /// The state with what matters about it.
+    /// The state in words, with its most important details.
     pub state: String,
-    /// What it is: name, description or command.
+    /// The label of the task: name, description or command.
     pub what: String,
-    /// What it waits for: input or permission.
+    /// What the task needs from a person: input or permission.
     pub waits: Option<&'static str>,
-    /// Its owner.
+    /// The session that owns the task.
     pub session: String,
-    /// The batch it belongs to.
+    /// The batch of the task.
     pub batch: Option<String>,
-    /// The present or last run.
+    /// The number of the current or last run.
     pub run: u32,
-    /// Whether its first process lives, or children that outlived it do.
+    /// Whether the task runs, or has left processes behind that do.
     pub alive: bool,
-    /// How many children outlived it and live.
+    /// The number of live processes that the task has left behind.
     pub survivors: u32,
-    /// When the present or last run began.
+    /// The start time of the current or last run.
     pub started_at: Option<Timestamp>,
-    /// When it ended.
-    pub ended_at: Option<Timestamp>,
-    /// How long it took, or has taken so far.
+    /// The duration of the current or last run so far.
     pub duration_ms: Option<u64>,
-    /// How far it has come, in percent.
+    /// The progress in percent.
     pub percent: Option<f64>,
-    /// The code it exited with.
+    /// The exit code of the last run.
     pub exit_code: Option<i32>,
-    /// The log.
+    /// The path of the log.
     pub output_path: String,
-    /// The last sample of its process tree.
+    /// The last sample of the process tree.
     pub sample: Sample,
 }
 
 impl TaskRow {
-    /// Returns the sign for its state.
+    /// Returns the sign for the state.
     #[must_use]
     pub fn icon(&self) -> &'static str {
         if self.waits.is_some() { WAITS } else { icon(self.status) }
     }
 
-    /// Makes the row of a task.
+    /// Creates the row of a task.
     #[must_use]
     pub fn of(task: &Task, sample: Sample) -> Self {
         let alive = match &task.state {
@@ -73,7 +71,6 @@ impl TaskRow {
             alive,
             survivors: task.survivors,
             started_at: task.started_at,
-            ended_at: task.ended_at,
             duration_ms: task.duration_ms,
             percent: task.progress.as_ref().and_then(|progress| progress.percent),
             exit_code: task.exit_code,

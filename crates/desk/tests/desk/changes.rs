@@ -10,7 +10,7 @@ use mw_testkit::SOON;
 use crate::place::Place;
 
 #[test]
-fn what_starts_ends_and_is_removed_is_told_until_nobody_listens() {
+fn starts_ends_and_removals_are_reported_until_the_watch_is_stopped() {
     let place = Place::new();
     let (sender, changes) = mpsc::channel();
     let desk = place.desk.clone();
@@ -26,7 +26,7 @@ fn what_starts_ends_and_is_removed_is_told_until_nobody_listens() {
     assert_eq!(next(), Change::Tasks);
     while changes.try_recv().is_ok() {}
     let cleared = place.desk.clear(&Removal::These(vec![task])).unwrap();
-    assert_eq!(cleared.removed.len(), 1);
+    assert_eq!(cleared, ["1 task removed"]);
     assert_eq!(next(), Change::Tasks, "a removal is told, too");
 
     drop(changes);

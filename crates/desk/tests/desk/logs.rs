@@ -52,7 +52,7 @@ fn a_log_is_followed_until_its_task_ends() {
 }
 
 #[test]
-fn of_a_task_that_has_printed_nothing_one_empty_stretch_is_read() {
+fn a_log_without_output_is_read_as_one_empty_chunk() {
     let place = Place::new();
     let task = place.ended("true");
     let mut log = place.desk.follow_log(log_of(&task)).unwrap();
@@ -62,7 +62,7 @@ fn of_a_task_that_has_printed_nothing_one_empty_stretch_is_read() {
 }
 
 #[test]
-fn a_long_log_is_read_from_its_end_backward_and_forward_without_a_gap() {
+fn a_long_log_is_read_backward_and_forward_without_a_gap() {
     const LAST: u64 = 150_000;
     let place = Place::new();
     let task = place.ended(&numbers(LAST));
@@ -90,7 +90,7 @@ fn a_long_log_is_read_from_its_end_backward_and_forward_without_a_gap() {
 }
 
 #[test]
-fn a_follower_that_is_far_behind_says_how_much_it_skips() {
+fn a_follower_that_is_far_behind_reports_the_skipped_bytes() {
     const LAST: u64 = 600_000;
     let place = Place::new();
     let task = place.home.start(&format!("echo begun; {}; {}", gate("gate"), numbers(LAST)));

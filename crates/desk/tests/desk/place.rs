@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use meanwhile::model::RawText;
 use meanwhile::{Programs, Settings};
-use mw_desk::query::{Look, Query, Stretch, Window};
+use mw_desk::query::{Query, Stretch, Window};
 use mw_desk::{Access, Desk};
 use mw_testkit::Home;
 
 pub struct Place {
     pub desk: Desk,
-    // Dropped last: what still runs ends with it.
+    // Dropped last: running tasks are killed with it.
     pub home: Home,
 }
 
@@ -22,19 +22,19 @@ impl Place {
         Self { desk, home }
     }
 
-    /// Lists these rows without a look at what they use.
+    /// Lists these rows without sampling their usage.
     pub fn list(&self, query: &Query, start: usize, count: usize) -> Window {
-        let stretch = Stretch { start, count, keep: None, look: Look::Known };
+        let stretch = Stretch { start, count, keep: None, measure: None };
         self.desk.list(query.clone(), &stretch).unwrap().window
     }
 
-    /// The same around a task that is to stay in sight.
+    /// Does the same around an anchor task.
     pub fn list_with(&self, query: &Query, count: usize, keep: &str) -> Window {
-        let stretch = Stretch { start: 0, count, keep: Some(keep.to_owned()), look: Look::Known };
+        let stretch = Stretch { start: 0, count, keep: Some(keep.to_owned()), measure: None };
         self.desk.list(query.clone(), &stretch).unwrap().window
     }
 
-    /// Starts a task that has ended when this returns.
+    /// Starts a task and waits for its end.
     pub fn ended(&self, script: &str) -> String {
         let id = self.home.start(script);
         self.home.ended(&id);
@@ -42,7 +42,7 @@ impl Place {
     }
 }
 
-/// Somebody who may see everything.
+/// A viewer of all tasks.
 pub fn access(home: &Home) -> Access {
     Access {
         settings: Settings::new(home.state().to_owned(), programs(home)),
@@ -65,7 +65,7 @@ fn beside(name: &str) -> PathBuf {
     file
 }
 
-/// Finds the executables; what `mw settle` starts belongs to the home, too.
+/// Finds the executables; processes of `mw settle` belong to the home too.
 fn programs(home: &Home) -> Programs {
     let (state, work) = (home.state().to_str().unwrap().to_owned(), home.work());
     let words = [

@@ -1,7 +1,7 @@
 //! What tasks use, and lists in its order.
 
-use mw_desk::query::{Listing, Look, Query, Sort, Stretch};
-use mw_desk::{FirstLook, Sample};
+use mw_desk::Sample;
+use mw_desk::query::{Listing, Query, Sort, Stretch};
 use mw_testkit::children::{SLEEPER, burn, hold_memory};
 use mw_testkit::{SOON, wait_until};
 
@@ -9,12 +9,12 @@ use crate::place::{Place, ids};
 
 fn listed(place: &Place, sort: Sort, is_reversed: bool) -> Listing {
     let query = Query { sort, is_reversed, ..Query::default() };
-    let stretch = Stretch { start: 0, count: 10, keep: None, look: Look::Fresh(0..10) };
+    let stretch = Stretch { start: 0, count: 10, keep: None, measure: Some(0..10) };
     place.desk.list(query, &stretch).unwrap()
 }
 
 #[test]
-fn tasks_are_sorted_by_what_they_use() {
+fn tasks_are_sorted_by_their_usage() {
     let place = Place::new();
     let over = place.ended("true");
     let busy = place.home.start(&burn(1));
@@ -28,14 +28,14 @@ fn tasks_are_sorted_by_what_they_use() {
         rows.len() >= 3 && rows.iter().all(|row| row.sample == Sample::default()),
         "nobody has looked yet"
     );
-    assert_eq!(place.desk.sample(&first.round.unwrap()).unwrap(), FirstLook::Some);
+    assert!(place.desk.sample(&first.round.unwrap()).unwrap());
     wait_until(SOON, "the busy one is at the top, by its use of a processor", || {
         let listing = listed(&place, Sort::Cpu, false);
         let busiest = listing.window.rows.first()?;
         if busiest.id == busy && busiest.sample.cpu? > 1.0 {
             return Some(());
         }
-        assert_eq!(place.desk.sample(&listing.round?).unwrap(), FirstLook::None);
+        assert!(!place.desk.sample(&listing.round?).unwrap());
         None
     });
     // Nobody has looked since.
@@ -51,14 +51,14 @@ fn tasks_are_sorted_by_what_they_use() {
 }
 
 #[test]
-fn only_those_on_screen_are_looked_at() {
+fn only_tasks_on_screen_are_measured() {
     let place = Place::new();
     let (below, on_screen) = (place.home.start(SLEEPER), place.home.start(SLEEPER));
     let query = Query { sort: Sort::Newest, ..Query::default() };
-    let stretch = Stretch { start: 0, count: 10, keep: None, look: Look::Fresh(0..1) };
+    let stretch = Stretch { start: 0, count: 10, keep: None, measure: Some(0..1) };
     let listing = place.desk.list(query.clone(), &stretch).unwrap();
     assert_eq!(ids(&listing.window), [&on_screen, &below]);
-    assert_eq!(place.desk.sample(&listing.round.unwrap()).unwrap(), FirstLook::Some);
+    assert!(place.desk.sample(&listing.round.unwrap()).unwrap());
     let window = place.list(&query, 0, 10);
     assert!(window.rows[0].sample.memory.is_some());
     assert_eq!(window.rows[1].sample, Sample::default());

@@ -8,7 +8,7 @@ use mw_testkit::children::SLEEPER;
 use crate::place::{Place, access, ids};
 
 #[test]
-fn a_window_is_a_stretch_of_one_whole_list() {
+fn a_window_is_a_part_of_the_whole_list() {
     let place = Place::new();
     let ended: Vec<_> = (0..4).map(|number| place.ended(&format!("exit {number}"))).collect();
     let live = place.home.start(SLEEPER);
@@ -30,7 +30,7 @@ fn a_window_is_a_stretch_of_one_whole_list() {
 }
 
 #[test]
-fn a_window_follows_the_task_that_is_to_stay_in_sight() {
+fn a_window_follows_the_task_that_must_stay_visible() {
     let place = Place::new();
     let failed = place.ended("exit 3");
     let others: Vec<_> = (0..5).map(|_| place.ended("true")).collect();
@@ -51,7 +51,7 @@ fn a_window_follows_the_task_that_is_to_stay_in_sight() {
 }
 
 #[test]
-fn a_session_sees_its_own_tasks_only() {
+fn a_session_sees_only_its_own_tasks() {
     let place = Place::new();
     let own = place.home.command(["start", "--json", "true"]).env("MEANWHILE_SESSION", "own").run();
     let own = own.json()["id"].as_str().unwrap().to_owned();
@@ -69,7 +69,7 @@ fn a_session_sees_its_own_tasks_only() {
 }
 
 #[test]
-fn runs_and_facts_are_of_the_task_that_was_named() {
+fn runs_and_facts_belong_to_the_named_task() {
     let place = Place::new();
     let task = place.home.start_with(&["--stdin"], "exit 4");
     place.home.ended(&task);
@@ -87,7 +87,7 @@ fn runs_and_facts_are_of_the_task_that_was_named() {
 }
 
 #[test]
-fn a_desk_serves_any_thread() {
+fn a_desk_can_be_used_from_any_thread() {
     fn serves<T: Clone + Send + Sync>(_: &T) {}
     let place = Place::new();
     serves(&place.desk);

@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use mw_model::approval::{Answer, ApprovalEvent, ApprovalState, Deed, ProposalId};
+use mw_model::approval::{Answer, ApprovalEvent, ApprovalState, ProposalId, ProposedAction};
 use mw_model::{CommandSpec, RawText, TaskId, Timestamp};
 
-use super::consent::Consent;
 use super::digest::digest_of_request;
 use crate::approval::Approvals;
 use crate::disk::store::ApprovalEntry;
 use crate::error::{Denial, Error, Invalid, Result};
 use crate::redact::Redactor;
+use crate::request::Consent;
 use crate::request::TaskRequest;
 
 impl Approvals<'_> {
@@ -20,7 +20,7 @@ impl Approvals<'_> {
     /// When the database fails.
     pub fn open_approvals(&self, keep: Duration) -> Result<Vec<ApprovalEntry>> {
         self.lapse_approvals(keep)?;
-        Ok(self.base.store()?.open_approvals()?)
+        Ok(self.base.database.store()?.open_approvals()?)
     }
 
     /// Returns the newest approval requests, newest first, in any state. Secrets are hidden, because this is the
@@ -29,18 +29,18 @@ impl Approvals<'_> {
     /// # Errors
     /// When the database fails.
     pub fn approval_history(&self, most: u32) -> Result<Vec<ApprovalEntry>> {
-        let mut entries = self.base.store()?.newest_approvals(most)?;
+        let mut entries = self.base.database.store()?.newest_approvals(most)?;
         for entry in &mut entries {
             let mut known = entry.proposal.secrets.clone();
-            if let Deed::Start { env, .. } = &entry.proposal.deed {
+            if let ProposedAction::Start { env, .. } = &entry.proposal.action {
                 known.extend(env.iter().cloned());
             }
             let redactor = Redactor::new(&self.base.settings.redact, &known);
             if let ApprovalState::Denied { why, .. } = &mut entry.state {
                 *why = redactor.text(why).into_owned();
             }
-            match &mut entry.proposal.deed {
-                Deed::Start { command, steps, env, .. } => {
+            match &mut entry.proposal.action {
+                ProposedAction::Start { command, steps, env, .. } => {
                     *command = hidden(command, &redactor);
                     *steps = redactor.words(steps);
                     for var in env {
@@ -50,7 +50,7 @@ impl Approvals<'_> {
                         var.value = line.strip_prefix(&prefix).unwrap_or_default().into();
                     }
                 }
-                Deed::Other { text } => *text = redactor.text(text).into_owned(),
+                ProposedAction::Other { text } => *text = redactor.text(text).into_owned(),
             }
             entry.proposal.reasons = redactor.words(&entry.proposal.reasons);
             entry.proposal.effects = redactor.words(&entry.proposal.effects);
@@ -68,7 +68,7 @@ impl Approvals<'_> {
         if wanted.len() < LEAST {
             return Err(Error::NoProposal(handle.to_owned()));
         }
-        let mut found = self.base.store()?.approvals_like(&wanted)?;
+        let mut found = self.base.database.store()?.approvals_like(&wanted)?;
         match found.len() {
             1 => Ok(found.swap_remove(0)),
             0 => Err(Error::NoProposal(handle.to_owned())),
@@ -83,7 +83,7 @@ impl Approvals<'_> {
     pub fn answer(&self, id: &ProposalId, answer: Answer, by: &str) -> Result<ApprovalEntry> {
         let event = ApprovalEvent::Answered { answer, by: by.to_owned(), at: self.base.clock.now() };
         let entry = self.advance(id, &event)?;
-        self.base.ring();
+        self.base.database.announce();
         Ok(entry)
     }
 
@@ -94,7 +94,7 @@ impl Approvals<'_> {
     pub fn answer_first(&self, id: &ProposalId, answer: Answer, by: &str) -> Result<()> {
         let event = ApprovalEvent::Answered { answer, by: by.to_owned(), at: self.base.clock.now() };
         self.advance_if(id, &event, |state| matches!(state, ApprovalState::Open))?;
-        self.base.ring();
+        self.base.database.announce();
         Ok(())
     }
 
@@ -104,7 +104,7 @@ impl Approvals<'_> {
     /// When the database fails.
     pub fn note_forbidden_answer(&self, id: &ProposalId, who: &str) -> Result<()> {
         let attempt = format!("{} {who}", self.base.clock.now());
-        self.base.transact(|transaction| Ok(transaction.note_attempt(id, &attempt)?))
+        self.base.database.transact(|transaction| Ok(transaction.note_attempt(id, &attempt)?))
     }
 
     /// Uses an approval for a start. The approval must be for exactly this request, and still valid.
@@ -124,7 +124,7 @@ impl Approvals<'_> {
         let now = self.base.clock.now();
         let keep = u64::try_from(keep.as_millis()).unwrap_or(u64::MAX);
         let is_old = |at: Timestamp| now.ms_since(at) > keep;
-        for entry in self.base.store()?.unfinished_approvals()? {
+        for entry in self.base.database.store()?.unfinished_approvals()? {
             let old = match &entry.state {
                 ApprovalState::Open => is_old(entry.proposal.asked_at),
                 ApprovalState::Approved { at, .. } => is_old(*at) && !entry.is_remembered(),
@@ -151,7 +151,7 @@ impl Approvals<'_> {
         event: &ApprovalEvent,
         applies: impl FnOnce(&ApprovalState) -> bool,
     ) -> Result<ApprovalEntry> {
-        self.base.transact(|transaction| {
+        self.base.database.transact(|transaction| {
             let mut entry = transaction.approval(id)?.ok_or_else(|| Error::NoProposal(id.to_string()))?;
             if !applies(&entry.state) {
                 return Ok(entry);

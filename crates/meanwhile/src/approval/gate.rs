@@ -5,22 +5,24 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Instant;
 
-use mw_model::approval::{ApprovalState, BY_POLICY, Deed, PROPOSAL_VERSION, Proposal, ProposalId, Remember};
+use mw_model::approval::{
+    ApprovalState, BY_POLICY, Digest, PROPOSAL_VERSION, Proposal, ProposalId, ProposedAction, Remember,
+};
 use mw_model::{CommandSpec, EnvVar, Limits, RawText};
-use mw_policy::{Decision, Mode, Tool, ToolClass, Verdict, steps};
+use mw_policy::{Decision, Tool, ToolClass, Verdict, steps};
 
 use super::asker::{Asked, Asker};
-use super::consent::{Approval, Consent};
 use super::digest::{digest_of, digest_of_request, digest_of_spec};
 use super::policy::Policy;
 use super::question::{LOOK_EVERY, Silence, patience, unanswered};
 use crate::approval::Approvals;
+use crate::database::Lookup;
 use crate::disk::platform;
 use crate::disk::store::ApprovalEntry;
 use crate::error::{Denial, Error, Result};
-use crate::record::Lookup;
 use crate::redact::secrets_in;
 use crate::request::TaskRequest;
+use crate::request::{Approval, Consent};
 use crate::task::Scope;
 use crate::variables::check_set_variables;
 
@@ -65,16 +67,14 @@ impl Approvals<'_> {
             return Ok(Approval::Auto);
         }
         let cwd = RawText::from(request.cwd.as_os_str().as_bytes());
-        let mut deed = self.start_of(&request.command, cwd, &request.limits)?;
-        if let Deed::Start { expected, awaited, env, .. } = &mut deed {
+        let mut action = self.start_of(&request.command, cwd, &request.limits)?;
+        if let ProposedAction::Start { expected, awaited, env, .. } = &mut action {
             *env = set;
             expected.clone_from(&request.expected);
             *awaited = passage.tool.class == ToolClass::Awaits;
         }
-        let proposal = Proposal {
-            digest: digest_of_request(request),
-            ..self.proposal(&request.session, passage.tool, deed, verdict)?
-        };
+        let digest = digest_of_request(request);
+        let proposal = self.proposal(&request.session, passage.tool, action, digest, verdict)?;
         let proposal = with_secrets(proposal, &request.env);
         self.pass(&proposal, verdict.decision, passage).map(Approval::Granted)
     }
@@ -101,17 +101,16 @@ impl Approvals<'_> {
     /// # Errors
     /// As [`Approvals::pass_start`](crate::engine::Approvals::pass_start); or when there is no such task.
     pub fn pass_restart(&self, handle: &str, scope: &Scope, passage: &Passage<'_>) -> Result<()> {
-        let spec = self.base.home.task(&Lookup::on(self.base).resolve_for_deed(handle, scope)?).spec()?;
+        let spec =
+            self.base.home.task(&Lookup::on(&self.base.database).resolve_to_act(handle, scope)?).spec()?;
         let cwd = Path::new(OsStr::from_bytes(spec.cwd.as_bytes()));
         let verdict = passage.policy.verdict(passage.tool, Some(&spec.command), cwd, &[]);
         if verdict.decision == Decision::Allow {
             return Ok(());
         }
-        let deed = self.start_of(&spec.command, spec.cwd.clone(), &spec.limits)?;
-        let proposal = Proposal {
-            digest: digest_of_spec(&spec),
-            ..self.proposal(&spec.session, passage.tool, deed, &verdict)?
-        };
+        let action = self.start_of(&spec.command, spec.cwd.clone(), &spec.limits)?;
+        let digest = digest_of_spec(&spec);
+        let proposal = self.proposal(&spec.session, passage.tool, action, digest, &verdict)?;
         let proposal = with_secrets(proposal, &spec.env);
         let granted = self.pass(&proposal, verdict.decision, passage)?;
         self.use_up(&granted, Some(spec.id))
@@ -121,7 +120,7 @@ impl Approvals<'_> {
     ///
     /// # Errors
     /// As [`Approvals::pass_start`](crate::engine::Approvals::pass_start).
-    pub fn pass_deed(&self, session: &str, cwd: &Path, text: &str, passage: &Passage<'_>) -> Result<()> {
+    pub fn pass_action(&self, session: &str, cwd: &Path, text: &str, passage: &Passage<'_>) -> Result<()> {
         let verdict = passage.policy.verdict(passage.tool, None, cwd, &[]);
         if verdict.decision == Decision::Allow {
             return Ok(());
@@ -129,7 +128,7 @@ impl Approvals<'_> {
         self.pass_judged(session, text, &verdict, passage)
     }
 
-    /// Like [`Approvals::pass_deed`](crate::engine::Approvals::pass_deed), for a call that was judged elsewhere, such
+    /// Like [`Approvals::pass_action`](crate::engine::Approvals::pass_action), for a call that was judged elsewhere, such
     /// as a request of a subagent.
     ///
     /// # Errors
@@ -141,23 +140,21 @@ impl Approvals<'_> {
         verdict: &Verdict,
         passage: &Passage<'_>,
     ) -> Result<()> {
-        let deed = Deed::Other { text: text.to_owned() };
-        let proposal = Proposal {
-            digest: digest_of(&(session, passage.tool.name, text)),
-            ..self.proposal(session, passage.tool, deed, verdict)?
-        };
+        let action = ProposedAction::Other { text: text.to_owned() };
+        let digest = digest_of(&(session, passage.tool.name, text));
+        let proposal = self.proposal(session, passage.tool, action, digest, verdict)?;
         let granted = self.pass(&proposal, verdict.decision, passage)?;
         self.use_up(&granted, None)
     }
 
-    fn start_of(&self, command: &CommandSpec, cwd: RawText, limits: &Limits) -> Result<Deed> {
+    fn start_of(&self, command: &CommandSpec, cwd: RawText, limits: &Limits) -> Result<ProposedAction> {
         let steps = match command {
             CommandSpec::Shell { script, .. } => steps(&script.to_lossy()),
             CommandSpec::Argv(_) => Vec::new(),
         };
-        let took_ms = self.base.store()?.last_duration(&command.to_line(), &cwd.to_lossy())?;
+        let took_ms = self.base.database.store()?.last_duration(&command.to_line(), &cwd.to_lossy())?;
         let (command, limits) = (command.clone(), Box::new(limits.clone()));
-        Ok(Deed::Start {
+        Ok(ProposedAction::Start {
             command,
             steps,
             cwd,
@@ -169,15 +166,22 @@ impl Approvals<'_> {
         })
     }
 
-    fn proposal(&self, session: &str, tool: Tool, deed: Deed, verdict: &Verdict) -> Result<Proposal> {
+    fn proposal(
+        &self,
+        session: &str,
+        tool: Tool,
+        action: ProposedAction,
+        digest: Digest,
+        verdict: &Verdict,
+    ) -> Result<Proposal> {
         let random: [u8; 8] = platform::random_bytes().map_err(Error::io("no random numbers available"))?;
         Ok(Proposal {
             version: PROPOSAL_VERSION,
             id: ProposalId::from_random(u64::from_le_bytes(random)),
             session: session.to_owned(),
             tool: tool.name.to_owned(),
-            digest: digest_of(&()),
-            deed,
+            digest,
+            action,
             reasons: verdict.reasons.iter().map(ToString::to_string).collect(),
             effects: verdict.effects.clone(),
             rules: verdict.rules.clone(),
@@ -194,13 +198,14 @@ impl Approvals<'_> {
             if passage.tool.class != ToolClass::Reads {
                 self.enter(proposal, &state)?;
             }
-            return Err(denied_by_policy(proposal, passage.policy.mode));
+            let (mode, reasons) = (passage.policy.mode, proposal.reasons.clone());
+            return Err(Error::Denied(Denial::Policy { mode, reasons }));
         }
         // Listen before the request can be answered.
-        let ear = self.base.listen()?;
+        let listener = self.base.listen()?;
         let proposal = self.ask_or_join(proposal, passage.policy)?;
         if let Some(outcome) = self.standing(&proposal)? {
-            return outcome.into_result();
+            return outcome;
         }
         let mut answered = || !matches!(self.standing(&proposal), Ok(None));
         let until = Instant::now() + patience(passage.policy);
@@ -214,24 +219,22 @@ impl Approvals<'_> {
             }
             Asked::Dismissed => {
                 // Another answer may have arrived at the same moment.
-                return match self.standing(&proposal)? {
-                    Some(outcome) => outcome.into_result(),
-                    None => Err(unanswered(&proposal, &Silence::Dismissed, passage.policy)),
-                };
+                let no_answer = || Err(unanswered(&proposal, &Silence::Dismissed, passage.policy));
+                return self.standing(&proposal)?.unwrap_or_else(no_answer);
             }
             Asked::Later => return Err(unanswered(&proposal, &Silence::Pending, passage.policy)),
             Asked::Elsewhere => {}
         }
         loop {
             if let Some(outcome) = self.standing(&proposal)? {
-                return outcome.into_result();
+                return outcome;
             }
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() || !passage.asker.still_waits() {
                 let waited = Silence::Waited(patience(passage.policy));
                 return Err(unanswered(&proposal, &waited, passage.policy));
             }
-            ear.wait(left.min(LOOK_EVERY));
+            listener.wait(left.min(LOOK_EVERY));
         }
     }
 }
@@ -250,8 +253,4 @@ fn with_secrets(mut proposal: Proposal, environment: &[EnvVar]) -> Proposal {
     let texts: Vec<&str> = [&exact].into_iter().chain(&proposal.reasons).map(String::as_str).collect();
     proposal.secrets = secrets_in(environment, &texts);
     proposal
-}
-
-fn denied_by_policy(proposal: &Proposal, mode: Mode) -> Error {
-    Error::Denied(Denial::Policy { mode, reasons: proposal.reasons.clone() })
 }

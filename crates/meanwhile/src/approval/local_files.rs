@@ -1,10 +1,12 @@
 //! The local file system, for decisions about commands.
 
 use std::fs::{self, File};
-use std::io::{self, ErrorKind, Read};
+use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
 use mw_policy::Files;
+
+use crate::disk::look::is_absent;
 
 /// Most bytes of a script whose content is judged.
 const MOST_BYTES: u64 = 64 << 10;
@@ -35,11 +37,6 @@ impl Files for LocalFiles {
         File::open(absolute).ok()?.take(MOST_BYTES).read_to_string(&mut text).ok()?;
         Some(text)
     }
-}
-
-/// Returns whether an error means that there is no such file.
-fn is_absent(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
 /// Resolves a path as far as it exists and keeps the rest as written. Returns `None` at a dangling link.

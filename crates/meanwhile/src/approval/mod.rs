@@ -13,24 +13,21 @@
 //! kept for a while, for the next call with exactly the same request.
 
 mod answer;
-mod around;
 mod asker;
-mod consent;
 mod digest;
+mod enclosing;
 mod gate;
-mod house;
 mod local_files;
 mod policy;
 mod question;
+mod session_policy;
 
 pub use asker::{Asked, Asker, Nobody};
-pub use consent::Approval;
 pub use gate::Passage;
-pub use house::{HouseRules, RuleText};
 pub use local_files::{LocalFiles, project_of};
 pub use policy::{Patience, Policy};
+pub use session_policy::{RuleText, SessionPolicy};
 
-pub(crate) use consent::Consent;
 pub(crate) use digest::{digest_of_request, digest_of_spec};
 
 use crate::base::part;

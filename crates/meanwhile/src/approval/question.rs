@@ -6,19 +6,13 @@ use mw_model::approval::{ApprovalState, BY_POLICY, Proposal, ProposalId};
 use mw_model::clipped;
 use mw_policy::Mode;
 
-use super::consent::Consent;
 use super::policy::Policy;
 use crate::approval::Approvals;
 use crate::error::{Error, NoConsent, Result};
+use crate::request::Consent;
 
 /// How often a waiting call checks the database, in case a wake-up was lost.
 pub(super) const LOOK_EVERY: Duration = Duration::from_secs(2);
-
-/// How an open approval request was decided.
-pub(super) enum Outcome {
-    Granted(Consent),
-    Refused(Error),
-}
 
 impl Approvals<'_> {
     /// Waits until a request of another process is closed or times out. It decides nothing: the requester reads the answer.
@@ -26,23 +20,23 @@ impl Approvals<'_> {
     /// # Errors
     /// When the database fails.
     pub fn await_answer(&self, question: &ProposalId, policy: &Policy) -> Result<()> {
-        let ear = self.base.listen()?;
+        let listener = self.base.listen()?;
         let until = Instant::now() + patience(policy);
         loop {
-            let entry = self.base.store()?.approval(question)?;
+            let entry = self.base.database.store()?.approval(question)?;
             let is_open = entry.is_some_and(|entry| matches!(entry.state, ApprovalState::Open));
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() || !is_open {
                 return Ok(());
             }
-            ear.wait(left.min(LOOK_EVERY));
+            listener.wait(left.min(LOOK_EVERY));
         }
     }
 
     /// Records an approval request, or finds the same one that is still open or approved.
     pub(super) fn ask_or_join(&self, proposal: &Proposal, policy: &Policy) -> Result<Proposal> {
         self.lapse_approvals(policy.patience.keep)?;
-        let joined = self.base.transact(|transaction| {
+        let joined = self.base.database.transact(|transaction| {
             let known = transaction.proposed(&proposal.session, &proposal.digest)?;
             let stands = known.filter(|entry| match &entry.state {
                 ApprovalState::Open | ApprovalState::Approved { .. } => true,
@@ -61,34 +55,33 @@ impl Approvals<'_> {
         if let Some(entry) = joined {
             return Ok(entry.proposal);
         }
-        self.base.ring();
+        self.base.database.announce();
         Ok(proposal.clone())
     }
 
     pub(super) fn enter(&self, proposal: &Proposal, state: &ApprovalState) -> Result<()> {
-        self.base.transact(|transaction| Ok(transaction.propose(proposal, state)?))?;
-        self.base.ring();
+        self.base.database.transact(|transaction| Ok(transaction.propose(proposal, state)?))?;
+        self.base.database.announce();
         Ok(())
     }
 
-    pub(super) fn standing(&self, proposal: &Proposal) -> Result<Option<Outcome>> {
-        let Some(entry) = self.base.store()?.approval(&proposal.id)? else {
-            // The database was removed meanwhile.
-            return Ok(Some(Outcome::Refused(refused(proposal, NoConsent::Lost))));
-        };
-        Ok(match entry.state {
-            ApprovalState::Open => None,
-            ApprovalState::Approved { at, .. } => Some(Outcome::Granted(Consent {
-                proposal: proposal.id.clone(),
-                digest: proposal.digest.clone(),
-                at,
-            })),
-            ApprovalState::Denied { why, .. } => {
-                Some(Outcome::Refused(refused(proposal, NoConsent::Denied(why))))
+    /// Returns how an approval request was decided; `None` while it is open.
+    pub(super) fn standing(&self, proposal: &Proposal) -> Result<Option<Result<Consent>>> {
+        let entry = self.base.database.store()?.approval(&proposal.id)?;
+        let why = match entry.map(|entry| entry.state) {
+            Some(ApprovalState::Open) => return Ok(None),
+            Some(ApprovalState::Approved { at, .. }) => {
+                let (id, digest) = (proposal.id.clone(), proposal.digest.clone());
+                return Ok(Some(Ok(Consent { proposal: id, digest, at })));
             }
-            ApprovalState::Used { .. } => Some(Outcome::Refused(refused(proposal, NoConsent::Used))),
-            ApprovalState::Lapsed { .. } => Some(Outcome::Refused(refused(proposal, NoConsent::Lapsed))),
-        })
+            Some(ApprovalState::Denied { why, .. }) => NoConsent::Denied(why),
+            Some(ApprovalState::Used { .. }) => NoConsent::Used,
+            Some(ApprovalState::Lapsed { .. }) => NoConsent::Lapsed,
+            // The database was removed meanwhile.
+            None => NoConsent::Lost,
+        };
+        let (what, proposal) = (subject(proposal), Box::new(proposal.clone()));
+        Ok(Some(Err(Error::NoConsent { why, what, proposal })))
     }
 }
 
@@ -97,23 +90,9 @@ pub(super) fn patience(policy: &Policy) -> Duration {
     if policy.mode == Mode::Ci { Duration::ZERO } else { policy.patience.wait }
 }
 
-impl Outcome {
-    pub(super) fn into_result(self) -> Result<Consent> {
-        match self {
-            Self::Granted(granted) => Ok(granted),
-            Self::Refused(error) => Err(error),
-        }
-    }
-}
-
 fn subject(proposal: &Proposal) -> String {
     const MOST: usize = 200;
     clipped(&proposal.exact(), MOST)
-}
-
-/// An approval request that did not lead to an approval.
-pub(super) fn refused(proposal: &Proposal, why: NoConsent) -> Error {
-    Error::NoConsent { why, what: subject(proposal), proposal: Box::new(proposal.clone()) }
 }
 
 /// Why an open approval request has no answer yet.

@@ -5,19 +5,21 @@
 //! process with the exclusive lock therefore finds a directory for every line, or knows that there will be none.
 
 use std::collections::HashSet;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use mw_model::TaskId;
 
+use super::file_lock::{is_taken, within};
 use super::look;
 use crate::error::{Error, Result};
 
 /// How long to wait for starters to release the list before the imported lines are left to the next process.
 const PATIENCE: Duration = Duration::from_millis(20);
+const PAUSE: Duration = Duration::from_micros(100);
 
 /// The list.
 pub(crate) struct Arrivals {
@@ -70,13 +72,10 @@ impl Arrivals {
         gone: impl Fn(&TaskId) -> bool,
     ) -> Result<()> {
         let failed = |error| Error::io(format!("cannot read {}", self.path.display()))(error);
-        let mut file = match OpenOptions::new().read(true).write(true).open(&self.path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            Err(error) => return Err(failed(error)),
-        };
+        let opened = OpenOptions::new().read(true).write(true).open(&self.path);
+        let Some(mut file) = look::present(opened).map_err(failed)? else { return Ok(()) };
         let done = take(read(&mut file).map_err(failed)?)?;
-        if !lock_patiently(&file).map_err(failed)? {
+        if !within(PATIENCE, PAUSE, || is_taken(file.try_lock())).map_err(failed)? {
             return Ok(());
         }
         let left = read(&mut file).map_err(failed)?.into_iter().filter(|id| !done.contains(id) && !gone(id));
@@ -99,21 +98,6 @@ fn read(file: &mut File) -> io::Result<Vec<TaskId>> {
     let text = String::from_utf8_lossy(&text);
     let ids = text.lines().filter_map(|line| line.parse::<TaskId>().ok());
     Ok(ids.filter(|id| seen.insert(id.clone())).collect())
-}
-
-/// Takes the exclusive lock. Returns false if other processes do not release theirs.
-fn lock_patiently(file: &File) -> io::Result<bool> {
-    let deadline = Instant::now() + PATIENCE;
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(true),
-            Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
-                std::thread::sleep(Duration::from_micros(100));
-            }
-            Err(TryLockError::WouldBlock) => return Ok(false),
-            Err(TryLockError::Error(error)) => return Err(error),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -6,17 +6,20 @@
 //! has its name. So no process writes to a file that was set aside, or opens the log of one database with the file of
 //! another.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use super::file_lock::{is_taken, within};
 use super::inspect::{TRIES, copy_database};
+use super::look::present;
 use super::store::{StoreError, inspect_copy};
 
 /// How long a process waits for the home's lock.
 const PATIENCE: Duration = Duration::from_secs(10);
+const PAUSE: Duration = Duration::from_millis(1);
 /// Prefix of the names of databases that were set aside.
 const SET_ASIDE: &str = "meanwhile.db.damaged-";
 
@@ -30,11 +33,8 @@ struct Identity {
 impl Identity {
     /// Returns `None` if there is no such file.
     fn of(path: &Path) -> io::Result<Option<Self>> {
-        match fs::metadata(path) {
-            Ok(found) => Ok(Some(Self { device: found.dev(), inode: found.ino() })),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
-        }
+        let found = present(fs::metadata(path))?;
+        Ok(found.map(|found| Self { device: found.dev(), inode: found.ino() }))
     }
 }
 
@@ -53,16 +53,17 @@ impl FileLock {
     /// Takes the shared lock.
     pub(crate) fn share(&self) -> Result<Shared<'_>, StoreError> {
         let Some(home) = &self.home else { return Ok(Shared(None)) };
-        match within_patience(|| home.try_lock_shared()) {
-            Ok(()) => Ok(Shared(Some(home))),
-            Err(TryLockError::Error(_)) => Ok(Shared(None)),
-            Err(TryLockError::WouldBlock) => Err(StoreError::BeingReplaced),
+        match within(PATIENCE, PAUSE, || is_taken(home.try_lock_shared())) {
+            Ok(true) => Ok(Shared(Some(home))),
+            Ok(false) => Err(StoreError::BeingReplaced),
+            Err(_) => Ok(Shared(None)),
         }
     }
 
     /// Takes the exclusive lock. Returns false if other processes do not release theirs, or locking is not possible.
     pub(crate) fn take(&self) -> bool {
-        self.home.as_ref().is_some_and(|home| within_patience(|| home.try_lock()).is_ok())
+        let Some(home) = &self.home else { return false };
+        within(PATIENCE, PAUSE, || is_taken(home.try_lock())).unwrap_or(false)
     }
 }
 
@@ -72,18 +73,6 @@ pub(crate) struct Shared<'lock>(Option<&'lock File>);
 impl Drop for Shared<'_> {
     fn drop(&mut self) {
         let _ = self.0.map(File::unlock);
-    }
-}
-
-fn within_patience(lock: impl Fn() -> Result<(), TryLockError>) -> Result<(), TryLockError> {
-    let until = Instant::now() + PATIENCE;
-    loop {
-        match lock() {
-            Err(TryLockError::WouldBlock) if Instant::now() < until => {
-                std::thread::sleep(Duration::from_millis(1));
-            }
-            locked => return locked,
-        }
     }
 }
 

@@ -9,10 +9,10 @@ use mw_model::wire::{ARRIVALS_FILE, BELLS_DIR, SESSIONS_DIR, TASKS_DIR, WAITING_
 use mw_model::{TaskId, Timestamp};
 
 use super::arrivals::Arrivals;
+use super::file_lock::open_private;
 use super::look::{look, unseen};
 use super::session_dir::dir::SessionDir;
 use super::session_dir::vacancy;
-use super::slots::WaitingFlag;
 use super::task_dir::{StartHold, TaskDir};
 use crate::error::{Error, HomeProblem, Result};
 use crate::task::Task;
@@ -46,7 +46,7 @@ impl Home {
     }
 
     fn make(&self) -> Result<()> {
-        for directory in [self.root.clone(), self.tasks(), self.bells(), self.sessions()] {
+        for directory in [self.root.clone(), self.tasks(), self.listeners(), self.sessions()] {
             let made = DirBuilder::new().recursive(true).mode(0o700).create(&directory);
             made.map_err(|error| self.unusable(&error.to_string()))?;
         }
@@ -54,19 +54,18 @@ impl Home {
     }
 
     fn check(&self, found: &fs::Metadata) -> Result<()> {
-        refuse_link(&self.root, found)?;
-        if !found.is_dir() {
-            return Err(self.unusable("it is not a directory"));
-        }
-        refuse_shared(&self.root, found)?;
+        check_directory(&self.root, found, || self.unusable("it is not a directory"))?;
         if rustix::fs::access(&self.root, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK).is_err()
         {
             return Err(self.unusable("it is not writable"));
         }
         let mut is_whole = true;
-        for part in [self.tasks(), self.bells(), self.sessions()] {
+        for part in [self.tasks(), self.listeners(), self.sessions()] {
             match fs::symlink_metadata(&part) {
-                Ok(found) => check_part(&part, &found)?,
+                Ok(found) => {
+                    let no_directory = || Error::Home(HomeProblem::NotADirectory(part.clone()));
+                    check_directory(&part, &found, no_directory)?;
+                }
                 Err(error) if error.kind() == io::ErrorKind::NotFound => is_whole = false,
                 Err(error) => return Err(self.unusable(&error.to_string())),
             }
@@ -84,15 +83,24 @@ impl Home {
         &self.root
     }
 
-    /// Returns the flag for queued tasks.
-    pub(crate) fn waiting_flag(&self) -> WaitingFlag {
-        WaitingFlag::at(self.root.join(WAITING_FILE))
+    /// Returns whether the flag for queued tasks is set. A process that frees a slot and finds it must settle.
+    pub(crate) fn is_waiting_noted(&self) -> bool {
+        self.root.join(WAITING_FILE).exists()
     }
 
     /// Sets the flag for queued tasks, inside the transaction that queues one and before slots are tried for it. A process that
     /// frees a slot from then on sees the flag and settles.
     pub(crate) fn note_waiting(&self) -> Result<()> {
-        self.waiting_flag().set().map_err(Error::io("cannot write the flag for queued tasks"))
+        if self.is_waiting_noted() {
+            return Ok(());
+        }
+        let failed = Error::io("cannot write the flag for queued tasks");
+        open_private(&self.root.join(WAITING_FILE)).map(drop).map_err(failed)
+    }
+
+    /// Removes the flag, inside a transaction that finds the queue empty. If it stays, the only cost is time.
+    pub(crate) fn clear_waiting(&self) {
+        let _ = fs::remove_file(self.root.join(WAITING_FILE));
     }
 
     /// Returns the list of tasks that are not in the database yet.
@@ -126,7 +134,7 @@ impl Home {
         self.root.join(TASKS_DIR)
     }
 
-    pub(crate) fn bells(&self) -> PathBuf {
+    pub(crate) fn listeners(&self) -> PathBuf {
         self.root.join(BELLS_DIR)
     }
 
@@ -179,32 +187,23 @@ impl Home {
     }
 }
 
-/// Refuses a part of a home that is not a directory, or that other users can change.
-fn check_part(part: &Path, found: &fs::Metadata) -> Result<()> {
-    refuse_link(part, found)?;
-    if !found.is_dir() {
-        return Err(Error::Home(HomeProblem::NotADirectory(part.to_owned())));
-    }
-    refuse_shared(part, found)
-}
-
-/// Refuses a link: its target may change between two checks, and may belong to another user.
-fn refuse_link(path: &Path, found: &fs::Metadata) -> Result<()> {
-    if !found.is_symlink() {
-        return Ok(());
-    }
-    let target = fs::canonicalize(path).or_else(|_| fs::read_link(path)).unwrap_or_default();
-    Err(Error::Home(HomeProblem::Link { path: path.to_owned(), target }))
-}
-
-/// Refuses a directory that other users can write to: they could run commands as this user.
-fn refuse_shared(directory: &Path, found: &fs::Metadata) -> Result<()> {
+/// Refuses a home, or a part of it, that is not a directory of this user alone.
+fn check_directory(path: &Path, found: &fs::Metadata, no_directory: impl FnOnce() -> Error) -> Result<()> {
     const WRITABLE_BY_OTHERS: u32 = 0o022;
-    if found.uid() != rustix::process::geteuid().as_raw() {
-        return Err(Error::Home(HomeProblem::OtherUser(directory.to_owned())));
+    // The target of a link may change between two checks, and may belong to another user.
+    if found.is_symlink() {
+        let target = fs::canonicalize(path).or_else(|_| fs::read_link(path)).unwrap_or_default();
+        return Err(Error::Home(HomeProblem::Link { path: path.to_owned(), target }));
     }
+    if !found.is_dir() {
+        return Err(no_directory());
+    }
+    if found.uid() != rustix::process::geteuid().as_raw() {
+        return Err(Error::Home(HomeProblem::OtherUser(path.to_owned())));
+    }
+    // Others who can write to it could run commands as this user.
     if found.mode() & WRITABLE_BY_OTHERS != 0 {
-        return Err(Error::Home(HomeProblem::Shared(directory.to_owned())));
+        return Err(Error::Home(HomeProblem::Shared(path.to_owned())));
     }
     Ok(())
 }

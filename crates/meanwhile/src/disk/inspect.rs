@@ -11,7 +11,7 @@ use mw_model::wire::{JOURNAL_FILE, RESULT_FILE};
 use super::damage::set_aside_in;
 use super::home::Home;
 use super::look;
-use super::store::{DatabaseReport, inspect_copy};
+use super::store::inspect_copy;
 use crate::error::{Error, Result};
 
 /// How often a database that is being written to is copied again before it is reported as damaged.
@@ -45,16 +45,12 @@ pub struct Inspection {
 /// When the home cannot be read, or `scratch` cannot be written.
 pub fn inspect(home: &Path, scratch: &Path) -> Result<Inspection> {
     let home = Home::unchecked(home);
-    let found = Inspection {
-        untended: untended(&home)?,
-        set_aside: set_aside_in(home.root()),
-        ..Inspection::default()
-    };
+    let (untended, set_aside) = (untended(&home)?, set_aside_in(home.root()));
     let copy = scratch.join("meanwhile.db");
     let mut report = None;
     for _ in 0..TRIES {
         if !copy_database(&home.database(), &copy).map_err(Error::io("cannot copy the database"))? {
-            return Ok(found);
+            return Ok(Inspection { untended, set_aside, ..Inspection::default() });
         }
         let looked = inspect_copy(&copy);
         let sound = looked.as_ref().is_ok_and(|looked| looked.problems.is_empty());
@@ -63,14 +59,17 @@ pub fn inspect(home: &Path, scratch: &Path) -> Result<Inspection> {
             break;
         }
     }
-    Ok(match report {
-        Some(Ok(DatabaseReport { schema, known_schema, problems, tasks, lost })) => {
-            let unindexed = directories(&home)?.saturating_sub(tasks);
-            Inspection { schema: Some(schema), known_schema, problems, tasks, lost, unindexed, ..found }
+    let found = match report {
+        Some(Ok(found)) => {
+            let unindexed = directories(&home)?.saturating_sub(found.tasks);
+            Inspection { unindexed, ..found }
         }
-        Some(Err(error)) => Inspection { schema: Some(0), problems: vec![error.to_string()], ..found },
-        None => found,
-    })
+        Some(Err(error)) => {
+            Inspection { schema: Some(0), problems: vec![error.to_string()], ..Inspection::default() }
+        }
+        None => Inspection::default(),
+    };
+    Ok(Inspection { untended, set_aside, ..found })
 }
 
 /// Counts the tasks that the database should contain.
@@ -91,15 +90,12 @@ pub(super) fn copy_database(from: &Path, to: &Path) -> io::Result<bool> {
     for end in ["-wal", "-shm"] {
         let _ = fs::remove_file(beside(to, end));
     }
-    for (end, required) in [("", true), ("-wal", false)] {
-        match fs::copy(beside(from, end), beside(to, end)) {
-            Ok(_) => {}
-            Err(error) if error.kind() == io::ErrorKind::NotFound && required => return Ok(false),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(error),
-        }
+    let copy = |end: &str| look::present(fs::copy(beside(from, end), beside(to, end)));
+    let is_there = copy("")?.is_some();
+    if is_there {
+        copy("-wal")?;
     }
-    Ok(true)
+    Ok(is_there)
 }
 
 fn untended(home: &Home) -> Result<Vec<String>> {

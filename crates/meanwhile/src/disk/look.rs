@@ -27,12 +27,16 @@ pub(crate) fn is_no_file(error: &io::Error) -> bool {
 }
 
 /// Turns the result of a file operation into `None` if the file is absent.
-pub(crate) fn look<T>(path: &Path, looked: io::Result<T>) -> Result<Option<T>> {
+pub(crate) fn present<T>(looked: io::Result<T>) -> io::Result<Option<T>> {
     match looked {
-        Ok(found) => Ok(Some(found)),
         Err(error) if is_absent(&error) => Ok(None),
-        Err(error) => Err(unseen(path)(error)),
+        looked => looked.map(Some),
     }
+}
+
+/// Like [`present`], with an error that names the file.
+pub(crate) fn look<T>(path: &Path, looked: io::Result<T>) -> Result<Option<T>> {
+    present(looked).map_err(unseen(path))
 }
 
 /// Reads a file; `None` if it is absent or not a file.

@@ -9,15 +9,17 @@
 //! a slot that was not given back is used only after a check of the tasks that hold slots.
 
 use std::cell::Cell;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use mw_model::wire::SLOT_HELD;
 use mw_model::{QueueLimits, TaskKind};
 
+use super::file_lock::is_taken;
+use super::look::present;
 use super::session_dir::dir::open_below;
 
 /// The kind of slots. Agents have their own, because they mostly wait for other tasks.
@@ -123,12 +125,11 @@ fn take_one(directory: &Path, limit: u32, pool: Pool) -> io::Result<Option<File>
     let crowded = held > 0;
     for number in 0..limit {
         let file = open_below(directory, &slot(directory, number, pool), OpenOptions::new().read(true))?;
-        match file.try_lock() {
-            Ok(()) if taken.is_none() && !crowded => return Ok(Some(file)),
-            Ok(()) if taken.is_none() => taken = Some(file),
-            Ok(()) => file.unlock()?,
-            Err(TryLockError::WouldBlock) => held += 1,
-            Err(TryLockError::Error(error)) => return Err(error),
+        match is_taken(file.try_lock())? {
+            true if taken.is_none() && !crowded => return Ok(Some(file)),
+            true if taken.is_none() => taken = Some(file),
+            true => file.unlock()?,
+            false => held += 1,
         }
     }
     if held >= limit
@@ -143,53 +144,20 @@ fn take_one(directory: &Path, limit: u32, pool: Pool) -> io::Result<Option<File>
 fn held_beyond(directory: &Path, limit: u32, pool: Pool) -> io::Result<u32> {
     let mut held = 0;
     for number in limit.. {
-        let file = match File::open(slot(directory, number, pool)) {
-            Ok(file) => file,
-            // Slots are used in order, so the first missing file is the end.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => break,
-            Err(error) => return Err(error),
-        };
-        match file.try_lock() {
-            Ok(()) => file.unlock()?,
-            Err(TryLockError::WouldBlock) => held += 1,
-            Err(TryLockError::Error(error)) => return Err(error),
+        // Slots are used in order, so the first missing file is the end.
+        let Some(file) = present(File::open(slot(directory, number, pool)))? else { break };
+        match is_taken(file.try_lock())? {
+            true => file.unlock()?,
+            false => held += 1,
         }
     }
     Ok(held)
 }
 
-/// The flag for queued tasks. It is set inside the transaction that queues a task, before slots are tried, and
-/// removed inside one that finds the queue empty. A process that frees a slot and finds the flag must settle.
-pub(crate) struct WaitingFlag {
-    path: PathBuf,
-}
-
-impl WaitingFlag {
-    pub(crate) const fn at(path: PathBuf) -> Self {
-        Self { path }
-    }
-
-    pub(crate) fn is_set(&self) -> bool {
-        self.path.exists()
-    }
-
-    pub(crate) fn set(&self) -> io::Result<()> {
-        if self.is_set() {
-            return Ok(());
-        }
-        OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&self.path).map(drop)
-    }
-
-    /// Removes the flag. If it stays, the only cost is time.
-    pub(crate) fn clear(&self) {
-        if self.is_set() {
-            let _ = fs::remove_file(&self.path);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use mw_model::wire::SLOT_FREE;
 
     use super::*;

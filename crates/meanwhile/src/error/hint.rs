@@ -14,7 +14,6 @@ impl Error {
         match self {
             Self::Invalid(invalid) => return invalid.hint(),
             Self::Home(problem) => return problem.hint(),
-            Self::Store(error) => return error.hint(),
             Self::NeedsApproval { keep, .. } => {
                 let minutes = keep.as_secs().div_ceil(60);
                 return format!(
@@ -22,6 +21,7 @@ impl Error {
                 );
             }
             Self::EndedOnly { source, .. } => return format!("{}; then restart it", source.hint()),
+            Self::Store(error) => error.hint(),
             Self::Denied(denial) => denial.hint(),
             Self::NoConsent { why: NoConsent::Denied(_), .. } => {
                 "do not try it another way; ask the user what to do instead. If they change their mind and approve it, repeat exactly the same call"
@@ -63,10 +63,10 @@ const fn spawn_hint(code: &RefusalCode) -> &'static str {
         RefusalCode::NoControlGroup => {
             "omit the limit on CPUs, or start it from a delegated control group; a limit on CPU time works everywhere"
         }
-        RefusalCode::Busy
-        | RefusalCode::Version
-        | RefusalCode::NoRoom
-        | RefusalCode::System
-        | RefusalCode::Other(_) => "check free disk space and process limits",
+        RefusalCode::Busy => "another process is starting it; look at it again",
+        RefusalCode::Version => "install the supervisor of the same version as this program",
+        RefusalCode::NoRoom | RefusalCode::System | RefusalCode::Other(_) => {
+            "check free disk space and process limits"
+        }
     }
 }

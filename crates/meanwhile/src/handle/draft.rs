@@ -5,8 +5,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use mw_model::{CommandSpec, EnvVar, Io, Lifetime, Place, RawText, ReadyWhen, TaskId};
+use mw_model::{CommandSpec, EnvVar, Io, Lifetime, Place, RawText, ReadyWhen};
 
+use super::command::with_args;
 use super::own_limits::OwnLimits;
 use super::surroundings;
 use super::task::TaskHandle;
@@ -15,33 +16,6 @@ use crate::request::{IfRunning, TaskRequest};
 use crate::settings::{AtCapacity, Settings};
 use crate::variables::check_not_reserved;
 
-const SHELL: &str = "/bin/sh";
-
-/// A script for `/bin/sh`.
-#[derive(Clone, Copy, Debug)]
-pub struct Shell;
-
-impl Shell {
-    /// Drafts a task that runs a script. Its arguments are `$1`, `$2` and so on, so a value needs no quoting.
-    #[expect(clippy::new_ret_no_self, reason = "a script alone is a whole draft")]
-    pub fn new(script: impl AsRef<OsStr>) -> TaskDraft {
-        let script = RawText::from(script.as_ref().as_bytes());
-        TaskDraft::of(CommandSpec::Shell { program: SHELL.into(), script })
-    }
-}
-
-/// A program that is executed without a shell.
-#[derive(Clone, Copy, Debug)]
-pub struct Program;
-
-impl Program {
-    /// Drafts a task that runs a program. A name without a slash is looked up on the `PATH` of the task.
-    #[expect(clippy::new_ret_no_self, reason = "a name alone is a whole draft")]
-    pub fn new(name: impl AsRef<OsStr>) -> TaskDraft {
-        TaskDraft::of(CommandSpec::Argv(vec![RawText::from(name.as_ref().as_bytes())]))
-    }
-}
-
 /// A task that is not started yet.
 ///
 /// By default it runs in the directory, with the environment and the file mode mask of this process, with the limits in
@@ -49,42 +23,26 @@ impl Program {
 #[derive(Clone, Debug)]
 #[must_use = "a draft does nothing until a session starts it"]
 pub struct TaskDraft {
-    command: CommandSpec,
+    /// What is started, except for the values that only the start knows.
+    request: TaskRequest,
     args: Vec<RawText>,
     cwd: Option<PathBuf>,
+    /// Whether it begins with the environment of this process.
+    inherits: bool,
     env: Vec<EnvVar>,
-    name: Option<String>,
-    if_running: IfRunning,
-    description: Option<String>,
-    batch: Option<String>,
-    io: Io,
-    lifetime: Lifetime,
-    place: Place,
-    after: Vec<TaskId>,
-    priority: i32,
     when_full: Option<AtCapacity>,
-    ready: Option<ReadyWhen>,
     limits: OwnLimits,
 }
 
 impl TaskDraft {
-    fn of(command: CommandSpec) -> Self {
+    pub(super) fn of(command: CommandSpec) -> Self {
         Self {
-            command,
+            request: TaskRequest::new("", command, PathBuf::new(), Vec::new()),
             args: Vec::new(),
             cwd: None,
+            inherits: true,
             env: Vec::new(),
-            name: None,
-            if_running: IfRunning::Refuse,
-            description: None,
-            batch: None,
-            io: Io::Pipes,
-            lifetime: Lifetime::Session,
-            place: Place::Process,
-            after: Vec::new(),
-            priority: 0,
             when_full: None,
-            ready: None,
             limits: OwnLimits::default(),
         }
     }
@@ -112,57 +70,74 @@ impl TaskDraft {
         self
     }
 
+    /// Begins with an empty environment instead of that of this process. Variables that were set before are removed,
+    /// too.
+    pub fn env_clear(self) -> Self {
+        Self { inherits: false, env: Vec::new(), ..self }
+    }
+
     /// Sets its name. [`TaskDraft::if_running`] decides what happens if a live task of the session has it.
-    pub fn name(self, name: impl Into<String>) -> Self {
-        Self { name: Some(name.into()), ..self }
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.request.name = Some(name.into());
+        self
     }
 
     /// Decides what a start does if the name belongs to a live task: refuse (the default), return that task, or restart it.
-    pub fn if_running(self, choice: IfRunning) -> Self {
-        Self { if_running: choice, ..self }
+    pub fn if_running(mut self, choice: IfRunning) -> Self {
+        self.request.if_running = choice;
+        self
     }
 
     /// Sets a one-line description for people.
-    pub fn description(self, text: impl Into<String>) -> Self {
-        Self { description: Some(text.into()), ..self }
+    pub fn description(mut self, text: impl Into<String>) -> Self {
+        self.request.description = Some(text.into());
+        self
     }
 
     /// Puts it into a batch. The end of the last task of a batch produces an additional notification.
-    pub fn batch(self, name: impl Into<String>) -> Self {
-        Self { batch: Some(name.into()), ..self }
+    pub fn batch(mut self, name: impl Into<String>) -> Self {
+        self.request.batch = Some(name.into());
+        self
     }
 
     /// Keeps its standard input open, for [`TaskHandle::input`].
-    pub fn with_input(self) -> Self {
-        Self { io: Io::Stdin, ..self }
+    pub fn with_input(mut self) -> Self {
+        self.request.io = Io::Stdin;
+        self
     }
 
     /// Runs it in a terminal of this size. The terminal also takes [`TaskHandle::input`].
-    pub fn terminal(self, rows: u16, cols: u16) -> Self {
-        Self { io: Io::Pty { rows, cols }, ..self }
+    pub fn terminal(mut self, rows: u16, cols: u16) -> Self {
+        self.request.io = Io::Pty { rows, cols };
+        self
     }
 
     /// Lets it outlive the session.
-    pub fn detached(self) -> Self {
-        Self { lifetime: Lifetime::Detached, ..self }
+    pub fn detached(mut self) -> Self {
+        self.request.lifetime = Lifetime::Detached;
+        self
     }
 
     /// Chooses where it runs. A task on [`Place::Mock`] does not run its command: its input decides what it prints and
     /// how it ends.
-    pub fn on(self, place: Place) -> Self {
-        let io = if place == Place::Mock { Io::Stdin } else { self.io };
-        Self { place, io, ..self }
+    pub fn on(mut self, place: Place) -> Self {
+        self.request.place = place;
+        if place == Place::Mock {
+            self.request.io = Io::Stdin;
+        }
+        self
     }
 
     /// Queues it until another task has completed. If that task does not complete, this one is cancelled without being run.
     pub fn after(mut self, task: &TaskHandle) -> Self {
-        self.after.push(task.id().clone());
+        self.request.after.push(task.id().clone());
         self
     }
 
     /// Sets its place in the queue: higher starts earlier. The default is 0.
-    pub fn priority(self, priority: i32) -> Self {
-        Self { priority, ..self }
+    pub fn priority(mut self, priority: i32) -> Self {
+        self.request.priority = priority;
+        self
     }
 
     /// Decides what a start does if no slot is free. The default is that of [`Settings::queue`].
@@ -171,8 +146,9 @@ impl TaskDraft {
     }
 
     /// Sets the readiness condition, for [`Until::Ready`](super::Until::Ready). Readiness produces a notification.
-    pub fn ready_when(self, condition: ReadyWhen) -> Self {
-        Self { ready: Some(condition), ..self }
+    pub fn ready_when(mut self, condition: ReadyWhen) -> Self {
+        self.request.ready = Some(condition);
+        self
     }
 
     /// Limits how long a run may take.
@@ -238,53 +214,21 @@ impl TaskDraft {
     pub(super) fn request(self, session: &str, settings: &Settings) -> Result<TaskRequest> {
         let here = || surroundings::directory();
         let cwd = self.cwd.map_or_else(here, |cwd| Ok(std::path::absolute(&cwd).unwrap_or(cwd)))?;
-        let mut env = surroundings::environment();
+        let mut env = if self.inherits { surroundings::environment() } else { Vec::new() };
         for var in self.env {
             check_not_reserved(var.name.as_bytes())?;
             env.retain(|other| other.name != var.name);
             env.push(var);
         }
         Ok(TaskRequest {
+            session: session.to_owned(),
+            command: with_args(self.request.command, self.args),
+            cwd,
+            env,
             umask: surroundings::umask(),
-            name: self.name,
-            if_running: self.if_running,
-            description: self.description,
-            batch: self.batch,
-            io: self.io,
-            lifetime: self.lifetime,
-            place: self.place,
-            after: self.after,
-            priority: self.priority,
             at_capacity: self.when_full.unwrap_or(settings.queue.at_capacity),
-            ready: self.ready,
             limits: self.limits.over(&settings.limits),
-            ..TaskRequest::new(session, with_args(self.command, self.args), cwd, env)
+            ..self.request
         })
-    }
-}
-
-/// Adds arguments to a command. Those of a script become its positional parameters.
-fn with_args(command: CommandSpec, args: Vec<RawText>) -> CommandSpec {
-    match command {
-        CommandSpec::Argv(words) => CommandSpec::Argv(words.into_iter().chain(args).collect()),
-        CommandSpec::Shell { .. } if args.is_empty() => command,
-        CommandSpec::Shell { program, script } => {
-            let words = [program.clone(), "-c".into(), script, program];
-            CommandSpec::Argv(words.into_iter().chain(args).collect())
-        }
-    }
-}
-
-impl From<&str> for TaskDraft {
-    /// Drafts a script, as [`Shell::new`].
-    fn from(script: &str) -> Self {
-        Shell::new(script)
-    }
-}
-
-impl From<String> for TaskDraft {
-    /// Drafts a script, as [`Shell::new`].
-    fn from(script: String) -> Self {
-        Shell::new(script)
     }
 }

@@ -4,9 +4,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mw_model::DEFAULT_SESSION;
+use mw_model::approval::{Answer, Proposal, ProposalId};
 
+use super::Listener;
 use super::session::Session;
 use super::surroundings;
+use crate::approval::Patience;
 use crate::disk::store::{Filter, Page};
 use crate::error::{Error, Result};
 use crate::runtime::Runtime;
@@ -86,6 +89,33 @@ impl Meanwhile {
         self.with(|runtime| runtime.tasks().list(filter))
     }
 
+    /// Returns a listener that becomes readable whenever anything changes in the home, for a host with an event loop of
+    /// its own. Look again after each wake-up, and also from time to time: a wake-up is lost if its sender is killed.
+    ///
+    /// # Errors
+    /// When the wake-up socket cannot be created.
+    pub fn listen(&self) -> Result<Listener> {
+        self.with(Runtime::listen)
+    }
+
+    /// Returns the approval requests that nobody has answered, oldest first, for a host that shows them to a person.
+    /// [`Patience`] says how long one stays open.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn open_approvals(&self, patience: Patience) -> Result<Vec<Proposal>> {
+        let open = self.with(|runtime| runtime.approvals().open_approvals(patience.keep))?;
+        Ok(open.into_iter().map(|entry| entry.proposal).collect())
+    }
+
+    /// Answers an approval request for a person. `by` is recorded, such as the name of the host.
+    ///
+    /// # Errors
+    /// When the request is unknown, used, expired, or was denied by policy.
+    pub fn answer(&self, request: &ProposalId, answer: Answer, by: &str) -> Result<()> {
+        self.with(|runtime| runtime.approvals().answer(request, answer, by).map(drop))
+    }
+
     /// Returns the settings it was opened with.
     #[must_use]
     pub fn settings(&self) -> &Settings {
@@ -101,7 +131,7 @@ impl Meanwhile {
     pub fn with<T>(&self, work: impl FnOnce(&Runtime) -> Result<T>) -> Result<T> {
         let idle = self.idle().pop();
         let runtime = idle.map_or_else(|| Runtime::open(self.shared.settings.clone()), Ok)?;
-        let done = work(&runtime).inspect_err(|error| _ = runtime.base.heal_after(error));
+        let done = work(&runtime).inspect_err(|error| _ = runtime.base.database.heal_after(error));
         if matches!(done, Err(Error::Store(_) | Error::Io { .. } | Error::EndedOnly { .. })) {
             return done;
         }

@@ -6,6 +6,7 @@
 //! of a text. [`aio`] has the blocking calls as futures. Every method is a few calls of the engine.
 
 pub mod aio;
+mod command;
 mod draft;
 mod home;
 mod notices;
@@ -15,7 +16,8 @@ mod surroundings;
 mod task;
 mod wait;
 
-pub use draft::{Program, Shell, TaskDraft};
+pub use command::{Program, Shell};
+pub use draft::TaskDraft;
 pub use home::Meanwhile;
 pub use notices::{Notices, PendingNotice};
 pub use session::Session;
@@ -23,3 +25,5 @@ pub use task::{Output, TaskHandle};
 pub use wait::{Until, Waited};
 
 pub use crate::disk::store::EventRow as TaskEvent;
+pub use crate::disk::wake_up::Listener;
+pub use crate::read::output::GrepMatch as OutputMatch;

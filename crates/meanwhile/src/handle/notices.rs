@@ -30,16 +30,16 @@ impl Notices {
         let deadline = Instant::now().checked_add(timeout);
         let notices = session.as_host(|host| {
             // Listen before the first look, so that nothing that happens in between is missed.
-            let ear = if timeout.is_zero() { None } else { Some(host.base.listen()?) };
+            let listener = if timeout.is_zero() { None } else { Some(host.base.listen()?) };
             // The process that should have sent the wake-up may have been killed.
             let fallback = Duration::from_millis(host.base.settings.fallback_ms);
             loop {
                 let notices = host.drain_some(most, |_| false)?.into_notices();
                 let left =
                     deadline.map_or(fallback, |deadline| deadline.saturating_duration_since(Instant::now()));
-                match &ear {
-                    Some(ear) if notices.is_empty() && !left.is_zero() && goes_on() => {
-                        ear.wait(left.min(fallback));
+                match &listener {
+                    Some(listener) if notices.is_empty() && !left.is_zero() && goes_on() => {
+                        listener.wait(left.min(fallback));
                     }
                     Some(_) | None => return Ok(notices),
                 }

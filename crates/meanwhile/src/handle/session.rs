@@ -216,7 +216,7 @@ impl Session {
     /// # Errors
     /// When the database fails.
     pub fn acknowledge_ends<'task>(&self, tasks: impl IntoIterator<Item = &'task TaskId>) -> Result<()> {
-        self.home.with(|runtime| tasks.into_iter().try_for_each(|id| runtime.notifications().note_told(id)))
+        self.home.with(|runtime| tasks.into_iter().try_for_each(|id| runtime.notifications().note_known(id)))
     }
 
     /// Creates the next message to the model: the pending notifications, then the text. The message is stored and the

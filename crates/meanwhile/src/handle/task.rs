@@ -5,13 +5,14 @@ use std::time::{Duration, Instant};
 use mw_model::TaskId;
 use mw_model::wire::KillReceipt;
 
-use super::TaskEvent;
 use super::session::Session;
 use super::wait::{Until, Wait, Waited};
+use super::{OutputMatch, TaskEvent};
 use crate::error::{Error, Result};
 use crate::live::kill::KillRequest;
-use crate::read::output::{From, ReadReply, ReadRequest};
-use crate::task::Task;
+use crate::read::output::{From, GrepRequest, ReadReply, ReadRequest};
+use crate::runtime::Runtime;
+use crate::task::{Scope, Task};
 
 /// How much output one call returns.
 const OUTPUT_BYTES: u64 = 64 << 10;
@@ -73,7 +74,7 @@ impl TaskHandle {
     /// # Errors
     /// When it was removed, or the database fails.
     pub fn status(&self) -> Result<Task> {
-        self.session.home().with(|runtime| runtime.tasks().task(self.id.as_str(), &self.session.scope()))
+        self.call(|runtime, id, scope| runtime.tasks().task(id, scope))
     }
 
     /// Waits until the condition is true of it, can no longer come true, or the time is up.
@@ -128,7 +129,7 @@ impl TaskHandle {
     /// # Errors
     /// When it cannot be ended or executed, or another process is restarting it.
     pub fn restart(&self) -> Result<Task> {
-        self.session.home().with(|runtime| runtime.starts().restart(self.id.as_str(), &self.session.scope()))
+        self.call(|runtime, id, scope| runtime.starts().restart(id, scope))
     }
 
     /// Returns the last part of its output as text, at most `bytes` bytes, redacted like [`Output`].
@@ -138,10 +139,7 @@ impl TaskHandle {
     pub fn tail(&self, bytes: u64) -> Result<String> {
         let request =
             ReadRequest { from: From::TailBytes(bytes), max_bytes: bytes, ..ReadRequest::default() };
-        let read = |runtime: &crate::engine::Runtime| {
-            runtime.reader().read_shown(self.id.as_str(), &self.session.scope(), &request)
-        };
-        Ok(self.session.home().with(read)?.text())
+        Ok(self.call(|runtime, id, scope| runtime.reader().read_shown(id, scope, &request))?.text())
     }
 
     /// Returns its output from an offset on, at most 64 KiB at a time. If there is none, this waits until there is,
@@ -154,9 +152,9 @@ impl TaskHandle {
         let fallback = Duration::from_millis(self.session.home().settings().fallback_ms);
         let request =
             ReadRequest { from: From::Offset(offset), max_bytes: OUTPUT_BYTES, ..ReadRequest::default() };
-        self.session.home().with(|runtime| {
+        self.call(|runtime, id, scope| {
             loop {
-                let reply = runtime.reader().read_shown(self.id.as_str(), &self.session.scope(), &request)?;
+                let reply = runtime.reader().read_shown(id, scope, &request)?;
                 let left =
                     deadline.map_or(fallback, |deadline| deadline.saturating_duration_since(Instant::now()));
                 if !reply.pieces.is_empty() || reply.eof || left.is_zero() {
@@ -165,6 +163,16 @@ impl TaskHandle {
                 runtime.reader().wait_for_output(&self.id, reply.end, left.min(fallback))?;
             }
         })
+    }
+
+    /// Searches its output for a regular expression, from the beginning; returns at most `most` lines, redacted like
+    /// [`Output`].
+    ///
+    /// # Errors
+    /// When the pattern is not valid, the task was removed, or its log cannot be read.
+    pub fn search(&self, pattern: &str, most: usize) -> Result<Vec<OutputMatch>> {
+        let request = GrepRequest { pattern: pattern.to_owned(), most, ..GrepRequest::default() };
+        Ok(self.call(|runtime, id, scope| runtime.reader().grep(id, scope, &request))?.matches)
     }
 
     /// Writes to its standard input, which [`TaskDraft::with_input`](super::TaskDraft::with_input) keeps open.
@@ -184,8 +192,7 @@ impl TaskHandle {
     }
 
     fn write(&self, bytes: &[u8], eof: bool) -> Result<()> {
-        let (id, scope) = (self.id.as_str(), self.session.scope());
-        self.session.home().with(|runtime| runtime.live().input(id, &scope, bytes, eof).map(drop))
+        self.call(|runtime, id, scope| runtime.live().input(id, scope, bytes, eof).map(drop))
     }
 
     /// Changes the size of its terminal.
@@ -193,8 +200,7 @@ impl TaskHandle {
     /// # Errors
     /// When it is not running or has no terminal.
     pub fn resize(&self, rows: u16, cols: u16) -> Result<()> {
-        let (id, scope) = (self.id.as_str(), self.session.scope());
-        self.session.home().with(|runtime| runtime.live().resize(id, &scope, rows, cols))
+        self.call(|runtime, id, scope| runtime.live().resize(id, scope, rows, cols))
     }
 
     /// Returns everything that happened to it so far, oldest first. [`Session::events_since`] waits for more.
@@ -202,16 +208,33 @@ impl TaskHandle {
     /// # Errors
     /// When the database fails.
     pub fn events(&self) -> Result<Vec<TaskEvent>> {
-        self.session.home().with(|runtime| {
+        self.call(|runtime, _, scope| {
             let (mut events, mut seen) = (Vec::new(), 0);
             loop {
-                let more =
-                    runtime.tasks().events_after(seen, &self.session.scope(), Some(&self.id), EVENTS)?;
+                let more = runtime.tasks().events_after(seen, scope, Some(&self.id), EVENTS)?;
                 let Some(last) = more.last() else { return Ok(events) };
                 seen = last.seq;
                 events.extend(more);
             }
         })
+    }
+
+    /// Removes it and its files. A notification of its end that was not delivered is removed, too.
+    ///
+    /// # Errors
+    /// When it or one of its processes is still alive, or its files cannot be removed.
+    pub fn remove(self) -> Result<()> {
+        let ids = std::slice::from_ref(&self.id);
+        let report = self.session.home().with(|runtime| runtime.retention().clear(ids, None))?;
+        match report.kept.into_iter().next() {
+            None => Ok(()),
+            Some(kept) => Err(Error::Refused { id: kept.id.to_string(), message: kept.reason }),
+        }
+    }
+
+    /// Calls the engine with its id and its session's scope.
+    fn call<T>(&self, work: impl FnOnce(&Runtime, &str, &Scope) -> Result<T>) -> Result<T> {
+        self.session.home().with(|runtime| work(runtime, self.id.as_str(), &self.session.scope()))
     }
 
     fn not_found(&self) -> Error {

@@ -5,15 +5,14 @@ use std::time::Duration;
 use mw_model::wire::{Launch, RefusalCode};
 use mw_model::{Cause, Process, Timestamp};
 
-use super::hand_over;
-use super::hand_over::{Purpose, Supervisor};
+use super::message;
+use crate::database::findings::Findings;
 use crate::disk::slots::Slots;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::launch::Launcher;
 use crate::queue::Queue;
-use crate::record::Records;
-use crate::record::findings::Findings;
+use crate::supervisor::{Purpose, Supervisor};
 use crate::task::Task;
 
 impl Launcher<'_> {
@@ -22,13 +21,13 @@ impl Launcher<'_> {
     pub(crate) fn adopt(&self, task: &Task, process: &Process, started_at: Timestamp) -> Result<bool> {
         let run = task.state.run();
         let alone = self.base.home.task(&task.id).hold_adoption()?;
-        let findings = Records::on(self.base).look_at(task)?;
+        let findings = self.base.database.look_at(task)?;
         if findings.supervised || (findings.record.is_some() && !findings.left) {
             // Another process was faster.
-            return Records::on(self.base).record_findings(&task.id, &findings);
+            return self.base.database.record_findings(&task.id, &findings);
         }
         let findings = findings.with_supervisor();
-        Records::on(self.base).record_findings(&task.id, &findings)?;
+        self.base.database.record_findings(&task.id, &findings)?;
         fail_point("adopt-recorded");
         let adopted = self.send_adopter(task, &findings, process, started_at);
         drop(alone);
@@ -38,7 +37,7 @@ impl Launcher<'_> {
                 // If the task's process is gone, the adopter reports it at once.
                 if self.base.home.task(&task.id).await_record(run, Duration::from_millis(50))? {
                     let record = self.base.home.task(&task.id).result(run)?;
-                    Records::on(self.base).record_findings(&task.id, &findings.with_record(record))?;
+                    self.base.database.record_findings(&task.id, &findings.with_record(record))?;
                 }
                 Ok(true)
             }
@@ -46,10 +45,8 @@ impl Launcher<'_> {
             Err(Error::Spawn { code: RefusalCode::Busy, .. }) => Ok(false),
             Err(error) => {
                 let reason = format!("its supervisors were killed, and no new one can be started: {error}");
-                if findings.record.is_none()
-                    && !Records::on(self.base).lives(task, process, &findings.journal)?
-                {
-                    return Records::on(self.base).record_unsupervised(&task.id, run, Cause::Lost { reason });
+                if findings.record.is_none() && !self.base.database.lives(task, process, &findings.journal)? {
+                    return self.base.database.record_unsupervised(&task.id, run, Cause::Lost { reason });
                 }
                 self.base.untended.borrow_mut().insert(task.id.clone(), reason);
                 Ok(false)
@@ -67,7 +64,7 @@ impl Launcher<'_> {
         let run = task.state.run();
         let spec = self.base.home.task(&task.id).spec()?;
         let launch = Launch::Adopt { process: process.clone(), started_at };
-        let message = hand_over::adopt_message(&self.base.settings, &spec, run, launch);
+        let message = message::start_message(&self.base.settings, &spec, run, launch);
         // The slot was released when the supervisors died. The task runs whether or not it gets another. Children
         // that were left behind need none.
         let slots = match findings.record {
@@ -75,7 +72,7 @@ impl Launcher<'_> {
             None => Queue::on(self.base).take_slots_patiently(&spec)?,
         };
         let slots = slots.as_ref().map(Slots::descriptors).unwrap_or_default();
-        let supervisor = Supervisor::summon_for(&self.base.settings.programs, Purpose::Adopt, run)?;
+        let supervisor = Supervisor::start_for(&self.base.settings.programs, Purpose::Adopt, run)?;
         supervisor.send_to(&self.base.home.task(&task.id).open_as_file()?);
         supervisor.hand_over(&message, &slots).map(drop)
     }

@@ -4,10 +4,11 @@ use mw_model::wire::RefusalCode;
 use mw_model::{Event, Process, TaskSpec, Timestamp, next_state};
 
 use super::Launcher;
-use super::hand_over::{self, Purpose, Supervisor};
+use super::message;
 use crate::disk::slots::Slots;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
+use crate::supervisor::{Purpose, Supervisor};
 use crate::task::Task;
 
 impl Launcher<'_> {
@@ -45,18 +46,18 @@ impl Launcher<'_> {
         ready: Option<Supervisor>,
         slots: &Slots,
     ) -> Result<(Process, Timestamp)> {
-        let mut message = hand_over::spawn_message(&self.base.settings, spec, task.state.run())?;
+        let mut message = message::spawn_message(&self.base.settings, spec, task.state.run())?;
         if message.metadata.is_some()
             && let Some(waiting) = self.base.home.task(&task.id).waiting_metadata()
         {
             let (run, redact) = (task.state.run(), &self.base.settings.redact);
-            message.metadata = hand_over::metadata(spec, run, redact, Some(waiting));
+            message.metadata = message::metadata(spec, run, redact, Some(waiting));
         }
         let supervisor = match ready {
             Some(supervisor) => supervisor,
             None => {
                 let run = task.state.run();
-                let supervisor = Supervisor::summon_for(&self.base.settings.programs, Purpose::Spawn, run)?;
+                let supervisor = Supervisor::start_for(&self.base.settings.programs, Purpose::Spawn, run)?;
                 supervisor.send_to(&self.base.home.task(&task.id).open_as_file()?);
                 supervisor
             }

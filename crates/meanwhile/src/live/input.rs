@@ -10,10 +10,10 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 use super::Live;
-use crate::disk::task_dir::control::Line;
+use crate::database::Lookup;
 use crate::error::{Error, Result};
-use crate::record::Lookup;
-use crate::settle::Settler;
+use crate::reconcile::Reconciler;
+use crate::supervisor::control::Connection;
 use crate::task::Scope;
 
 impl Live<'_> {
@@ -27,9 +27,9 @@ impl Live<'_> {
                 _ => format!("cannot reach its supervisor: {error}"),
             },
         };
-        let mut line = Line::connect_patiently(&self.base.home, id).map_err(failed)?;
-        let _ = line.set_patience(Some(Duration::from_secs(5)));
-        line.ask(operation).map_err(failed)
+        let mut connection = Connection::connect_patiently(&self.base.home, id).map_err(failed)?;
+        let _ = connection.set_patience(Some(Duration::from_secs(5)));
+        connection.ask(operation).map_err(failed)
     }
 
     /// Returns the live processes of a task, as its supervisor sees them; empty if the supervisor cannot be reached.
@@ -42,17 +42,13 @@ impl Live<'_> {
     }
 
     fn running(&self, handle: &str, scope: &Scope) -> Result<TaskId> {
-        let id = Lookup::on(self.base).resolve_for_deed(handle, scope)?;
-        Settler::on(self.base).reconcile_task(&id)?;
-        let task = Lookup::on(self.base).stored(&id)?;
+        let id = Lookup::on(&self.base.database).resolve_to_act(handle, scope)?;
+        Reconciler::on(self.base).reconcile_task(&id)?;
+        let task = self.base.database.stored(&id)?;
         if task.state.process().is_some() {
             return Ok(id);
         }
-        Err(Error::WrongState {
-            id: id.to_string(),
-            status: task.status,
-            message: "it is not running".to_owned(),
-        })
+        Err(task.refusal("it is not running"))
     }
 
     /// Opens a task's standard input for writing, as a pipe that blocks until the task reads. Returns `None` if the

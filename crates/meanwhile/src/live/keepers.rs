@@ -15,7 +15,7 @@ impl Live<'_> {
         if !has_keeper(&self.base.home, id) {
             return Ok(Vec::new());
         }
-        let tasks = self.base.store()?.tasks_of(&keeper_session(id))?;
+        let tasks = self.base.database.store()?.tasks_of(&keeper_session(id))?;
         let ids: Vec<_> = tasks.into_iter().map(|task| task.id).collect();
         self.kill_all(&ids, request).all_done()
     }
@@ -23,7 +23,7 @@ impl Live<'_> {
     /// Returns the agents that have answered, are kept alive for a follow-up, and end with this session.
     pub(crate) fn agents_kept_in(&self, session: &str, lifetimes: &[Lifetime]) -> Result<Vec<TaskId>> {
         let mut kept = Vec::new();
-        let store = self.base.store()?;
+        let store = self.base.database.store()?;
         for task in store.unsettled()? {
             let Some(agent) = kept_agent(&task.session) else { continue };
             let agent = store.task(&agent)?;

@@ -9,14 +9,14 @@ use mw_model::{Cause, Process, TaskId, TaskState, signal_name};
 use rustix::event::{PollFd, PollFlags};
 
 use super::kill::asked::Asked;
+use crate::database::Lookup;
 use crate::disk::platform;
-use crate::disk::task_dir::control::Line;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::live::Live;
-use crate::record::{Lookup, Records};
+use crate::reconcile::Reconciler;
 use crate::redact::Redaction;
-use crate::settle::Settler;
+use crate::supervisor::control::Connection;
 use crate::task::Scope;
 
 mod asked;
@@ -59,7 +59,7 @@ impl Live<'_> {
     /// # Errors
     /// When the task is unknown, or its supervisor does not answer.
     pub fn kill(&self, handle: &str, scope: &Scope, request: &KillRequest) -> Result<KillReceipt> {
-        let id = Lookup::on(self.base).resolve_for_deed(handle, scope)?;
+        let id = Lookup::on(&self.base.database).resolve_to_act(handle, scope)?;
         let mut receipts = self.kill_all(&[id], request).all_done()?;
         receipts.pop().ok_or_else(|| Error::NotFound(handle.to_owned()))
     }
@@ -71,8 +71,8 @@ impl Live<'_> {
         if request.ends() {
             self.end_keepers(&mut kills, request);
         }
-        if self.base.home.waiting_flag().is_set() && Settler::on(self.base).reconcile_unsettled().is_ok() {
-            Settler::on(self.base).pump_queue();
+        if self.base.home.is_waiting_noted() && Reconciler::on(self.base).reconcile_unsettled().is_ok() {
+            Reconciler::on(self.base).pump_queue();
         }
         kills
     }
@@ -149,18 +149,17 @@ impl Live<'_> {
     /// Sends the request once, without waiting.
     fn ask(&self, id: &TaskId, request: &KillRequest, since: Instant) -> Result<Stage> {
         // Usually the supervisor is running and can be asked directly.
-        if let Ok(line) = self.send(id, request) {
-            return Ok(Stage::Asked(Asked::on(line)));
+        if let Ok(connection) = self.send(id, request) {
+            return Ok(Stage::Asked(Asked::on(connection)));
         }
-        let task = Settler::on(self.base).current(id)?;
-        if let Some(process) = Settler::on(self.base).out_of_reach(&task)? {
+        let task = Reconciler::on(self.base).current(id)?;
+        if let Some(process) = Reconciler::on(self.base).out_of_reach(&task)? {
             return Ok(Stage::Vanished(process));
         }
         match &task.state {
             TaskState::Pending { .. } if !request.ends() => {
-                let message =
-                    format!("it has not started and cannot receive {}", signal_name(request.signal));
-                Err(Error::WrongState { id: id.to_string(), status: task.status, message })
+                let signal = signal_name(request.signal);
+                Err(task.refusal(format!("it has not started and cannot receive {signal}")))
             }
             TaskState::Pending { .. } => match self.cancel_pending(id, request)? {
                 true => self.nothing_left(id, request).map(|receipt| Stage::Done(Ok(receipt))),
@@ -177,11 +176,11 @@ impl Live<'_> {
         }
     }
 
-    fn send(&self, id: &TaskId, request: &KillRequest) -> io::Result<Line> {
-        let mut line = Line::connect(&self.base.home, id)?;
-        line.send(request.operation())?;
+    fn send(&self, id: &TaskId, request: &KillRequest) -> io::Result<Connection> {
+        let mut connection = Connection::connect(&self.base.home, id)?;
+        connection.send(request.operation())?;
         fail_point("kill-sent");
-        Ok(line)
+        Ok(connection)
     }
 
     /// Reads the answer of a task's supervisor if it has arrived, and checks a supervisor that does not answer.
@@ -190,7 +189,7 @@ impl Live<'_> {
         let id = target.id.to_string();
         let refused = |message: String| Stage::Done(Err(Error::Refused { id: id.clone(), message }));
         let next = match asked.answer() {
-            None => match asked.silent_supervisor(|| Line::connect(&self.base.home, &target.id)) {
+            None => match asked.silent_supervisor(|| Connection::connect(&self.base.home, &target.id)) {
                 None => return,
                 Some(message) => refused(message),
             },
@@ -212,7 +211,7 @@ impl Live<'_> {
     fn nothing_left(&self, id: &TaskId, request: &KillRequest) -> Result<KillReceipt> {
         Ok(KillReceipt {
             id: id.to_string(),
-            status: Settler::on(self.base).current(id)?.status,
+            status: Reconciler::on(self.base).current(id)?.status,
             requested_by: request.by.clone(),
             signals: Vec::new(),
             killed: Vec::new(),
@@ -224,7 +223,7 @@ impl Live<'_> {
 
     /// Removes a task from the queue; false if it is no longer queued.
     fn cancel_pending(&self, id: &TaskId, request: &KillRequest) -> Result<bool> {
-        let cancelled = Records::on(self.base).change(id, |changing| {
+        let cancelled = self.base.database.change(id, |changing| {
             let is_pending = matches!(changing.task().state, TaskState::Pending { .. });
             if is_pending {
                 changing.end(Cause::Cancelled { by: request.by.clone(), exit: None })?;
@@ -243,19 +242,19 @@ fn await_answers(targets: &[Target]) -> BTreeSet<usize> {
     let is_unasked = |target: &Target| matches!(target.stage, Stage::Unasked { .. });
     let pause = if targets.iter().any(is_unasked) { RETRY } else { LOOK };
     let mut owners = Vec::new();
-    let mut lines = Vec::new();
+    let mut connections = Vec::new();
     for (at, target) in targets.iter().enumerate() {
         if let Stage::Asked(asked) = &target.stage {
-            for line in asked.lines() {
+            for connection in asked.connections() {
                 owners.push(at);
-                lines.push(PollFd::new(line, PollFlags::IN));
+                connections.push(PollFd::new(connection, PollFlags::IN));
             }
         }
     }
-    if lines.is_empty() && pause == LOOK {
+    if connections.is_empty() && pause == LOOK {
         return BTreeSet::new();
     }
-    platform::poll_within(&mut lines, pause);
-    let spoke = owners.iter().zip(&lines).filter(|(_, line)| !line.revents().is_empty());
+    platform::poll_within(&mut connections, pause);
+    let spoke = owners.iter().zip(&connections).filter(|(_, connection)| !connection.revents().is_empty());
     spoke.map(|(at, _)| *at).collect()
 }

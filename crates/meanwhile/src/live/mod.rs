@@ -2,8 +2,9 @@
 //!
 //! `kill`, `input`, `ready` and `holders` use the control socket of the task's supervisor. `usage` and `ports` inspect
 //! the task's processes. `vanished` ends processes whose supervisor cannot be reached. `keepers` handles the processes
-//! that keep an agent alive.
+//! that keep an agent alive, and `background` moves a command from the foreground to the background.
 
+mod background;
 pub(crate) mod holders;
 pub(crate) mod input;
 pub(crate) mod keepers;

@@ -9,12 +9,12 @@ use mw_model::{TaskId, TaskState};
 use serde::Serialize;
 
 use crate::disk::platform;
-use crate::disk::task_dir::control::{Line, SILENCE};
 use crate::error::Result;
 use crate::live::Live;
 use crate::read::Tasks;
+use crate::reconcile::Reconciler;
 use crate::redact::{Redaction, Redactor};
-use crate::settle::Settler;
+use crate::supervisor::control::{Connection, SILENCE};
 use crate::task::{Scope, Task};
 
 /// A process that listens on a port and belongs to no visible task.
@@ -59,7 +59,7 @@ impl Live<'_> {
     /// # Errors
     /// When the database fails.
     pub fn port_holders(&self, port: u16, scope: &Scope) -> Result<PortHolders> {
-        Settler::on(self.base).reconcile()?;
+        Reconciler::on(self.base).reconcile()?;
         let mut found = PortHolders { tasks: Vec::new(), others: Vec::new(), silent: Vec::new() };
         let mut ours = BTreeSet::new();
         // All supervisors are asked before the first answer is awaited: silent ones together cost as much time as one.
@@ -67,17 +67,19 @@ impl Live<'_> {
         let deadline = Instant::now() + SILENCE;
         let left = || deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
         for id in self.unsettled_in(scope)? {
-            let task = Settler::on(self.base).current(&id)?;
-            let line = Line::connect_within(&self.base.home, &id, left());
-            match line.and_then(|mut line| line.send(Operation::Status).map(|()| line)) {
-                Ok(line) => asked.push((task, line)),
+            let task = Reconciler::on(self.base).current(&id)?;
+            let connection = Connection::connect_within(&self.base.home, &id, left());
+            match connection
+                .and_then(|mut connection| connection.send(Operation::Status).map(|()| connection))
+            {
+                Ok(connection) => asked.push((task, connection)),
                 Err(_) if self.base.home.task(&id).is_supervised()? => found.silent.push(id),
                 Err(_) => {}
             }
         }
-        for (mut task, mut line) in asked {
-            let _ = line.set_patience(Some(left()));
-            let reply = line.reply();
+        for (mut task, mut connection) in asked {
+            let _ = connection.set_patience(Some(left()));
+            let reply = connection.reply();
             if reply.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock) {
                 found.silent.push(task.id);
                 continue;
@@ -99,12 +101,8 @@ impl Live<'_> {
     }
 
     fn unsettled_in(&self, scope: &Scope) -> Result<Vec<TaskId>> {
-        let unsettled = self.base.store()?.unsettled()?.into_iter();
-        let seen = unsettled.filter(|task| match scope {
-            Scope::All => true,
-            Scope::Session(session) => task.session == *session,
-        });
-        Ok(seen.map(|task| task.id).collect())
+        let unsettled = self.base.database.store()?.unsettled()?.into_iter();
+        Ok(unsettled.filter(|task| scope.includes(&task.session)).map(|task| task.id).collect())
     }
 }
 

@@ -14,12 +14,12 @@ use mw_model::wire::{ControlReply, Operation};
 use mw_model::{ReadyWhen, TaskId};
 
 use super::ports::ports_of;
+use crate::database::on_disk;
 use crate::disk::platform;
-use crate::disk::task_dir::control::Line;
 use crate::error::{Error, Result};
 use crate::live::Live;
 use crate::read::output::{LineSearch, compile};
-use crate::record::on_disk;
+use crate::supervisor::control::Connection;
 use crate::task::Task;
 
 /// The first interval between two looks at ports, because the kernel does not report when one opens. Later intervals
@@ -45,32 +45,32 @@ impl Live<'_> {
     /// When the task is damaged, its log cannot be read, or the supervisor refuses the report.
     pub fn watch_readiness(&self, id: &TaskId) -> Result<()> {
         let Some(ready) = self.base.home.task(id).spec()?.ready else { return Ok(()) };
-        let (Ok(mut line), Some(task)) =
-            (Line::connect(&self.base.home, id), on_disk::running_task(&self.base.home, id)?)
+        let (Ok(mut connection), Some(task)) =
+            (Connection::connect(&self.base.home, id), on_disk::running_task(&self.base.home, id)?)
         else {
             return Ok(());
         };
         let found = match ready {
-            ReadyWhen::Line(pattern) => self.find_line(&mut line, &task, &pattern)?,
-            ReadyWhen::Port(port) => find_port(&mut line, Some(port)),
-            ReadyWhen::AnyPort => find_port(&mut line, None),
+            ReadyWhen::Line(pattern) => self.find_line(&mut connection, &task, &pattern)?,
+            ReadyWhen::Port(port) => find_port(&mut connection, Some(port)),
+            ReadyWhen::AnyPort => find_port(&mut connection, None),
         };
         let Some(what) = found else { return Ok(()) };
-        match line.ask(Operation::Ready { what }) {
+        match connection.ask(Operation::Ready { what }) {
             Ok(ControlReply::Refused { message }) => Err(Error::Refused { id: id.to_string(), message }),
             Ok(_) | Err(_) => Ok(()),
         }
     }
 
     /// Searches all output so far, and again whenever there is more.
-    fn find_line(&self, line: &mut Line, task: &Task, pattern: &str) -> Result<Option<String>> {
+    fn find_line(&self, connection: &mut Connection, task: &Task, pattern: &str) -> Result<Option<String>> {
         let pattern = compile(pattern)?;
         let mut search = LineSearch::default();
         loop {
             if let Some(found) = search.go_on(self.base, task, &pattern)? {
                 return Ok(Some(found));
             }
-            let asked = line.ask(Operation::Watch { offset: search.known_end, after_end: false });
+            let asked = connection.ask(Operation::Watch { offset: search.known_end, after_end: false });
             match asked {
                 Ok(ControlReply::Grown { ended: false, .. }) => {}
                 Ok(_) | Err(_) => return Ok(None),
@@ -80,10 +80,11 @@ impl Live<'_> {
 }
 
 /// Polls the ports that the task's processes listen on.
-fn find_port(line: &mut Line, wanted: Option<u16>) -> Option<String> {
+fn find_port(connection: &mut Connection, wanted: Option<u16>) -> Option<String> {
     let begun = Instant::now();
     loop {
-        let Ok(ControlReply::Status { pids, leader_alive: true, .. }) = line.ask(Operation::Status) else {
+        let Ok(ControlReply::Status { pids, leader_alive: true, .. }) = connection.ask(Operation::Status)
+        else {
             return None;
         };
         let open = ports_of(&pids);
@@ -94,13 +95,10 @@ fn find_port(line: &mut Line, wanted: Option<u16>) -> Option<String> {
         if let Some(port) = found {
             return Some(format!("port {port}"));
         }
-        if heard_end(line, (begun.elapsed() / PART_OF_TIME).clamp(PORT_INTERVAL, LONGEST_PORT_INTERVAL)) {
+        // The supervisor sends nothing unasked, so the connection is readable only when the supervisor is gone.
+        let pause = (begun.elapsed() / PART_OF_TIME).clamp(PORT_INTERVAL, LONGEST_PORT_INTERVAL);
+        if platform::is_readable_within(connection, pause) {
             return None;
         }
     }
-}
-
-/// Sleeps until the time is up or the supervisor is gone. The supervisor sends nothing unasked.
-fn heard_end(line: &Line, longest: Duration) -> bool {
-    platform::is_readable_within(line, longest)
 }

@@ -13,8 +13,7 @@ use crate::disk::platform;
 use crate::disk::session_dir::agent_sessions::kept_agent;
 use crate::error::{Error, Result};
 use crate::live::Live;
-use crate::record::{Lookup, Records};
-use crate::settle::Settler;
+use crate::reconcile::Reconciler;
 use crate::task::{Scope, Task};
 
 /// How often the process table is scanned while processes end.
@@ -31,15 +30,11 @@ impl Live<'_> {
     /// When the database fails.
     pub fn left_behind(&self, scope: &Scope, batch: Option<&str>) -> Result<Vec<TaskId>> {
         let is_meant = |task: &Task| {
-            let in_scope = match scope {
-                Scope::All => true,
-                Scope::Session(session) => task.session == *session,
-            };
-            in_scope
+            scope.includes(&task.session)
                 && batch.is_none_or(|batch| task.batch_id.as_deref() == Some(batch))
                 && matches!(task.state, TaskState::Ended { .. })
         };
-        let store = self.base.store()?;
+        let store = self.base.database.store()?;
         let mut ids = Vec::new();
         for task in store.unsettled()? {
             let left = match kept_agent(&task.session) {
@@ -95,7 +90,7 @@ impl Live<'_> {
         let reached = if request.ends() { hunt.reached } else { BTreeSet::new() };
         Ok(KillReceipt {
             id: id.to_string(),
-            status: Settler::on(self.base).current(id)?.status,
+            status: Reconciler::on(self.base).current(id)?.status,
             requested_by: request.by.clone(),
             signals: hunt.signals,
             killed: reached.into_iter().filter(|pid| !left.contains_key(pid)).collect(),
@@ -116,8 +111,8 @@ impl Live<'_> {
         if let Some(reason) = self.base.untended.borrow_mut().remove(id) {
             let exit = Some(Exit::Unknown(reason));
             let cause = Cause::Cancelled { by: request.by.clone(), exit };
-            let run = Lookup::on(self.base).stored(id)?.state.run();
-            Records::on(self.base).record_unsupervised(id, run, cause)?;
+            let run = self.base.database.stored(id)?.state.run();
+            self.base.database.record_unsupervised(id, run, cause)?;
         }
         Ok(())
     }

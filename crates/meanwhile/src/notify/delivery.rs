@@ -85,8 +85,8 @@ impl Delivery<'_> {
         }
         let base = self.host.base;
         fail_point("notices-told");
-        base.transact(|transaction| {
-            transaction.acknowledge(&self.numbers(), self.host.lease.token())?;
+        base.database.transact(|transaction| {
+            transaction.acknowledge(&self.numbers(), &self.host.lease.token)?;
             if let Some(turn) = turn {
                 transaction.add_turn(&self.host.session, turn)?;
             }

@@ -1,5 +1,7 @@
 //! Hosts of a session: which process receives its notifications, and when.
 
+use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 use mw_model::Turn;
@@ -9,8 +11,8 @@ use crate::disk::session_dir::lease::Lease;
 use crate::error::{Error, Result};
 use crate::live::Live;
 use crate::notify::Notifications;
-use crate::request::check_session_name;
-use crate::settle::Settler;
+use crate::reconcile::Reconciler;
+use crate::request::{Holder, check_session_name};
 
 /// When a host wants its notifications.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,20 +39,13 @@ pub enum Moment {
 
 impl DeliveryPolicy {
     pub(super) const fn allows(self, moment: Moment) -> bool {
-        match (self, moment) {
-            (_, Moment::RunStart) | (Self::BetweenBatches, Moment::BetweenBatches) | (Self::Immediate, _) => {
-                true
-            }
-            (Self::NextRun, Moment::BetweenBatches | Moment::Idle) | (Self::BetweenBatches, Moment::Idle) => {
-                false
-            }
+        match self {
+            Self::NextRun => matches!(moment, Moment::RunStart),
+            Self::BetweenBatches => matches!(moment, Moment::RunStart | Moment::BetweenBatches),
+            Self::Immediate => true,
         }
     }
 }
-
-/// Which process delivers a session's notifications; see [`TaskRequest::teller`](crate::engine::TaskRequest::teller).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Teller(pub(crate) String);
 
 /// A host of a session. While it lives, notifications that were handed to it are not handed to others.
 pub struct Host<'base> {
@@ -68,9 +63,7 @@ impl<'base> Notifications<'base> {
     /// # Errors
     /// When the session's directory cannot be written.
     pub fn host(&self, session: &str, policy: DeliveryPolicy) -> Result<Host<'base>> {
-        check_session_name(session)?;
-        let lease = Lease::host(self.base.home.session(session).path());
-        let lease = lease.map_err(Error::io("cannot hold the session"))?;
+        let lease = self.hold(session, Lease::host)?;
         Live::on(self.base).announce_holders(session)?;
         Ok(self.opened(session, lease, policy))
     }
@@ -81,9 +74,7 @@ impl<'base> Notifications<'base> {
     /// # Errors
     /// When the session's directory cannot be written.
     pub fn server(&self, session: &str) -> Result<Host<'base>> {
-        check_session_name(session)?;
-        let lease = Lease::server(self.base.home.session(session).path());
-        let lease = lease.map_err(Error::io("cannot hold the session"))?;
+        let lease = self.hold(session, Lease::server)?;
         Ok(self.opened(session, lease, DeliveryPolicy::Immediate))
     }
 
@@ -97,17 +88,20 @@ impl<'base> Notifications<'base> {
     ///
     /// # Errors
     /// When the session's directory cannot be written.
-    pub fn teller(&self, session: &str) -> Result<Host<'base>> {
-        check_session_name(session)?;
-        let lease = Lease::teller(self.base.home.session(session).path());
-        let lease = lease.map_err(Error::io("cannot hold the session"))?;
+    pub fn relay(&self, session: &str) -> Result<Host<'base>> {
+        let lease = self.hold(session, Lease::relay)?;
         Ok(self.opened(session, lease, DeliveryPolicy::Immediate))
+    }
+
+    fn hold(&self, session: &str, take: fn(&Path) -> io::Result<Lease>) -> Result<Lease> {
+        check_session_name(session)?;
+        take(self.base.home.session(session).path()).map_err(Error::io("cannot hold the session"))
     }
 
     fn opened(&self, session: &str, lease: Lease, policy: DeliveryPolicy) -> Host<'base> {
         // Tasks that waited for a host of the session may start now.
-        if lease.ended_vacancy() && self.base.home.waiting_flag().is_set() {
-            Settler::on(self.base).pump_queue();
+        if lease.ended_vacancy && self.base.home.is_waiting_noted() {
+            Reconciler::on(self.base).pump_queue();
         }
         self.host_with(session, &Arc::new(lease), policy)
     }
@@ -132,8 +126,8 @@ impl Host<'_> {
 
     /// Returns the name under which this host receives the session's notifications.
     #[must_use]
-    pub fn teller(&self) -> Teller {
-        Teller(self.lease.token().to_owned())
+    pub fn holder(&self) -> Holder {
+        Holder(self.lease.token.clone())
     }
 
     /// Returns the messages that were stored in this session, oldest first.
@@ -141,6 +135,6 @@ impl Host<'_> {
     /// # Errors
     /// When the database fails.
     pub fn turns(&self) -> Result<Vec<Turn>> {
-        Ok(self.base.store()?.turns(&self.session)?)
+        Ok(self.base.database.store()?.turns(&self.session)?)
     }
 }

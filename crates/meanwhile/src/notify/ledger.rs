@@ -1,13 +1,16 @@
-//! Notifies owners of every end and every stall exactly once, even if processes are killed in between.
+//! Notifies owners of every end, stall, readiness and batch exactly once, even if processes are killed in between.
 //!
 //! ```text
 //!            event                 drain               acknowledge
 //!  nothing ────────▶ waiting ────────────▶ handed over ────────────▶ closed
 //!     │                 ▲ │                    │
-//!     │ latch           │ │ latch              │ host dies, or drops the delivery
+//!     │ mark known      │ │ mark known         │ host dies, or drops the delivery
 //!     ▼                 │ ▼                    ▼
 //!   known (never told)  └─────────────────── waiting
 //! ```
+//!
+//! A process that reports an end in its own reply reserves it first: from nothing or waiting to *reserved*, then to closed
+//! when it has replied, or back to waiting when it gives up or dies.
 //!
 //! A notification is handed over again until it is acknowledged. [`Delivery::store`] acknowledges it in the transaction that
 //! stores the message with its text, so both happen or neither does. A host that keeps its messages elsewhere acknowledges
@@ -22,7 +25,7 @@ use crate::disk::store::{NoticeRow, Transaction};
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::notify::Notifications;
-use crate::settle::Settler;
+use crate::reconcile::Reconciler;
 use crate::task::Task;
 
 /// How many notifications one delivery holds; the rest comes with the next.
@@ -30,16 +33,16 @@ pub(crate) const MOST: usize = 100;
 
 impl Host<'_> {
     /// Reserves the ends of these tasks for this host's own reply, unless another process has done so: no other holder
-    /// is handed these notifications. The reservation lasts until [`Notifications::keep_promise`] or
-    /// [`Notifications::leave_promise`], or until this host exits.
+    /// is handed these notifications. The reservation lasts until [`Notifications::complete_reservation`] or
+    /// [`Notifications::release_reservation`], or until this host exits.
     ///
     /// # Errors
     /// When the database fails.
-    pub fn claim_ends(&self, tasks: &[TaskId]) -> Result<()> {
-        self.base.transact(|transaction| {
+    pub fn reserve_ends(&self, tasks: &[TaskId]) -> Result<()> {
+        self.base.database.transact(|transaction| {
             for id in tasks {
                 if let Some(task) = transaction.task(id)?.filter(|task| task.session == self.session) {
-                    transaction.claim_end(&task, self.lease.token(), self.base.clock.now())?;
+                    transaction.reserve_undelivered_end(&task, &self.lease.token, self.base.clock.now())?;
                 }
             }
             Ok(())
@@ -84,17 +87,17 @@ impl Host<'_> {
     }
 
     pub(super) fn take_back(&self, numbers: &[i64]) -> Result<()> {
-        self.base.transact(|transaction| Ok(transaction.take_back(numbers, self.lease.token())?))
+        self.base.database.transact(|transaction| Ok(transaction.take_back(numbers, &self.lease.token)?))
     }
 
     fn take(&self, most: usize, is_told: impl Fn(&TaskId) -> bool) -> Result<Vec<NoticeRow>> {
         // Ends that only the task directories show become notifications here at the latest.
-        Settler::on(self.base).reconcile()?;
-        if !self.base.store()?.any_notices(&self.session)? {
+        Reconciler::on(self.base).reconcile()?;
+        if !self.base.database.store()?.any_notices(&self.session)? {
             return Ok(Vec::new());
         }
         let directory = self.base.home.session(&self.session);
-        let taken = self.base.transact(|transaction| {
+        let taken = self.base.database.transact(|transaction| {
             // Filter before the limit, because notifications for other hosts must not take up places.
             let mut living = transaction.notice_holders(&self.session)?;
             living.retain(|holder| lease::is_held(directory.path(), holder));
@@ -103,14 +106,14 @@ impl Host<'_> {
             };
             let rows = transaction.open_notices(&self.session, &living, is_wanted, most)?;
             let numbers: Vec<_> = rows.iter().map(|row| row.number).collect();
-            transaction.hand_over(&numbers, self.lease.token())?;
+            transaction.hand_over(&numbers, &self.lease.token)?;
             let (mut current, mut overtaken) = (Vec::new(), Vec::new());
             for row in rows {
                 let to = if is_overtaken(&row, transaction)? { &mut overtaken } else { &mut current };
                 to.push(row);
             }
             let numbers: Vec<_> = overtaken.iter().map(|row| row.number).collect();
-            transaction.acknowledge(&numbers, self.lease.token())?;
+            transaction.acknowledge(&numbers, &self.lease.token)?;
             Ok((current, overtaken))
         });
         let taken = taken.map(|(current, overtaken)| {

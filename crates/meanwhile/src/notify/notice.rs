@@ -13,7 +13,6 @@ use crate::notify::Notifications;
 use crate::outcome::summarize;
 use crate::read::Reader;
 use crate::read::output::{From, ReadRequest, clean_text};
-use crate::record::Lookup;
 use crate::redact::Redaction;
 use crate::task::Task;
 
@@ -26,7 +25,7 @@ const OUTCOME_BYTES: u64 = 64 << 10;
 
 impl Notifications<'_> {
     pub(super) fn notice(&self, row: NoticeRow) -> Result<Notice> {
-        let task = Lookup::on(self.base).stored(&row.task)?;
+        let task = self.base.database.stored(&row.task)?;
         let current = task.state.run() == row.run;
         let earlier = || self.base.home.task(&row.task).earlier_run(row.run).join(LOG_FILE);
         let log = if current { log_names::log_of(&self.base.home, &task) } else { earlier() };

@@ -2,17 +2,15 @@
 
 use mw_model::{TaskId, Timestamp};
 
-use super::host::{Host, Teller};
+use super::host::Host;
+use crate::database::Lookup;
 use crate::disk::store::Transaction;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::live::Live;
 use crate::live::kill::{KillRequest, Kills};
 use crate::notify::Notifications;
-use crate::read::Reader;
-use crate::read::output::{ReadReply, ReadRequest};
-use crate::record::Lookup;
-use crate::settle::Settler;
+use crate::request::Holder;
 use crate::task::{Scope, Task};
 
 impl Notifications<'_> {
@@ -25,89 +23,74 @@ impl Notifications<'_> {
         let scope = Scope::Session(session.to_owned());
         let ids = handles
             .iter()
-            .map(|handle| Lookup::on(self.base).resolve_exact(handle, &scope))
+            .map(|handle| Lookup::on(&self.base.database).resolve_exact(handle, &scope))
             .collect::<Result<Vec<_>>>()?;
         if !request.ends() {
             return Ok(Live::on(self.base).kill_all(&ids, request));
         }
         // Before the kill, so that another process does not report an end that comes from it. The reservation ends with
         // this process. Without one, for example on a full disk, the task is killed all the same.
-        let host = self.teller(session).ok().filter(|host| host.claim_ends(&ids).is_ok());
+        let host = self.relay(session).ok().filter(|host| host.reserve_ends(&ids).is_ok());
         fail_point("kill-claimed");
         let kills = Live::on(self.base).kill_all(&ids, request);
         for id in &ids {
             let has_failed = kills.failures.iter().any(|failure| failure.id == *id);
             // The tasks are dead, so the owner gets its receipts. An end that cannot be noted is reported once more.
-            let _ = self.close_claim(id, host.as_ref().map(Host::teller).as_ref(), !has_failed);
+            let _ = self.close_reservation(id, host.as_ref().map(Host::holder).as_ref(), !has_failed);
         }
         Ok(kills)
     }
 
     /// Ends a reservation: the owner knows how the task ended, or the next delivery reports it.
-    fn close_claim(&self, id: &TaskId, claimed_by: Option<&Teller>, is_known: bool) -> Result<()> {
-        self.change_latch(id, |transaction, task, now| {
-            if let Some(teller) = claimed_by {
-                transaction.end_promise(id, &teller.0, is_known)?;
+    fn close_reservation(&self, id: &TaskId, reserved_by: Option<&Holder>, is_known: bool) -> Result<()> {
+        self.change_knowledge(id, |transaction, task, now| {
+            if let Some(holder) = reserved_by {
+                transaction.end_reservation(id, &holder.0, is_known)?;
             }
             if is_known {
-                transaction.latch(task, now)?;
+                transaction.mark_known(task, now)?;
                 self.mark_told(task);
             }
             Ok(())
         })
     }
 
-    /// Reads output for a task's owner. An owner that has read the output of an ended task to its end is not notified of it.
-    ///
-    /// # Errors
-    /// As [`Reader::read`](crate::engine::Reader::read).
-    pub fn read_as_owner(&self, handle: &str, session: &str, request: &ReadRequest) -> Result<ReadReply> {
-        let scope = Scope::Session(session.to_owned());
-        let id = Lookup::on(self.base).resolve_exact(handle, &scope)?;
-        let ended = Settler::on(self.base).current(&id)?.status.is_terminal();
-        let reply = Reader::on(self.base).read(id.as_str(), &scope, request)?;
-        if ended && reply.eof {
-            self.note_told(&id)?;
-        }
-        Ok(reply)
-    }
-
     /// Records that the owner already knows the end of the task's current run, or will.
     ///
     /// # Errors
     /// When the database fails.
-    pub fn note_told(&self, id: &TaskId) -> Result<()> {
-        self.change_latch(id, |transaction, task, now| {
-            transaction.latch(task, now)?;
+    pub fn note_known(&self, id: &TaskId) -> Result<()> {
+        self.change_knowledge(id, |transaction, task, now| {
+            transaction.mark_known(task, now)?;
             self.mark_told(task);
             Ok(())
         })
     }
 
-    /// Records that a process has reported the end of a task, as [`TaskRequest::teller`] promised; false when there is no such
-    /// promise any more.
+    /// Records that a process has reported the end of a task, which it had reserved ([`TaskRequest::reporter`]); false if it no
+    /// longer has the reservation.
     ///
     /// # Errors
     /// When the database fails; the end is then reported once more.
     ///
-    /// [`TaskRequest::teller`]: crate::engine::TaskRequest::teller
-    pub fn keep_promise(&self, id: &TaskId, teller: &Teller) -> Result<bool> {
+    /// [`TaskRequest::reporter`]: crate::engine::TaskRequest::reporter
+    pub fn complete_reservation(&self, id: &TaskId, holder: &Holder) -> Result<bool> {
         let mut kept = false;
-        self.change_latch(id, |transaction, task, _| {
-            kept = transaction.end_promise(id, &teller.0, true)?;
+        self.change_knowledge(id, |transaction, task, _| {
+            kept = transaction.end_reservation(id, &holder.0, true)?;
             self.mark_told(task);
             Ok(())
         })?;
         Ok(kept)
     }
 
-    /// Gives up the promise to report a task's end; the next delivery of its session reports it.
+    /// Gives up the reservation of a task's end; the next delivery of its session reports it.
     ///
     /// # Errors
-    /// When the database fails; the promise then lasts until this process exits.
-    pub fn leave_promise(&self, id: &TaskId, teller: &Teller) -> Result<()> {
-        self.change_latch(id, |transaction, _, _| {
-            Ok(transaction.end_promise(id, &teller.0, false).map(drop)?)
+    /// When the database fails; the reservation then lasts until this process exits.
+    pub fn release_reservation(&self, id: &TaskId, holder: &Holder) -> Result<()> {
+        self.change_knowledge(id, |transaction, _, _| {
+            Ok(transaction.end_reservation(id, &holder.0, false).map(drop)?)
         })
     }
 
@@ -120,12 +103,12 @@ impl Notifications<'_> {
 
     /// Changes what an owner knows. If the disk is full, reading or ending a task still works, and the owner is notified once
     /// more.
-    fn change_latch(
+    fn change_knowledge(
         &self,
         id: &TaskId,
         change: impl FnOnce(&Transaction<'_>, &Task, Timestamp) -> Result<()>,
     ) -> Result<()> {
-        let changed = self.base.transact(|transaction| match transaction.task(id)? {
+        let changed = self.base.database.transact(|transaction| match transaction.task(id)? {
             Some(task) => change(transaction, &task, self.base.clock.now()),
             None => Ok(()),
         });

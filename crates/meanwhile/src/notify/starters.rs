@@ -7,10 +7,11 @@ use std::fs::{File, OpenOptions};
 
 use mw_model::TaskId;
 
-use super::host::{Host, Teller};
+use super::host::Host;
 use crate::disk::platform;
 use crate::disk::session_dir::lease;
 use crate::notify::Notifications;
+use crate::request::Holder;
 use crate::task::Task;
 
 /// Prefix of session names that stand for a project, because the host names no session.
@@ -43,8 +44,8 @@ impl Notifications<'_> {
 
     /// Returns whether a task belongs to this server's agent: the server started it, or its starter has exited.
     #[must_use]
-    pub fn is_of(&self, teller: &Teller, task: &Task) -> bool {
-        self.starter_of(&task.id, &task.session).is_none_or(|starter| starter == teller.0)
+    pub fn is_of(&self, holder: &Holder, task: &Task) -> bool {
+        self.starter_of(&task.id, &task.session).is_none_or(|starter| starter == holder.0)
     }
 }
 
@@ -52,7 +53,7 @@ impl Host<'_> {
     /// Excludes tasks that another live server of the session started.
     #[must_use]
     pub fn of_own_starts(mut self) -> Self {
-        self.starters = Some(vec![self.lease.token().to_owned()]);
+        self.starters = Some(vec![self.lease.token.clone()]);
         self
     }
 
@@ -63,7 +64,7 @@ impl Host<'_> {
         let holders = lease::holders(self.base.home.session(&self.session).path());
         let starter = platform::starter_of(pid);
         let beside = holders.into_iter().filter(|(token, holder)| {
-            token != self.lease.token() && starter.is_some() && platform::starter_of(*holder) == starter
+            *token != self.lease.token && starter.is_some() && platform::starter_of(*holder) == starter
         });
         let beside: Vec<_> = beside.map(|(token, _)| token).collect();
         self.starters = Some(beside).filter(|beside| !beside.is_empty());

@@ -2,12 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use crate::base::{Base, Ear};
+use crate::base::Base;
 use crate::disk::store::EventRow;
+use crate::disk::wake_up::Listener;
 use crate::error::Result;
 use crate::notify::Notifications;
 use crate::read::Tasks;
-use crate::settle::Settler;
+use crate::reconcile::Reconciler;
 use crate::task::Scope;
 
 /// How many events are returned at once.
@@ -16,7 +17,7 @@ const BATCH: u32 = 256;
 /// A position in the stream of events. No event is missed, because all of them are in the database.
 pub struct Subscription<'base> {
     base: &'base Base,
-    ear: Ear,
+    listener: Listener,
     scope: Scope,
     seen: i64,
 }
@@ -27,7 +28,7 @@ impl<'base> Notifications<'base> {
     /// # Errors
     /// When the database fails.
     pub fn subscribe(&self, scope: Scope) -> Result<Subscription<'base>> {
-        Settler::on(self.base).reconcile()?;
+        Reconciler::on(self.base).reconcile()?;
         let seen = Tasks::on(self.base).last_event()?;
         self.subscribe_after(seen, scope)
     }
@@ -37,7 +38,7 @@ impl<'base> Notifications<'base> {
     /// # Errors
     /// When the wake-up socket cannot be created.
     pub fn subscribe_after(&self, seen: i64, scope: Scope) -> Result<Subscription<'base>> {
-        Ok(Subscription { base: self.base, ear: self.base.listen()?, scope, seen })
+        Ok(Subscription { base: self.base, listener: self.base.listen()?, scope, seen })
     }
 }
 
@@ -63,7 +64,7 @@ impl Subscription<'_> {
                 return Ok(events);
             }
             // The process that should have sent the wake-up may have been killed, so check again from time to time.
-            self.ear.wait(left.min(Duration::from_millis(self.base.settings.fallback_ms)));
+            self.listener.wait(left.min(Duration::from_millis(self.base.settings.fallback_ms)));
         }
     }
 
@@ -72,13 +73,13 @@ impl Subscription<'_> {
     ///
     /// # Errors
     /// When the database fails.
-    pub fn next_or_ring(&mut self, longest: Duration) -> Result<Vec<EventRow>> {
+    pub fn next_or_wake_up(&mut self, longest: Duration) -> Result<Vec<EventRow>> {
         let events = self.next(Duration::ZERO)?;
         if !events.is_empty() {
             return Ok(events);
         }
         // The process that should have sent the wake-up may have been killed, so check again from time to time.
-        self.ear.wait(longest.min(Duration::from_millis(self.base.settings.fallback_ms)));
+        self.listener.wait(longest.min(Duration::from_millis(self.base.settings.fallback_ms)));
         self.next(Duration::ZERO)
     }
 

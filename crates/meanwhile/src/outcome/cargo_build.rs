@@ -31,9 +31,7 @@ pub(super) fn failed(lines: &[&str]) -> Option<Finding> {
     let blamed = lines.iter().filter_map(|line| blamed_on(line)).max().unwrap_or(0);
     let mut report = Report::new("cargo");
     report.count_things(blamed.max(errors.len() as u64), "error");
-    for error in errors {
-        report.name(error);
-    }
+    report.names(errors);
     let rest = &lines[verdict + 1..];
     let own = rest.iter().take_while(|line| begins(line, &["warning: ", "error: "])).count();
     Some(Finding::new(verdict + own, Kind::Failed, &report))

@@ -80,9 +80,8 @@ impl<'a> Run<'a> {
             report.say("no tests ran");
             report.count(self.filtered, "filtered out");
         }
-        for name in self.failures.iter().copied().chain(self.dead.iter().map(String::as_str)) {
-            report.name(name);
-        }
+        report.names(self.failures.iter().copied());
+        report.names(&self.dead);
         report
     }
 }

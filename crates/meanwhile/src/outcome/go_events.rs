@@ -76,28 +76,21 @@ fn output(found: JsonLine) -> Event {
 }
 
 fn plain(line: &str) -> Option<Event> {
-    if let Some(rest) = line.strip_prefix("ok  \t") {
-        let (name, rest) = rest.split_once('\t').unwrap_or((rest, ""));
-        let end = if rest.ends_with("[no tests to run]") { End::Empty } else { End::Passed };
-        return Some(Event::Package { name: name.to_owned(), end });
+    // The beginning of the line, its usual meaning, and the end of a line with another meaning.
+    for (start, usual, end, other) in [
+        ("ok  \t", End::Passed, "[no tests to run]", End::Empty),
+        ("?   \t", End::Empty, "[no test files]", End::Empty),
+        ("FAIL\t", End::Failed, " failed]", End::Broken),
+    ] {
+        if let Some(rest) = line.strip_prefix(start) {
+            let name = rest.split(['\t', ' ']).next().unwrap_or(rest).to_owned();
+            return Some(Event::Package { name, end: if rest.ends_with(end) { other } else { usual } });
+        }
     }
-    if let Some(rest) = line.strip_prefix("?   \t") {
-        let name = rest.split('\t').next().unwrap_or(rest).to_owned();
-        return Some(Event::Package { name, end: End::Empty });
-    }
-    if let Some(rest) = line.strip_prefix("FAIL\t") {
-        let name = rest.split(['\t', ' ']).next().unwrap_or(rest).to_owned();
-        let end = if rest.ends_with(" failed]") { End::Broken } else { End::Failed };
-        return Some(Event::Package { name, end });
-    }
-    if let Some(name) = test(line, "FAIL") {
-        return Some(Event::Test { package: None, name, end: End::Failed });
-    }
-    if let Some(name) = test(line, "PASS") {
-        return Some(Event::Test { package: None, name, end: End::Passed });
-    }
-    if let Some(name) = test(line, "SKIP") {
-        return Some(Event::Test { package: None, name, end: End::Skipped });
+    for (word, end) in [("FAIL", End::Failed), ("PASS", End::Passed), ("SKIP", End::Skipped)] {
+        if let Some(name) = test(line, word) {
+            return Some(Event::Test { package: None, name, end });
+        }
     }
     if line == "PASS" || line == "FAIL" {
         return Some(Event::Closing);

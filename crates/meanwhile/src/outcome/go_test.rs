@@ -102,17 +102,11 @@ impl Run {
         if self.owes {
             report.say("unfinished");
         }
-        for name in &failures {
-            report.name(name.as_str());
-        }
-        for reason in self.reasons.iter().filter(|_| bad > 0) {
-            report.name(reason.as_str());
-        }
+        report.names(&failures);
+        report.names(self.reasons.iter().filter(|_| bad > 0));
         if failures.is_empty() && self.reasons.is_empty() {
-            let ended_badly = |end: &End| [End::Failed, End::Broken].contains(end);
-            for (package, _) in self.packages.iter().filter(|(_, end)| ended_badly(end)) {
-                report.name(package.as_str());
-            }
+            let is_bad = |end: &End| [End::Failed, End::Broken].contains(end);
+            report.names(self.packages.iter().filter(|(_, end)| is_bad(end)).map(|(name, _)| name));
         }
         report
     }

@@ -15,16 +15,12 @@ pub(super) fn recognise(lines: &[&str]) -> Option<Finding> {
         [(_, failure)] => report.say(format!("target {} failed ({})", failure.target, failure.how())),
         several => {
             report.say(format!("{} targets failed", several.len()));
-            for (_, failure) in several {
-                report.name(format!("{} ({})", failure.target, failure.how()));
-            }
+            report.names(several.iter().map(|(_, it)| format!("{} ({})", it.target, it.how())));
         }
     }
     if let Some((at, _)) = failures.last() {
         let before = &lines[..*at];
-        for error in before.iter().filter(|line| is_error(line)) {
-            report.name(*error);
-        }
+        report.names(before.iter().copied().filter(|line| is_error(line)));
         if !before.iter().any(|line| is_error(line)) {
             report.name(last_words(before).unwrap_or_default());
         }

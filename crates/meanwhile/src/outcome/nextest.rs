@@ -21,9 +21,7 @@ pub(super) fn recognise(lines: &[&str]) -> Option<Finding> {
     report.count(not_run(ran), "not run");
     let is_own = |line: &&&str| status(line).is_some() || begins(line, &OWN);
     let last = at + lines[at + 1..].iter().take_while(is_own).count();
-    for name in lines[at + 1..=last].iter().filter_map(|line| failure(line)) {
-        report.name(name);
-    }
+    report.names(lines[at + 1..=last].iter().filter_map(|line| failure(line)));
     let failed = !bad.is_empty() || lines[at..=last].iter().any(|line| line.starts_with("error: "));
     Some(Finding::of_tests(last, failed, &report))
 }

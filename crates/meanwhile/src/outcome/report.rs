@@ -45,6 +45,11 @@ impl Report {
         }
     }
 
+    /// Adds the names of failures.
+    pub(super) fn names<T: Into<String>>(&mut self, names: impl IntoIterator<Item = T>) {
+        names.into_iter().for_each(|name| self.name(name));
+    }
+
     /// Returns the summary line. Names are cut before counts and runner are.
     pub(super) fn line(&self) -> String {
         let counts = self.counts.join(", ");

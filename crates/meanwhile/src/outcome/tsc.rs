@@ -15,9 +15,7 @@ pub(super) fn recognise(lines: &[&str]) -> Option<Finding> {
     let total = found.map_or(0, |(_, (number, _))| number);
     let mut report = Report::new("tsc");
     report.count_things(total.max(errors.len() as u64), "error");
-    for (_, error) in &errors {
-        report.name(error.as_str());
-    }
+    report.names(errors.iter().map(|(_, error)| error));
     let last = found.map_or(*last_error, |(index, _)| index.max(*last_error));
     let table = lines[last + 1..].iter().take_while(|line| is_table(line)).count();
     Some(Finding::new(last + table, Kind::Failed, &report))

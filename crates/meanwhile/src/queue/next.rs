@@ -3,6 +3,7 @@
 use mw_model::{Cause, Event, QueueLimits, Status, TimeLimit, Timestamp};
 
 use super::vacancy::{Fate, end_of_session};
+use crate::database::ending::end_unsupervised;
 use crate::disk::session_dir::lease::Held;
 use crate::disk::session_dir::vacancy;
 use crate::disk::slots::{Pool, Slots};
@@ -11,8 +12,6 @@ use crate::disk::task_dir::StartHold;
 use crate::error::{Result, is_lack, is_lack_of_room};
 use crate::fail_point::fail_point;
 use crate::queue::Queue;
-use crate::record::Records;
-use crate::record::ending::end_unsupervised;
 use crate::task::Task;
 
 /// How many queued tasks are read at once.
@@ -40,9 +39,9 @@ pub(crate) struct Granted {
 
 impl Queue<'_> {
     /// Changes the queue in one transaction, and sets the flag for queued tasks to match what is committed.
-    pub(crate) fn change<T>(&self, deed: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T> {
-        let (done, any_waiting) = self.base.transact(|transaction| {
-            let done = deed(transaction)?;
+    pub(crate) fn change<T>(&self, operation: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T> {
+        let (done, any_waiting) = self.base.database.transact(|transaction| {
+            let done = operation(transaction)?;
             Ok((done, transaction.any_waiting()?))
         })?;
         fail_point("queue-committed");
@@ -50,9 +49,9 @@ impl Queue<'_> {
             // After the commit: a kill leaves a flag without a queued task, never a queued task without a flag. Inside a
             // transaction, so that no task can be queued between the check and the removal. A flag that stays is removed by
             // the next change.
-            let _ = self.base.transact(|transaction| {
+            let _ = self.base.database.transact(|transaction| {
                 if !transaction.any_waiting()? {
-                    self.base.home.waiting_flag().clear();
+                    self.base.home.clear_waiting();
                 }
                 Ok(())
             });
@@ -140,7 +139,7 @@ impl Queue<'_> {
             // The task that had these slots has ended. Its end must come first in the stream of events, and other tasks may have
             // waited for it.
             let others_wait = search.passed > 0 && !endings_known;
-            if (slots.is_some() || others_wait) && Records::on(self.base).record_endings(transaction)? {
+            if (slots.is_some() || others_wait) && self.base.database.record_endings(transaction)? {
                 (search.passed, endings_known) = (0, false);
                 continue;
             }
@@ -155,8 +154,7 @@ impl Queue<'_> {
     /// Returns whether a task whose supervisors were killed is, or may be, still running.
     fn any_untended(&self, transaction: &Transaction<'_>) -> Result<bool> {
         for task in transaction.unsettled()? {
-            if task.state.holds_slot() && Records::on(self.base).look_at(&task)?.is_untended(task.state.run())
-            {
+            if task.state.holds_slot() && self.base.database.look_at(&task)?.is_untended(task.state.run()) {
                 return Ok(true);
             }
         }
@@ -204,7 +202,7 @@ impl Queue<'_> {
             Fate::Waits => Verdict::Wait,
             Fate::Ends => Verdict::End(end_of_session()),
         };
-        Ok(match (&verdict, self.base.home.task(&task.id).shelve_before(task)) {
+        Ok(match (&verdict, self.base.home.task(&task.id).archive_before(task)) {
             (Verdict::Run, Err(error)) if is_lack(&error) || is_lack_of_room(&error) => Verdict::Wait,
             (Verdict::Run, Err(error)) => {
                 let message = format!("cannot move the files of the previous run: {error}");
@@ -217,8 +215,8 @@ impl Queue<'_> {
     /// Gives slots to every session that has queued tasks.
     pub(crate) fn pick_everywhere(&self, transaction: &Transaction<'_>) -> Result<Picked> {
         let mut all = Picked::default();
-        for waiting in transaction.sessions_waiting()? {
-            let picked = self.pick(transaction, &waiting.session)?;
+        for session in transaction.sessions_waiting()? {
+            let picked = self.pick(transaction, &session)?;
             all.to_launch.extend(picked.to_launch);
             all.any_ended |= picked.any_ended;
             all.any_untended |= picked.any_untended;

@@ -17,7 +17,7 @@ impl Queue<'_> {
             TaskState::Pending { .. } => {
                 let mut names = Vec::new();
                 for id in &task.after {
-                    let before = self.base.store()?.task(id)?;
+                    let before = self.base.database.store()?.task(id)?;
                     names.extend(
                         before.filter(|before| !before.status.is_terminal()).map(|it| it.short_name()),
                     );

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use mw_model::{TaskId, Timestamp, parse_short_handle};
 
+use crate::database::Lookup;
 use crate::disk::task_dir::log_names;
 use crate::disk::task_dir::log_view::{StreamChoice, last_write_us};
 use crate::error::{Error, Result};
 use crate::read::Reader;
-use crate::record::Lookup;
-use crate::settle::Settler;
+use crate::reconcile::Reconciler;
 use crate::task::{Scope, Task};
 
 /// The cursor with this name stores when a result was fetched, instead of an offset.
@@ -21,8 +21,8 @@ impl Reader<'_> {
     /// # Errors
     /// When the task is unknown or the database fails.
     pub fn move_cursor(&self, id: &TaskId, reader: &str, stream: StreamChoice, to: u64) -> Result<()> {
-        let run = Lookup::on(self.base).stored(id)?.state.run();
-        Ok(self.base.store()?.set_cursor(reader, id, stream.word(), run, to)?)
+        let run = self.base.database.stored(id)?.state.run();
+        Ok(self.base.database.store()?.set_cursor(reader, id, stream.word(), run, to)?)
     }
 
     /// Records that the result of a task's current run was fetched, and returns when that first happened.
@@ -30,13 +30,13 @@ impl Reader<'_> {
     /// # Errors
     /// When the database fails.
     pub fn note_retrieved(&self, id: &TaskId) -> Result<Timestamp> {
-        let run = Lookup::on(self.base).stored(id)?.state.run();
-        let known = self.base.store()?.cursor(RESULT, id, RESULT, run)?;
+        let run = self.base.database.stored(id)?.state.run();
+        let known = self.base.database.store()?.cursor(RESULT, id, RESULT, run)?;
         if known > 0 {
             return Ok(Timestamp::from_micros(known as i64));
         }
         let now = self.base.clock.now();
-        self.base.store()?.set_cursor(RESULT, id, RESULT, run, now.as_micros() as u64)?;
+        self.base.database.store()?.set_cursor(RESULT, id, RESULT, run, now.as_micros() as u64)?;
         Ok(now)
     }
 
@@ -53,10 +53,11 @@ impl Reader<'_> {
     /// As [`Lookup::resolve_exact`](crate::engine::Lookup::resolve_exact).
     pub fn resolve_in_context(&self, handle: &str, session: &str, context: &str) -> Result<TaskId> {
         if parse_short_handle(handle).is_none() {
-            return Lookup::on(self.base).resolve_exact(handle, &Scope::Session(session.to_owned()));
+            return Lookup::on(&self.base.database)
+                .resolve_exact(handle, &Scope::Session(session.to_owned()));
         }
-        Settler::on(self.base).reconcile()?;
-        let id = self.base.store()?.in_context(handle, session, context)?;
+        Reconciler::on(self.base).reconcile()?;
+        let id = self.base.database.store()?.in_context(handle, session, context)?;
         id.ok_or_else(|| Error::NotFound(handle.to_owned()))
     }
 

@@ -1,6 +1,6 @@
 //! All runs of a task, for callers that show its history.
 
-use mw_model::{Status, TaskState, Timestamp};
+use mw_model::{Status, Timestamp};
 
 use crate::read::Reader;
 use crate::task::Task;
@@ -33,20 +33,9 @@ impl Reader<'_> {
                 Some(Run { number, started_at, ended_at: Some(record.completed_at), status })
             })
             .collect();
-        let ended_at = match &task.state {
-            TaskState::Ended { ended_at, .. } => Some(*ended_at),
-            TaskState::Pending { .. }
-            | TaskState::Starting { .. }
-            | TaskState::Running { .. }
-            | TaskState::Cancelling { .. } => None,
-        };
-        let begun = task.state.started_at();
-        runs.extend(begun.map(|started_at| Run {
-            number: present,
-            started_at,
-            ended_at,
-            status: task.status,
-        }));
+        let (ended_at, status) = (task.ended_at, task.status);
+        let current = |started_at| Run { number: present, started_at, ended_at, status };
+        runs.extend(task.state.started_at().map(current));
         runs
     }
 }

@@ -3,31 +3,31 @@
 use mw_model::TaskId;
 use mw_model::wire::{ControlReply, Operation};
 
-use crate::disk::task_dir::control::Line;
 use crate::read::Tasks;
+use crate::supervisor::control::Connection;
 use crate::task::Task;
 
 impl Tasks<'_> {
     /// Asks a supervisor for the status of its task; `None` if it does not answer soon.
     pub(crate) fn supervisor_status(&self, id: &TaskId) -> Option<ControlReply> {
-        if self.base.silent.has(id) {
+        if self.base.unresponsive.has(id) {
             return None;
         }
-        let patience = self.base.silent.patience();
-        let reply = Line::connect_within(&self.base.home, id, patience).and_then(|mut line| {
-            line.set_patience(Some(patience))?;
-            line.ask(Operation::Status)
+        let patience = self.base.unresponsive.patience();
+        let reply = Connection::connect_within(&self.base.home, id, patience).and_then(|mut connection| {
+            connection.set_patience(Some(patience))?;
+            connection.ask(Operation::Status)
         });
         // A supervisor that has exited meanwhile is not silent.
         if reply.is_err() && self.base.home.task(id).is_supervised().unwrap_or(true) {
-            self.base.silent.note(id);
+            self.base.unresponsive.note(id);
         }
         reply.ok()
     }
 
     /// Marks a task whose supervisor did not answer.
     pub(crate) fn add_silence(&self, task: &mut Task) {
-        if task.untended.is_none() && self.base.silent.has(&task.id) {
+        if task.untended.is_none() && self.base.unresponsive.has(&task.id) {
             task.untended = Some("its supervisor does not answer".to_owned());
         }
     }

@@ -7,15 +7,15 @@ use mw_model::{Resources, TaskId, TaskKind, TaskState};
 
 use super::{Reader, Tasks};
 use crate::agent::Agents;
+use crate::database::Lookup;
+use crate::database::arrivals::DAMAGED;
+use crate::database::retained::Retained;
 use crate::disk::platform;
 use crate::disk::store::{EventRow, Filter, Page};
 use crate::error::Result;
 use crate::queue::Queue;
-use crate::record::arrivals::DAMAGED;
-use crate::record::retained::Retained;
-use crate::record::{Lookup, Records};
+use crate::reconcile::Reconciler;
 use crate::redact::{Redaction, Redactor};
-use crate::settle::Settler;
 use crate::task::{Scope, Task, TaskLimits};
 
 impl Tasks<'_> {
@@ -24,11 +24,11 @@ impl Tasks<'_> {
     /// # Errors
     /// When it is unknown.
     pub fn task(&self, handle: &str, scope: &Scope) -> Result<Task> {
-        let id = Lookup::on(self.base).resolve(handle, scope)?;
-        let mut task = Settler::on(self.base).current(&id)?;
-        if self.base.store()?.any_waiting()? {
-            Settler::on(self.base).reconcile()?;
-            task = Settler::on(self.base).current(&id)?;
+        let id = Lookup::on(&self.base.database).resolve(handle, scope)?;
+        let mut task = Reconciler::on(self.base).current(&id)?;
+        if self.base.database.store()?.any_waiting()? {
+            Reconciler::on(self.base).reconcile()?;
+            task = Reconciler::on(self.base).current(&id)?;
         }
         self.complete(&mut task)?;
         if task.status.is_terminal() {
@@ -62,10 +62,10 @@ impl Tasks<'_> {
     /// # Errors
     /// When the database fails.
     pub fn list(&self, filter: &Filter) -> Result<Page> {
-        Settler::on(self.base).reconcile()?;
-        let mut page = self.base.healing(|| Ok(self.base.store()?.list(filter)?))?;
+        Reconciler::on(self.base).reconcile()?;
+        let mut page = self.base.database.healing(|| Ok(self.base.database.store()?.list(filter)?))?;
         for task in &mut page.tasks {
-            Records::on(self.base).overlay(task);
+            self.base.database.overlay(task);
             self.complete(task)?;
             Redaction::on(self.base).redactor(&task.id).task(task);
         }
@@ -77,7 +77,7 @@ impl Tasks<'_> {
     /// # Errors
     /// When the database fails.
     pub fn place(&self, filter: &Filter, id: &TaskId) -> Result<Option<u64>> {
-        Ok(self.base.store()?.place(filter, id)?)
+        Ok(self.base.database.store()?.place(filter, id)?)
     }
 
     /// Adds the values that are not stored, because they change without an event.
@@ -85,7 +85,7 @@ impl Tasks<'_> {
         task.untended = self.base.untended.borrow().get(&task.id).cloned();
         match &task.state {
             TaskState::Pending { .. } => {
-                task.queue_position = Some(self.base.store()?.queue_position(task)?);
+                task.queue_position = Some(self.base.database.store()?.queue_position(task)?);
                 Agents::on(self.base).add_agent(task);
             }
             TaskState::Starting { .. } => {}
@@ -129,8 +129,8 @@ impl Tasks<'_> {
         task: Option<&TaskId>,
         most: u32,
     ) -> Result<Vec<EventRow>> {
-        Settler::on(self.base).reconcile()?;
-        let events = self.base.store()?.events_after(seq, scope, task, most)?;
+        Reconciler::on(self.base).reconcile()?;
+        let events = self.base.database.store()?.events_after(seq, scope, task, most)?;
         Ok(Redaction::on(self.base).events_without_secrets(events))
     }
 
@@ -139,7 +139,7 @@ impl Tasks<'_> {
     /// # Errors
     /// When the database fails.
     pub fn last_event(&self) -> Result<i64> {
-        Ok(self.base.store()?.last_event()?)
+        Ok(self.base.database.store()?.last_event()?)
     }
 
     /// Returns the tasks whose files cannot be read, and why. They are not changed, and no list includes them.
@@ -147,7 +147,7 @@ impl Tasks<'_> {
     /// # Errors
     /// When the database fails, or the directories cannot be inspected now.
     pub fn damaged(&self) -> Result<Vec<Retained>> {
-        let store = self.base.store()?;
+        let store = self.base.database.store()?;
         if store.mark(DAMAGED)? == 0 {
             return Ok(Vec::new());
         }
@@ -157,7 +157,7 @@ impl Tasks<'_> {
             if store.task(&id)?.is_some() {
                 continue;
             }
-            let error = match self.base.damage(&id) {
+            let error = match self.base.database.damage(&id) {
                 Err(error) if error.is_lack() => return Err(error),
                 Err(error) => error,
                 Ok(Some(error)) if !arriving.contains(&id) => error,

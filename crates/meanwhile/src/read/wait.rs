@@ -10,15 +10,15 @@ use rustix::event::{PollFd, PollFlags};
 
 use super::condition::{Condition, WaitReply, WaitRequest};
 use super::output::LineSearch;
-use crate::disk::bell::Bell;
+use crate::database::on_disk;
 use crate::disk::platform;
-use crate::disk::task_dir::control::Line;
 use crate::disk::task_dir::log_view::last_write_us;
+use crate::disk::wake_up::Listener;
 use crate::error::{Error, Result};
 use crate::read::{Reader, Tasks};
-use crate::record::on_disk;
+use crate::reconcile::Reconciler;
 use crate::redact::{Redaction, Redactor};
-use crate::settle::Settler;
+use crate::supervisor::control::Connection;
 use crate::task::Task;
 
 /// How often a port is tried; the kernel does not report when one opens.
@@ -32,7 +32,7 @@ struct Watched {
     task: Task,
     /// Built in advance, because building it after a wake-up would delay the reply.
     redactor: Redactor,
-    line: Option<Line>,
+    connection: Option<Connection>,
     /// How often in a row its supervisor could not be reached.
     unheard: u32,
     /// The condition came true.
@@ -83,7 +83,7 @@ impl Reader<'_> {
         mut on_look: impl FnMut(&[Task]) -> bool,
     ) -> Result<WaitReply> {
         let deadline = request.timeout.map(|timeout| Instant::now() + timeout);
-        let mut bell = None;
+        let mut listener = None;
         let mut watched = Vec::new();
         for id in &request.tasks {
             let task = self.glance(id)?;
@@ -93,7 +93,7 @@ impl Reader<'_> {
             watched.push(Watched {
                 task,
                 redactor: Redaction::on(self.base).redactor(id),
-                line: None,
+                connection: None,
                 unheard: 0,
                 met: false,
                 hopeless: false,
@@ -101,7 +101,7 @@ impl Reader<'_> {
             });
         }
         if watched.iter().any(|one| matches!(one.task.state, TaskState::Pending { .. })) {
-            Settler::on(self.base).reconcile()?;
+            Reconciler::on(self.base).reconcile()?;
         }
         let mut met = Vec::new();
         let mut looked = Instant::now();
@@ -126,18 +126,19 @@ impl Reader<'_> {
             if done || out_of_time || !on_look(&tasks) {
                 return self.wait_reply(tasks, met, !done);
             }
-            if bell.is_none() && watched.iter().any(|one| matches!(one.task.state, TaskState::Pending { .. }))
+            if listener.is_none()
+                && watched.iter().any(|one| matches!(one.task.state, TaskState::Pending { .. }))
             {
                 // A queued task has no supervisor that could wake us. Check once more, for changes from before this process
                 // listened.
-                bell = Some(Bell::hang(&self.base.home).map_err(Error::io("cannot listen for wake-ups"))?);
+                listener = Some(self.base.listen()?);
                 continue;
             }
-            self.sleep(&watched, bell.as_ref(), request, deadline);
-            bell.iter().for_each(Bell::clear);
+            self.sleep(&watched, listener.as_ref(), request, deadline);
+            listener.iter().for_each(Listener::clear);
             if looked.elapsed() >= Duration::from_millis(self.base.settings.fallback_ms) {
                 // The process that should have sent the wake-up may have been killed.
-                match Settler::on(self.base).reconcile() {
+                match Reconciler::on(self.base).reconcile() {
                     Err(error) if error.is_lack() => {}
                     done => done?,
                 }
@@ -156,44 +157,31 @@ impl Reader<'_> {
     /// Checks one task, and asks its supervisor to report the next change.
     fn look(&self, one: &mut Watched, condition: &Condition) -> Result<()> {
         let ended = self.hear(one)?;
-        match condition {
-            Condition::Exit => one.met = ended,
-            Condition::Ready => {
-                one.met = one.task.ready.is_some();
-                one.hopeless = ended && !one.met;
-            }
-            Condition::Match(pattern) => {
-                one.met = one.search.go_on(self.base, &one.task, pattern)?.is_some();
-                one.hopeless = ended && !one.met;
-            }
-            Condition::Port(port) => {
-                one.met = port_open(*port);
-                one.hopeless = ended && !one.met;
-            }
-            Condition::Silence(ms) => {
-                let running =
-                    matches!(one.task.state, TaskState::Running { .. } | TaskState::Cancelling { .. });
-                one.met = running && self.silent_ms(&one.task) >= *ms;
-                one.hopeless = ended && !one.met;
-            }
-        }
-        if !one.is_decided() && one.line.is_none() {
+        one.met = match condition {
+            Condition::Exit => ended,
+            Condition::Ready => one.task.ready.is_some(),
+            Condition::Match(pattern) => one.search.go_on(self.base, &one.task, pattern)?.is_some(),
+            Condition::Port(port) => port_open(*port),
+            Condition::Silence(ms) => one.task.state.process().is_some() && self.silent_ms(&one.task) >= *ms,
+        };
+        one.hopeless = ended && !one.met;
+        if !one.is_decided() && one.connection.is_none() {
             self.call(one, condition);
         }
         // Until its supervisor can be reached, no process reports the end of a task that is being started.
         let is_active =
             matches!(one.task.state, TaskState::Starting { .. }) || one.task.state.process().is_some();
-        let unheard = one.line.is_none() && is_active;
+        let unheard = one.connection.is_none() && is_active;
         one.unheard = if unheard { one.unheard + 1 } else { 0 };
         Ok(())
     }
 
     /// Reads the reports of the supervisor; returns whether the task has ended.
     fn hear(&self, one: &mut Watched) -> Result<bool> {
-        if let Some(mut line) = one.line.take() {
-            let ready = platform::is_readable_within(&line, Duration::ZERO);
-            match ready.then(|| line.reply()) {
-                None => one.line = Some(line),
+        if let Some(mut connection) = one.connection.take() {
+            let ready = platform::is_readable_within(&connection, Duration::ZERO);
+            match ready.then(|| connection.reply()) {
+                None => one.connection = Some(connection),
                 Some(Ok(ControlReply::Ended { record })) => {
                     // The exit record is enough; the database is updated later.
                     one.task.show_record(&record);
@@ -203,7 +191,7 @@ impl Reader<'_> {
                 }
                 Some(_) => {}
             }
-            if one.line.is_some() {
+            if one.connection.is_some() {
                 return Ok(false);
             }
         }
@@ -215,7 +203,7 @@ impl Reader<'_> {
     fn glance(&self, id: &TaskId) -> Result<Task> {
         match on_disk::running_task(&self.base.home, id)? {
             Some(task) => Ok(task),
-            None => Settler::on(self.base).current(id),
+            None => Reconciler::on(self.base).current(id),
         }
     }
 
@@ -226,10 +214,10 @@ impl Reader<'_> {
             Condition::Match(_) => Operation::Watch { offset: one.search.known_end, after_end: false },
             Condition::Silence(_) => Operation::Watch { offset: u64::MAX, after_end: false },
         };
-        if let Ok(mut line) = Line::connect(&self.base.home, &one.task.id)
-            && line.send(operation).is_ok()
+        if let Ok(mut connection) = Connection::connect(&self.base.home, &one.task.id)
+            && connection.send(operation).is_ok()
         {
-            one.line = Some(line);
+            one.connection = Some(connection);
         }
     }
 
@@ -243,7 +231,7 @@ impl Reader<'_> {
     fn sleep(
         &self,
         watched: &[Watched],
-        bell: Option<&Bell>,
+        listener: Option<&Listener>,
         request: &WaitRequest,
         deadline: Option<Instant>,
     ) {
@@ -266,9 +254,9 @@ impl Reader<'_> {
         if let Some(deadline) = deadline {
             longest = longest.min(deadline.saturating_duration_since(Instant::now()));
         }
-        let lines = watched.iter().filter_map(|one| one.line.as_ref()).map(AsFd::as_fd);
-        let mut fds: Vec<_> = lines
-            .chain(bell.map(AsFd::as_fd))
+        let connections = watched.iter().filter_map(|one| one.connection.as_ref()).map(AsFd::as_fd);
+        let mut fds: Vec<_> = connections
+            .chain(listener.map(AsFd::as_fd))
             .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
             .collect();
         platform::poll_within(&mut fds, longest);

@@ -23,7 +23,7 @@ impl Redactor {
     /// Hides the secrets in a task's record.
     pub fn task(&self, task: &mut Task) {
         self.hide(&mut task.command);
-        let is_own_words = self.is_blind && !matches!(task.cause_value(), Some(Cause::SpawnFailed { .. }));
+        let is_own_words = self.is_blind() && !matches!(task.cause_value(), Some(Cause::SpawnFailed { .. }));
         let progress = task.progress.as_mut().and_then(|progress| progress.text.as_mut());
         let cause = if is_own_words { None } else { task.cause.as_mut() };
         let texts = [

@@ -1,7 +1,8 @@
-use mw_model::Edge;
+use mw_model::{Edge, EnvVar};
 use proptest::prelude::*;
 
-use super::*;
+use super::redactor::*;
+use crate::settings::{RedactSettings, SecretPattern};
 
 const TOKEN: &str = "ghp_aB3dE5gH1jK2mN4pQ6sT8vW0yZaB3dE5gH1j";
 const MARK: &str = "[redacted:github-token]";

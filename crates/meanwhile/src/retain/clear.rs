@@ -3,18 +3,17 @@
 use mw_model::{Status, TaskId, TaskState, Timestamp};
 use serde::Serialize;
 
+use crate::database::retained::Retained;
 use crate::disk::store::{Filter, Transaction};
 use crate::disk::task_dir::log_names;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
+use crate::hooks::Hooks;
 use crate::live::Live;
 use crate::live::kill::KillRequest;
-use crate::notify::Hooks;
 use crate::queue::followers;
-use crate::record::Records;
-use crate::record::retained::Retained;
+use crate::reconcile::Reconciler;
 use crate::retain::Retention;
-use crate::settle::Settler;
 use crate::task::Task;
 
 /// How many tasks are removed in one transaction, so that other processes get their turn.
@@ -68,7 +67,7 @@ impl Retention<'_> {
             let _ = Live::on(self.base).kill_all(&live, request);
             // For a damaged task only the lock shows whether it runs, and a supervisor takes a moment to exit.
             for id in &live {
-                if self.base.damage(id)?.is_some() {
+                if self.base.database.damage(id)?.is_some() {
                     self.base.home.task(id).await_unsupervised(self.base.settings.tell)?;
                 }
             }
@@ -91,7 +90,7 @@ impl Retention<'_> {
 
     /// Shrinks the database after many tasks were removed, if that is worthwhile and the disk has room for it.
     pub(crate) fn give_room_back(&self) {
-        if let Ok(store) = self.base.durable() {
+        if let Ok(store) = self.base.database.durable() {
             store.shrink();
         }
     }
@@ -103,7 +102,7 @@ impl Retention<'_> {
     /// When it is unknown, its directory does not belong to a task, or the database fails.
     pub fn reason_to_keep(&self, id: &TaskId) -> Result<Option<String>> {
         self.base.home.task(id).refuse_foreign()?;
-        match Settler::on(self.base).current(id) {
+        match Reconciler::on(self.base).current(id) {
             Ok(task) => Ok(reason_to_keep(&task)),
             Err(Error::Damaged { .. }) => self.reason_to_keep_damaged(id),
             Err(error) => Err(error),
@@ -111,12 +110,8 @@ impl Retention<'_> {
     }
 
     fn reason_to_keep_damaged(&self, id: &TaskId) -> Result<Option<String>> {
-        Ok(self
-            .base
-            .home
-            .task(id)
-            .is_supervised()?
-            .then(|| "it is running, but its files are damaged".to_owned()))
+        let is_running = self.base.home.task(id).is_supervised()?;
+        Ok(is_running.then(|| "it is running, but its files are damaged".to_owned()))
     }
 
     /// Removes tasks that were finished when they were selected; those that are running again are kept.
@@ -142,7 +137,7 @@ impl Retention<'_> {
             for id in std::mem::take(&mut without_room) {
                 match self.forget_tasks(std::slice::from_ref(&id), untold, Output::GoesFirst, report) {
                     Err(Error::Store(error)) if error.is_lack_of_room() && is_last => {
-                        report.kept.push(Retained::without_room(id));
+                        report.kept.push(Retained::without_room(&id));
                     }
                     Err(Error::Store(error)) if error.is_lack_of_room() => without_room.push(id),
                     other => other?,
@@ -164,7 +159,7 @@ impl Retention<'_> {
         output: Output,
         report: &mut ClearReport,
     ) -> Result<()> {
-        let databases = match self.base.databases() {
+        let databases = match self.base.database.databases() {
             // There is no room to open the database, so no process can restart a task either.
             Err(Error::Store(error)) if error.is_lack_of_room() && output == Output::GoesFirst => {
                 ids.iter().try_for_each(|id| self.remove_output_of_finished(id))?;
@@ -181,10 +176,10 @@ impl Retention<'_> {
                 None => going.push(id.clone()),
             }
         }
-        for (database, change) in databases.iter().zip(&changes) {
+        for change in &changes {
             for id in &going {
                 followers::release_followers(&self.base.home, change, id)?;
-                Hooks::on(self.base).keep_hook_calls(database, change, id)?;
+                Hooks::on(self.base).keep_hook_calls(change, id)?;
             }
             change.delete_all(&going)?;
         }
@@ -233,7 +228,7 @@ impl Retention<'_> {
         for change in changes {
             let Some(mut task) = change.task(id)? else { continue };
             is_known = true;
-            Records::on(self.base).overlay(&mut task);
+            self.base.database.overlay(&mut task);
             if let Some(reason) = reason_to_keep(&task) {
                 return Ok(Some(Retained::live(id, reason)));
             }
@@ -254,10 +249,10 @@ impl Retention<'_> {
     /// # Errors
     /// When the database fails.
     pub fn finished(&self, filter: &Filter, older_than_ms: Option<u64>) -> Result<Vec<Task>> {
-        Settler::on(self.base).reconcile()?;
+        Reconciler::on(self.base).reconcile()?;
         let before = older_than_ms
             .map(|ms| self.base.clock.now().as_micros().saturating_sub(ms.saturating_mul(1000) as i64));
-        let mut finished = self.base.store()?.ended(filter, before)?;
+        let mut finished = self.base.database.store()?.ended(filter, before)?;
         // On a full disk an end may be missing from the database, but not from the directories.
         let live = Filter {
             statuses: vec![Status::Running, Status::Resumed, Status::Cancelling],
@@ -265,8 +260,8 @@ impl Retention<'_> {
             offset: 0,
             ..filter.clone()
         };
-        let mut unwritten = self.base.store()?.list(&live)?.tasks;
-        unwritten.iter_mut().for_each(|task| Records::on(self.base).overlay(task));
+        let mut unwritten = self.base.database.store()?.list(&live)?.tasks;
+        unwritten.iter_mut().for_each(|task| self.base.database.overlay(task));
         unwritten.retain(|task| {
             let fits = filter.statuses.is_empty() || filter.statuses.contains(&task.status);
             let is_old = |ended: Timestamp| before.is_none_or(|before| ended.as_micros() < before);

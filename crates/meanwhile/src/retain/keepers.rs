@@ -23,7 +23,7 @@ impl Retention<'_> {
     /// Removes the tasks that kept the agents of removed tasks alive: the process that removed those may have been
     /// killed before it got here.
     pub(crate) fn sweep_keepers(&self) -> Result<()> {
-        for id in self.base.store()?.gone_with_keepers()? {
+        for id in self.base.database.store()?.gone_with_keepers()? {
             // While the agent's task has a directory, it may only be unreadable.
             if !self.base.home.task(&id).is_present()? {
                 self.remove_keeper_session(&id)?;
@@ -42,9 +42,9 @@ impl Retention<'_> {
             let any = Filter { limit: 1, internal: true, ..Filter::new(Scope::Session(session.clone())) };
             let is_used = self.base.home.task(&agent).is_present()?
                 || !lease::holders(&entry.path()).is_empty()
-                || self.base.store()?.list(&any)?.total > 0;
+                || self.base.database.store()?.list(&any)?.total > 0;
             if !is_used {
-                self.base.transact(|transaction| Ok(transaction.forget_session(&session)?))?;
+                self.base.database.transact(|transaction| Ok(transaction.forget_session(&session)?))?;
                 let _ = fs::remove_dir_all(entry.path());
             }
         }
@@ -54,13 +54,13 @@ impl Retention<'_> {
     fn remove_keeper_session(&self, id: &TaskId) -> Result<()> {
         let session = keeper_session(id);
         let all = Filter { limit: u32::MAX, ..Filter::new(Scope::Session(session.clone())) };
-        let tasks = self.base.store()?.list(&all)?.tasks;
+        let tasks = self.base.database.store()?.list(&all)?.tasks;
         let ids: Vec<_> = tasks.into_iter().map(|task| task.id).collect();
         Live::on(self.base)
             .kill_all(&ids, &KillRequest::term("the removal of its agent".to_owned()))
             .all_done()?;
         self.clear_finished(&ids, Untold::Goes, &mut ClearReport::default())?;
-        self.base.transact(|transaction| Ok(transaction.forget_session(&session)?))?;
+        self.base.database.transact(|transaction| Ok(transaction.forget_session(&session)?))?;
         let _ = fs::remove_dir_all(self.base.home.session(&session).path());
         Ok(())
     }

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use mw_model::{TaskId, Timestamp};
 
 use super::clear::{AT_ONCE, ClearReport, Untold};
+use crate::database::retained::Retained;
 use crate::disk::store::{Ended, Totals};
 use crate::disk::task_dir::log_names;
 use crate::error::Result;
-use crate::record::retained::Retained;
+use crate::reconcile::Reconciler;
 use crate::retain::Retention;
 use crate::settings::RetentionSettings;
-use crate::settle::Settler;
 
 /// How many tasks are read with one query.
 const BATCH: u32 = 200;
@@ -33,17 +33,17 @@ impl Retention<'_> {
     /// # Errors
     /// When the database fails.
     pub fn purge(&self) -> Result<ClearReport> {
-        Settler::on(self.base).reconcile()?;
+        Reconciler::on(self.base).reconcile()?;
         let limits = self.base.settings.retention;
         let now = self.base.clock.now();
         let too_old =
             |task: &Ended| limits.max_age_ms > 0 && now.ms_since(task.ended_at) >= limits.max_age_ms;
         let mut report = ClearReport::default();
         loop {
-            let mut totals = self.base.store()?.totals()?;
+            let mut totals = self.base.database.store()?.totals()?;
             let before = report.cleared.len();
             let mut expired = Vec::new();
-            for task in self.base.store()?.oldest_ended(BATCH)? {
+            for task in self.base.database.store()?.oldest_ended(BATCH)? {
                 if too_old(&task) || exceed(totals, &limits) {
                     // Other processes may be removing tasks too.
                     totals.count = totals.count.saturating_sub(1);
@@ -63,7 +63,7 @@ impl Retention<'_> {
             }
             if report.cleared.len() - before < BATCH as usize {
                 self.forget_old_records()?;
-                self.base.sweep_cleared()?;
+                self.base.database.sweep_cleared()?;
                 self.sweep_keepers()?;
                 self.sweep_child_sessions()?;
                 log_names::sweep_log_names(&self.base.home);
@@ -79,7 +79,7 @@ impl Retention<'_> {
         if age > 0 {
             let age = i64::try_from(age.saturating_mul(1000)).unwrap_or(i64::MAX);
             let before = Timestamp::from_micros(self.base.clock.now().as_micros().saturating_sub(age));
-            self.base.transact(|transaction| {
+            self.base.database.transact(|transaction| {
                 transaction.forget_approvals(before)?;
                 Ok(transaction.forget_own_spans(before)?)
             })?;
@@ -97,8 +97,8 @@ impl Retention<'_> {
 
     /// Purges if the last purge was long ago.
     pub(crate) fn purge_if_due(&self) -> Result<()> {
-        if self.base.is_purge_due()? {
-            self.base.transact(|transaction| self.base.note_purge(transaction))?;
+        if self.base.database.is_purge_due()? {
+            self.base.database.transact(|transaction| self.base.database.note_purge(transaction))?;
             self.purge()?;
         }
         Ok(())

@@ -10,19 +10,19 @@ use mw_model::{Event, Lifetime, TaskId, TaskState};
 use crate::disk::platform;
 use crate::disk::session_dir::lease;
 use crate::disk::store::{Change, Filter, SessionInfo};
-use crate::disk::task_dir::control::Line;
 use crate::error::Result;
-use crate::launch::hand_over;
+use crate::launch::message;
 use crate::live::Live;
 use crate::live::kill::{KillRequest, Kills};
 use crate::notify::host::Host;
 use crate::queue::Queue;
 use crate::read::Tasks;
+use crate::reconcile::Reconciler;
 use crate::request::check_session_name;
 use crate::retain::Retention;
 use crate::retain::clear::ClearReport;
 use crate::session::Sessions;
-use crate::settle::Settler;
+use crate::supervisor::control::Connection;
 use crate::task::{Scope, Task};
 
 /// The time between SIGTERM and SIGKILL at the end of a session, for all its tasks together.
@@ -74,8 +74,8 @@ impl Sessions<'_> {
     /// # Errors
     /// When the database fails.
     pub fn list(&self) -> Result<Vec<SessionInfo>> {
-        Settler::on(self.base).reconcile()?;
-        let mut sessions = self.base.store()?.sessions()?;
+        Reconciler::on(self.base).reconcile()?;
+        let mut sessions = self.base.database.store()?.sessions()?;
         for session in &mut sessions {
             session.hosts = lease::count_hosts(self.base.home.session(&session.id).path());
         }
@@ -98,15 +98,16 @@ impl Sessions<'_> {
             lifetimes.contains(&task.lifetime)
                 && (task.survivors > 0 || !matches!(task.state, TaskState::Ended { .. }))
         };
-        Settler::on(self.base).reconcile()?;
+        Reconciler::on(self.base).reconcile()?;
         // Queued tasks first, so that none of them starts in a slot that another one frees.
-        let mut tasks: Vec<_> = self.base.store()?.tasks_of(session)?.into_iter().filter(ends).collect();
+        let mut tasks: Vec<_> =
+            self.base.database.store()?.tasks_of(session)?.into_iter().filter(ends).collect();
         tasks.sort_by_key(|task| !matches!(task.state, TaskState::Pending { .. }));
         let mut ids: Vec<_> = tasks.into_iter().map(|task| task.id).collect();
         ids.extend(Live::on(self.base).agents_kept_in(session, lifetimes)?);
         let request = KillRequest { by: by.to_owned(), signal: SIGTERM, grace_ms: Some(END_GRACE_MS) };
         let kills = Live::on(self.base).kill_all(&ids, &request);
-        Settler::on(self.base).reconcile()?;
+        Reconciler::on(self.base).reconcile()?;
         Ok(kills)
     }
 
@@ -125,7 +126,7 @@ impl Sessions<'_> {
         // A process that holds the session keeps its lease and its policy there.
         let is_held = !lease::holders(self.base.home.session(session).path()).is_empty();
         if report.kept.is_empty() && !is_held {
-            self.base.transact(|transaction| Ok(transaction.forget_session(session)?))?;
+            self.base.database.transact(|transaction| Ok(transaction.forget_session(session)?))?;
             let _ = fs::remove_dir_all(self.base.home.session(session).path());
         }
         Ok(report)
@@ -138,16 +139,16 @@ impl Sessions<'_> {
     /// When the database fails, or a task's files cannot be written.
     pub fn reassign(&self, from: &str, to: &str, reason: &str) -> Result<Vec<TaskId>> {
         check_session_name(to)?;
-        Settler::on(self.base).reconcile()?;
+        Reconciler::on(self.base).reconcile()?;
         let now = self.base.clock.now();
         let mut before = Vec::new();
-        let reassigned = self.base.transact(|transaction| {
+        let reassigned = self.base.database.transact(|transaction| {
             let mut tasks = transaction.unfinished_of(from)?;
             for task in &mut tasks {
                 before.push(task.clone());
-                let promised = self.base.home.session(to).take_number(|| Ok(transaction.last_number(to)?))?;
+                let given = self.base.home.session(to).take_number(|| Ok(transaction.last_number(to)?))?;
                 to.clone_into(&mut task.session);
-                task.number = transaction.take_number(to, promised)?;
+                task.number = transaction.take_number(to, given)?;
                 // In a context, a handle is unique in every session.
                 if task.context.is_none() && task.handle_number.is_some() {
                     let last = || Ok(transaction.last_handle_number(to, None)?);
@@ -170,13 +171,13 @@ impl Sessions<'_> {
         let tasks = reassigned?;
         for task in tasks.iter().filter(|task| task.state.holds_slot()) {
             // A task that was started just now does not listen yet.
-            let line = Line::connect_patiently(&self.base.home, &task.id);
-            if let (Ok(spec), Ok(mut line)) = (self.base.home.task(&task.id).spec(), line) {
-                let session = hand_over::session_watch(&self.base.settings, &spec);
-                let _ = line.ask(Operation::BelongTo { session });
+            let connection = Connection::connect_patiently(&self.base.home, &task.id);
+            if let (Ok(spec), Ok(mut connection)) = (self.base.home.task(&task.id).spec(), connection) {
+                let session = message::session_watch(&self.base.settings, &spec);
+                let _ = connection.ask(Operation::BelongTo { session });
             }
         }
-        self.base.ring();
+        self.base.database.announce();
         Ok(tasks.into_iter().map(|task| task.id).collect())
     }
 }

@@ -1,17 +1,12 @@
-//! Acting on what happened.
+//! The background work after a task has ended: `mw settle`, which a supervisor starts as its last act.
 //!
-//! There is no daemon, so every command settles what it finds. `reconcile` records new events, gives a task whose
-//! supervisor was killed a new one, and queues a task again whose start failed. `vanished` finds tasks without a
-//! supervisor. `pump` picks the tasks that may start, and `granted` launches them.
+//! `run` records the end, starts the next task, runs hooks, and purges from time to time.
 
-pub(crate) mod granted;
-pub(crate) mod pump;
-pub(crate) mod reconcile;
-pub(crate) mod vanished;
+mod run;
 
 use crate::base::part;
 
 part! {
-    /// Acts on what happened.
+    /// Does the work that is due after a task has ended.
     Settler
 }

@@ -3,12 +3,12 @@
 use mw_model::{RunOrigin, Status, TaskId, TaskState};
 
 use crate::agent::Agents;
+use crate::database::Lookup;
 use crate::error::{Error, Invalid, Result};
-use crate::launch::hand_over;
+use crate::launch::message;
 use crate::live::Live;
 use crate::live::kill::KillRequest;
-use crate::record::Lookup;
-use crate::settle::Settler;
+use crate::reconcile::Reconciler;
 use crate::start::Starts;
 use crate::task::{Scope, Task};
 
@@ -19,7 +19,7 @@ impl Starts<'_> {
     /// When the task is unknown, does not belong to an agent, has no answer, or is already being resumed, or when the
     /// agent's session is gone.
     pub fn resume(&self, handle: &str, scope: &Scope, message: &str) -> Result<Task> {
-        let id = Lookup::on(self.base).resolve_for_deed(handle, scope)?;
+        let id = Lookup::on(&self.base.database).resolve_to_act(handle, scope)?;
         let spec = self.spec_to_run(&id)?;
         if spec.agent.is_none() {
             return Err(Error::Invalid(Invalid::NotAnAgent { id }));
@@ -27,19 +27,19 @@ impl Starts<'_> {
         if message.trim().is_empty() {
             return Err(Error::Invalid(Invalid::EmptyMessage { id }));
         }
-        Settler::on(self.base).reconcile_task(&id)?;
-        let task = Lookup::on(self.base).stored(&id)?;
-        check_answered(&task)?;
+        Reconciler::on(self.base).reconcile_task(&id)?;
+        let task = self.base.database.stored(&id)?;
+        answered(&task).map_err(|message| task.refusal(message))?;
         if !self.can_go_on(&id) {
             return Err(Error::Expired { id: id.to_string() });
         }
         if task.survivors > 0 {
             let request = KillRequest::term("resume".to_owned());
             Live::on(self.base).kill_all(std::slice::from_ref(&id), &request).all_done()?;
-            Settler::on(self.base).reconcile_task(&id)?;
+            Reconciler::on(self.base).reconcile_task(&id)?;
         }
         // A task that can no longer run is refused before any file is moved.
-        hand_over::spawn_message(&self.base.settings, &spec, task.state.run() + 1)?;
+        message::spawn_message(&self.base.settings, &spec, task.state.run() + 1)?;
         self.base.home.task(&id).await_unsupervised(self.base.settings.tell)?;
         // If several callers resume it at once, one succeeds.
         let task = self.requeue(&id, RunOrigin::Resume, Some(message), answered)?;
@@ -52,14 +52,6 @@ impl Starts<'_> {
         let lingers = || Agents::on(self.base).lingering_agent(id).is_ok();
         record.session_id.is_some() && (record.can_load || lingers())
     }
-}
-
-fn check_answered(task: &Task) -> Result<()> {
-    answered(task).map_err(|message| Error::WrongState {
-        id: task.id.to_string(),
-        status: task.status,
-        message: message.to_owned(),
-    })
 }
 
 /// Returns an error if an agent in this state cannot take a message.

@@ -1,8 +1,9 @@
 //! Turns a request into a task on disk.
 //!
-//! `submit` refuses bad input before anything is changed, lets `write_down` write the task to disk, and launches or
-//! queues it. `restart` and `follow_up` start a further run of a task.
+//! `submit` lets `check` refuse bad input before anything is changed and `write_down` write the task to disk, and launches
+//! or queues it. `restart` and `follow_up` start a further run of a task.
 
+mod check;
 pub(crate) mod follow_up;
 pub(crate) mod restart;
 pub(crate) mod submit;

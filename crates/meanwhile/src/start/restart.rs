@@ -1,27 +1,28 @@
 //! A further run of the same task.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
 use mw_model::{Event, RunOrigin, TaskId, TaskSpec, TaskState};
 use rustix::fs::{Access, access};
 
 use crate::approval::Approvals;
-use crate::approval::{Approval, digest_of_request, digest_of_spec};
+use crate::approval::{digest_of_request, digest_of_spec};
+use crate::database::Lookup;
+use crate::disk::file_lock::open_private;
 use crate::error::{Denial, Error, Result};
 use crate::fail_point::fail_point;
-use crate::launch::hand_over;
+use crate::launch::message;
 use crate::live::Live;
 use crate::live::kill::KillRequest;
 use crate::queue::Queue;
 use crate::read::Tasks;
-use crate::record::{Lookup, Records};
+use crate::reconcile::Reconciler;
 use crate::redact::Redactor;
+use crate::request::Approval;
 use crate::request::TaskRequest;
-use crate::settle::Settler;
 use crate::start::Starts;
 use crate::task::{Scope, Task};
 
@@ -49,13 +50,13 @@ impl Starts<'_> {
     /// When the task is unknown, its spec is damaged, it can no longer be executed, or another process is restarting
     /// it. Then no further run follows, now or later.
     pub fn restart(&self, handle: &str, scope: &Scope) -> Result<Task> {
-        let id = Lookup::on(self.base).resolve_for_deed(handle, scope)?;
+        let id = Lookup::on(&self.base.database).resolve_to_act(handle, scope)?;
         let spec = self.spec_to_run(&id)?;
-        Settler::on(self.base).reconcile_task(&id)?;
-        let task = Lookup::on(self.base).stored(&id)?;
+        Reconciler::on(self.base).reconcile_task(&id)?;
+        let task = self.base.database.stored(&id)?;
         // A task that can no longer run is refused before its current run is ended.
-        hand_over::check_place(&spec.cwd)?;
-        hand_over::spawn_message(&self.base.settings, &spec, task.state.run() + 1)?;
+        message::check_place(&spec.cwd)?;
+        message::spawn_message(&self.base.settings, &spec, task.state.run() + 1)?;
         let lives = !matches!(task.state, TaskState::Ended { .. }) || task.survivors > 0;
         let reserve = if lives { Some(self.reserve_for_restart(&task)?) } else { None };
         let ended_only = |source| match source {
@@ -67,11 +68,11 @@ impl Starts<'_> {
         if lives {
             let request = KillRequest::term("restart".to_owned());
             match Live::on(self.base).kill_all(std::slice::from_ref(&id), &request).all_done() {
-                Ok(_) => _ = Settler::on(self.base).reconcile_task(&id).map_err(ended_only)?,
+                Ok(_) => _ = Reconciler::on(self.base).reconcile_task(&id).map_err(ended_only)?,
                 Err(error) => {
-                    Settler::on(self.base).reconcile_task(&id)?;
+                    Reconciler::on(self.base).reconcile_task(&id)?;
                     // If another process has restarted it meanwhile, the check below decides.
-                    if Lookup::on(self.base).stored(&id)?.state.run() == task.state.run() {
+                    if self.base.database.stored(&id)?.state.run() == task.state.run() {
                         return Err(error);
                     }
                 }
@@ -98,16 +99,10 @@ impl Starts<'_> {
             if fs::metadata(supervisor)?.is_file() { Ok(()) } else { Err(io::ErrorKind::IsADirectory.into()) }
         });
         is_program.map_err(|source| Error::Supervisor { path: supervisor.clone(), source })?;
-        self.base.home.task(&task.id).prepare_shelf(task.state.run())?;
+        self.base.home.task(&task.id).prepare_archive(task.state.run())?;
         let directory = self.base.home.task(&task.id).open_as_file()?;
         let reserve = Reserve { path: self.base.home.task(&task.id).join(".restart") };
-        let room = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(0o600)
-            .open(&reserve.path)
-            .and_then(|mut file| file.write_all(&[0; RESTART_ROOM]));
+        let room = open_private(&reserve.path).and_then(|mut file| file.write_all(&[0; RESTART_ROOM]));
         room.map_err(Error::io(format!("not enough disk space to restart {}; it keeps running", task.id)))?;
         let spare = (0..RESTART_DESCRIPTORS).map(|_| directory.try_clone()).collect::<io::Result<Vec<_>>>();
         spare.map_err(Error::io(format!("cannot restart {}; it keeps running", task.id)))?;
@@ -117,31 +112,19 @@ impl Starts<'_> {
     /// Refuses to restart a task for a call that asks for a different one, or that was approved for a different one.
     /// For a person only the command and the directory must match, because the environment differs between terminals.
     pub(super) fn check_same(&self, request: &TaskRequest, existing: &Task) -> Result<()> {
-        match &request.approval {
-            Approval::User => {
-                let spec = self.base.home.task(&existing.id).spec()?;
-                if spec.command == request.command
-                    && spec.cwd.as_bytes() == request.cwd.as_os_str().as_bytes()
-                {
-                    return Ok(());
-                }
-                let message = "it has another command or directory; end it first, or choose another name";
-                Err(Error::WrongState {
-                    id: existing.id.to_string(),
-                    status: existing.status,
-                    message: message.to_owned(),
-                })
-            }
-            Approval::Auto | Approval::Granted(_) => {
-                let spec = self.base.home.task(&existing.id).spec()?;
-                if digest_of_request(request) != digest_of_spec(&spec) {
-                    return Err(Error::Denied(Denial::OtherCommand { id: existing.id.clone() }));
-                }
-                match request.approval.granted() {
-                    Some(granted) => Approvals::on(self.base).use_for(granted, request, &existing.id),
-                    None => Ok(()),
-                }
-            }
+        let spec = self.base.home.task(&existing.id).spec()?;
+        if request.approval == Approval::User {
+            let is_same =
+                spec.command == request.command && spec.cwd.as_bytes() == request.cwd.as_os_str().as_bytes();
+            let message = "it has another command or directory; end it first, or choose another name";
+            return if is_same { Ok(()) } else { Err(existing.refusal(message)) };
+        }
+        if digest_of_request(request) != digest_of_spec(&spec) {
+            return Err(Error::Denied(Denial::OtherCommand { id: existing.id.clone() }));
+        }
+        match request.approval.granted() {
+            Some(granted) => Approvals::on(self.base).use_for(granted, request, &existing.id),
+            None => Ok(()),
         }
     }
 
@@ -161,7 +144,7 @@ impl Starts<'_> {
         fits: impl FnOnce(&Task) -> std::result::Result<(), &'static str>,
     ) -> Result<Task> {
         fail_point("restart-looked");
-        let task = Records::on(self.base).change(id, |changing| {
+        let task = self.base.database.change(id, |changing| {
             changing.look_at_directory()?;
             fits(changing.task()).map_err(|why| changing.refusal(why))?;
             if self.base.home.task(id).is_supervised()? {
@@ -169,7 +152,7 @@ impl Starts<'_> {
             }
             let run = changing.task().state.run();
             Queue::on(self.base).renew_bond(changing.task(), self.base.clock.now())?;
-            self.base.home.task(id).prepare_shelf(run)?;
+            self.base.home.task(id).prepare_archive(run)?;
             let noted = self.base.home.task(id).set_follow_up(run + 1, message);
             noted.map_err(Error::io(format!("cannot write the message for run {} of {id}", run + 1)))?;
             changing.apply(&Event::Requeued { origin })?;
@@ -178,15 +161,15 @@ impl Starts<'_> {
             Ok(changing.task().clone())
         })?;
         fail_point("restart-committed");
-        Records::on(self.base).shelve_waiting(id);
+        self.base.database.archive_previous_run(id);
         Ok(task)
     }
 
     /// Starts all tasks that may start now that a further run is queued, and returns the current task. The run will
     /// come, so a failure here is not an error of the request.
     pub(crate) fn start_requeued(&self, requeued: Task, spec: &TaskSpec) -> Task {
-        let _ = Settler::on(self.base).reconcile();
-        let mut task = Settler::on(self.base).current(&requeued.id).unwrap_or(requeued);
+        let _ = Reconciler::on(self.base).reconcile();
+        let mut task = Reconciler::on(self.base).current(&requeued.id).unwrap_or(requeued);
         let _ = Tasks::on(self.base).complete(&mut task);
         Redactor::new(&self.base.settings.redact, &spec.env).task(&mut task);
         task

@@ -3,6 +3,7 @@
 use mw_model::wire::Metadata;
 use mw_model::{Event, Status, TaskId, next_state};
 
+use super::check::check;
 use super::write_down::NewTask;
 use crate::approval::Approvals;
 use crate::disk::slots::{Pool, Slots};
@@ -11,17 +12,16 @@ use crate::disk::task_dir::StartHold;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::launch::Launcher;
-use crate::launch::hand_over;
-use crate::launch::hand_over::Supervisor;
+use crate::launch::message;
 use crate::queue::Queue;
 use crate::queue::next::Picked;
 use crate::read::Tasks;
-use crate::record::Lookup;
+use crate::reconcile::Reconciler;
 use crate::redact::{Redaction, Redactor};
 use crate::request::{IfRunning, TaskRequest};
 use crate::settings::AtCapacity;
-use crate::settle::Settler;
 use crate::start::Starts;
+use crate::supervisor::Supervisor;
 use crate::task::{Scope, Task};
 
 /// The result of a start.
@@ -47,14 +47,14 @@ impl Starts<'_> {
     /// # Errors
     /// For bad requests, names of live tasks, no free slot, and programs that cannot be executed.
     pub fn start(&self, request: &TaskRequest) -> Result<Started> {
-        request.check()?;
+        check(request)?;
         if let Some(name) = &request.name
             && let Some(existing) = self.live_named(&request.session, name)?
         {
             return self.meet_name(request, existing);
         }
         if let Some(name) = &request.name
-            && let Some(hidden) = self.base.store()?.hidden_by(name)?
+            && let Some(hidden) = self.base.database.store()?.hidden_by(name)?
         {
             let message = format!("the name {name:?} is a prefix of the id {hidden}");
             return Err(Error::invalid(message, "choose another name"));
@@ -73,7 +73,7 @@ impl Starts<'_> {
         };
         match started {
             Ok(mut task) => {
-                self.base.ring();
+                self.base.database.announce();
                 let texts = [&task.command, task.description.as_ref().unwrap_or(&task.command)];
                 let texts = texts.map(String::as_str);
                 Redactor::for_texts(&self.base.settings.redact, &request.env, &texts).task(&mut task);
@@ -95,20 +95,18 @@ impl Starts<'_> {
         if request.uncounted {
             return Ok(Some(Slots::none()));
         }
-        let pool = Pool::of(request.kind);
-        let mut slots =
-            Queue::on(self.base).take_slots(&request.session, pool, self.base.settings.queue.limits())?;
+        let (pool, limits) = (Pool::of(request.kind), self.base.settings.queue.limits());
+        let take = || Queue::on(self.base).take_slots(&request.session, pool, limits);
+        let mut slots = take()?;
         if slots.is_none() && request.at_capacity == AtCapacity::Reject {
             // Another process may hold the slot just to test it, which happens only inside a transaction.
-            let limits = self.base.settings.queue.limits();
-            slots =
-                self.base.transact(|_| Queue::on(self.base).take_slots(&request.session, pool, limits))?;
+            slots = self.base.database.transact(|_| take())?;
             if slots.is_none() {
-                return Err(Error::AtCapacity { limit: pool.limit(self.base.settings.queue.limits()) });
+                return Err(Error::AtCapacity { limit: pool.limit(limits) });
             }
         }
         // A slot that was not given back may belong to a task that is still running.
-        Ok(slots.filter(|slots| slots.were_given_back() && !self.base.home.waiting_flag().is_set()))
+        Ok(slots.filter(|slots| slots.were_given_back() && !self.base.home.is_waiting_noted()))
     }
 
     /// Starts a task that has its slots. The process that opens the database next records it there.
@@ -122,9 +120,9 @@ impl Starts<'_> {
         // The supervisor prepares while the task is written to disk.
         let supervisor = match self.base.ready.take() {
             Some(supervisor) => supervisor,
-            None => Supervisor::summon(&self.base.settings.programs)?,
+            None => Supervisor::start(&self.base.settings.programs)?,
         };
-        supervisor.send_to(hold.directory());
+        supervisor.send_to(&hold.directory);
         let (spec, mut task) = self.write_down(request, new)?;
         let since = spec.created_at;
         task.set_state(
@@ -135,7 +133,7 @@ impl Starts<'_> {
         drop(hold);
         match launched {
             // The task's directory shows how far the start got.
-            Err(error @ Error::Unanswered) => Settler::on(self.base).after_silence(&new.id, error),
+            Err(error @ Error::Unanswered) => Reconciler::on(self.base).after_silence(&new.id, error),
             other => other,
         }
     }
@@ -144,24 +142,24 @@ impl Starts<'_> {
     fn start_in_order(&self, request: &TaskRequest, new: &NewTask, hold: StartHold) -> Result<Task> {
         let id = &new.id;
         let (spec, task) = self.write_down(request, new)?;
-        if let Some(metadata) = hand_over::metadata(&spec, 1, &self.base.settings.redact, None) {
+        if let Some(metadata) = message::metadata(&spec, 1, &self.base.settings.redact, None) {
             self.base.home.task(id).write_metadata(&Metadata { status: Status::Pending, ..metadata });
         }
-        Settler::on(self.base).reconcile_unsettled()?;
+        Reconciler::on(self.base).reconcile_unsettled()?;
         let mut picked = self.enqueue(request, task)?;
         let untended = picked.any_untended;
         fail_point("start-committed");
         let own = picked.to_launch.iter().position(|granted| granted.task.id == *id);
         let own = own.map(|at| picked.to_launch.remove(at));
-        let launched = own.map(|granted| Settler::on(self.base).launch(granted));
+        let launched = own.map(|granted| Reconciler::on(self.base).launch(granted));
         drop(hold);
-        if Settler::on(self.base).launch_all(picked.to_launch) || untended {
-            Settler::on(self.base).pump_queue();
+        if Reconciler::on(self.base).launch_all(picked.to_launch) || untended {
+            Reconciler::on(self.base).pump_queue();
         }
         match launched {
             Some(task) => task,
             None => {
-                let mut task = Lookup::on(self.base).stored(id)?;
+                let mut task = self.base.database.stored(id)?;
                 Tasks::on(self.base).complete(&mut task)?;
                 Ok(task)
             }
@@ -185,8 +183,8 @@ impl Starts<'_> {
             }
             task.number = transaction.take_number(&task.session, task.number)?;
             transaction.insert(&task)?;
-            if let Some(teller) = &request.teller {
-                transaction.promise_end(&task, &teller.0)?;
+            if let Some(holder) = &request.reporter {
+                transaction.reserve_end(&task, &holder.0)?;
             }
             self.base.home.note_waiting()?;
             let picked = Queue::on(self.base).pick(transaction, &request.session)?;
@@ -199,15 +197,11 @@ impl Starts<'_> {
     }
 
     fn live_named(&self, session: &str, name: &str) -> Result<Option<Task>> {
-        let found = self.base.store()?.resolve_live_name(session, name)?;
-        match found {
-            // Bring the state of the task with that name up to date before the name counts as in use.
-            Some(id) => {
-                Settler::on(self.base).reconcile_task(&id)?;
-                Ok(self.base.store()?.task(&id)?.filter(|task| !task.status.is_terminal()))
-            }
-            None => Ok(None),
-        }
+        let found = self.base.database.store()?.resolve_live_name(session, name)?;
+        let Some(id) = found else { return Ok(None) };
+        // Bring the state of the task with that name up to date before the name counts as in use.
+        Reconciler::on(self.base).reconcile_task(&id)?;
+        Ok(self.base.database.store()?.task(&id)?.filter(|task| !task.status.is_terminal()))
     }
 
     fn meet_name(&self, request: &TaskRequest, existing: Task) -> Result<Started> {
@@ -234,12 +228,12 @@ impl Starts<'_> {
         // that remaining files are not a task.
         self.base.home.task(id).begin_clearing();
         self.base.home.task(id).remove();
-        let removed = self.base.transact(|transaction| {
+        let removed = self.base.database.transact(|transaction| {
             transaction.delete_all(std::slice::from_ref(id))?;
             Ok(transaction.delete_spans(id)?)
         });
         // The next command sweeps what could not be removed now.
-        let _ = removed.and_then(|()| Settler::on(self.base).reconcile_unsettled());
-        Settler::on(self.base).pump_queue();
+        let _ = removed.and_then(|()| Reconciler::on(self.base).reconcile_unsettled());
+        Reconciler::on(self.base).pump_queue();
     }
 }

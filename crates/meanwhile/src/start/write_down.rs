@@ -7,15 +7,14 @@ use mw_model::{
     TaskSpec, TaskState, TaskTrace, Timestamp,
 };
 
-use crate::approval::Consent;
 use crate::disk::platform;
 use crate::disk::session_dir::agent_sessions::kept_agent;
 use crate::disk::session_dir::vacancy;
-use crate::disk::store::new_task;
 use crate::disk::task_dir::StartHold;
 use crate::disk::task_dir::log_names;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
+use crate::request::Consent;
 use crate::request::TaskRequest;
 use crate::start::Starts;
 use crate::task::Task;
@@ -59,7 +58,8 @@ impl Starts<'_> {
     /// Writes the spec to the task's directory. From here on the task survives this process.
     pub(super) fn write_down(&self, request: &TaskRequest, new: &NewTask) -> Result<(TaskSpec, Task)> {
         let session = self.base.home.session(&request.session);
-        let number = session.take_number(|| Ok(self.base.store()?.last_number(&request.session)?))?;
+        let number =
+            session.take_number(|| Ok(self.base.database.store()?.last_number(&request.session)?))?;
         let mut spec = self.spec_of(request, new, number, self.base.clock.now());
         if !request.foreground {
             spec.handle_number = Some(self.next_handle_number(&request.session, request.context.as_deref())?);
@@ -67,14 +67,14 @@ impl Starts<'_> {
         self.base.home.task(&spec.id).write_spec(&spec)?;
         fail_point("start-spec-written");
         let state = TaskState::Pending { run: 1, origin: RunOrigin::First };
-        let task = new_task(&spec, state, &self.base.home.task(&spec.id).log());
+        let task = Task::new(&spec, state, &self.base.home.task(&spec.id).log());
         log_names::link_log(&self.base.home, &task);
         Ok((spec, task))
     }
 
     /// Returns the number of the next short handle in a context, or else in a session.
     pub(crate) fn next_handle_number(&self, session: &str, context: Option<&str>) -> Result<u64> {
-        let last = || Ok(self.base.store()?.last_handle_number(session, context)?);
+        let last = || Ok(self.base.database.store()?.last_handle_number(session, context)?);
         self.base.home.session(session).take_handle_number(context, last)
     }
 
@@ -124,7 +124,7 @@ impl Starts<'_> {
             progress_fd: request.progress_fd,
             parent_session: request.parent_session.clone(),
             parent_message: request.parent_message.clone(),
-            teller: request.teller.as_ref().map(|teller| teller.0.clone()),
+            reporter: request.reporter.as_ref().map(|holder| holder.0.clone()),
             starter: request.starter.as_ref().map(|starter| starter.0.clone()),
             created_at: now,
             agent: request.agent.clone(),

@@ -5,11 +5,11 @@
 //! once: if the exporter is killed between the receiver's reply and the record of it, the next exporter sends the
 //! span again.
 
-use std::fs::{File, OpenOptions, TryLockError};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::File;
 
 use mw_model::Timestamp;
 
+use crate::disk::file_lock::{is_taken, open_private};
 use crate::disk::store::ExportState;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
@@ -59,8 +59,8 @@ impl Traces<'_> {
             let Some(alone) = self.deliver_alone(urgency)? else { return self.export_state() };
             let mut goes_on = true;
             while goes_on && self.is_delivery_due(endpoint, urgency)? {
-                let spans =
-                    Redaction::on(self.base).spans_without_secrets(self.base.store()?.spans_waiting(BATCH)?);
+                let spans = Redaction::on(self.base)
+                    .spans_without_secrets(self.base.database.store()?.spans_waiting(BATCH)?);
                 let sent = send(&spans);
                 fail_point("spans-sent");
                 goes_on = sent.is_ok();
@@ -90,25 +90,20 @@ impl Traces<'_> {
     /// # Errors
     /// When the database fails.
     pub fn export_state(&self) -> Result<ExportState> {
-        Ok(self.base.store()?.export_state()?)
+        Ok(self.base.database.store()?.export_state()?)
     }
 
     /// Takes the exporter's lock. Returns `None` if another process exports and the caller need not wait.
     fn deliver_alone(&self, urgency: Urgency) -> Result<Option<File>> {
         let failed = || Error::io("cannot lock the file \"exporting\"");
-        let mut options = OpenOptions::new();
-        let path = self.base.home.root().join("exporting");
-        let file =
-            options.write(true).create(true).truncate(false).mode(0o600).open(path).map_err(failed())?;
-        match (file.try_lock(), urgency) {
-            (Ok(()), _) => Ok(Some(file)),
-            (Err(TryLockError::WouldBlock), Urgency::WhenDue) => Ok(None),
-            (Err(TryLockError::WouldBlock), Urgency::Now) => {
-                file.lock().map_err(failed())?;
-                Ok(Some(file))
+        let file = open_private(&self.base.home.root().join("exporting")).map_err(failed())?;
+        if !is_taken(file.try_lock()).map_err(failed())? {
+            match urgency {
+                Urgency::WhenDue => return Ok(None),
+                Urgency::Now => file.lock().map_err(failed())?,
             }
-            (Err(TryLockError::Error(error)), _) => Err(failed()(error)),
         }
+        Ok(Some(file))
     }
 
     fn is_delivery_due(&self, endpoint: &str, urgency: Urgency) -> Result<bool> {
@@ -131,7 +126,7 @@ impl Traces<'_> {
         sent: std::result::Result<Taken, String>,
     ) -> Result<()> {
         let now = self.base.clock.now();
-        self.base.transact(|transaction| {
+        self.base.database.transact(|transaction| {
             let mut state = ExportState {
                 endpoint: Some(endpoint.to_owned()),
                 tried_at: Some(now),

@@ -96,13 +96,13 @@ impl Traces<'_> {
             error: outcome.error.map(|error| shortened(&redactor.text(&error))),
             attributes,
         };
-        self.base.transact(|transaction| Ok(transaction.enter_own_span(&span, &trace, session)?))
+        self.base.database.transact(|transaction| Ok(transaction.enter_own_span(&span, &trace, session)?))
     }
 
     /// Starts the export of waiting spans, if it is set up. Best effort: the next end catches up.
     pub fn send_spans_on(&self) {
         if self.base.settings.traces.export {
-            let _ = self.base.spawn_runner();
+            let _ = self.base.database.spawn_settle();
         }
     }
 }

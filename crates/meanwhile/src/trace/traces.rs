@@ -5,8 +5,8 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::read::Tasks;
+use crate::reconcile::Reconciler;
 use crate::redact::Redaction;
-use crate::settle::Settler;
 use crate::span;
 use crate::span::Span;
 use crate::task::Scope;
@@ -29,7 +29,7 @@ impl Traces<'_> {
     /// # Errors
     /// When nothing has that id or name.
     pub fn trace(&self, name: &str, scope: &Scope) -> Result<Trace> {
-        Settler::on(self.base).reconcile()?;
+        Reconciler::on(self.base).reconcile()?;
         let live = self.open_spans(scope)?;
         let found = match (name.parse::<SpanId>(), name.parse::<TraceId>()) {
             (Ok(span), _) => self.trace_of_span(span, &live)?.map(|trace| (trace, Some(span))),
@@ -49,9 +49,9 @@ impl Traces<'_> {
     /// # Errors
     /// When the database fails.
     pub fn list(&self, scope: &Scope, most: u32) -> Result<Vec<Trace>> {
-        Settler::on(self.base).reconcile()?;
+        Reconciler::on(self.base).reconcile()?;
         let live = self.open_spans(scope)?;
-        let ended = self.base.store()?.recent_traces(scope, most)?;
+        let ended = self.base.database.store()?.recent_traces(scope, most)?;
         let mut ids: Vec<TraceId> = Vec::new();
         for id in live.iter().map(|span| span.trace_id).chain(ended) {
             if !ids.contains(&id) {
@@ -72,7 +72,7 @@ impl Traces<'_> {
     }
 
     fn whole_trace(&self, trace_id: TraceId, scope: &Scope, live: &[Span]) -> Result<Trace> {
-        let mut spans = self.base.store()?.spans_of_trace(trace_id, scope)?;
+        let mut spans = self.base.database.store()?.spans_of_trace(trace_id, scope)?;
         spans.extend(live.iter().filter(|span| span.trace_id == trace_id).cloned());
         spans.sort_by_key(|span| (span.started_at, span.run));
         Ok(Trace { trace_id, asked: None, spans: Redaction::on(self.base).spans_without_secrets(spans) })
@@ -82,12 +82,12 @@ impl Traces<'_> {
         let is_it = |span: &&Span| span.span_id == id || span.parent_span_id == Some(id);
         match live.iter().find(is_it) {
             Some(span) => Ok(Some(span.trace_id)),
-            None => Ok(self.base.store()?.trace_of_span(id)?),
+            None => Ok(self.base.database.store()?.trace_of_span(id)?),
         }
     }
 
     fn open_spans(&self, scope: &Scope) -> Result<Vec<Span>> {
-        let live = self.base.store()?.live(scope)?;
+        let live = self.base.database.store()?.live(scope)?;
         Ok(live.iter().filter_map(|task| span::open_span(task, task.trace.as_ref()?)).collect())
     }
 }

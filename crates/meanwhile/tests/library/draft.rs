@@ -36,6 +36,19 @@ fn a_task_has_the_directory_the_environment_and_the_mask_of_its_program() {
 }
 
 #[test]
+fn a_cleared_environment_has_only_what_the_draft_sets() {
+    let dir = dir();
+    let session = open(dir.path()).host("agent").unwrap();
+    let draft = Program::new("/usr/bin/env").env("GONE", "1").env_clear().env("KEPT", "2");
+    let task = session.start(draft).unwrap();
+    task.wait(Until::Exit, LONG).unwrap();
+    let text = task.tail(10_000).unwrap();
+    let mut names: Vec<_> = text.lines().filter_map(|line| Some(line.split_once('=')?.0)).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["KEPT", "MEANWHILE_TASK_ID", "MEANWHILE_TASK_SESSION", "TRACEPARENT"], "{text}");
+}
+
+#[test]
 fn a_draft_has_its_own_limits_and_the_others_of_the_settings() {
     let dir = dir();
     let mut settings = open(dir.path()).settings().clone();
@@ -133,12 +146,17 @@ fn a_checked_start_follows_the_policy_and_the_answer() {
     assert_eq!(harmless.status().unwrap().approved_by, "auto");
     let unanswered = session.start_checked(risky(), &policy, &Nobody).unwrap_err();
     assert!(matches!(unanswered, Error::NeedsApproval { .. }), "{unanswered}");
+    let open = session.home().open_approvals(policy.patience).unwrap();
+    let [request] = &open[..] else { panic!("{open:?}") };
+    session.home().answer(&request.id, Answer::Approve(Remember::Once), "test").unwrap();
+    assert!(session.home().open_approvals(policy.patience).unwrap().is_empty());
+    session.start_checked(risky(), &policy, &Nobody).unwrap();
     let yes = Person(Answer::Approve(Remember::Once));
     let task = session.start_checked(risky(), &policy, &yes).unwrap().status().unwrap();
     assert!(task.approved_by == "user" && task.proposal.is_some(), "{task:?}");
     let no = Person(Answer::Deny("not now".to_owned()));
     let denied = session.start_checked(risky(), &policy, &no).unwrap_err();
     assert!(matches!(denied, Error::NoConsent { .. }), "{denied}");
-    assert_eq!(session.tasks().unwrap().len(), 2);
+    assert_eq!(session.tasks().unwrap().len(), 3);
     assert_eq!(session.start(risky()).unwrap().status().unwrap().approved_by, "user");
 }

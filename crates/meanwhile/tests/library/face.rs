@@ -3,8 +3,8 @@
 use std::fmt::Debug;
 
 use meanwhile::{
-    Error, Kills, Meanwhile, Notices, Output, PendingNotice, Program, Session, Shell, Task, TaskDraft,
-    TaskEvent, TaskHandle, Until, Waited, aio, policy,
+    Error, Kills, Listener, Meanwhile, Notices, Output, OutputMatch, PendingNotice, Program, Session, Shell,
+    Task, TaskDraft, TaskEvent, TaskHandle, Until, Waited, aio, policy,
 };
 
 /// A reader of the documentation sees all of it.
@@ -23,6 +23,18 @@ fn the_root_has_few_names() {
 #[test]
 fn every_type_can_be_printed_for_debugging() {
     fn all<T: Debug>() {}
-    all::<(Error, Kills, Meanwhile, Notices, Output, PendingNotice, Program, Session, Shell)>();
+    all::<(
+        Error,
+        Kills,
+        Listener,
+        Meanwhile,
+        Notices,
+        Output,
+        OutputMatch,
+        PendingNotice,
+        Program,
+        Session,
+        Shell,
+    )>();
     all::<(Task, TaskDraft, TaskEvent, TaskHandle, Until, Waited, aio::Call<()>, policy::Policy)>();
 }

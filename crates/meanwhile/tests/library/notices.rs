@@ -30,11 +30,11 @@ fn tell(steps: &[Step]) -> (usize, usize) {
             Step::End => end(&world),
             Step::Read => {
                 let request = ReadRequest { from: From::Offset(0), ..ReadRequest::default() };
-                world
-                    .runtime()
-                    .notifications()
-                    .read_as_owner(world.id(0).as_str(), &session, &request)
-                    .unwrap();
+                let reply =
+                    world.runtime().reader().read(world.id(0).as_str(), &meanwhile::Scope::All, &request);
+                if reply.unwrap().eof {
+                    world.runtime().notifications().note_known(world.id(0)).unwrap();
+                }
             }
             Step::Kill => {
                 let request = KillRequest { by: "model".to_owned(), signal: 15, grace_ms: None };

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use meanwhile::engine::{DeliveryPolicy, Moment, Runtime, Told};
+use meanwhile::engine::{DeliveryPolicy, DeliveryState, Moment, Runtime};
 use meanwhile::model::{Status, Timestamp};
 use meanwhile::{Filter, Order, Scope, Task};
 
@@ -174,13 +174,13 @@ fn whether_the_owner_knows_is_known() {
     world.start(asked(0, 0));
     world.finish_all();
     let told = || {
-        let news = world.runtime().notifications().news_of(world.id(0).as_str(), &Scope::All).unwrap();
-        news.iter().map(|news| (news.run, news.kind.clone(), news.told)).collect::<Vec<_>>()
+        let news = world.runtime().notifications().notices_of(world.id(0).as_str(), &Scope::All).unwrap();
+        news.iter().map(|news| (news.run, news.kind.clone(), news.state)).collect::<Vec<_>>()
     };
-    assert_eq!(told(), [(1, "ended".to_owned(), Told::Waiting)]);
+    assert_eq!(told(), [(1, "ended".to_owned(), DeliveryState::Waiting)]);
     let host = world.runtime().notifications().host(&session_name(0), DeliveryPolicy::NextRun).unwrap();
     let delivery = host.drain(Moment::RunStart).unwrap();
-    assert_eq!(told()[0].2, Told::HandedOver);
+    assert_eq!(told()[0].2, DeliveryState::HandedOver);
     delivery.acknowledge().unwrap();
-    assert_eq!(told()[0].2, Told::Known);
+    assert_eq!(told()[0].2, DeliveryState::Known);
 }

@@ -39,14 +39,14 @@ fn whoever_settles_a_week_later_removes_what_ended_now() {
     let mut world = World::new(Limits { per_session: 2, in_all: 0 });
     world.start(Asked { session: 0, priority: 0, after: Vec::new(), code: 0 });
     world.finish_all();
-    let host = world.runtime().notifications().teller(&crate::world::session_name(0)).unwrap();
+    let host = world.runtime().notifications().relay(&crate::world::session_name(0)).unwrap();
     host.drain(meanwhile::engine::Moment::RunStart).unwrap().acknowledge().unwrap();
     let directory = world.runtime().home().task(world.id(0));
     let by_hand = world.by_hand(Arc::new(Ahead(DAY * 8)));
-    by_hand.runner().settle(None).unwrap();
+    by_hand.settler().settle(None).unwrap();
     assert!(directory.exists(), "nothing goes by itself where that is turned off");
     for (days, kept) in [(6, true), (8, false)] {
-        world.at_another_time(Arc::new(Ahead(DAY * days))).runner().settle(None).unwrap();
+        world.at_another_time(Arc::new(Ahead(DAY * days))).settler().settle(None).unwrap();
         assert_eq!(directory.exists(), kept, "after {days} days");
     }
 }
@@ -59,7 +59,7 @@ fn what_a_session_did_itself_is_forgotten_as_tasks_are() {
     let trace = span.as_parent().trace_id.to_string();
     world.runtime().traces().end_span(span, "s", &[], Outcome::default()).unwrap();
     for (days, kept) in [(6, true), (8, false)] {
-        world.at_another_time(Arc::new(Ahead(DAY * days))).runner().settle(None).unwrap();
+        world.at_another_time(Arc::new(Ahead(DAY * days))).settler().settle(None).unwrap();
         assert_eq!(world.runtime().traces().trace(&trace, &Scope::All).is_ok(), kept, "after {days} days");
     }
 }
@@ -112,11 +112,11 @@ fn age_is_counted_from_the_end_and_not_from_the_request() {
         look_every: None,
     };
     assert!(!world.runtime().reader().wait(&wait).unwrap().timed_out);
-    let host = world.runtime().notifications().teller("s").unwrap();
+    let host = world.runtime().notifications().relay("s").unwrap();
     host.drain(meanwhile::engine::Moment::RunStart).unwrap().acknowledge().unwrap();
     let directory = world.runtime().home().task(&task.id);
-    world.at_another_time(Arc::new(Ahead(DAY))).runner().settle(None).unwrap();
+    world.at_another_time(Arc::new(Ahead(DAY))).settler().settle(None).unwrap();
     assert!(directory.exists(), "it was asked for nine days ago and ended one day ago");
-    world.at_another_time(Arc::new(Ahead(DAY * 8))).runner().settle(None).unwrap();
+    world.at_another_time(Arc::new(Ahead(DAY * 8))).settler().settle(None).unwrap();
     assert!(!directory.exists());
 }

@@ -57,7 +57,7 @@ fn a_quiet_session_reads_what_others_do_once() {
     let mut quiet = beside.notifications().subscribe(Scope::Session(session_name(1))).unwrap();
     (0..3).for_each(|_| world.start(asked(0)));
     world.finish_all();
-    world.runtime().settler().reconcile().unwrap();
+    world.runtime().reconciler().reconcile().unwrap();
     assert!(quiet.next(Duration::ZERO).unwrap().is_empty());
     assert_eq!(quiet.place(), world.runtime().tasks().last_event().unwrap());
     world.start(asked(1));

@@ -156,3 +156,56 @@ fn the_end_of_a_session_ends_its_tasks_and_says_which() {
     assert_eq!(detached.status().unwrap().status, Status::Running);
     detached.kill().unwrap();
 }
+
+#[test]
+fn output_is_searched() {
+    let dir = dir();
+    let session = open(dir.path()).host("agent").unwrap();
+    let task = session.start("echo one; echo error: two; echo three; echo error: four").unwrap();
+    task.wait(Until::Exit, LONG).unwrap();
+    let found = task.search("^error", 1).unwrap();
+    assert!(found.len() == 1 && found[0].line == 2 && found[0].text == "error: two", "{found:?}");
+    assert_eq!(task.search("^error", 10).unwrap().len(), 2);
+    assert!(task.search("(", 1).is_err());
+}
+
+#[test]
+fn a_task_that_is_over_can_be_removed() {
+    let dir = dir();
+    let session = open(dir.path()).host("agent").unwrap();
+    let task = session.start(Shell::new("read -r line").with_input()).unwrap();
+    let refused = task.clone().remove().unwrap_err();
+    assert!(matches!(refused, meanwhile::Error::Refused { .. }), "{refused}");
+    task.close_input().unwrap();
+    let path = task.wait(Until::Exit, LONG).unwrap().into_task().output_path;
+    task.clone().remove().unwrap();
+    assert!(!std::path::Path::new(&path).exists());
+    assert!(task.status().is_err() && session.tasks().unwrap().is_empty());
+}
+
+#[test]
+fn a_listener_is_readable_after_a_change() {
+    let dir = dir();
+    let session = open(dir.path()).host("agent").unwrap();
+    let task = session.start(Shell::new("read -r line").with_input()).unwrap();
+    let listener = session.home().listen().unwrap();
+    let is_readable = |longest: &rustix::event::Timespec| {
+        let mut polled = [rustix::event::PollFd::new(&listener, rustix::event::PollFlags::IN)];
+        rustix::event::poll(&mut polled, Some(longest)).unwrap() > 0
+    };
+    listener.clear();
+    assert!(!is_readable(&rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 }));
+    task.close_input().unwrap();
+    assert!(is_readable(&rustix::event::Timespec { tv_sec: 90, tv_nsec: 0 }));
+    assert!(session.next_notice(LONG).unwrap().is_some());
+}
+
+#[test]
+fn silence_is_waited_for() {
+    let dir = dir();
+    let session = open(dir.path()).host("agent").unwrap();
+    let task = session.start("echo begun; exec sleep 600").unwrap();
+    let waited = task.wait(Until::Silent(Duration::from_millis(50)), LONG).unwrap();
+    assert!(waited.is_met() && waited.task().status == Status::Running, "{waited:?}");
+    task.kill().unwrap();
+}

@@ -14,5 +14,7 @@
 mod proposal;
 mod state;
 
-pub use proposal::{ApprovalRecord, Deed, Digest, PROPOSAL_VERSION, Proposal, ProposalId, ProposalIdError};
+pub use proposal::{
+    ApprovalRecord, Digest, PROPOSAL_VERSION, Proposal, ProposalId, ProposalIdError, ProposedAction,
+};
 pub use state::{Answer, ApprovalEvent, ApprovalState, BY_POLICY, Impossible, Remember};

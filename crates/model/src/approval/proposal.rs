@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::task::id::random_suffix;
+use crate::task::id::{random_suffix, text_form};
 use crate::task::limits::Limits;
 use crate::task::spec::{CommandSpec, EnvVar};
 use crate::text::raw_text::RawText;
@@ -54,31 +54,13 @@ impl FromStr for ProposalId {
     }
 }
 
-impl TryFrom<String> for ProposalId {
-    type Error = ProposalIdError;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse()
-    }
-}
-
-impl From<ProposalId> for String {
-    fn from(id: ProposalId) -> Self {
-        id.0
-    }
-}
-
 impl fmt::Display for ProposalId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl fmt::Debug for ProposalId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
+text_form!(ProposalId);
 
 /// A fingerprint of everything that an approval covers: command, directory, environment and limits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -97,7 +79,7 @@ pub struct ApprovalRecord {
 /// The proposed operation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "deed", rename_all = "snake_case")]
-pub enum Deed {
+pub enum ProposedAction {
     /// Starting a command.
     Start {
         /// The exact command.
@@ -141,7 +123,8 @@ pub struct Proposal {
     /// The tool or command that would do it.
     pub tool: String,
     /// What would be done.
-    pub deed: Deed,
+    #[serde(rename = "deed")]
+    pub action: ProposedAction,
     /// Why approval is needed.
     pub reasons: Vec<String>,
     /// The effects, in words.
@@ -161,16 +144,16 @@ impl Proposal {
     /// Returns the exact operation, as it is shown.
     #[must_use]
     pub fn exact(&self) -> String {
-        match &self.deed {
-            Deed::Start { command, .. } => command.to_line(),
-            Deed::Other { text } => text.clone(),
+        match &self.action {
+            ProposedAction::Start { command, .. } => command.to_line(),
+            ProposedAction::Other { text } => text.clone(),
         }
     }
 
     /// Returns what is known about its duration, one line per fact. An approval does not cover it.
     #[must_use]
     pub fn estimates(&self) -> Vec<String> {
-        let Deed::Start { expected, took_ms, .. } = &self.deed else { return Vec::new() };
+        let ProposedAction::Start { expected, took_ms, .. } = &self.action else { return Vec::new() };
         let expected = expected.as_ref().map(|expected| format!("The agent expects: {expected}"));
         let took = took_ms.map(|ms| format!("It took {} last time", in_words(ms)));
         expected.into_iter().chain(took).collect()
@@ -179,7 +162,7 @@ impl Proposal {
     /// Returns the environment variables that the call itself sets, one per line.
     #[must_use]
     pub fn environment(&self) -> Vec<String> {
-        let Deed::Start { env, .. } = &self.deed else { return Vec::new() };
+        let ProposedAction::Start { env, .. } = &self.action else { return Vec::new() };
         env.iter().map(|var| format!("{}={}", var.name.to_lossy(), var.value.to_lossy())).collect()
     }
 
@@ -192,19 +175,19 @@ impl Proposal {
     /// Returns the question alone, without the details.
     #[must_use]
     pub const fn prompt(&self) -> &'static str {
-        match &self.deed {
-            Deed::Start { awaited: true, .. } => "Run it?",
-            Deed::Start { awaited: false, .. } => "Start in background?",
-            Deed::Other { .. } => "Go ahead?",
+        match &self.action {
+            ProposedAction::Start { awaited: true, .. } => "Run it?",
+            ProposedAction::Start { awaited: false, .. } => "Start in background?",
+            ProposedAction::Other { .. } => "Go ahead?",
         }
     }
 
     /// Returns the details: everything that a person needs to know, with invisible characters spelled out.
     #[must_use]
     pub fn matter(&self) -> String {
-        let head = match &self.deed {
-            Deed::Start { .. } => "Command requires approval:",
-            Deed::Other { .. } => "This requires approval:",
+        let head = match &self.action {
+            ProposedAction::Start { .. } => "Command requires approval:",
+            ProposedAction::Other { .. } => "This requires approval:",
         };
         let mut text = format!("{head}\n{}\n", self.command_and_steps());
         for line in self.said().iter().chain(&self.estimates()) {
@@ -237,7 +220,7 @@ impl Proposal {
     /// Returns the exact operation, its steps if it has several, and the variables that the call sets.
     fn command_and_steps(&self) -> String {
         let mut text = format!("  {}\n", indented(&self.exact()));
-        if let Deed::Start { steps, .. } = &self.deed
+        if let ProposedAction::Start { steps, .. } = &self.action
             && !steps.is_empty()
         {
             text.push_str("\nIt will execute:\n");
@@ -257,11 +240,11 @@ impl Proposal {
 
     /// Returns the directory and the session.
     fn place(&self) -> String {
-        match &self.deed {
-            Deed::Start { cwd, .. } => {
+        match &self.action {
+            ProposedAction::Start { cwd, .. } => {
                 format!("in {}, asked by session {}\n", cwd.to_lossy(), self.session)
             }
-            Deed::Other { .. } => String::new(),
+            ProposedAction::Other { .. } => String::new(),
         }
     }
 }
@@ -286,13 +269,13 @@ fn indented(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn proposal(deed: Deed) -> Proposal {
+    fn proposal(action: ProposedAction) -> Proposal {
         Proposal {
             version: PROPOSAL_VERSION,
             id: ProposalId::from_random(7),
             session: "s".to_owned(),
             tool: "shell".to_owned(),
-            deed,
+            action,
             reasons: vec!["`rm x`: it deletes files".to_owned()],
             effects: vec!["deletes x".to_owned()],
             rules: vec!["delete".to_owned()],
@@ -302,8 +285,8 @@ mod tests {
         }
     }
 
-    fn start(script: &str, steps: &[&str]) -> Deed {
-        Deed::Start {
+    fn start(script: &str, steps: &[&str]) -> ProposedAction {
+        ProposedAction::Start {
             command: CommandSpec::Shell { program: "/bin/sh".into(), script: script.into() },
             steps: steps.iter().map(|step| (*step).to_owned()).collect(),
             cwd: "/p".into(),
@@ -318,7 +301,7 @@ mod tests {
     #[test]
     fn a_question_shows_the_variables_that_the_call_sets() {
         let mut asked = proposal(start("rm x", &[]));
-        if let Deed::Start { env, .. } = &mut asked.deed {
+        if let ProposedAction::Start { env, .. } = &mut asked.action {
             env.push(EnvVar { name: "FOO".into(), value: "a\nb".into() });
         }
         let shown = "  rm x\n\nWith these variables:\n  FOO=a\n  b\n";
@@ -329,7 +312,7 @@ mod tests {
     #[test]
     fn a_question_shows_how_long_it_will_take_as_far_as_that_is_known() {
         let mut asked = proposal(start("make", &[]));
-        if let Deed::Start { expected, took_ms, .. } = &mut asked.deed {
+        if let ProposedAction::Start { expected, took_ms, .. } = &mut asked.action {
             (*expected, *took_ms) = (Some("~5 minutes, 247 files".to_owned()), Some(296_400));
         }
         let question = asked.question();
@@ -347,7 +330,15 @@ mod tests {
         let mut written = serde_json::to_value(start("make", &[])).unwrap();
         assert!(written.get("expected").is_none() && written.get("took_ms").is_none());
         assert!(written.get("awaited").is_none());
-        assert_eq!(serde_json::from_value::<Deed>(written.take()).unwrap(), start("make", &[]));
+        assert_eq!(serde_json::from_value::<ProposedAction>(written.take()).unwrap(), start("make", &[]));
+    }
+
+    #[test]
+    fn stored_proposals_keep_their_format() {
+        let asked = proposal(ProposedAction::Other { text: "write x".to_owned() });
+        let written = serde_json::to_value(&asked).unwrap();
+        assert_eq!(written["deed"], serde_json::json!({"deed": "other", "text": "write x"}));
+        assert_eq!(serde_json::from_value::<Proposal>(written).unwrap(), asked);
     }
 
     #[test]
@@ -358,7 +349,7 @@ mod tests {
             "Command requires approval:\n  rm x\n\ndeletes x\nin /p, asked by session s\n\nStart in background? [y/n]"
         );
         let mut waited_for = proposal(start("rm x", &[]));
-        if let Deed::Start { awaited, .. } = &mut waited_for.deed {
+        if let ProposedAction::Start { awaited, .. } = &mut waited_for.action {
             *awaited = true;
         }
         assert!(waited_for.question().ends_with("\n\nRun it? [y/n]"), "{}", waited_for.question());
@@ -380,7 +371,7 @@ mod tests {
         let asked = proposal(start("rm \u{202e}txt.x\x1b[2K", &["r\u{200b}m"])).question();
         assert!(asked.contains("  rm \\u{202e}txt.x\\u{1b}[2K\n"), "{asked}");
         assert!(asked.contains("1. r\\u{200b}m\n"), "{asked}");
-        let other = proposal(Deed::Other { text: "write a\u{2066}b".to_owned() });
+        let other = proposal(ProposedAction::Other { text: "write a\u{2066}b".to_owned() });
         assert!(other.question().contains("a\\u{2066}b"));
         assert!(other.question().ends_with("\n\nGo ahead? [y/n]"));
         assert!(!other.matter().contains("Go ahead?"));

@@ -125,13 +125,11 @@ impl ApprovalState {
             (Self::Open, ApprovalEvent::Answered { answer: Answer::Approve(remember), by, at }) => {
                 Ok(Self::Approved { by: by.clone(), at: *at, remember: *remember })
             }
-            (Self::Open, ApprovalEvent::Answered { answer: Answer::Deny(why), by, at }) => {
-                Ok(Self::Denied { by: by.clone(), at: *at, why: why.clone() })
-            }
             // A person may change the answer until the operation is carried out.
-            (Self::Approved { .. }, ApprovalEvent::Answered { answer: Answer::Deny(why), by, at }) => {
-                Ok(Self::Denied { by: by.clone(), at: *at, why: why.clone() })
-            }
+            (
+                Self::Open | Self::Approved { .. },
+                ApprovalEvent::Answered { answer: Answer::Deny(why), by, at },
+            ) => Ok(Self::Denied { by: by.clone(), at: *at, why: why.clone() }),
             (
                 Self::Denied { by: denier, .. },
                 ApprovalEvent::Answered { answer: Answer::Approve(remember), by, at },

@@ -1,7 +1,6 @@
 //! The background-task specification: its tasks are agents, which can be resumed.
 
 use super::Description;
-use crate::task::cause::Cause;
 use crate::task::state::Status;
 use crate::tool::{Tool, ToolClass};
 
@@ -26,10 +25,5 @@ pub(super) static DESCRIPTION: Description = Description {
             Status::Failed | Status::TimedOut | Status::Lost => "error",
         })
     },
-    handle: |task| task.id.to_string(),
-    link: |_| None,
-    exit_code: Cause::exit_code,
-    numbers_tasks: false,
-    asks_first: false,
-    notifies_in_a_sentence: false,
+    ..Description::DEFAULT
 };

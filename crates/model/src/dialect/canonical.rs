@@ -1,7 +1,6 @@
 //! The dialect of meanwhile itself: it has a word for every state.
 
 use super::Description;
-use crate::task::cause::Cause;
 use crate::tool::{Tool, ToolClass};
 
 pub(super) static DESCRIPTION: Description = Description {
@@ -29,11 +28,5 @@ pub(super) static DESCRIPTION: Description = Description {
         "timed_out",
         "lost",
     ],
-    word: |status, _| Some(status.word()),
-    handle: |task| task.id.to_string(),
-    link: |_| None,
-    exit_code: Cause::exit_code,
-    numbers_tasks: false,
-    asks_first: false,
-    notifies_in_a_sentence: false,
+    ..Description::DEFAULT
 };

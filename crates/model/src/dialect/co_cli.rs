@@ -1,7 +1,6 @@
 //! co-cli: ids name the time and the program, and a notification is a sentence.
 
 use super::{Description, TaskName};
-use crate::task::cause::Cause;
 use crate::task::id::long_handle;
 use crate::task::spec::CommandSpec;
 use crate::task::state::Status;
@@ -29,10 +28,8 @@ pub(super) static DESCRIPTION: Description = Description {
     handle,
     // The link leads to the directory itself.
     link: |task| Some((handle(task), None)),
-    exit_code: Cause::exit_code,
-    numbers_tasks: false,
-    asks_first: false,
     notifies_in_a_sentence: true,
+    ..Description::DEFAULT
 };
 
 fn handle(task: &TaskName<'_>) -> String {

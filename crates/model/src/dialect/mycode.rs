@@ -1,7 +1,6 @@
 //! mycode: the output of a task is a file beside its directory.
 
 use super::Description;
-use crate::task::cause::Cause;
 use crate::task::id::TaskKind;
 use crate::task::state::Status;
 use crate::tool::{Tool, ToolClass};
@@ -26,7 +25,6 @@ pub(super) static DESCRIPTION: Description = Description {
             Status::Failed | Status::TimedOut | Status::Lost => "error",
         })
     },
-    handle: |task| task.id.to_string(),
     link: |task| {
         let (ending, file) = match task.kind {
             TaskKind::Agent => ("json", AGENT_FILE),
@@ -34,8 +32,5 @@ pub(super) static DESCRIPTION: Description = Description {
         };
         Some((format!("{}.{ending}", task.id), Some(file)))
     },
-    exit_code: Cause::exit_code,
-    numbers_tasks: false,
-    asks_first: false,
-    notifies_in_a_sentence: false,
+    ..Description::DEFAULT
 };

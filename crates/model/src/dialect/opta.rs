@@ -26,9 +26,6 @@ pub(super) static DESCRIPTION: Description = Description {
         })
     },
     handle: |task| task.id.suffix().to_owned(),
-    link: |_| None,
-    exit_code: Cause::exit_code,
-    numbers_tasks: false,
     asks_first: true,
-    notifies_in_a_sentence: false,
+    ..Description::DEFAULT
 };

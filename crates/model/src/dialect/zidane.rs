@@ -21,10 +21,8 @@ pub(super) static DESCRIPTION: Description = Description {
         (Some(_), Some(number)) => short_handle(task.kind, number),
         _ => task.id.to_string(),
     },
-    link: |_| None,
     // Like a shell: 128 plus the signal.
     exit_code: |cause| cause.exit_code().or(cause.signal().map(|signal| 128 + signal)),
     numbers_tasks: true,
-    asks_first: false,
-    notifies_in_a_sentence: false,
+    ..Description::DEFAULT
 };

@@ -4,21 +4,8 @@ use super::News;
 use super::Notice;
 use crate::dialect::Dialect;
 
-const OPEN: &str = "<task-notification>";
-const CLOSE: &str = "</task-notification>";
-
-/// The fields of a parsed block.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Fields {
-    pub(super) handle: String,
-    pub(super) name: Option<String>,
-    pub(super) status: String,
-    pub(super) exit_code: Option<i32>,
-    pub(super) output_file: String,
-    pub(super) summary: String,
-    pub(super) outcome: Option<String>,
-    pub(super) result: Option<String>,
-}
+pub(super) const OPEN: &str = "<task-notification>";
+pub(super) const CLOSE: &str = "</task-notification>";
 
 impl Notice {
     /// Writes the block. No text of a command can end an element or start a line.
@@ -58,25 +45,6 @@ impl Notice {
         let result = escape(self.result.as_ref()?).replace("&#10;", "\n");
         Some(format!("<result>{result}</result>"))
     }
-
-    /// Returns whether a text is the block of this notification. White space between elements does not matter.
-    #[must_use]
-    pub fn is_block(&self, text: &str) -> bool {
-        if self.dialect.is_some_and(Dialect::notifies_in_a_sentence) {
-            return text.split_whitespace().eq(self.to_sentence().split_whitespace());
-        }
-        let own = Fields {
-            handle: self.handle.clone(),
-            name: self.name.clone(),
-            status: self.status().to_owned(),
-            exit_code: self.exit_code(),
-            output_file: self.output_path.clone(),
-            summary: self.summary(),
-            outcome: self.outcome.clone(),
-            result: self.result.clone(),
-        };
-        parse(text) == Some(own)
-    }
 }
 
 fn element(name: &str, text: &str) -> String {
@@ -100,52 +68,4 @@ fn escape(text: &str) -> String {
         }
     }
     escaped
-}
-
-fn unescape(text: &str) -> Option<String> {
-    let mut parts = text.split('&');
-    let mut plain = parts.next()?.to_owned();
-    for part in parts {
-        let (name, rest) = part.split_once(';')?;
-        plain.push(match name {
-            "amp" => '&',
-            "lt" => '<',
-            "gt" => '>',
-            "#10" => '\n',
-            "#13" => '\r',
-            _ => return None,
-        });
-        plain.push_str(rest);
-    }
-    Some(plain)
-}
-
-/// Parses a block.
-pub(super) fn parse(text: &str) -> Option<Fields> {
-    let mut rest = text.trim().strip_prefix(OPEN)?.strip_suffix(CLOSE)?.trim();
-    let mut elements = Vec::new();
-    while !rest.is_empty() {
-        let (name, after) = rest.strip_prefix('<')?.split_once('>')?;
-        let (inner, after) = after.split_once(&format!("</{name}>"))?;
-        elements.push((name, unescape(inner)?));
-        rest = after.trim_start();
-    }
-    let mut take = |name: &str| {
-        let at = elements.iter().position(|(found, _)| *found == name)?;
-        Some(elements.swap_remove(at).1)
-    };
-    let exit_code = match take("exit-code") {
-        Some(code) => Some(code.parse().ok()?),
-        None => None,
-    };
-    Some(Fields {
-        handle: take("task-id")?,
-        name: take("name"),
-        status: take("status")?,
-        exit_code,
-        output_file: take("output-file")?,
-        summary: take("summary")?,
-        outcome: take("outcome"),
-        result: take("result"),
-    })
 }

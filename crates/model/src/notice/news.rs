@@ -151,7 +151,7 @@ pub struct Notice {
     /// How long the run took.
     pub duration_ms: Option<u64>,
     /// How many processes of the task outlived it and are still alive.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::text::units::is_zero")]
     pub survivors: u32,
     /// What the output says about the outcome, on one line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -237,10 +237,6 @@ impl Notice {
         let report = self.report.as_ref().map(|report| format!(". Report at {report}")).unwrap_or_default();
         format!("Background task {handle}{what}. See {output_path}{report}")
     }
-}
-
-const fn is_zero(count: &u32) -> bool {
-    *count == 0
 }
 
 /// Formats a duration in seconds with one decimal.

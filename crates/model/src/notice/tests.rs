@@ -1,11 +1,92 @@
 use proptest::prelude::*;
 
-use super::block::parse;
+use super::block::{CLOSE, OPEN};
 use super::*;
 use crate::task::cause::Exit;
 use crate::task::id::TaskKind;
 use crate::task::resource_limits::ResourceLimit;
 use crate::{Cause, Dialect, TaskId, TimeLimit, Timestamp};
+
+/// The fields of a block that was read back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Fields {
+    handle: String,
+    name: Option<String>,
+    status: String,
+    exit_code: Option<i32>,
+    output_file: String,
+    summary: String,
+    outcome: Option<String>,
+    result: Option<String>,
+}
+
+impl Notice {
+    /// Returns whether a text is the block of this notification. White space between elements does not matter.
+    fn is_block(&self, text: &str) -> bool {
+        if self.dialect.is_some_and(Dialect::notifies_in_a_sentence) {
+            return text.split_whitespace().eq(self.to_block().split_whitespace());
+        }
+        let own = Fields {
+            handle: self.handle.clone(),
+            name: self.name.clone(),
+            status: self.status().to_owned(),
+            exit_code: self.exit_code(),
+            output_file: self.output_path.clone(),
+            summary: self.summary(),
+            outcome: self.outcome.clone(),
+            result: self.result.clone(),
+        };
+        parse(text) == Some(own)
+    }
+}
+
+fn unescape(text: &str) -> Option<String> {
+    let mut parts = text.split('&');
+    let mut plain = parts.next()?.to_owned();
+    for part in parts {
+        let (name, rest) = part.split_once(';')?;
+        plain.push(match name {
+            "amp" => '&',
+            "lt" => '<',
+            "gt" => '>',
+            "#10" => '\n',
+            "#13" => '\r',
+            _ => return None,
+        });
+        plain.push_str(rest);
+    }
+    Some(plain)
+}
+
+/// Parses a block.
+fn parse(text: &str) -> Option<Fields> {
+    let mut rest = text.trim().strip_prefix(OPEN)?.strip_suffix(CLOSE)?.trim();
+    let mut elements = Vec::new();
+    while !rest.is_empty() {
+        let (name, after) = rest.strip_prefix('<')?.split_once('>')?;
+        let (inner, after) = after.split_once(&format!("</{name}>"))?;
+        elements.push((name, unescape(inner)?));
+        rest = after.trim_start();
+    }
+    let mut take = |name: &str| {
+        let at = elements.iter().position(|(found, _)| *found == name)?;
+        Some(elements.swap_remove(at).1)
+    };
+    let exit_code = match take("exit-code") {
+        Some(code) => Some(code.parse().ok()?),
+        None => None,
+    };
+    Some(Fields {
+        handle: take("task-id")?,
+        name: take("name"),
+        status: take("status")?,
+        exit_code,
+        output_file: take("output-file")?,
+        summary: take("summary")?,
+        outcome: take("outcome"),
+        result: take("result"),
+    })
+}
 
 fn notice(command: &str, cause: Cause) -> Notice {
     Notice {

@@ -197,12 +197,8 @@ pub struct Activity {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<String>,
     /// How many lines it sent that were not messages.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::text::units::is_zero")]
     pub garbage: u64,
-}
-
-const fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 impl Activity {

@@ -7,6 +7,32 @@ use serde::{Deserialize, Serialize};
 
 use crate::time::Timestamp;
 
+/// Implements the conversions of a type that is stored and shown as text, from its `FromStr` and `Display`.
+macro_rules! text_form {
+    ($name:ident) => {
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(self, f)
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = <Self as FromStr>::Err;
+
+            fn try_from(text: String) -> Result<Self, Self::Error> {
+                text.parse()
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(value: $name) -> Self {
+                value.to_string()
+            }
+        }
+    };
+}
+pub(crate) use text_form;
+
 const SUFFIX_LEN: usize = 8;
 const ALPHABET: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
 
@@ -110,31 +136,13 @@ impl FromStr for TaskId {
     }
 }
 
-impl TryFrom<String> for TaskId {
-    type Error = IdError;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse()
-    }
-}
-
-impl From<TaskId> for String {
-    fn from(id: TaskId) -> Self {
-        id.0
-    }
-}
-
 impl fmt::Display for TaskId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl fmt::Debug for TaskId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
+text_form!(TaskId);
 
 /// Returns the short handle, which numbers the background tasks of a context, or else of a session: `bash_1`,
 /// `bash_2`, …

@@ -252,8 +252,8 @@ pub struct TaskSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_message: Option<String>,
     /// The process that waits for its first run and reports the end itself, as named in the records of notifications.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub teller: Option<String>,
+    #[serde(rename = "teller", default, skip_serializing_if = "Option::is_none")]
+    pub reporter: Option<String>,
     /// The server that started it, as named in its session's directory. While that server lives, no other server of
     /// the session delivers the task's notifications.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -55,27 +55,14 @@ pub fn next_state(state: &TaskState, event: &Event) -> Result<TaskState, Refusal
 
         (
             Event::Ended { cause, ended_at, output_lost },
-            Pending { run, origin } | Starting { run, origin, .. },
+            Pending { .. } | Starting { .. } | Running { .. } | Cancelling { .. },
         ) => Ok(Ended {
-            run: *run,
-            started_at: None,
+            run: state.run(),
+            started_at: state.started_at(),
             ended_at: *ended_at,
             cause: cause.clone(),
-            origin: *origin,
-            ready: None,
-            output_lost: *output_lost,
-        }),
-        (
-            Event::Ended { cause, ended_at, output_lost },
-            Running { run, started_at, ready, origin, .. }
-            | Cancelling { run, started_at, ready, origin, .. },
-        ) => Ok(Ended {
-            run: *run,
-            started_at: Some(*started_at),
-            ended_at: *ended_at,
-            cause: cause.clone(),
-            origin: *origin,
-            ready: *ready,
+            origin: state.origin(),
+            ready: state.ready(),
             output_lost: *output_lost,
         }),
         (Event::Ended { .. }, Ended { .. }) => refused(),

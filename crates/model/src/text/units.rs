@@ -73,6 +73,11 @@ fn scaled(text: &str, units: &[(&str, f64)]) -> Option<u64> {
     (value.is_finite() && value < 1e18).then_some(value as u64)
 }
 
+/// Returns whether a number is zero, for fields that are left out then.
+pub(crate) fn is_zero<T: Default + PartialEq>(number: &T) -> bool {
+    *number == T::default()
+}
+
 /// Returns a count with its noun: `1 task`, `2 tasks`.
 #[must_use]
 pub fn count(number: usize, one: &str, many: &str) -> String {

@@ -173,15 +173,10 @@ pub struct KillReceipt {
     /// Processes that were signalled and are dead; at most 4096.
     pub killed: Vec<u32>,
     /// How many more there were.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::text::units::is_zero")]
     pub killed_more: u64,
     /// Processes that are still alive.
     pub survivors: Vec<Survivor>,
     /// The time from the request to the end of the last process.
     pub duration_ms: u64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-const fn is_zero(count: &u64) -> bool {
-    *count == 0
 }

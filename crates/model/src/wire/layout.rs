@@ -1,5 +1,7 @@
 //! Names of the files in a home and in a task's directory.
 
+use std::time::Duration;
+
 /// In the home: a directory for each task.
 pub const TASKS_DIR: &str = "tasks";
 /// In the home: a directory for each session.
@@ -8,8 +10,12 @@ pub const SESSIONS_DIR: &str = "sessions";
 pub const ARRIVALS_FILE: &str = "arrivals";
 /// In the home: exists while tasks are queued.
 pub const WAITING_FILE: &str = "waiting";
-/// In the home: locked by the process that indexes many arrivals.
+/// In the home: locked by the one process that settles.
 pub const SETTLING_FILE: &str = "settling";
+/// In the home: more has ended since the process that settles has looked.
+pub const UNSETTLED_FILE: &str = "unsettled";
+/// How long the process that settles may take. After that, others no longer leave their work to it: it may be stopped.
+pub const SETTLE_PATIENCE: Duration = Duration::from_secs(5);
 /// In a session's directory: prefix of the files that hosts keep locked, followed by their pid.
 pub const HOST_PREFIX: &str = "host-";
 /// In a session's directory: prefix of the files that servers of the session's tools keep locked.

@@ -1,16 +1,16 @@
-//! awk: a language of its own, allowed as far as it only prints.
+//! awk: programs that only print are allowed.
 
 use super::Call;
 use super::options::read;
 use super::reads::files;
 use super::sed::script_text;
 use crate::judge::Judge;
+use crate::names::Names;
 
-/// Words of the language that reach out of it.
-const REACHES: [&str; 9] =
-    ["system", "getline", "close", "fflush", "ENVIRON", "ARGV", "PROCINFO", "SYMTAB", "FUNCTAB"];
-/// Words behind which a slash begins a pattern.
-const BEFORE_PATTERN: [&str; 6] = ["print", "printf", "return", "in", "case", "else"];
+/// Words of the language that run commands or use files or the environment.
+const REACHES: Names<'_> = Names("system getline close fflush ENVIRON ARGV PROCINFO SYMTAB FUNCTAB");
+/// Words after which a slash begins a pattern.
+const BEFORE_PATTERN: Names<'_> = Names("print printf return in case else");
 
 pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
     let is_awk = matches!(call.name, "awk" | "gawk" | "mawk" | "nawk");
@@ -24,8 +24,8 @@ fn awk(judge: &mut Judge<'_>, call: &Call<'_>) {
     if judge.hidden_option(call) {
         return;
     }
-    let options = read(call.args, &["-F", "-v", "-f", "-i", "-l", "-e", "-E", "-o"]);
-    if options.other_than(&["-F", "-v", "--version"]).is_some() {
+    let options = read(call.args, "-F -v -f -i -l -e -E -o");
+    if options.other_than("-F -v --version").is_some() {
         return judge.unknown_code(&call.part, "an option takes a script from elsewhere");
     }
     let Some((program, inputs)) = options.operands.split_first() else { return };
@@ -40,13 +40,13 @@ fn awk(judge: &mut Judge<'_>, call: &Call<'_>) {
 fn is_harmless(program: &str) -> bool {
     let Some(bare) = bare(program) else { return false };
     let bare = bare.replace("||", "");
-    // Where something is printed, a sign for "greater" is a file. A line may go on in the next.
+    // After `print`, `>` writes a file. A statement may continue on the next line.
     let redirects =
         bare.split([';', '}']).any(|part| part.find("print").is_some_and(|at| part[at..].contains('>')));
     !bare.contains(['|', '@', '`', '\\']) && !redirects && !REACHES.iter().any(|word| program.contains(word))
 }
 
-/// Takes texts, patterns and comments out of a program; none when the languages differ in where they end.
+/// Removes strings, patterns and comments from a program; none if implementations differ in where they end.
 fn bare(program: &str) -> Option<String> {
     let mut bare = String::new();
     let mut chars = program.chars();
@@ -78,7 +78,7 @@ enum Slash {
     Pattern,
 }
 
-/// Tells what a slash is behind a text; none when that takes a grammar.
+/// Returns the meaning of a slash after a text; none if that needs a parser.
 fn before_slash(bare: &str) -> Option<Slash> {
     let before = bare.trim_end();
     match before.chars().last() {
@@ -86,16 +86,16 @@ fn before_slash(bare: &str) -> Option<Slash> {
         Some(')' | ']' | '"' | '$') => Some(Slash::Divides),
         Some(c) if c.is_alphanumeric() || c == '_' => {
             let word = before.rsplit(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
-            // On the next line, it may begin anew.
+            // On the next line a pattern may begin.
             let same_line = !bare[before.len()..].contains('\n');
-            let divides = same_line && !BEFORE_PATTERN.contains(&word);
+            let divides = same_line && !BEFORE_PATTERN.contains(word);
             Some(if divides { Slash::Divides } else { Slash::Pattern })
         }
         _ => Some(Slash::Pattern),
     }
 }
 
-/// Goes on behind the next such sign; none when something in between may hide where that is.
+/// Skips to after the next such character; none if its position is not certain.
 fn skip(chars: &mut std::str::Chars<'_>, end: char) -> Option<()> {
     let is_pattern = end == '/';
     loop {
@@ -112,7 +112,7 @@ fn skip(chars: &mut std::str::Chars<'_>, end: char) -> Option<()> {
     }
 }
 
-/// The same for a set of characters: none when it holds what ends a pattern elsewhere.
+/// Skips a set of characters; none if it contains a character that may end the pattern.
 fn skip_set(chars: &mut std::str::Chars<'_>) -> Option<()> {
     let rest = chars.as_str();
     let first = rest.strip_prefix('^').unwrap_or(rest);

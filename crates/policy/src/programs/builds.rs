@@ -1,8 +1,8 @@
-//! Builds and tests: code of the project, run by the names that projects give such things.
+//! Builds and tests: tools that run code of the project.
 //!
-//! Whoever may edit the project may change what these do, so they are allowed as the project's own code and no
-//! further: in the project's directory, with literal words, with nothing outside the project named, and not in the
-//! same command that wrote a file.
+//! An agent that may edit the project may change what these tools do. So they are allowed only as code of the project:
+//! in its directory, with literal arguments, without paths outside the project, and not in a command that has written
+//! a file before.
 
 use super::Call;
 use super::build_tools::TOOLS;
@@ -10,56 +10,27 @@ use super::interpreters::only_version;
 use super::options::read;
 use crate::decision::Ground;
 use crate::judge::Judge;
+use crate::names::Names;
 use crate::word::Word;
 
-/// What projects call their harmless targets and scripts.
-const TARGETS: [&str; 36] = [
-    "all",
-    "assemble",
-    "package",
-    "validate",
-    "build",
-    "check",
-    "test",
-    "tests",
-    "lint",
-    "fmt",
-    "format",
-    "typecheck",
-    "type-check",
-    "types",
-    "tsc",
-    "bench",
-    "doc",
-    "docs",
-    "dev",
-    "start",
-    "serve",
-    "watch",
-    "compile",
-    "unit",
-    "integration",
-    "e2e",
-    "coverage",
-    "cov",
-    "help",
-    "preview",
-    "storybook",
-    "verify",
-    "ci",
-    "prettier",
-    "eslint",
-    "spec",
-];
+/// Usual names of harmless targets and scripts.
+const TARGETS: Names<'_> = Names(
+    "
+    all assemble package validate build check test tests lint fmt format typecheck type-check types tsc bench
+    doc docs dev start serve watch compile unit integration e2e coverage cov help preview storybook verify ci
+    prettier eslint spec
+",
+);
 
-/// Tools that take any number of targets, the first of which was looked at.
-const MANY_TARGETS: [&str; 7] = ["mvn", "gradle", "sbt", "lein", "rake", "turbo", "ninja"];
+/// Tools that take any number of targets.
+const MANY_TARGETS: Names<'_> = Names("mvn gradle sbt lein rake turbo ninja");
 
-/// Words that make a target or script more than that.
-const NOT_TARGETS: [&str; 16] = [
-    "deploy", "publish", "release", "push", "clean", "rm", "delete", "drop", "reset", "install", "prune",
-    "migrate", "seed", "upload", "destroy", "prod",
-];
+/// Words in the names of targets that are not harmless.
+const NOT_TARGETS: Names<'_> = Names(
+    "
+    deploy publish release push clean rm delete drop reset install prune migrate seed upload destroy prod
+",
+);
 
 pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
     match call.name {
@@ -68,7 +39,7 @@ pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
         "go" => go(judge, call),
         "cmake" => cmake(judge, call),
         name => {
-            let Some(tool) = TOOLS.iter().find(|tool| tool.name == name) else { return false };
+            let Some(tool) = TOOLS.iter().find(|tool| Names(tool.names).contains(name)) else { return false };
             if only_version(call) {
                 return true;
             }
@@ -76,17 +47,17 @@ pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
                 ask_verb(judge, call);
                 return true;
             }
-            if name == "cargo" && verb_is(call, &["run", "r"]) && has_own_words(&call.args[1..]) {
+            if name == "cargo" && verb_is(call, "run r") && has_own_words(&call.args[1..]) {
                 judge.unknown_code(&call.part, "the effect of these arguments on the program is unknown");
             }
-            if MANY_TARGETS.contains(&name)
-                && !read(call.args, &[]).operands.iter().all(|word| word.lit().is_some_and(is_target))
+            if MANY_TARGETS.contains(name)
+                && !read(call.args, "").operands.iter().all(|word| word.lit().is_some_and(is_target))
             {
                 ask_verb(judge, call);
             }
             if name == "cargo"
-                && verb_is(call, &["nextest"])
-                && !verb_is(&Call { args: &call.args[1..], part: String::new(), ..*call }, &["run", "list"])
+                && verb_is(call, "nextest")
+                && !verb_is(&Call { args: &call.args[1..], part: String::new(), ..*call }, "run list")
             {
                 ask_verb(judge, call);
             }
@@ -96,29 +67,17 @@ pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
     true
 }
 
-/// Returns whether words are handed to the program that cargo runs.
+/// Returns whether cargo passes arguments to the program that it runs.
 fn has_own_words(args: &[Word]) -> bool {
-    let valued = [
-        "-p",
-        "-j",
-        "-F",
-        "--bin",
-        "--example",
-        "--package",
-        "--features",
-        "--profile",
-        "--jobs",
-        "--target",
-        "--target-dir",
-        "--manifest-path",
-        "--color",
-        "--message-format",
-    ];
-    args.iter().any(|word| word.lit() == Some("--")) || !read(args, &valued).operands.is_empty()
+    let valued = "
+        -p -j -F --bin --example --package --features --profile --jobs --target --target-dir --manifest-path
+        --color --message-format
+    ";
+    args.iter().any(|word| word.lit() == Some("--")) || !read(args, valued).operands.is_empty()
 }
 
-fn verb_is(call: &Call<'_>, verbs: &[&str]) -> bool {
-    call.args.first().and_then(Word::lit).is_some_and(|verb| verbs.contains(&verb))
+fn verb_is(call: &Call<'_>, verbs: &str) -> bool {
+    call.args.first().and_then(Word::lit).is_some_and(|verb| Names(verbs).contains(verb))
 }
 
 fn ask_verb(judge: &mut Judge<'_>, call: &Call<'_>) {
@@ -130,28 +89,16 @@ fn ask_verb(judge: &mut Judge<'_>, call: &Call<'_>) {
 /// Returns whether a target or script is named like a harmless one.
 fn is_target(name: &str) -> bool {
     let mut parts = name.split(':');
-    parts.next().is_some_and(|first| TARGETS.contains(&first))
-        && !NOT_TARGETS.iter().any(|word| name.split([':', '-', '_', '.']).any(|part| part == *word))
+    parts.next().is_some_and(|first| TARGETS.contains(first))
+        && !name.split([':', '-', '_', '.']).any(|part| NOT_TARGETS.contains(part))
         && name.chars().all(|c| c.is_ascii_alphanumeric() || ":-_.".contains(c))
 }
 
 fn npm(judge: &mut Judge<'_>, call: &Call<'_>) {
-    let risky = [
-        "--script-shell",
-        "--node-options",
-        "--prefix",
-        "--userconfig",
-        "--globalconfig",
-        "-C",
-        "--dir",
-        "--cwd",
-        "-g",
-        "--global",
-        "--registry",
-        "--exec",
-        "-c",
-        "--call",
-    ];
+    let risky = "
+        --script-shell --node-options --prefix --userconfig --globalconfig -C --dir --cwd -g --global
+        --registry --exec -c --call
+    ";
     let words: Vec<Option<&str>> = call.args.iter().map(Word::lit).collect();
     let runs = match words.as_slice() {
         [Some("test" | "t" | "tst"), ..] => true,
@@ -167,15 +114,15 @@ fn npm(judge: &mut Judge<'_>, call: &Call<'_>) {
                 | "help" | "root" | "bin",
             ),
             rest @ ..,
-        ] => rest
-            .iter()
-            .all(|word| word.is_some_and(|text| !risky.contains(&text.split('=').next().unwrap_or(text)))),
+        ] => rest.iter().all(|word| {
+            word.is_some_and(|text| !Names(risky).contains(text.split('=').next().unwrap_or(text)))
+        }),
         [Some("audit"), rest @ ..] => rest.iter().all(|word| matches!(word, Some("--json" | "--production"))),
         [Some("config"), Some("get" | "list"), ..] => false,
         _ => false,
     };
     if runs {
-        judge.project_code(call, &risky);
+        judge.project_code(call, risky);
     } else if !looks {
         let why = format!("{} installs or runs something unknown", call.name);
         judge.ask(Ground::Install, &call.part, &why, "installs packages, or runs scripts of unknown content");
@@ -202,7 +149,7 @@ fn make(judge: &mut Judge<'_>, call: &Call<'_>) {
                 | "--silent"
                 | "--always-make",
             ) => true,
-            // A file `-` is what comes through the pipe.
+            // A file `-` is the standard input.
             Some("-C" | "-f") if call.name != "just" => words
                 .next()
                 .is_some_and(|place| place.lit().is_some_and(|text| text != "-") && judge.is_inside(place)),
@@ -216,36 +163,24 @@ fn make(judge: &mut Judge<'_>, call: &Call<'_>) {
             return;
         }
     }
-    judge.project_code(call, &["--eval", "-E", "--directory", "--file", "--justfile", "-I"]);
+    judge.project_code(call, "--eval -E --directory --file --justfile -I");
 }
 
 fn go(judge: &mut Judge<'_>, call: &Call<'_>) {
-    let risky = [
-        "-exec",
-        "-toolexec",
-        "-overlay",
-        "-modfile",
-        "-ldflags",
-        "-gcflags",
-        "-asmflags",
-        "-gccgoflags",
-        "-vettool",
-        "-C",
-        "-w",
-        "-u",
-        "-pkgdir",
-        "-compiler",
-    ];
-    // Two dashes are one to go.
-    let risky_twice: Vec<String> = risky.iter().map(|option| format!("-{option}")).collect();
-    let risky: Vec<&str> = risky.iter().copied().chain(risky_twice.iter().map(String::as_str)).collect();
+    let risky = "
+        -exec -toolexec -overlay -modfile -ldflags -gcflags -asmflags -gccgoflags -vettool -C -w -u -pkgdir
+        -compiler
+    ";
+    // go accepts every option with one or two dashes.
+    let twice: String = Names(risky).iter().map(|option| format!(" -{option}")).collect();
+    let risky = &format!("{risky}{twice}");
     let local = |word: &Word| word.lit().is_some_and(|text| text.starts_with('.') && !text.contains('@'));
     match call.args.first().and_then(Word::lit) {
         Some("test" | "build" | "vet" | "fmt" | "list" | "version" | "env" | "doc") => {
-            judge.project_code(call, &risky);
+            judge.project_code(call, risky);
         }
         Some("run") if call.args.get(1).is_some_and(local) && call.args.len() == 2 => {
-            judge.project_code(call, &risky);
+            judge.project_code(call, risky);
         }
         _ => ask_verb(judge, call),
     }
@@ -255,8 +190,8 @@ fn cmake(judge: &mut Judge<'_>, call: &Call<'_>) {
     if only_version(call) {
         return;
     }
-    let builds = verb_is(call, &["--build"]);
-    // Each word behind `--target` is one.
+    let builds = verb_is(call, "--build");
+    // Each word after `--target` is a target.
     let target = call
         .args
         .iter()
@@ -268,7 +203,7 @@ fn cmake(judge: &mut Judge<'_>, call: &Call<'_>) {
     };
     let harmless = target.is_none_or(named);
     if builds && harmless && !call.args.iter().any(|word| word.lit() == Some("--")) {
-        judge.project_code(call, &["--preset"]);
+        judge.project_code(call, "--preset");
     } else {
         judge.unknown_code(&call.part, "it runs commands from its files and arguments");
     }

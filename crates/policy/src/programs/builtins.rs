@@ -1,10 +1,11 @@
-//! What shells do themselves.
+//! Builtins of shells.
 
 use super::Call;
 use super::options::read;
 use super::reads::is_secret_variable;
 use crate::decision::Ground;
-use crate::judge::{Feed, Grammar, Judge, text_of};
+use crate::judge::{Grammar, Judge, PipeContent, text_of};
+use crate::names::Names;
 use crate::word::{Variable, Word};
 
 pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
@@ -13,7 +14,7 @@ pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
         | "dirs" | "fg" | "bg" | "caller" => {}
         "test" | "[" | "unset" | "read" | "getopts" | "wait" => names(judge, call),
         "hash" | "jobs" => {
-            // `hash -p` says what a name runs, `jobs -x` runs something.
+            // `hash -p` sets the program of a name, and `jobs -x` runs a command.
             if call
                 .args
                 .iter()
@@ -32,28 +33,17 @@ pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
         "builtin" => judge.call(call.args),
         "exec" => exec(judge, call),
         "eval" => eval(judge, call),
-        "let" => {
-            judge.ask(Ground::UnknownCode, &call.part, "a calculation may run commands", "may run commands");
-        }
         "source" | "." => judge.source(call.args, &call.part),
         "trap" => trap(judge, call),
-        "alias" | "unalias" | "enable" | "bind" | "complete" | "compgen" | "compopt" | "mapfile"
-        | "readarray" => {
-            judge.unknown_code(&call.part, "it changes the meaning of later words");
-        }
-        "history" | "fc" => judge.unknown_code(&call.part, "it may run earlier commands"),
-        "disown" | "suspend" | "logout" => {
-            judge.ask(Ground::Kill, &call.part, "it changes how jobs end", "lets a job outlive its task");
-        }
         _ => return false,
     }
     true
 }
 
-/// Judges builtins whose operands may be names with an index, which is evaluated.
+/// Analyses builtins whose operands may be names with an index, which is evaluated.
 fn names(judge: &mut Judge<'_>, call: &Call<'_>) {
-    // The bracket that ends a test is no index; a name in one is evaluated too.
-    let odd = judge.odd_values;
+    // The bracket that ends a test is not an index. A name in an index is evaluated as well.
+    let odd = judge.executable_values;
     let indexed = |word: &Word| match word.values() {
         None => false,
         Some(values) => values
@@ -75,10 +65,10 @@ fn names(judge: &mut Judge<'_>, call: &Call<'_>) {
         for word in call.args {
             match word.lit() {
                 Some(name) => {
-                    // Options can end a name in the middle.
+                    // With other options `read` may split a name.
                     let whole = call.args.iter().all(|word| !word.is_option() || word.lit() == Some("-r"));
-                    let in_project = call.name == "read" && whole && judge.feed != Feed::Unknown;
-                    judge.assign(name, &Word { in_project, ..Word::open(name) }, &call.part);
+                    let in_project = call.name == "read" && whole && judge.input != PipeContent::Unknown;
+                    judge.assign(name, &Word { in_project, ..Word::unknown(name) }, &call.part);
                 }
                 None => judge.unknown_code(&call.part, "the variable it sets is known only at run time"),
             }
@@ -95,14 +85,12 @@ fn printf(judge: &mut Judge<'_>, call: &Call<'_>) {
         }
     }
     for word in call.args {
-        for value in word.values().unwrap_or_default().to_vec() {
-            judge.mention(&value, &call.part);
-        }
+        judge.mention_values(word, &call.part);
     }
 }
 
 fn cd(judge: &mut Judge<'_>, call: &Call<'_>) {
-    let options = read(call.args, &[]);
+    let options = read(call.args, "");
     let before = judge.cwd.clone();
     let target = match options.operands.as_slice() {
         [] => Some(judge.request.home.to_owned()),
@@ -115,7 +103,7 @@ fn cd(judge: &mut Judge<'_>, call: &Call<'_>) {
         judge.cwd.clear();
         return;
     };
-    // A shell goes up by the name it came by, the system by where it is; both are thought of.
+    // A shell resolves `..` by the path that was used, the system by the real path. Both are possible.
     let mut places = Vec::new();
     let froms = if target.starts_with('/') { vec![String::new()] } else { before.clone() };
     for from in froms {
@@ -130,11 +118,11 @@ fn cd(judge: &mut Judge<'_>, call: &Call<'_>) {
             }
         }
     }
-    judge.missed.extend(before);
+    judge.after_failed_cd.extend(before);
     judge.cwd = places;
 }
 
-/// Takes `.` and `..` out of a path without looking.
+/// Removes `.` and `..` from a path without following links.
 fn lexical(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {
@@ -151,20 +139,18 @@ fn lexical(path: &str) -> String {
 
 fn declare(judge: &mut Judge<'_>, call: &Call<'_>) {
     if call.args.is_empty() || call.args.iter().all(Word::is_option) {
-        let why = "the environment may hold secrets";
-        return judge.ask(Ground::Secret, &call.part, why, "prints the environment");
+        return judge.prints_environment(&call.part);
     }
     for word in call.args {
         if word.splits && judge.grammar == Grammar::Posix {
             judge.unknown_code(&call.part, "some shells set more variables here than are seen");
         }
         let Some(text) = word.lit() else {
-            let name = word.text.split('=').next().unwrap_or_default();
-            let plain = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-            if plain && word.text.contains('=') {
-                judge.assign(name, &Word { text: word.text.clone(), ..Word::default() }, &call.part);
-            } else {
-                judge.unknown_code(&call.part, "the variable it sets is known only at run time");
+            match assigned_name(word) {
+                Some(name) => {
+                    judge.assign(name, &Word { text: word.text.clone(), ..Word::default() }, &call.part);
+                }
+                None => judge.unknown_code(&call.part, "the variable it sets is known only at run time"),
             }
             continue;
         };
@@ -188,8 +174,7 @@ fn declare(judge: &mut Judge<'_>, call: &Call<'_>) {
 
 fn set(judge: &mut Judge<'_>, call: &Call<'_>) {
     if call.args.is_empty() {
-        let why = "the environment may hold secrets";
-        return judge.ask(Ground::Secret, &call.part, why, "prints the environment");
+        return judge.prints_environment(&call.part);
     }
     let known = |word: &Word| {
         word.lit().is_some_and(|text| {
@@ -203,8 +188,8 @@ fn set(judge: &mut Judge<'_>, call: &Call<'_>) {
 }
 
 fn shopt(judge: &mut Judge<'_>, call: &Call<'_>) {
-    let known = ["-s", "-u", "-q", "-p", "globstar", "nullglob", "failglob", "nocaseglob"];
-    if !call.args.iter().all(|word| word.lit().is_some_and(|text| known.contains(&text))) {
+    let known = "-s -u -q -p globstar nullglob failglob nocaseglob";
+    if !call.args.iter().all(|word| word.lit().is_some_and(|text| Names(known).contains(text))) {
         judge.unknown_code(&call.part, "it changes the meaning of later words");
     }
 }
@@ -245,7 +230,7 @@ fn trap(judge: &mut Judge<'_>, call: &Call<'_>) {
         None | Some(Some("-l" | "-p" | "-" | "")) => {}
         Some(Some(script)) => {
             let (script, grammar) = (script.to_owned(), judge.grammar);
-            // It runs wherever the script is by then.
+            // The directory in which it will run is unknown.
             judge.isolated(|judge| {
                 judge.cwd.clear();
                 judge.script(&script, grammar);
@@ -256,7 +241,19 @@ fn trap(judge: &mut Judge<'_>, call: &Call<'_>) {
     }
 }
 
+/// Returns the variable that a word such as `NAME=$value` sets.
+pub(super) fn assigned_name(word: &Word) -> Option<&str> {
+    let (name, _) = word.text.split_once('=')?;
+    let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    is_name.then_some(name)
+}
+
 impl Judge<'_> {
+    /// Asks about printing the environment.
+    pub(super) fn prints_environment(&mut self, part: &str) {
+        self.ask(Ground::Secret, part, "the environment may hold secrets", "prints the environment");
+    }
+
     /// Asks about a variable that is named like a secret.
     pub(crate) fn secret_variables(&mut self, names: &[String], raw: &str) {
         for name in names {
@@ -268,16 +265,16 @@ impl Judge<'_> {
         }
     }
 
-    /// Judges a script that is read into the shell.
+    /// Analyses a script that the shell reads with `source`.
     fn source(&mut self, args: &[Word], part: &str) {
         let Some(script) = args.first() else { return };
         if script.lit().is_some_and(|path| path.contains('/')) {
             self.run_script(script, part);
         } else {
-            // Without a directory it is looked for elsewhere first.
+            // Without a directory the shell searches `PATH` first.
             self.unknown_code(part, "the script is unknown");
         }
-        // Whatever it sets, it sets here.
+        // It runs in this shell, so it may change every variable and the directory.
         let text = text_of(args);
         self.variables.values_mut().for_each(|variable| *variable = Variable::Unknown);
         self.cwd.clear();

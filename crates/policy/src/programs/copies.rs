@@ -8,16 +8,16 @@ use crate::decision::Ground;
 use crate::judge::Judge;
 use crate::word::Word;
 
-/// Splits operands into what is read and where it goes; none when that is not known.
+/// Splits operands into sources and target; none if there is no target.
 fn sources_and_target<'w>(options: &Options<'w>) -> Option<(Vec<&'w Word>, Word)> {
-    if let Some(given) = options.find(&["-t", "--target-directory"]) {
+    if let Some(given) = options.find("-t --target-directory") {
         return Some((options.operands.clone(), given.word()?));
     }
     let (target, sources) = options.operands.split_last()?;
     (!sources.is_empty()).then(|| (sources.to_vec(), (*target).clone()))
 }
 
-/// Asks about what would be overwritten if the target is a directory: a link of that name would be followed.
+/// Asks about the files that are written if the target is a directory, because a link there would be followed.
 fn into(judge: &mut Judge<'_>, call: &Call<'_>, sources: &[&Word], target: &Word) {
     let Some(target) = target.lit() else { return };
     for source in sources.iter().filter_map(|word| word.lit()) {
@@ -29,43 +29,15 @@ fn into(judge: &mut Judge<'_>, call: &Call<'_>, sources: &[&Word], target: &Word
 }
 
 pub(super) fn copy(judge: &mut Judge<'_>, call: &Call<'_>) {
-    let options =
-        read(call.args, &["-t", "-S", "-m", "-o", "-g", "--target-directory", "--suffix", "--mode"]);
-    let known = [
-        "-a",
-        "-r",
-        "-R",
-        "-p",
-        "-v",
-        "-n",
-        "-u",
-        "-f",
-        "-i",
-        "-L",
-        "-P",
-        "-H",
-        "-d",
-        "-T",
-        "-t",
-        "-D",
-        "-m",
-        "--archive",
-        "--recursive",
-        "--verbose",
-        "--no-clobber",
-        "--update",
-        "--force",
-        "--target-directory",
-        "--mode",
-        "--preserve",
-        "--reflink",
-        "--parents",
-        "--no-target-directory",
-    ];
-    if unknown_option(judge, call, &options, &known) {
+    let options = read(call.args, "-t -S -m -o -g --target-directory --suffix --mode");
+    let known = "
+        -a -r -R -p -v -n -u -f -i -L -P -H -d -T -t -D -m --archive --recursive --verbose --no-clobber
+        --update --force --target-directory --mode --preserve --reflink --parents --no-target-directory
+    ";
+    if unknown_option(judge, call, &options, known) {
         return;
     }
-    if call.name == "install" && options.has(&["-d"]) {
+    if call.name == "install" && options.has("-d") {
         return options.operands.iter().for_each(|word| judge.write(word, &call.part));
     }
     match sources_and_target(&options) {
@@ -90,33 +62,21 @@ pub(super) fn copy(judge: &mut Judge<'_>, call: &Call<'_>) {
 }
 
 pub(super) fn move_files(judge: &mut Judge<'_>, call: &Call<'_>) {
-    let options = read(call.args, &["-t", "-S", "--target-directory", "--suffix"]);
-    let known = [
-        "-v",
-        "-n",
-        "-u",
-        "-f",
-        "-i",
-        "-T",
-        "-t",
-        "--verbose",
-        "--no-clobber",
-        "--force",
-        "--target-directory",
-        "--no-target-directory",
-        "--update",
-    ];
-    if unknown_option(judge, call, &options, &known) {
+    let options = read(call.args, "-t -S --target-directory --suffix");
+    let known = "
+        -v -n -u -f -i -T -t --verbose --no-clobber --force --target-directory --no-target-directory --update
+    ";
+    if unknown_option(judge, call, &options, known) {
         return;
     }
     match sources_and_target(&options) {
-        // What is moved away is gone from where it was.
+        // A moved file is removed from its old place.
         Some((sources, target)) => {
             into(judge, call, &sources, &target);
             sources.into_iter().for_each(|word| judge.write(word, &call.part));
             judge.write(&target, &call.part);
             if target.lit().is_some_and(|text| text.starts_with("/dev/")) {
-                judge.ask(Ground::Delete, &call.part, "what goes there is gone", "deletes what it moves");
+                judge.ask(Ground::Delete, &call.part, "data moved there is lost", "deletes what it moves");
             }
         }
         None => {
@@ -127,25 +87,12 @@ pub(super) fn move_files(judge: &mut Judge<'_>, call: &Call<'_>) {
 }
 
 pub(super) fn link(judge: &mut Judge<'_>, call: &Call<'_>) {
-    let options = read(call.args, &["-t", "-S", "--target-directory", "--suffix"]);
-    let known = [
-        "-s",
-        "-f",
-        "-n",
-        "-v",
-        "-r",
-        "-T",
-        "-i",
-        "--symbolic",
-        "--force",
-        "--relative",
-        "--verbose",
-        "--no-dereference",
-    ];
-    if unknown_option(judge, call, &options, &known) {
+    let options = read(call.args, "-t -S --target-directory --suffix");
+    let known = "-s -f -n -v -r -T -i --symbolic --force --relative --verbose --no-dereference";
+    if unknown_option(judge, call, &options, known) {
         return;
     }
-    // Later parts of the command would follow the link without anyone seeing where it leads.
+    // Later parts of the command may follow the link.
     for word in &options.operands {
         judge.write(word, &call.part);
         if word.lit().is_some_and(|text| text.contains("..")) {

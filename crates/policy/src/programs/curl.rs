@@ -4,66 +4,25 @@ use super::Call;
 use super::options::{Given, Options, read};
 use crate::decision::Ground;
 use crate::judge::Judge;
+use crate::names::Names;
 use crate::word::Word;
 
-/// Options of curl that take a value and change nothing that matters.
-const CURL_VALUED: [&str; 14] = [
-    "-A",
-    "-m",
-    "-r",
-    "-e",
-    "--user-agent",
-    "--max-time",
-    "--connect-timeout",
-    "--retry",
-    "--retry-delay",
-    "--retry-max-time",
-    "--range",
-    "--referer",
-    "--max-redirs",
-    "--limit-rate",
-];
-/// Options of curl that take a value which has to be looked at.
-const CURL_JUDGED: [&str; 8] = ["-H", "--header", "-o", "--output", "-w", "--write-out", "--url", "-X"];
+/// Options of curl with a value that is not checked.
+const CURL_VALUED: &str = "
+    -A -m -r -e --user-agent --max-time --connect-timeout --retry --retry-delay --retry-max-time --range
+    --referer --max-redirs --limit-rate
+";
+/// Options of curl with a value that is checked.
+const CURL_JUDGED: &str = "-H --header -o --output -w --write-out --url -X --request";
 /// Options of curl without a value.
-const CURL_PLAIN: [&str; 33] = [
-    "-s",
-    "-S",
-    "-f",
-    "-L",
-    "-i",
-    "-I",
-    "-v",
-    "-k",
-    "-4",
-    "-6",
-    "-N",
-    "-#",
-    "-g",
-    "-q",
-    "--silent",
-    "--show-error",
-    "--fail",
-    "--fail-with-body",
-    "--location",
-    "--include",
-    "--head",
-    "--verbose",
-    "--insecure",
-    "--compressed",
-    "--no-buffer",
-    "--progress-bar",
-    "--http1.1",
-    "--http2",
-    "--ipv4",
-    "--ipv6",
-    "--retry-connrefused",
-    "--globoff",
-    "--version",
-];
+const CURL_PLAIN: &str = "
+    -s -S -f -L -i -I -v -k -4 -6 -N -# -g -q --silent --show-error --fail --fail-with-body --location
+    --include --head --verbose --insecure --compressed --no-buffer --progress-bar --http1.1 --http2 --ipv4
+    --ipv6 --retry-connrefused --globoff --version
+";
 
-/// Addresses at which clouds hand out keys.
-const METADATA: [&str; 4] = ["169.254.169.254", "metadata.google.internal", "100.100.100.200", "fd00:ec2"];
+/// Addresses of cloud services that return credentials.
+const METADATA: Names<'_> = Names("169.254.169.254 metadata.google.internal 100.100.100.200 fd00:ec2");
 
 pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
     match call.name {
@@ -95,10 +54,9 @@ fn curl(judge: &mut Judge<'_>, call: &Call<'_>) {
     if judge.hidden_option(call) {
         return;
     }
-    let valued: Vec<&str> = CURL_VALUED.iter().chain(&CURL_JUDGED).chain(&["--request"]).copied().collect();
+    let valued = format!("{CURL_VALUED} {CURL_JUDGED}");
     let options = read(call.args, &valued);
-    let known: Vec<&str> = valued.iter().chain(&CURL_PLAIN).copied().collect();
-    if let Some(given) = options.other_than(&known) {
+    if let Some(given) = options.other_than(&format!("{valued} {CURL_PLAIN}")) {
         let why = format!("{} can send data, write files or change where they come from", given.name);
         return exchanges(judge, call, &options, &why);
     }
@@ -136,8 +94,8 @@ fn urls(judge: &mut Judge<'_>, call: &Call<'_>, options: &Options<'_>) {
 }
 
 fn is_harmless_url(word: &Word) -> bool {
-    // `?` and `[` are common in addresses; a shell leaves them alone where no file fits.
-    let Some([url]) = word.values().filter(|_| !word.odd) else { return false };
+    // `?` and `[` are common in URLs. A shell does not change them if no file matches.
+    let Some([url]) = word.values().filter(|_| !word.ambiguous) else { return false };
     let rest = match url.split_once("://") {
         Some(("http" | "https", rest)) => rest,
         Some(_) => return false,
@@ -151,13 +109,13 @@ fn is_harmless_url(word: &Word) -> bool {
         && !METADATA.iter().any(|address| host.contains(address))
 }
 
-/// Returns whether a header proves who somebody is.
+/// Returns whether a header may contain credentials.
 fn is_private(header: &str) -> bool {
     let header = header.to_lowercase();
     ["auth", "cookie", "token", "key", "secret"].iter().any(|word| header.contains(word))
 }
 
-/// Returns whether a host is an address in a form that hides which.
+/// Returns whether a host is an IP address in an unusual notation.
 fn is_disguised_number(host: &str) -> bool {
     if host.contains("a9fe") {
         return true;
@@ -175,39 +133,22 @@ fn wget(judge: &mut Judge<'_>, call: &Call<'_>) {
     if judge.hidden_option(call) {
         return;
     }
-    let valued = ["-O", "-T", "-t", "-U", "--output-document", "--timeout", "--tries", "--user-agent"];
-    let options = read(call.args, &valued);
-    let known = [
-        "-q",
-        "-S",
-        "-O",
-        "-T",
-        "-t",
-        "-U",
-        "-v",
-        "-4",
-        "-6",
-        "--quiet",
-        "--spider",
-        "--server-response",
-        "--output-document",
-        "--timeout",
-        "--tries",
-        "--user-agent",
-        "--no-verbose",
-        "--no-check-certificate",
-        "--version",
-    ];
-    if let Some(given) = options.other_than(&known) {
+    let valued = "-O -T -t -U --output-document --timeout --tries --user-agent";
+    let options = read(call.args, valued);
+    let known = "
+        -q -S -O -T -t -U -v -4 -6 --quiet --spider --server-response --output-document --timeout --tries
+        --user-agent --no-verbose --no-check-certificate --version
+    ";
+    if let Some(given) = options.other_than(known) {
         let why = format!("{} can send data, write files or run programs", given.name);
         return exchanges(judge, call, &options, &why);
     }
-    let mut targets = options.all(&["-O", "--output-document"]).map(Given::word).peekable();
+    let mut targets = options.all("-O --output-document").map(Given::word).peekable();
     let printed = |target: Option<Word>| {
         target.is_some_and(|word| matches!(word.lit(), Some("-" | "/dev/null" | "/dev/stdout")))
     };
     let prints = targets.peek().is_some() && targets.all(printed);
-    if !prints && !options.has(&["--spider", "--version"]) {
+    if !prints && !options.has("--spider --version") {
         let effect = format!("writes a file with what {} sends", hosts(&options));
         judge.ask(Ground::Network, &call.part, "it writes what it fetches into a file", &effect);
     }
@@ -216,8 +157,8 @@ fn wget(judge: &mut Judge<'_>, call: &Call<'_>) {
 
 fn lookup(judge: &mut Judge<'_>, call: &Call<'_>) {
     let plain = |word: &Word| word.lit().is_some_and(|text| text.len() <= 80 && !text.starts_with('@'));
-    let options = read(call.args, &["-c", "-W", "-w", "-i", "-t", "-n"]);
-    if !call.args.iter().all(plain) || options.has(&["-f", "-k", "-s"]) {
+    let options = read(call.args, "-c -W -w -i -t -n");
+    if !call.args.iter().all(plain) || options.has("-f -k -s") {
         let effect = "sends a name to other machines";
         judge.ask(Ground::Network, &call.part, "the name it asks for could carry data", effect);
     }

@@ -1,77 +1,22 @@
-//! find, and xargs behind it.
+//! find and xargs.
 
 use super::Call;
 use super::options::{Given, read};
 use super::reads::lists_inside;
 use crate::decision::Ground;
-use crate::judge::{Feed, Judge};
+use crate::judge::{Judge, PipeContent};
+use crate::names::Names;
 use crate::word::Word;
 
-/// Tests and actions that only look.
-const LOOKS: [&str; 62] = [
-    "-name",
-    "-iname",
-    "-path",
-    "-ipath",
-    "-wholename",
-    "-regex",
-    "-iregex",
-    "-regextype",
-    "-type",
-    "-xtype",
-    "-size",
-    "-empty",
-    "-newer",
-    "-newermt",
-    "-anewer",
-    "-cnewer",
-    "-mtime",
-    "-mmin",
-    "-atime",
-    "-amin",
-    "-ctime",
-    "-cmin",
-    "-maxdepth",
-    "-mindepth",
-    "-depth",
-    "-d",
-    "-prune",
-    "-print",
-    "-print0",
-    "-printf",
-    "-ls",
-    "-quit",
-    "-not",
-    "!",
-    "-a",
-    "-and",
-    "-o",
-    "-or",
-    "(",
-    ")",
-    ",",
-    "-perm",
-    "-user",
-    "-group",
-    "-uid",
-    "-gid",
-    "-nouser",
-    "-nogroup",
-    "-links",
-    "-inum",
-    "-samefile",
-    "-readable",
-    "-writable",
-    "-executable",
-    "-mount",
-    "-xdev",
-    "-daystart",
-    "-follow",
-    "-L",
-    "-H",
-    "-P",
-    "-fstype",
-];
+/// Tests and actions that only read.
+const LOOKS: Names<'_> = Names(
+    "
+    -name -iname -path -ipath -wholename -regex -iregex -regextype -type -xtype -size -empty -newer -newermt
+    -anewer -cnewer -mtime -mmin -atime -amin -ctime -cmin -maxdepth -mindepth -depth -d -prune -print -print0
+    -printf -ls -quit -not ! -a -and -o -or ( ) , -perm -user -group -uid -gid -nouser -nogroup -links -inum
+    -samefile -readable -writable -executable -mount -xdev -daystart -follow -L -H -P -fstype
+",
+);
 
 pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
     match call.name {
@@ -92,16 +37,14 @@ fn find(judge: &mut Judge<'_>, call: &Call<'_>) {
     let roots = &call.args[from..roots_end];
     let inside = lists_inside(judge, roots.iter());
     let follows = call.args.iter().any(|word| matches!(word.lit(), Some("-L" | "-follow")));
-    let found = if inside && !follows { Word::project_path("{}") } else { Word::open("{}") };
+    let found = if inside && !follows { Word::project_path("{}") } else { Word::unknown("{}") };
     for root in roots {
-        for value in root.values().unwrap_or_default().to_vec() {
-            judge.mention(&value, &call.part);
-        }
+        judge.mention_values(root, &call.part);
     }
     for word in &call.args[roots_end..] {
         if word
             .values()
-            .is_some_and(|values| values.iter().any(|value| super::super::secrets::is_secret(value)))
+            .is_some_and(|values| values.iter().any(|value| super::super::secret_files::is_secret(value)))
         {
             let why = format!("{} is a name of secrets", word.text);
             judge.ask(Ground::Secret, &call.part, &why, "looks for secrets");
@@ -125,7 +68,7 @@ fn find(judge: &mut Judge<'_>, call: &Call<'_>) {
                 prints = false;
                 let mut inner = Vec::new();
                 for word in rest.by_ref() {
-                    // What may end it would make actions of the words behind it.
+                    // If this word ends the command, the words after it are actions.
                     let ends =
                         |values: &[String]| values.iter().any(|v| v == ";" || v == "+" || v.contains("{}"));
                     if word.lit().is_none() && word.values().is_none_or(ends) {
@@ -136,11 +79,11 @@ fn find(judge: &mut Judge<'_>, call: &Call<'_>) {
                         Some(";") => break,
                         Some("+") if inner.last().is_some_and(|last: &Word| last.text == "{}") => break,
                         Some("{}") => inner.push(found.clone()),
-                        Some(text) if text.contains("{}") => inner.push(Word::open(text)),
+                        Some(text) if text.contains("{}") => inner.push(Word::unknown(text)),
                         _ => inner.push(word.clone()),
                     }
                 }
-                judge.elsewhere(|judge| {
+                judge.in_other_program(|judge| {
                     // A relative path is another file in each directory.
                     if text.ends_with("dir") {
                         judge.cwd.clear();
@@ -148,16 +91,16 @@ fn find(judge: &mut Judge<'_>, call: &Call<'_>) {
                     judge.call(&inner);
                 });
             }
-            // What else is printed can be chosen.
+            // Other output could be chosen.
             "-printf" | "-ls" => prints = false,
             "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
                 prints = false;
-                judge.write(rest.next().unwrap_or(&Word::open(text)), &call.part);
+                judge.write(rest.next().unwrap_or(&Word::unknown(text)), &call.part);
             }
             "-files0-from" | "-newerXY" => {
                 judge.unknown_code(&call.part, "it takes its places from elsewhere");
             }
-            test if test.starts_with('-') && !LOOKS.contains(&test) && !is_number(test) => {
+            test if test.starts_with('-') && !LOOKS.contains(test) && !is_number(test) => {
                 let why = format!("{test} is an unknown test");
                 judge.ask(Ground::UnknownCode, &call.part, &why, "may do more than look");
             }
@@ -165,7 +108,7 @@ fn find(judge: &mut Judge<'_>, call: &Call<'_>) {
         }
     }
     if inside && prints && !follows {
-        judge.output = Feed::ProjectPaths;
+        judge.output = PipeContent::ProjectPaths;
     }
 }
 
@@ -177,49 +120,35 @@ fn is_number(text: &str) -> bool {
 }
 
 fn xargs(judge: &mut Judge<'_>, call: &Call<'_>) {
-    let valued = ["-n", "-P", "-I", "-L", "-d", "-s", "-E", "-a", "--max-args", "--max-procs", "--delimiter"];
-    let Some(at) = inner_start(call.args, &valued) else {
+    let valued = "-n -P -I -L -d -s -E -a --max-args --max-procs --delimiter";
+    let Some(at) = inner_start(call.args, valued) else {
         return judge.ask(Ground::NotLiteral, &call.part, "its command is known only at run time", "");
     };
-    let options = read(&call.args[..at], &valued);
-    let known = [
-        "-0",
-        "-r",
-        "-t",
-        "-x",
-        "-n",
-        "-P",
-        "-I",
-        "-L",
-        "-d",
-        "-s",
-        "-E",
-        "--null",
-        "--no-run-if-empty",
-        "--max-args",
-        "--max-procs",
-        "--delimiter",
-        "--verbose",
-    ];
-    if options.other_than(&known).is_some() {
+    let options = read(&call.args[..at], valued);
+    let known = "
+        -0 -r -t -x -n -P -I -L -d -s -E --null --no-run-if-empty --max-args --max-procs --delimiter --verbose
+    ";
+    if options.other_than(known).is_some() {
         return judge.unknown_code(&call.part, "an option of xargs is not known here");
     }
-    // Cut at another character than the end of a line, a name becomes several, and one may begin with a slash.
-    let delimiters = options.all(&["-d", "--delimiter"]);
+    // Split at another character than the end of a line, a name becomes several, and one may begin with a slash.
+    let delimiters = options.all("-d --delimiter");
     let whole = delimiters
         .map(Given::word)
         .all(|word| word.is_some_and(|word| matches!(word.lit(), Some("\\n" | "\n" | "\\0"))));
-    let fed = || match judge.feed {
-        Feed::ProjectPaths if whole => Word::project_path("(from the pipe)"),
-        Feed::ProjectFiles if whole => Word::project_file("(from the pipe)"),
-        Feed::ProjectPaths | Feed::ProjectFiles | Feed::Unknown => Word::open("(from the pipe)"),
+    let fed = || match judge.input {
+        PipeContent::ProjectPaths if whole => Word::project_path("(from the pipe)"),
+        PipeContent::ProjectFiles if whole => Word::project_file("(from the pipe)"),
+        PipeContent::ProjectPaths | PipeContent::ProjectFiles | PipeContent::Unknown => {
+            Word::unknown("(from the pipe)")
+        }
     };
-    let replaces = options.all(&["-I"]).count();
-    if replaces > 1 || replaces == 1 && options.has(&["-n", "-L", "--max-args"]) {
+    let replaces = options.all("-I").count();
+    if replaces > 1 || replaces == 1 && options.has("-n -L --max-args") {
         return judge.unknown_code(&call.part, "which of its options holds depends on their order");
     }
     let replaced =
-        options.find(&["-I"]).map(|given| given.word().and_then(|word| word.lit().map(str::to_owned)));
+        options.find("-I").map(|given| given.word().and_then(|word| word.lit().map(str::to_owned)));
     let mut inner: Vec<Word> = call.args[at..].to_vec();
     match replaced {
         None => inner.push(fed()),
@@ -230,7 +159,7 @@ fn xargs(judge: &mut Judge<'_>, call: &Call<'_>) {
                 if word.lit() == Some(&mark) {
                     *word = Word { splits: false, ..fed() };
                 } else if word.values().is_none_or(holds) {
-                    *word = Word::open(&word.text);
+                    *word = Word::unknown(&word.text);
                 }
             }
         }
@@ -239,11 +168,12 @@ fn xargs(judge: &mut Judge<'_>, call: &Call<'_>) {
         // Without a program it prints.
         return;
     }
-    judge.elsewhere(|judge| judge.call(&inner));
+    judge.in_other_program(|judge| judge.call(&inner));
 }
 
-/// Finds where the inner command begins; none when a word before it is not known.
-pub(super) fn inner_start(args: &[Word], valued: &[&str]) -> Option<usize> {
+/// Returns where the inner command begins; none if a word before it is unknown.
+pub(super) fn inner_start(args: &[Word], valued: &str) -> Option<usize> {
+    let takes_value = |option: &str| Names(valued).contains(option);
     let mut at = 0;
     while let Some(word) = args.get(at) {
         match word.lit() {
@@ -251,13 +181,13 @@ pub(super) fn inner_start(args: &[Word], valued: &[&str]) -> Option<usize> {
             None => return Some(at),
             Some("--") => return Some(at + 1),
             Some(text) if text.starts_with('-') && text.len() > 1 => {
-                at += if valued.contains(&text) { 2 } else { 1 };
+                at += if takes_value(text) { 2 } else { 1 };
                 // `-xn 5`: the last of several letters takes the next word.
                 let last = text.chars().last().map(|c| format!("-{c}")).unwrap_or_default();
                 let is_cluster = !text.starts_with("--") && text.len() > 2;
                 let earlier = text.chars().skip(1).take(text.chars().count().saturating_sub(2));
-                let takes_rest = earlier.clone().any(|c| valued.contains(&format!("-{c}").as_str()));
-                if is_cluster && !takes_rest && valued.contains(&last.as_str()) {
+                let takes_rest = earlier.clone().any(|c| takes_value(&format!("-{c}")));
+                if is_cluster && !takes_rest && takes_value(&last) {
                     at += 1;
                 }
             }

@@ -1,84 +1,38 @@
-//! git: looking is allowed, the rest is asked about.
+//! git: commands that only read are allowed, the others are asked about.
 
 use super::Call;
 use super::reads::lists_inside;
 use crate::decision::Ground;
-use crate::judge::{Feed, Judge};
+use crate::judge::{Judge, PipeContent};
+use crate::names::Names;
 use crate::places::is_below;
 use crate::word::Word;
 
-/// Subcommands that only look, unless an option says otherwise.
-const LOOKS: [&str; 37] = [
-    "status",
-    "log",
-    "diff",
-    "show",
-    "blame",
-    "annotate",
-    "shortlog",
-    "describe",
-    "rev-parse",
-    "rev-list",
-    "ls-files",
-    "ls-tree",
-    "cat-file",
-    "grep",
-    "name-rev",
-    "merge-base",
-    "cherry",
-    "range-diff",
-    "diff-tree",
-    "diff-files",
-    "diff-index",
-    "for-each-ref",
-    "show-ref",
-    "show-branch",
-    "count-objects",
-    "check-ignore",
-    "check-attr",
-    "version",
-    "whatchanged",
-    "var",
-    "verify-commit",
-    "verify-tag",
-    "ls-remote",
-    "fetch",
-    "check-mailmap",
-    "get-tar-commit-id",
-    "merge-tree",
-];
+/// Subcommands that only read, unless they have a risky option.
+const LOOKS: Names<'_> = Names(
+    "
+    status log diff show blame annotate shortlog describe rev-parse rev-list ls-files ls-tree cat-file grep
+    name-rev merge-base cherry range-diff diff-tree diff-files diff-index for-each-ref show-ref show-branch
+    count-objects check-ignore check-attr version whatchanged var verify-commit verify-tag ls-remote fetch
+    check-mailmap get-tar-commit-id merge-tree
+",
+);
 
-/// Options of those that run programs or write files, written out; a beginning of one counts too.
-const RISKY: [&str; 16] = [
-    "--ext-diff",
-    "--textconv",
-    "--output",
-    "--open-files-in-pager",
-    "--exec",
-    "--upload-pack",
-    "--filters",
-    "--paginate",
-    "--show-signature",
-    "--contents",
-    "--server-option",
-    "--recurse-submodules",
-    "--prune",
-    "--prune-tags",
-    "--force",
-    "--refmap",
-];
+/// Options of these subcommands that run programs or write files. Abbreviations count as well.
+const RISKY: Names<'_> = Names(
+    "
+    --ext-diff --textconv --output --open-files-in-pager --exec --upload-pack --filters --paginate
+    --show-signature --contents --server-option --recurse-submodules --prune --prune-tags --force --refmap
+",
+);
 
-/// Options in front of the subcommand that change nothing that matters.
-const GLOBAL: [&str; 8] = [
-    "--no-pager",
-    "-P",
-    "--no-optional-locks",
-    "--literal-pathspecs",
-    "--glob-pathspecs",
-    "--icase-pathspecs",
-    "--no-replace-objects",
-    "--no-lazy-fetch",
-];
+/// Harmless options before the subcommand.
+const GLOBAL: Names<'_> = Names(
+    "
+    --no-pager -P --no-optional-locks --literal-pathspecs --glob-pathspecs --icase-pathspecs
+    --no-replace-objects --no-lazy-fetch
+",
+);
 
 pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
     if call.name != "git" {
@@ -101,7 +55,7 @@ pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
                 args = after;
             }
             Some("--version" | "--help" | "-v" | "-h") => return true,
-            Some(option) if GLOBAL.contains(&option) => args = rest,
+            Some(option) if GLOBAL.contains(option) => args = rest,
             Some(option) if option.starts_with('-') => {
                 let why = format!("{option} can name programs to run");
                 judge.unknown_code(&call.part, &why);
@@ -110,7 +64,7 @@ pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
             _ => break,
         }
     }
-    if !judge.is_at_home() || places.iter().any(|place| may_be_planted(judge, place)) {
+    if !judge.runs_in_project() || places.iter().any(|place| may_be_planted(judge, place)) {
         judge.unknown_code(&call.part, "another repository's settings may name programs to run");
     }
     let Some((subcommand, rest)) = args.split_first() else { return true };
@@ -122,8 +76,8 @@ pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
     true
 }
 
-/// Returns whether git would find a repository on the way up that is not the project's: any directory with a few plain
-/// files is one, and its settings name programs. What has a `.git` of its own is the project's: writing that is asked
+/// Returns whether git may find a repository that is not the one of the project. Any directory with a few plain files is a
+/// repository, and its settings may name programs. A directory with `.git` is trusted, because writes to that are asked
 /// about.
 fn may_be_planted(judge: &Judge<'_>, place: &str) -> bool {
     let files = judge.request.files;
@@ -143,11 +97,10 @@ fn may_be_planted(judge: &Judge<'_>, place: &str) -> bool {
 }
 
 fn subcommand(judge: &mut Judge<'_>, call: &Call<'_>, name: &str, args: &[Word]) {
-    let end = args.iter().position(|word| word.lit() == Some("--")).unwrap_or(args.len());
-    if let Some(word) = args[..end].iter().find(|word| word.may_be_option()) {
-        let why = format!("{} may turn out to be an option", word.text);
-        return judge.ask(Ground::NotLiteral, &call.part, &why, "may do more than it seems");
+    if judge.may_have_option(args, &call.part) {
+        return;
     }
+    let end = args.iter().position(|word| word.lit() == Some("--")).unwrap_or(args.len());
     let options: Vec<&str> =
         args[..end].iter().filter(|word| word.is_option()).filter_map(Word::lit).collect();
     if let Some(option) = options.iter().find(|option| is_risky(name, option)) {
@@ -155,83 +108,47 @@ fn subcommand(judge: &mut Judge<'_>, call: &Call<'_>, name: &str, args: &[Word])
         return judge.unknown_code(&call.part, &why);
     }
     let operands: Vec<&Word> = args.iter().filter(|word| !word.is_option()).collect();
-    let only = |allowed: &[&str]| options.iter().all(|option| allowed.contains(option));
+    let only = |allowed: &str| options.iter().all(|option| Names(allowed).contains(option));
+    let first = operands.first().and_then(|word| word.lit());
     let looks = match name {
         "ls-remote" | "fetch" => {
-            only(&[
-                "-q",
-                "-v",
-                "--quiet",
-                "--verbose",
-                "--all",
-                "--tags",
-                "--heads",
-                "--dry-run",
-                "-t",
-                "--refs",
-            ]) && operands.iter().all(|word| is_remote_name(word))
+            only("-q -v --quiet --verbose --all --tags --heads --dry-run -t --refs")
+                && operands.iter().all(|word| is_remote_name(word))
         }
         "branch" => {
-            let lists = [
-                "-a",
-                "-r",
-                "-v",
-                "-vv",
-                "--all",
-                "--list",
-                "-l",
-                "--show-current",
-                "--merged",
-                "--no-merged",
-            ];
-            only(&lists)
-                && (operands.is_empty() || options.iter().any(|o| ["--list", "-l", "--merged"].contains(o)))
+            let lists = "-a -r -v -vv --all --list -l --show-current --merged --no-merged";
+            only(lists)
+                && (operands.is_empty() || options.iter().any(|o| Names("--list -l --merged").contains(o)))
         }
-        "tag" => only(&["-l", "--list", "-n"]) && (operands.is_empty() || !options.is_empty()),
-        "remote" => {
-            let first = operands.first().and_then(|word| word.lit());
-            only(&["-v", "--verbose"]) && matches!(first, None | Some("get-url"))
-        }
+        "tag" => only("-l --list -n") && (operands.is_empty() || !options.is_empty()),
+        "remote" => only("-v --verbose") && matches!(first, None | Some("get-url")),
         "config" => {
-            let reads =
-                ["--get", "--get-all", "--get-regexp", "--list", "-l", "--show-origin", "--show-scope"];
-            let first = operands.first().and_then(|word| word.lit());
-            let asks = options.iter().any(|option| reads[..5].contains(option));
-            let scopes = ["--global", "--local", "--system", "--worktree", "-z", "--null", "--name-only"];
-            (asks || matches!(first, Some("get" | "list")))
-                && options.iter().all(|option| reads.contains(option) || scopes.contains(option))
+            let reads = "--get --get-all --get-regexp --list -l";
+            let asks = options.iter().any(|option| Names(reads).contains(option));
+            let shapes =
+                "--show-origin --show-scope --global --local --system --worktree -z --null --name-only";
+            (asks || matches!(first, Some("get" | "list"))) && only(&format!("{reads} {shapes}"))
         }
-        "stash" => matches!(operands.first().and_then(|word| word.lit()), Some("list" | "show")),
-        "worktree" => matches!(operands.first().and_then(|word| word.lit()), Some("list")),
-        "reflog" => matches!(operands.first().and_then(|word| word.lit()), None | Some("show")),
-        "submodule" => matches!(operands.first().and_then(|word| word.lit()), Some("status")),
-        "symbolic-ref" => operands.len() == 1 && only(&["-q", "--short", "--quiet"]),
-        _ => LOOKS.contains(&name),
+        "stash" => matches!(first, Some("list" | "show")),
+        "worktree" => matches!(first, Some("list")),
+        "reflog" => matches!(first, None | Some("show")),
+        "submodule" => matches!(first, Some("status")),
+        "symbolic-ref" => operands.len() == 1 && only("-q --short --quiet"),
+        _ => LOOKS.contains(name),
     };
     if looks {
         let names_only = name == "ls-files" || name == "diff" && options.contains(&"--name-only");
-        // Others choose what is printed in front of a name, or instead of it.
-        let plain = [
-            "--name-only",
-            "--cached",
-            "--staged",
-            "-z",
-            "-m",
-            "-o",
-            "-c",
-            "--others",
-            "--exclude-standard",
-            "--modified",
-        ];
+        // Other options change what is printed before or instead of a name.
+        let plain = "--name-only --cached --staged -z -m -o -c --others --exclude-standard --modified";
         if names_only
-            && only(&plain)
+            && only(plain)
             && args.len() == call.args.len() - 1
             && lists_inside(judge, operands.iter().copied())
         {
-            judge.output = Feed::ProjectFiles;
+            judge.output = PipeContent::ProjectFiles;
         }
         if matches!(name, "diff" | "grep" | "cat-file" | "blame" | "show" | "log") {
-            // `-L1,5:FILE` names a file too.
+            // `-L1,5:FILE` also names a file.
             args.iter().for_each(|word| mentions(judge, word, &call.part));
         }
         return;
@@ -258,10 +175,9 @@ fn is_risky(subcommand: &str, option: &str) -> bool {
         "fetch" | "ls-remote" => name.starts_with("-u") || name == "-p" || name == "-f",
         _ => false,
     };
-    // These are whole options that begin like risky ones.
-    let harmless =
-        ["--exclude", "--exclude-standard", "--exclude-per-directory", "--full-history", "--follow"];
-    (long || short) && !harmless.contains(&name)
+    // Harmless options that look like abbreviations of risky ones.
+    let harmless = "--exclude --exclude-standard --exclude-per-directory --full-history --follow";
+    (long || short) && !Names(harmless).contains(name)
 }
 
 fn is_remote_name(word: &Word) -> bool {
@@ -276,11 +192,11 @@ fn is_remote_name(word: &Word) -> bool {
 
 fn mentions(judge: &mut Judge<'_>, word: &Word, part: &str) {
     for value in word.values().unwrap_or_default().to_vec() {
-        // Outside of the repository it may be a file too.
+        // A path outside the repository may also be a file.
         if value.starts_with('/') || value.starts_with("../") {
             judge.read_from(&value, part);
         }
-        // `HEAD:.env` names a file too.
+        // `HEAD:.env` also names a file.
         judge.mention(&format!("./{}", value.rsplit(':').next().unwrap_or_default()), part);
     }
 }

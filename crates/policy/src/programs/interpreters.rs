@@ -4,9 +4,10 @@ use super::Call;
 use super::options::read;
 use crate::decision::Ground;
 use crate::judge::{Grammar, Judge};
+use crate::names::Names;
 use crate::word::Word;
 
-/// Modules of Python that are programs known by another name.
+/// Python modules, and the programs as which they are analysed.
 const MODULES: [(&str, &str); 10] = [
     ("pytest", "pytest"),
     ("unittest", "unittest"),
@@ -47,27 +48,29 @@ pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
     true
 }
 
-/// Returns whether a program is only asked for its version or its help.
+/// Returns whether a program only prints its version or its help.
 pub(super) fn only_version(call: &Call<'_>) -> bool {
     let [word] = call.args else { return false };
     match word.lit() {
-        // To these, every option is something for the script that they read.
+        // These pass every option to the script.
         Some(_) if matches!(call.name, "tclsh" | "wish" | "erl") => false,
         Some("--version" | "--help" | "-version") => true,
-        // To others, one letter is anything.
-        Some("-V") => LETTER_IS_VERSION.contains(&call.name) || call.name.starts_with("python"),
-        Some("-v") => LETTER_IS_VERSION[..SMALL].contains(&call.name),
+        // For other programs the letters have other meanings.
+        Some("-V") => {
+            UPPERCASE_V_IS_VERSION.contains(call.name)
+                || LOWERCASE_V_IS_VERSION.contains(call.name)
+                || call.name.starts_with("python")
+        }
+        Some("-v") => LOWERCASE_V_IS_VERSION.contains(call.name),
         _ => false,
     }
 }
 
-/// Programs that tell their version to `-V`, the first of them to `-v` too.
-const LETTER_IS_VERSION: [&str; 20] = [
-    "node", "nodejs", "ruby", "perl", "php", "lua", "gcc", "g++", "clang", "cc", "julia", "nvim", "groovy",
-    "npm", "psql", "mysql", "cargo", "rustc", "pip", "curl",
-];
-/// How many of them.
-const SMALL: usize = 14;
+/// Programs that print their version for `-v` and for `-V`.
+const LOWERCASE_V_IS_VERSION: Names<'_> =
+    Names("node nodejs ruby perl php lua gcc g++ clang cc julia nvim groovy npm");
+/// Further programs that print their version for `-V`.
+const UPPERCASE_V_IS_VERSION: Names<'_> = Names("psql mysql cargo rustc pip curl");
 
 fn shell(judge: &mut Judge<'_>, call: &Call<'_>) {
     if only_version(call) {
@@ -78,7 +81,7 @@ fn shell(judge: &mut Judge<'_>, call: &Call<'_>) {
     let mut is_script = false;
     while let Some((first, after)) = rest.split_first() {
         match first.lit() {
-            // Letters that change nothing about what is run; `l` and `i` read the user's own files first.
+            // These letters do not change which script runs; with `l` and `i` the shell reads files of the user first.
             Some(text) if text.starts_with('-') && !text.starts_with("--") && text.len() > 1 => {
                 if !text[1..].chars().all(|c| "celuxinfv".contains(c)) {
                     return judge.unknown_code(&call.part, &format!("{text} changes what the shell reads"));
@@ -134,8 +137,8 @@ fn python(judge: &mut Judge<'_>, call: &Call<'_>) {
     };
     let known = module.lit().and_then(|name| MODULES.iter().find(|(module, _)| *module == name));
     match (known, module.lit()) {
-        // A file of that name in another directory would be taken instead.
-        (Some(_), _) if !judge.is_at_home() => {
+        // In another directory Python would load a file of that name.
+        (Some(_), _) if !judge.runs_in_project() => {
             judge.unknown_code(&call.part, "a module of another place may be taken");
         }
         (Some((_, program)), _) => {
@@ -164,12 +167,11 @@ fn node(judge: &mut Judge<'_>, call: &Call<'_>) {
     if only_version(call) {
         return;
     }
-    let options = read(call.args, &[]);
-    let tests = options.has(&["--test"])
-        && options.other_than(&["--test", "--test-reporter", "--test-only"]).is_none();
+    let options = read(call.args, "");
+    let tests = options.has("--test") && options.other_than("--test --test-reporter --test-only").is_none();
     let checks = matches!(call.args, [first, file] if first.lit() == Some("--check") && !file.may_be_option() && !file.is_option());
     if tests {
-        judge.project_code(call, &[]);
+        judge.project_code(call, "");
     } else if !checks {
         judge.unknown_code(&call.part, "what the code does is not visible here");
     }

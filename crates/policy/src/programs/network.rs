@@ -1,16 +1,14 @@
-//! Programs that talk to other machines.
+//! Programs that communicate with other machines.
 
 use super::Call;
 use super::interpreters::only_version;
 use crate::decision::Ground;
 use crate::judge::Judge;
+use crate::names::Names;
 use crate::word::Word;
 
 pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
     match call.name {
-        "ssh" | "mosh" | "autossh" | "sshpass" => {
-            judge.unknown_code(&call.part, "it runs something on another machine, or here by its options");
-        }
         "scp" | "sftp" | "ftp" | "lftp" | "tftp" | "rclone" | "s3cmd" | "aws" | "gcloud" | "gsutil"
         | "az" | "doctl" | "heroku" | "vercel" | "netlify" | "fly" | "flyctl" | "wrangler" | "firebase"
         | "supabase" | "terraform" | "tofu" | "pulumi" | "ansible" | "ansible-playbook" | "helm" | "nc"
@@ -39,7 +37,7 @@ fn rsync(judge: &mut Judge<'_>, call: &Call<'_>) {
     judge.ask(Ground::Network, &call.part, "its options can run programs, send and delete files", effect);
 }
 
-/// Returns the words in front of the options.
+/// Returns the words before the first option.
 fn verbs<'w>(call: &Call<'w>) -> Vec<&'w str> {
     call.args.iter().map_while(Word::lit).take_while(|text| !text.starts_with('-')).collect()
 }
@@ -74,24 +72,10 @@ fn kubectl(judge: &mut Judge<'_>, call: &Call<'_>) {
     let verbs = verbs(call);
     let looks = matches!(verbs.first(), Some(&("get" | "describe" | "logs" | "version" | "explain" | "top")));
     let secrets = call.args.iter().any(|word| word.lit().is_none_or(|text| text.contains("secret")));
-    let settings = call.args.iter().any(|word| {
-        word.lit().is_some_and(|text| {
-            [
-                "--kubeconfig",
-                "--server",
-                "--token",
-                "--as",
-                "-s",
-                "--cache-dir",
-                "--profile",
-                "-f",
-                "--filename",
-            ]
-            .iter()
-            .any(|o| text.starts_with(o))
-        })
-    });
-    if !looks || secrets || settings {
+    let settings = Names("--kubeconfig --server --token --as -s --cache-dir --profile -f --filename");
+    let is_setting = |text: &str| settings.iter().any(|option| text.starts_with(option));
+    let has_setting = call.args.iter().any(|word| word.lit().is_some_and(is_setting));
+    if !looks || secrets || has_setting {
         judge.ask(
             Ground::Network,
             &call.part,

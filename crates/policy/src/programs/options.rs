@@ -1,19 +1,20 @@
-//! Takes arguments apart.
+//! Parses arguments into options and operands.
 
+use crate::names::Names;
 use crate::word::Word;
 
 /// An option that was given.
 pub(super) struct Given<'w> {
     /// `-x` or `--long`.
     pub(super) name: String,
-    /// The value, when it stands in the same word.
+    /// The value, if it is in the same word.
     pub(super) value: Option<String>,
-    /// The word that holds the value, when it is another one.
+    /// The next word, if it is the value.
     pub(super) next: Option<&'w Word>,
 }
 
 impl Given<'_> {
-    /// Returns the value as a word of its own.
+    /// Returns the value as a word.
     pub(super) fn word(&self) -> Option<Word> {
         match (&self.value, self.next) {
             (Some(value), _) => Some(Word::plain(value)),
@@ -23,14 +24,15 @@ impl Given<'_> {
     }
 }
 
-/// Arguments, taken apart.
+/// Parsed arguments.
 pub(super) struct Options<'w> {
     pub(super) given: Vec<Given<'w>>,
     pub(super) operands: Vec<&'w Word>,
 }
 
-/// Reads arguments as most programs do; `valued` lists the options that take a value in the next word.
-pub(super) fn read<'w>(args: &'w [Word], valued: &[&str]) -> Options<'w> {
+/// Parses arguments as most programs do. `valued` lists the options that take a value; like all lists of options here, it
+/// is a text with blanks between the options.
+pub(super) fn read<'w>(args: &'w [Word], valued: &str) -> Options<'w> {
     let mut options = Options { given: Vec::new(), operands: Vec::new() };
     let mut rest = args.iter();
     while let Some(word) = rest.next() {
@@ -44,7 +46,7 @@ pub(super) fn read<'w>(args: &'w [Word], valued: &[&str]) -> Options<'w> {
                     Some((name, value)) => (name, Some(value.to_owned())),
                     None => (text, None),
                 };
-                let next = if value.is_none() && valued.contains(&name) { rest.next() } else { None };
+                let next = if value.is_none() && Names(valued).contains(name) { rest.next() } else { None };
                 options.given.push(Given { name: name.to_owned(), value, next });
             }
             Some(text) if text.starts_with('-') && text.len() > 1 => {
@@ -56,16 +58,11 @@ pub(super) fn read<'w>(args: &'w [Word], valued: &[&str]) -> Options<'w> {
     options
 }
 
-fn cluster<'w>(
-    text: &str,
-    valued: &[&str],
-    rest: &mut std::slice::Iter<'w, Word>,
-    given: &mut Vec<Given<'w>>,
-) {
+fn cluster<'w>(text: &str, valued: &str, rest: &mut std::slice::Iter<'w, Word>, given: &mut Vec<Given<'w>>) {
     let letters = &text[1..];
     for (at, letter) in letters.char_indices() {
         let name = format!("-{letter}");
-        if valued.contains(&name.as_str()) {
+        if Names(valued).contains(&name) {
             let tail = &letters[at + letter.len_utf8()..];
             let value = (!tail.is_empty()).then(|| tail.to_owned());
             let next = if value.is_none() { rest.next() } else { None };
@@ -77,30 +74,29 @@ fn cluster<'w>(
 }
 
 impl<'w> Options<'w> {
-    /// Returns the first option that is none of these. Long ones may be cut short, so that nothing is known of them
-    /// unless they are written out.
-    pub(super) fn other_than(&self, known: &[&str]) -> Option<&Given<'w>> {
-        self.given.iter().find(|given| !known.contains(&given.name.as_str()))
+    /// Returns the first option that is not in a list. An abbreviated long option is not in it.
+    pub(super) fn other_than(&self, known: &str) -> Option<&Given<'w>> {
+        self.given.iter().find(|given| !Names(known).contains(&given.name))
     }
 
-    /// Returns the first that is one of these, or the beginning of a long one.
-    pub(super) fn find(&self, names: &[&str]) -> Option<&Given<'w>> {
+    /// Returns the first option in a list; a long one may be abbreviated.
+    pub(super) fn find(&self, names: &str) -> Option<&Given<'w>> {
         self.given.iter().find(|given| is_one_of(&given.name, names))
     }
 
-    /// Returns every one that is one of these; of many, programs take the first, the last or all.
-    pub(super) fn all(&self, names: &[&str]) -> impl Iterator<Item = &Given<'w>> {
+    /// Returns all options in a list, because programs use the first, the last or all of them.
+    pub(super) fn all(&self, names: &str) -> impl Iterator<Item = &Given<'w>> {
         self.given.iter().filter(move |given| is_one_of(&given.name, names))
     }
 
-    /// Returns whether one of these was given.
-    pub(super) fn has(&self, names: &[&str]) -> bool {
+    /// Returns whether an option in a list was given.
+    pub(super) fn has(&self, names: &str) -> bool {
         self.find(names).is_some()
     }
 }
 
-/// Returns whether a name is one of these, or the beginning of a long one.
-fn is_one_of(given: &str, names: &[&str]) -> bool {
+/// Returns whether an option is in a list, or abbreviates a long option in it.
+fn is_one_of(given: &str, names: &str) -> bool {
     let long = given.len() > 2 && given.starts_with("--");
-    names.iter().any(|name| *name == given || long && name.starts_with(given))
+    Names(names).iter().any(|name| name == given || long && name.starts_with(given))
 }

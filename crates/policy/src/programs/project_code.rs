@@ -1,28 +1,28 @@
-//! Code of the project, run by a tool: how far its words may reach.
+//! Arguments of tools that run code of the project.
 
 use super::Call;
 use crate::decision::Ground;
 use crate::judge::Judge;
+use crate::names::Names;
 use crate::places::Place;
 
 impl Judge<'_> {
-    /// Asks about running the project's code, unless it is only that.
-    pub(super) fn project_code(&mut self, call: &Call<'_>, risky: &[&str]) {
-        if !self.is_at_home() {
+    /// Asks about a tool that runs code of the project, if it may do anything else.
+    pub(super) fn project_code(&mut self, call: &Call<'_>, risky: &str) {
+        if !self.runs_in_project() {
             self.unknown_code(&call.part, "the code is not that of this project");
         }
         if self.wrote {
             self.unknown_code(&call.part, "it runs code that this same command may have written");
         }
         for word in call.args {
-            let Some(values) = word.values().filter(|_| !word.odd).map(<[String]>::to_vec) else {
+            let Some(values) = word.values().filter(|_| !word.ambiguous).map(<[String]>::to_vec) else {
                 let why = format!("{} can be anything, even an option", word.text);
                 self.ask(Ground::NotLiteral, &call.part, &why, "may do more than it seems");
                 continue;
             };
             if word.may_be_option() {
-                let why = format!("{} may turn out to be an option", word.text);
-                self.ask(Ground::NotLiteral, &call.part, &why, "may do more than it seems");
+                self.hides_option(word, &call.part);
             }
             for value in values {
                 self.project_word(call, risky, &value);
@@ -30,9 +30,9 @@ impl Judge<'_> {
         }
     }
 
-    fn project_word(&mut self, call: &Call<'_>, risky: &[&str], value: &str) {
+    fn project_word(&mut self, call: &Call<'_>, risky: &str, value: &str) {
         let name = value.split('=').next().unwrap_or(value);
-        // Letters that take nothing may stand in front of one that does.
+        // Letters without a value may precede one with a value.
         let letters = value.trim_start_matches('-').trim_start_matches(['q', 'v', 'x', 's', 'l']);
         let is = |option: &&str| {
             let short = option.len() == 2
@@ -42,7 +42,7 @@ impl Judge<'_> {
                 && (name == *option || name.len() > 4 && name.starts_with("--") && option.starts_with(name));
             short || long
         };
-        if value.starts_with('-') && risky.iter().any(is) {
+        if value.starts_with('-') && Names(risky).iter().any(|option| is(&option)) {
             let why = format!("{value} can name code or files of another place");
             return self.unknown_code(&call.part, &why);
         }

@@ -2,13 +2,14 @@
 
 use crate::decision::Ground;
 use crate::judge::{Grammar, Judge};
+use crate::names::Names;
 use crate::word::Word;
 
-/// Most scripts that run scripts.
+/// How deep scripts may run further scripts.
 const MOST_SCRIPTS: usize = 3;
 
 impl Judge<'_> {
-    /// Judges a file that is run by its path.
+    /// Analyses a file that is executed by its path.
     pub(super) fn run_file(&mut self, file: &Word, args: &[Word], part: &str) {
         if args.iter().any(|word| word.lit().is_none()) {
             return self.unknown_code(part, "a script that is given such words may do anything with them");
@@ -22,7 +23,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Judges a file that a shell is told to run.
+    /// Analyses a file that a shell runs.
     pub(super) fn run_script(&mut self, file: &Word, part: &str) {
         match self.script_text(file) {
             Some(text) => self.script_inside(&text, part),
@@ -33,7 +34,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Returns the content of a script of the project, unless this very command may have changed it.
+    /// Returns the content of a script of the project, unless this command may have changed it.
     fn script_text(&self, file: &Word) -> Option<String> {
         let path = file.lit()?;
         let [cwd] = self.cwd.as_slice() else { return None };
@@ -53,7 +54,7 @@ impl Judge<'_> {
         self.isolated(|judge| judge.script(text, Grammar::Posix));
         self.depth = depth;
         if before && !self.parsed {
-            // The command itself was read; it is the script that was not.
+            // The command itself was parsed; its script was not.
             self.parsed = true;
             self.ask(
                 Ground::UnknownCode,
@@ -70,11 +71,11 @@ fn is_shell_script(text: &str) -> bool {
     let first = text.lines().next().unwrap_or_default();
     let Some(program) = first.strip_prefix("#!") else { return false };
     let words: Vec<&str> = program.split_whitespace().collect();
-    let shells = ["/bin/sh", "/bin/bash", "/usr/bin/bash", "/usr/bin/sh", "/bin/dash"];
+    let shells = "/bin/sh /bin/bash /usr/bin/bash /usr/bin/sh /bin/dash";
     match words.as_slice() {
-        [shell] => shells.contains(shell),
+        [shell] => Names(shells).contains(shell),
         [shell, options] => {
-            shells.contains(shell) && options.starts_with('-') && !options.contains('c')
+            Names(shells).contains(shell) && options.starts_with('-') && !options.contains('c')
                 || *shell == "/usr/bin/env" && matches!(*options, "sh" | "bash" | "dash")
         }
         _ => false,

@@ -1,57 +1,19 @@
-//! Programs that look for something in files, or for files.
+//! Programs that search in files or for files.
 
 use super::Call;
 use super::options::{Options, read};
 use super::reads::{files, lists_inside};
 use crate::decision::Ground;
-use crate::judge::{Feed, Judge};
+use crate::judge::{Judge, PipeContent};
 use crate::word::Word;
 
 /// Options of grep that choose lines and add nothing to them.
-const CHOOSES: [&str; 13] = [
-    "-v",
-    "-i",
-    "-E",
-    "-F",
-    "-P",
-    "-w",
-    "-x",
-    "-e",
-    "-m",
-    "--invert-match",
-    "--ignore-case",
-    "--regexp",
-    "--max-count",
-];
+const CHOOSES: &str = "-v -i -E -F -P -w -x -e -m --invert-match --ignore-case --regexp --max-count";
 /// Options of rg and fd that choose files and change nothing about how their names are printed.
-const CHOOSES_FILES: [&str; 26] = [
-    "-l",
-    "--files",
-    "--files-with-matches",
-    "-i",
-    "-S",
-    "-F",
-    "-w",
-    "-g",
-    "-t",
-    "-T",
-    "-e",
-    "-d",
-    "-E",
-    "-H",
-    "-I",
-    "-u",
-    "-0",
-    "--hidden",
-    "--no-ignore",
-    "--type",
-    "--glob",
-    "-a",
-    "-s",
-    "-p",
-    "-U",
-    "--null",
-];
+const CHOOSES_FILES: &str = "
+    -l --files --files-with-matches -i -S -F -w -g -t -T -e -d -E -H -I -u -0 --hidden --no-ignore --type
+    --glob -a -s -p -U --null
+";
 
 pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
     match call.name {
@@ -65,9 +27,9 @@ pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
     true
 }
 
-/// Reads the files that patterns are taken from.
+/// Asks about files from which patterns are read.
 fn pattern_files(judge: &mut Judge<'_>, call: &Call<'_>, options: &Options<'_>) {
-    for given in options.all(&["-f", "--file", "--from-file"]) {
+    for given in options.all("-f --file --from-file") {
         if let Some(word) = given.word() {
             judge.read(&word, &call.part);
         }
@@ -75,51 +37,50 @@ fn pattern_files(judge: &mut Judge<'_>, call: &Call<'_>, options: &Options<'_>) 
 }
 
 fn grep(judge: &mut Judge<'_>, call: &Call<'_>) {
-    let valued =
-        ["-e", "-f", "-A", "-B", "-C", "-m", "--regexp", "--file", "--max-count", "--context", "-d", "-D"];
-    let options = read(call.args, &valued);
-    let pattern_given = options.has(&["-e", "-f", "--regexp", "--file"]);
+    let valued = "-e -f -A -B -C -m --regexp --file --max-count --context -d -D";
+    let options = read(call.args, valued);
+    let pattern_given = options.has("-e -f --regexp --file");
     let places = || options.operands.iter().copied().skip(usize::from(!pattern_given));
-    let recursive = ["-r", "-R", "--recursive", "--dereference-recursive"];
-    let recurses = options.has(&recursive);
+    let recursive = "-r -R --recursive --dereference-recursive";
+    let recurses = options.has(recursive);
     files(judge, places(), &call.part);
     pattern_files(judge, call, &options);
     if recurses && places().next().is_none() {
         judge.read(&Word::plain("."), &call.part);
     }
-    let lists = ["-l", "-L", "--files-with-matches", "--files-without-match", "-I", "-Z", "--null"];
-    let only = |known: &[&[&str]]| options.other_than(&known.concat()).is_none();
+    let lists = "-l -L --files-with-matches --files-without-match";
+    let only = |known: &str| options.other_than(known).is_none();
     if places().next().is_some() || recurses {
-        // `-` is what comes through the pipe, under a name that can be chosen.
+        // `-` is the input, for which a label can be chosen.
         let named = !places().any(|word| word.lit() == Some("-"));
-        if options.has(&lists[..4])
+        if options.has(lists)
             && named
-            && only(&[&CHOOSES, &lists, &recursive])
+            && only(&format!("{CHOOSES} {lists} -I -Z --null {recursive}"))
             && lists_inside(judge, places())
         {
-            judge.output = Feed::ProjectFiles;
+            judge.output = PipeContent::ProjectFiles;
         }
-    } else if only(&[&CHOOSES]) {
-        judge.output = judge.feed;
+    } else if only(CHOOSES) {
+        judge.output = judge.input;
     }
 }
 
 fn ag(judge: &mut Judge<'_>, call: &Call<'_>) {
-    let options = read(call.args, &["-A", "-B", "-C", "-m", "-G"]);
-    if judge.hidden_option(call) || options.has(&["--pager"]) {
+    let options = read(call.args, "-A -B -C -m -G");
+    if judge.hidden_option(call) || options.has("--pager") {
         return judge.unknown_code(&call.part, "a pager is a program");
     }
     files(judge, options.operands.iter().copied().skip(1), &call.part);
 }
 
 fn jq(judge: &mut Judge<'_>, call: &Call<'_>) {
-    // Its program may stand behind words of other options.
+    // Its program may come after values of other options.
     if call.args.iter().any(|word| word.may_hold("env") || word.may_hold("ENV")) {
         let why = "the environment may hold secrets";
         judge.ask(Ground::Secret, &call.part, why, "may print the environment");
     }
-    let options = read(call.args, &["--indent", "-L"]);
-    let program_given = options.has(&["-f", "--from-file"]);
+    let options = read(call.args, "--indent -L");
+    let program_given = options.has("-f --from-file");
     files(judge, options.operands.iter().copied().skip(usize::from(!program_given)), &call.part);
     pattern_files(judge, call, &options);
 }
@@ -128,24 +89,21 @@ fn ripgrep(judge: &mut Judge<'_>, call: &Call<'_>) {
     if judge.hidden_option(call) {
         return;
     }
-    let valued = [
-        "-e", "-f", "-g", "-t", "-T", "-A", "-B", "-C", "-m", "-j", "-M", "-r", "-d", "-E", "--type",
-        "--glob",
-    ];
-    let options = read(call.args, &valued);
-    if options.has(&["--pre", "--hostname-bin"]) {
+    let valued = "-e -f -g -t -T -A -B -C -m -j -M -r -d -E --type --glob";
+    let options = read(call.args, valued);
+    if options.has("--pre --hostname-bin") {
         return judge.unknown_code(&call.part, "an option names a program to run");
     }
-    let pattern_given = options.has(&["-e", "-f", "--regexp", "--file", "--files"]);
+    let pattern_given = options.has("-e -f --regexp --file --files");
     let places = || options.operands.iter().copied().skip(usize::from(!pattern_given));
     files(judge, places(), &call.part);
     if places().next().is_none() {
         judge.read(&Word::plain("."), &call.part);
     }
     pattern_files(judge, call, &options);
-    let lists = options.has(&["-l", "--files", "--files-with-matches"]);
-    if lists && options.other_than(&CHOOSES_FILES).is_none() && lists_inside(judge, places()) {
-        judge.output = Feed::ProjectFiles;
+    let lists = options.has("-l --files --files-with-matches");
+    if lists && options.other_than(CHOOSES_FILES).is_none() && lists_inside(judge, places()) {
+        judge.output = PipeContent::ProjectFiles;
     }
 }
 
@@ -153,12 +111,12 @@ fn fd(judge: &mut Judge<'_>, call: &Call<'_>) {
     if judge.hidden_option(call) {
         return;
     }
-    let options = read(call.args, &["-e", "-t", "-d", "-E", "-c", "-j", "-S"]);
-    if options.has(&["-x", "-X", "--exec", "--exec-batch"]) {
+    let options = read(call.args, "-e -t -d -E -c -j -S");
+    if options.has("-x -X --exec --exec-batch") {
         return judge.unknown_code(&call.part, "it runs a program for every file");
     }
     let places = options.operands.iter().copied().skip(1);
-    if options.other_than(&CHOOSES_FILES).is_none() && lists_inside(judge, places) {
-        judge.output = Feed::ProjectFiles;
+    if options.other_than(CHOOSES_FILES).is_none() && lists_inside(judge, places) {
+        judge.output = PipeContent::ProjectFiles;
     }
 }

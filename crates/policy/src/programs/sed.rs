@@ -1,9 +1,10 @@
-//! sed: a language of its own, allowed as far as it only prints.
+//! sed: scripts that only print are allowed.
 
 use super::Call;
 use super::options::read;
 use crate::decision::Ground;
 use crate::judge::Judge;
+use crate::names::Names;
 use crate::word::Word;
 
 pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
@@ -18,7 +19,7 @@ fn sed(judge: &mut Judge<'_>, call: &Call<'_>) {
     if judge.hidden_option(call) {
         return;
     }
-    // `-i.bak`: what follows the letter is an ending, in which a star stands for the name.
+    // `-i.bak`: the text after the letter is a suffix, in which a star stands for the name.
     let (args, endings) = without_endings(call.args);
     let in_place = !endings.is_empty();
     if endings.iter().any(|ending| ending.contains(['/', '*'])) {
@@ -29,35 +30,20 @@ fn sed(judge: &mut Judge<'_>, call: &Call<'_>) {
             "writes files elsewhere",
         );
     }
-    let options = read(&args, &["-e", "-f", "-l", "--expression", "--file", "--line-length"]);
-    let known = [
-        "-n",
-        "-e",
-        "-E",
-        "-r",
-        "-s",
-        "-u",
-        "-z",
-        "--quiet",
-        "--silent",
-        "--expression",
-        "--regexp-extended",
-        "--null-data",
-        "--separate",
-        "--unbuffered",
-        "--posix",
-        "--sandbox",
-        "--version",
-    ];
-    if let Some(given) = options.other_than(&known) {
+    let options = read(&args, "-e -f -l --expression --file --line-length");
+    let known = "
+        -n -e -E -r -s -u -z --quiet --silent --expression --regexp-extended --null-data --separate
+        --unbuffered --posix --sandbox --version
+    ";
+    if let Some(given) = options.other_than(known) {
         let why = format!("{} takes a script from elsewhere or is not known here", given.name);
         return judge.unknown_code(&call.part, &why);
     }
     let mut scripts: Vec<Word> = Vec::new();
-    for given in options.given.iter().filter(|given| ["-e", "--expression"].contains(&given.name.as_str())) {
-        scripts.push(given.word().unwrap_or_else(|| Word::open("-e")));
+    for given in options.given.iter().filter(|given| Names("-e --expression").contains(&given.name)) {
+        scripts.push(given.word().unwrap_or_else(|| Word::unknown("-e")));
     }
-    let skip = usize::from(scripts.is_empty() && !options.has(&["--version"]));
+    let skip = usize::from(scripts.is_empty() && !options.has("--version"));
     scripts.extend(options.operands.iter().take(skip).map(|word| (*word).clone()));
     for script in &scripts {
         if !script_text(script).is_some_and(only_prints) {
@@ -74,18 +60,18 @@ fn sed(judge: &mut Judge<'_>, call: &Call<'_>) {
     }
 }
 
-/// Returns a script that is known; what looks like a pattern for files is none when it is quoted.
+/// Returns the text of a script, if it is known.
 pub(super) fn script_text(word: &Word) -> Option<&str> {
     match word.values() {
-        Some([one]) if !word.odd => Some(one),
+        Some([one]) if !word.ambiguous => Some(one),
         _ => None,
     }
 }
 
-/// Takes the options out that change files in place, and returns the rest and the endings they give to copies.
+/// Removes the options for changes in place; returns the other arguments and the suffixes of copies.
 fn without_endings(args: &[Word]) -> (Vec<Word>, Vec<String>) {
     let (mut rest, mut endings) = (Vec::new(), Vec::new());
-    // What stands behind an option that takes a word is no option.
+    // The value of an option is not an option.
     let mut is_taken = false;
     for word in args {
         let text = word.lit().filter(|text| text.starts_with('-') && !is_taken).unwrap_or_default();
@@ -114,7 +100,7 @@ fn takes_next(text: &str) -> bool {
         || letters.find(['e', 'f', 'l']).is_some_and(|at| at + 1 == letters.len())
 }
 
-/// Returns whether a script of sed does nothing but change what it prints.
+/// Returns whether a script only changes what sed prints.
 fn only_prints(script: &str) -> bool {
     let chars: Vec<char> = script.chars().collect();
     let mut at = 0;
@@ -135,7 +121,7 @@ fn only_prints(script: &str) -> bool {
     true
 }
 
-/// Reads addresses and one command, and returns where it ends; none when it is not harmless or not understood.
+/// Parses addresses and one command and returns its end; none if it is not harmless or not understood.
 fn command(chars: &[char], from: usize) -> Option<usize> {
     let mut at = from;
     loop {
@@ -174,14 +160,14 @@ fn command(chars: &[char], from: usize) -> Option<usize> {
     }
 }
 
-/// Finds what is behind the next delimiter; none when brackets could hide one.
+/// Returns the position after the next delimiter; none if it may be inside brackets.
 fn delimited(chars: &[char], from: usize, delimiter: char) -> Option<usize> {
     let (mut at, mut bracket) = (from, false);
     while let Some(c) = chars.get(at) {
         match c {
             '\\' => at += 1,
             '\n' => return None,
-            // Here a bracket does not close the set everywhere.
+            // Implementations differ in whether this bracket closes the set.
             '[' if matches!(&chars[at + 1..], [']', ..] | ['^', ']', ..]) => return None,
             '[' => bracket = true,
             ']' => bracket = false,

@@ -5,67 +5,17 @@ use super::interpreters::only_version;
 use super::options::read;
 use crate::decision::Ground;
 use crate::judge::Judge;
+use crate::names::Names;
 use crate::word::Word;
 
 pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
     match call.name {
         "kill" => kill(judge, call),
-        "pkill" | "killall" | "xkill" | "skill" | "fuser" => {
-            judge.ask(Ground::Kill, &call.part, "it ends processes by name", "ends processes");
-        }
-        "shutdown"
-        | "reboot"
-        | "halt"
-        | "poweroff"
-        | "init"
-        | "telinit"
-        | "service"
-        | "launchctl"
-        | "rc-service"
-        | "iptables"
-        | "ip6tables"
-        | "nft"
-        | "ufw"
-        | "firewall-cmd"
-        | "sysctl"
-        | "modprobe"
-        | "insmod"
-        | "rmmod"
-        | "useradd"
-        | "userdel"
-        | "usermod"
-        | "groupadd"
-        | "passwd"
-        | "chpasswd"
-        | "visudo"
-        | "hostnamectl"
-        | "timedatectl"
-        | "localectl"
-        | "loginctl"
-        | "update-alternatives"
-        | "ldconfig"
-        | "setenforce"
-        | "renice"
-        | "ifconfig"
-        | "ip"
-        | "route"
-        | "defaults"
-        | "networksetup"
-        | "pm2"
-        | "supervisorctl"
-        | "forever" => {
-            let why = format!("{} changes the machine or its services", call.name);
-            judge.ask(Ground::Destroy, &call.part, &why, "changes the machine or its services");
-        }
-        "systemctl" => looks(
-            judge,
-            call,
-            &["status", "list-units", "list-unit-files", "show", "is-active", "is-enabled", "cat"],
-        ),
+        "systemctl" => looks(judge, call, "status list-units list-unit-files show is-active is-enabled cat"),
         "journalctl" => journal(judge, call),
         "docker" | "podman" | "nerdctl" => container(judge, call),
         "docker-compose" | "podman-compose" => {
-            looks(judge, call, &["ps", "logs", "images", "top", "version"]);
+            looks(judge, call, "ps logs images top version");
         }
         "mw" | "meanwhile" => meanwhile(judge, call),
         _ => return false,
@@ -84,7 +34,7 @@ fn kill(judge: &mut Judge<'_>, call: &Call<'_>) {
         _ => false,
     };
     if !looks {
-        let targets = read(call.args, &["-s", "-n"]).operands;
+        let targets = read(call.args, "-s -n").operands;
         let targets: Vec<&str> = targets.iter().map(|word| word.text.as_str()).collect();
         let everything = call.args.iter().skip(1).any(|word| word.lit() == Some("-1"));
         let effect = if everything {
@@ -96,9 +46,10 @@ fn kill(judge: &mut Judge<'_>, call: &Call<'_>) {
     }
 }
 
-fn looks(judge: &mut Judge<'_>, call: &Call<'_>, verbs: &[&str]) {
+fn looks(judge: &mut Judge<'_>, call: &Call<'_>, verbs: &str) {
     let first = call.args.iter().filter_map(Word::lit).find(|text| !text.starts_with('-'));
-    let known = call.args.first().is_some_and(|word| word.lit().is_some_and(|text| verbs.contains(&text)));
+    let known =
+        call.args.first().is_some_and(|word| word.lit().is_some_and(|text| Names(verbs).contains(text)));
     let literal = call.args.iter().all(|word| word.lit().is_some());
     let remote = call.args.iter().any(|word| {
         word.lit().is_some_and(|text| {
@@ -112,19 +63,11 @@ fn looks(judge: &mut Judge<'_>, call: &Call<'_>, verbs: &[&str]) {
 }
 
 fn journal(judge: &mut Judge<'_>, call: &Call<'_>) {
-    let risky = [
-        "--vacuum-size",
-        "--vacuum-time",
-        "--vacuum-files",
-        "--rotate",
-        "--flush",
-        "--setup-keys",
-        "--relinquish-var",
-        "--sync",
-        "--cursor-file",
-        "--update-catalog",
-    ];
-    if !judge.hidden_option(call) && read(call.args, &["-u", "-n"]).has(&risky) {
+    let risky = "
+        --vacuum-size --vacuum-time --vacuum-files --rotate --flush --setup-keys --relinquish-var --sync
+        --cursor-file --update-catalog
+    ";
+    if !judge.hidden_option(call) && read(call.args, "-u -n").has(risky) {
         judge.ask(Ground::Destroy, &call.part, "an option changes the journal", "removes or rotates logs");
     }
 }
@@ -158,7 +101,7 @@ fn container(judge: &mut Judge<'_>, call: &Call<'_>) {
     }
 }
 
-/// Judges `mw` inside of `mw`: what it starts passes the gate again, under the same rules.
+/// Analyses a call of `mw` itself: what it starts is decided again, with the same rules.
 fn meanwhile(judge: &mut Judge<'_>, call: &Call<'_>) {
     let Some(first) = call.args.first() else { return };
     match first.lit() {

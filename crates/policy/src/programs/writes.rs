@@ -4,65 +4,20 @@ use super::options::{Given, Options, read};
 use super::{Call, copies};
 use crate::decision::Ground;
 use crate::judge::Judge;
+use crate::names::Names;
 use crate::word::Word;
-
-/// Programs that change disks or the machine.
-const DESTROYS: [&str; 34] = [
-    "dd",
-    "fdisk",
-    "sfdisk",
-    "cfdisk",
-    "gdisk",
-    "sgdisk",
-    "parted",
-    "wipefs",
-    "mkswap",
-    "swapon",
-    "swapoff",
-    "mount",
-    "umount",
-    "blkdiscard",
-    "hdparm",
-    "cryptsetup",
-    "losetup",
-    "lvcreate",
-    "lvremove",
-    "vgremove",
-    "pvremove",
-    "zpool",
-    "zfs",
-    "mdadm",
-    "tune2fs",
-    "resize2fs",
-    "e2fsck",
-    "fsck",
-    "badblocks",
-    "mknod",
-    "debugfs",
-    "xfs_repair",
-    "btrfs",
-    "diskutil",
-];
 
 pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
     match call.name {
         "rm" | "unlink" | "rmdir" | "shred" | "srm" | "trash" | "wipe" | "rimraf" => delete(judge, call),
-        name if DESTROYS.contains(&name) || name.starts_with("mkfs") || name.starts_with("fsck.") => {
-            let effect = format!("changes disks or devices ({name})");
-            judge.ask(Ground::Destroy, &call.part, &format!("{name} can destroy data"), &effect);
-        }
         "touch" | "mkdir" | "mkfifo" => make(judge, call),
         "tee" => tee(judge, call),
         "cp" | "install" => copies::copy(judge, call),
         "mv" => copies::move_files(judge, call),
         "ln" | "link" => copies::link(judge, call),
         "chmod" => chmod(judge, call),
-        "chown" | "chgrp" | "setfacl" | "chattr" | "setcap" => {
-            let effect = "changes permissions of files";
-            judge.ask(Ground::OtherUser, &call.part, "it changes who owns or may use files", effect);
-        }
         "truncate" => {
-            let options = read(call.args, &["-s", "-r", "--size", "--reference"]);
+            let options = read(call.args, "-s -r --size --reference");
             judge.ask(
                 Ground::Delete,
                 &call.part,
@@ -73,14 +28,6 @@ pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
         }
         "mktemp" => mktemp(judge, call),
         "split" | "csplit" => split(judge, call),
-        "patch" | "sponge" | "ed" | "ex" | "rename" | "mmv" | "vidir" => {
-            judge.ask(
-                Ground::UnknownCode,
-                &call.part,
-                "which files it changes is not visible here",
-                "changes files",
-            );
-        }
         _ => return false,
     }
     true
@@ -91,27 +38,27 @@ fn names(options: &Options<'_>) -> String {
 }
 
 fn delete(judge: &mut Judge<'_>, call: &Call<'_>) {
-    let options = read(call.args, &[]);
-    if options.has(&["--version", "--help"]) && options.operands.is_empty() {
+    let options = read(call.args, "");
+    if options.has("--version --help") && options.operands.is_empty() {
         return;
     }
-    let whole = options.has(&["-r", "-R", "--recursive"]);
+    let whole = options.has("-r -R --recursive");
     let what = names(&options);
     let effect =
         if whole { format!("deletes {what} and everything in it") } else { format!("deletes {what}") };
     judge.ask(Ground::Delete, &call.part, "it deletes files", &effect);
-    // What lies outside is said besides.
+    // A file outside the project is an additional finding.
     for word in &options.operands {
         judge.write(word, &call.part);
     }
 }
 
-/// Asks about an option that is not known, or may be one; tells whether it did.
+/// Asks about an unknown option, or an argument that may be one; returns whether there is one.
 pub(super) fn unknown_option(
     judge: &mut Judge<'_>,
     call: &Call<'_>,
     options: &Options<'_>,
-    known: &[&str],
+    known: &str,
 ) -> bool {
     if judge.hidden_option(call) {
         return true;
@@ -123,43 +70,28 @@ pub(super) fn unknown_option(
 }
 
 fn make(judge: &mut Judge<'_>, call: &Call<'_>) {
-    let options = read(call.args, &["-m", "-t", "-d", "-r", "--mode", "--date", "--reference"]);
-    let known = [
-        "-p",
-        "-v",
-        "-m",
-        "-a",
-        "-c",
-        "-t",
-        "-d",
-        "-r",
-        "--parents",
-        "--verbose",
-        "--mode",
-        "--date",
-        "--reference",
-    ];
-    if !unknown_option(judge, call, &options, &known) {
+    let options = read(call.args, "-m -t -d -r --mode --date --reference");
+    let known = "-p -v -m -a -c -t -d -r --parents --verbose --mode --date --reference";
+    if !unknown_option(judge, call, &options, known) {
         options.operands.iter().for_each(|word| judge.write(word, &call.part));
     }
 }
 
 fn tee(judge: &mut Judge<'_>, call: &Call<'_>) {
-    let options = read(call.args, &[]);
-    if !unknown_option(judge, call, &options, &["-a", "-i", "-p", "--append", "--ignore-interrupts"]) {
+    let options = read(call.args, "");
+    if !unknown_option(judge, call, &options, "-a -i -p --append --ignore-interrupts") {
         options.operands.iter().for_each(|word| judge.write(word, &call.part));
     }
 }
 
 fn chmod(judge: &mut Judge<'_>, call: &Call<'_>) {
-    let options = read(call.args, &[]);
+    let options = read(call.args, "");
     let mode_is_option = |name: &str| name.len() == 2 && "rwxXst".contains(&name[1..]);
-    let flags = ["-R", "-v", "-c", "-f", "--recursive", "--verbose"];
+    let flags = "-R -v -c -f --recursive --verbose";
     if judge.hidden_option(call) {
         return;
     }
-    if options.given.iter().any(|given| !flags.contains(&given.name.as_str()) && !mode_is_option(&given.name))
-    {
+    if options.given.iter().any(|given| !Names(flags).contains(&given.name) && !mode_is_option(&given.name)) {
         return judge.ask(Ground::UnknownCode, &call.part, "an option is not known here", "changes rights");
     }
     let skip = usize::from(!options.given.iter().any(|given| mode_is_option(&given.name)));
@@ -181,20 +113,20 @@ fn chmod(judge: &mut Judge<'_>, call: &Call<'_>) {
 }
 
 fn mktemp(judge: &mut Judge<'_>, call: &Call<'_>) {
-    let options = read(call.args, &["-p", "-t", "--suffix"]);
+    let options = read(call.args, "-p -t --suffix");
     if options.given.is_empty() && options.operands.is_empty()
-        || options.other_than(&["-d", "-u", "-q"]).is_none() && options.operands.is_empty()
+        || options.other_than("-d -u -q").is_none() && options.operands.is_empty()
     {
-        // A new file in the directory made for that harms nobody.
+        // A new file in the directory for temporary files is harmless.
         return;
     }
-    options.all(&["-p", "--tmpdir"]).filter_map(Given::word).for_each(|word| judge.write(&word, &call.part));
+    options.all("-p --tmpdir").filter_map(Given::word).for_each(|word| judge.write(&word, &call.part));
     options.operands.iter().for_each(|word| judge.write(word, &call.part));
 }
 
 fn split(judge: &mut Judge<'_>, call: &Call<'_>) {
-    let options = read(call.args, &["-l", "-b", "-n", "-a", "-C"]);
-    if unknown_option(judge, call, &options, &["-l", "-b", "-n", "-a", "-C", "-d", "-x", "--verbose"]) {
+    let options = read(call.args, "-l -b -n -a -C");
+    if unknown_option(judge, call, &options, "-l -b -n -a -C -d -x --verbose") {
         return;
     }
     if let Some(word) = options.operands.first() {

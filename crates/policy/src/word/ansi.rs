@@ -1,6 +1,6 @@
 //! Text in `$'…'`.
 
-/// Decodes the escapes of `$'…'`; none when an escape is not one that every shell knows alike.
+/// Decodes the escapes of `$'…'`; none if shells read an escape differently.
 pub(super) fn decode(chars: &[char]) -> Option<String> {
     let mut out = String::new();
     let mut rest = chars.iter().copied().peekable();

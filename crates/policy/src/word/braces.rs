@@ -2,10 +2,10 @@
 
 use super::Unit;
 
-/// Most words that one may become.
+/// Most words that one word may become.
 const MOST: usize = 64;
 
-/// Returns the words that braces make of one; none when they are too many.
+/// Returns the words that result from braces; none if they are too many.
 pub(super) fn expand(units: &[Unit]) -> Option<Vec<Vec<Unit>>> {
     let Some((open, close)) = first_group(units) else { return Some(vec![units.to_vec()]) };
     let inside = &units[open + 1..close];
@@ -36,7 +36,7 @@ fn is(unit: &Unit, wanted: char) -> bool {
     matches!(unit, Unit::Char { c, quoted: false } if *c == wanted)
 }
 
-/// Finds the first braces that mean something: those with a comma or a range in them.
+/// Finds the first braces with a comma or a range in them; others have no meaning.
 fn first_group(units: &[Unit]) -> Option<(usize, usize)> {
     let opens = units.iter().enumerate().filter(|(_, unit)| is(unit, '{')).map(|(at, _)| at);
     for open in opens.take(MOST) {
@@ -82,7 +82,7 @@ fn sequence(inside: &[Unit]) -> Option<Option<Vec<Vec<Unit>>>> {
     for unit in inside {
         match unit {
             Unit::Char { c, quoted: false } => text.push(*c),
-            Unit::Char { .. } | Unit::Number | Unit::Choice(_) | Unit::Open { .. } => return None,
+            Unit::Char { .. } | Unit::Number | Unit::Choice(_) | Unit::Unknown { .. } => return None,
         }
     }
     let (first, rest) = text.split_once("..")?;
@@ -92,7 +92,7 @@ fn sequence(inside: &[Unit]) -> Option<Option<Vec<Vec<Unit>>>> {
     }
     let letters = |text: &str| text.len() == 1 && text.chars().all(|c| c.is_ascii_alphabetic());
     if letters(first) && letters(last) {
-        // Letters in between may be signs, so nobody relies on them.
+        // A range of letters may include other characters, so it counts as unknown.
         return Some(None);
     }
     let (first, last): (i64, i64) = (first.parse().ok()?, last.parse().ok()?);

@@ -3,24 +3,24 @@
 use super::scan::{Quotes, Scan, Variable};
 use super::{Unit, extent};
 
-/// Variables that a shell never takes from elsewhere.
+/// Special parameters of a shell.
 const SPECIAL: [char; 18] =
     ['@', '*', '#', '?', '-', '$', '!', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', '_'];
 
 impl Scan<'_> {
-    /// Reads what a dollar sign begins and returns where it ends; none after trouble.
+    /// Reads the expansion that begins with a dollar sign and returns its end; none if it cannot be analysed.
     pub(super) fn dollar(&mut self, chars: &[char], at: usize, quotes: Quotes) -> Option<usize> {
         let splits = quotes == Quotes::None;
         match chars.get(at + 1) {
             Some('(') if chars.get(at + 2) == Some(&'(') => {
                 let end = extent::parenthesis(chars, at + 2).filter(|end| chars[end - 1] == ')');
                 let Some(end) = end.filter(|end| *end > at + 3) else {
-                    self.trouble("a calculation that cannot be told from a command");
+                    self.problem("a calculation that cannot be told from a command");
                     return None;
                 };
                 let inside: String = chars[at + 3..end - 1].iter().collect();
                 if !is_calculation(&inside) {
-                    self.trouble("a calculation that may run commands");
+                    self.problem("a calculation that may run commands");
                     return None;
                 }
                 self.read.evaluates |= inside.chars().any(|c| c.is_alphabetic() || c == '_');
@@ -32,23 +32,23 @@ impl Scan<'_> {
             }
             Some('(') => {
                 let Some(end) = extent::parenthesis(chars, at + 2) else {
-                    self.trouble("a substitution whose end cannot be told");
+                    self.problem("a substitution whose end cannot be told");
                     return None;
                 };
                 self.read.scripts.push(chars[at + 2..end].iter().collect());
-                self.units.push(Unit::Open { splits, in_project: false });
+                self.units.push(Unit::Unknown { splits, in_project: false });
                 Some(end + 1)
             }
             Some('{') => {
                 let Some(end) = extent::brace(chars, at + 2) else {
-                    self.trouble("an expansion whose end cannot be told");
+                    self.problem("an expansion whose end cannot be told");
                     return None;
                 };
                 self.parameter(&chars[at + 2..end], splits);
                 Some(end + 1)
             }
             Some('[') => {
-                self.trouble("a calculation that may run commands");
+                self.problem("a calculation that may run commands");
                 None
             }
             Some(c) if c.is_ascii_alphabetic() || *c == '_' => {
@@ -58,7 +58,7 @@ impl Scan<'_> {
                 Some(at + 1 + name.len())
             }
             Some(c) if SPECIAL.contains(c) => {
-                self.units.push(Unit::Open { splits: true, in_project: false });
+                self.units.push(Unit::Unknown { splits: true, in_project: false });
                 Some(at + 2)
             }
             Some(_) | None => {
@@ -72,29 +72,29 @@ impl Scan<'_> {
     pub(super) fn parameter(&mut self, inside: &[char], splits: bool) {
         let text: String = inside.iter().collect();
         if text.contains("$(") || text.contains('`') || text.contains("<(") || text.contains("$[") {
-            return self.trouble("a command inside ${…}");
+            return self.problem("a command inside ${…}");
         }
         let name_end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
         let (name, rest) = text.split_at(name_end);
         if name.is_empty() && rest.len() > 1 && rest.starts_with('!') {
-            return self.trouble("a variable whose name another one holds");
+            return self.problem("a variable whose name another one holds");
         }
         self.read.used.extend(names_in(rest));
         match rest.chars().next() {
             None if !name.is_empty() => return self.variable(name, splits),
-            Some('@') if !name.is_empty() => return self.trouble("a transformation that may run commands"),
+            Some('@') if !name.is_empty() => return self.problem("a transformation that may run commands"),
             Some('[') => {
                 let index = rest[1..].split(']').next().unwrap_or_default();
                 let plain = index == "@" || index == "*" || index.chars().all(|c| c.is_ascii_digit());
                 if !plain || rest.contains("]@") {
-                    return self.trouble("an index that may run commands");
+                    return self.problem("an index that may run commands");
                 }
             }
             Some(':')
                 if !rest[1..].starts_with(['-', '=', '?', '+'])
                     && !rest.chars().all(|c| c.is_ascii_digit() || matches!(c, ':' | ' ' | '-')) =>
             {
-                return self.trouble("a calculation that may run commands");
+                return self.problem("a calculation that may run commands");
             }
             _ => {}
         }
@@ -104,18 +104,18 @@ impl Scan<'_> {
         if !name.is_empty() {
             self.read.used.push(name.to_owned());
         }
-        self.units.push(Unit::Open { splits, in_project: false });
+        self.units.push(Unit::Unknown { splits, in_project: false });
     }
 
     pub(super) fn variable(&mut self, name: &str, splits: bool) {
-        // Unquoted, an empty value is no word at all, and others may be several.
+        // Unquoted, an empty value makes no word, and others may make several.
         let whole = |value: &String| {
             !splits || !value.is_empty() && !value.contains([' ', '\t', '\n', '*', '?', '['])
         };
         let unit = match (self.context.variable)(name) {
             Variable::Known(values) if !values.is_empty() && values.iter().all(whole) => Unit::Choice(values),
-            Variable::ProjectFile => Unit::Open { splits, in_project: true },
-            Variable::Known(_) | Variable::Unknown => Unit::Open { splits, in_project: false },
+            Variable::ProjectFile => Unit::Unknown { splits, in_project: true },
+            Variable::Known(_) | Variable::Unknown => Unit::Unknown { splits, in_project: false },
         };
         self.read.used.push(name.to_owned());
         self.units.push(unit);
@@ -123,7 +123,7 @@ impl Scan<'_> {
 
     pub(super) fn backquoted(&mut self, chars: &[char], at: usize, quotes: Quotes) -> Option<usize> {
         let Some(end) = extent::backquote(chars, at + 1) else {
-            self.trouble("an open backquote");
+            self.problem("an open backquote");
             return None;
         };
         let mut script = String::new();
@@ -139,12 +139,12 @@ impl Scan<'_> {
             }
         }
         self.read.scripts.push(script);
-        self.units.push(Unit::Open { splits: quotes == Quotes::None, in_project: false });
+        self.units.push(Unit::Unknown { splits: quotes == Quotes::None, in_project: false });
         Some(end + 1)
     }
 }
 
-/// Lists the variables that a text looks at.
+/// Lists the variables that a text expands.
 fn names_in(text: &str) -> impl Iterator<Item = String> + '_ {
     text.split('$').skip(1).filter_map(|part| {
         let part = part.strip_prefix('{').unwrap_or(part);
@@ -153,7 +153,7 @@ fn names_in(text: &str) -> impl Iterator<Item = String> + '_ {
     })
 }
 
-/// Returns the names in a calculation.
+/// Returns the names in an arithmetic expression.
 fn identifiers(calculation: &str) -> Vec<String> {
     let words = calculation.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     words
@@ -162,7 +162,7 @@ fn identifiers(calculation: &str) -> Vec<String> {
         .collect()
 }
 
-/// Returns whether a calculation can do nothing but calculate.
+/// Returns whether an arithmetic expression cannot run commands.
 pub(crate) fn is_calculation(text: &str) -> bool {
     text.chars().all(|c| c.is_ascii_alphanumeric() || " \t_+-*/%<>=!&|()~^?:,$#{}".contains(c))
         && !text.contains("$(")

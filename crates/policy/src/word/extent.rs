@@ -1,7 +1,7 @@
 //! Where a substitution ends.
 //!
-//! Deliberately narrow: what would need a second grammar to be sure, such as a here-document or a `case` inside a
-//! substitution, has no end here and is asked about.
+//! This is deliberately incomplete. A here-document or a `case` inside a substitution would need a second parser; such a
+//! substitution has no end here and is asked about.
 
 /// Finds the parenthesis that closes what was opened before `from`.
 pub(super) fn parenthesis(chars: &[char], from: usize) -> Option<usize> {

@@ -1,12 +1,12 @@
-//! Puts the pieces of a word together.
+//! Joins the units of a word.
 
 use super::scan::Context;
 use super::{Unit, Word};
 
-/// Most texts that one word may stand for.
+/// Most possible values of a word.
 const MOST_CHOICES: usize = 32;
 
-/// Puts a word together.
+/// Joins the units of a word.
 pub(super) fn finish(raw: &str, units: &[Unit], context: &Context<'_>) -> Word {
     let mut word = Word { text: raw.to_owned(), ..Word::default() };
     let mut texts = vec![String::new()];
@@ -34,7 +34,7 @@ pub(super) fn finish(raw: &str, units: &[Unit], context: &Context<'_>) -> Word {
                 texts.iter_mut().for_each(|text| text.push(*c));
             }
             Unit::Number => {
-                word.odd = true;
+                word.ambiguous = true;
                 texts.iter_mut().for_each(|text| text.push('0'));
             }
             Unit::Choice(choices) if choices.is_empty() => {}
@@ -47,18 +47,18 @@ pub(super) fn finish(raw: &str, units: &[Unit], context: &Context<'_>) -> Word {
                     texts.truncate(1);
                 }
             }
-            Unit::Open { splits, .. } => {
+            Unit::Unknown { splits, .. } => {
                 known = false;
                 word.splits |= splits;
             }
         }
     }
-    // A name of a file in the project, perhaps with an ending.
+    // The name of a file in the project, perhaps with a suffix.
     let is_file = |unit: &Unit| {
-        matches!(unit, Unit::Open { in_project: true, .. } | Unit::Char { .. } | Unit::Choice(_))
+        matches!(unit, Unit::Unknown { in_project: true, .. } | Unit::Char { .. } | Unit::Choice(_))
     };
     let first = units.iter().find(|unit| !matches!(unit, Unit::Choice(choices) if choices.is_empty()));
-    word.in_project = matches!(first, Some(Unit::Open { in_project: true, .. }))
+    word.in_project = matches!(first, Some(Unit::Unknown { in_project: true, .. }))
         && units.iter().all(is_file)
         && !texts[0].contains("..")
         // An empty name would leave a path from the root.

@@ -1,19 +1,19 @@
-//! Takes a raw word apart.
+//! Splits a raw word into units.
 
 use super::finish::finish;
 use super::{Unit, Word, ansi, braces, extent};
 
-/// What is known around a word.
+/// The context in which a word is expanded.
 pub(crate) struct Context<'a> {
-    /// The user's directory.
+    /// The home directory of the user.
     pub(crate) home: &'a str,
-    /// The directory, when there is only one that it can be.
+    /// The current directory, if only one is possible.
     pub(crate) cwd: Option<&'a str>,
-    /// What a variable can be.
+    /// Returns the possible values of a variable.
     pub(crate) variable: &'a dyn Fn(&str) -> Variable,
 }
 
-/// What a variable can be.
+/// The possible values of a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Variable {
     /// One of these.
@@ -24,21 +24,21 @@ pub(crate) enum Variable {
     Unknown,
 }
 
-/// What was read from a raw word.
+/// The result of reading a raw word.
 #[derive(Debug, Default)]
 pub(crate) struct Read {
     /// The words it becomes.
     pub(crate) words: Vec<Word>,
-    /// Scripts that run to make it.
+    /// Scripts of its substitutions.
     pub(crate) scripts: Vec<String>,
-    /// Variables that are looked at.
+    /// Variables that it expands.
     pub(crate) used: Vec<String>,
     /// Variables that it assigns.
     pub(crate) assigned: Vec<String>,
-    /// Whether it calculates with variables, which evaluates their content.
+    /// Whether an arithmetic expression in it evaluates the content of variables.
     pub(crate) evaluates: bool,
-    /// What about it cannot be judged.
-    pub(crate) trouble: Option<&'static str>,
+    /// Why it cannot be analysed.
+    pub(crate) problem: Option<&'static str>,
 }
 
 /// Reads a word of a command.
@@ -49,31 +49,31 @@ pub(crate) fn read_word(raw: &str, context: &Context<'_>) -> Read {
         Some(words) => {
             for units in &words {
                 let word = finish(raw, units, context);
-                // What braces leave empty, bash drops.
+                // bash drops empty results of braces.
                 if words.len() == 1 || word.known.as_deref() != Some(&[String::new()]) {
                     scan.read.words.push(word);
                 }
             }
-            // Shells without braces see one word, and would take it as it is.
+            // Shells without brace expansion take it as one word.
             if words.len() > 1 {
                 scan.read.words.iter_mut().for_each(|word| word.glob = true);
             }
         }
-        None => scan.read.words.push(Word::open(raw)),
+        None => scan.read.words.push(Word::unknown(raw)),
     }
-    if scan.odd {
-        scan.read.words.iter_mut().for_each(|word| word.odd = true);
+    if scan.ambiguous {
+        scan.read.words.iter_mut().for_each(|word| word.ambiguous = true);
     }
     scan.read
 }
 
-/// Reads what is assigned or redirected to: braces and spaces mean nothing there.
+/// Reads the value of an assignment or the target of a redirection, which are neither split nor expanded by braces.
 pub(crate) fn read_value(raw: &str, context: &Context<'_>) -> Read {
     let mut scan = Scan::new(context);
     scan.plain(&raw.chars().collect::<Vec<_>>());
     let mut word = finish(raw, &scan.units, context);
-    word.odd |= scan.odd;
-    // bash expands braces where a redirection leads, and other shells do not.
+    word.ambiguous |= scan.ambiguous;
+    // bash expands braces in the target of a redirection, and other shells do not.
     if braces::expand(&scan.units).is_none_or(|words| words.len() != 1) {
         word.known = None;
     }
@@ -81,7 +81,7 @@ pub(crate) fn read_value(raw: &str, context: &Context<'_>) -> Read {
     scan.read
 }
 
-/// Reads a here-document: quotes stand for themselves there.
+/// Reads a here-document, in which quotes have no meaning.
 pub(crate) fn read_here(raw: &str, context: &Context<'_>) -> Read {
     let mut scan = Scan::new(context);
     scan.double(&raw.chars().collect::<Vec<_>>());
@@ -93,10 +93,10 @@ pub(super) struct Scan<'a> {
     pub(super) context: &'a Context<'a>,
     pub(super) units: Vec<Unit>,
     pub(super) read: Read,
-    pub(super) odd: bool,
+    pub(super) ambiguous: bool,
 }
 
-/// Whether double quotes are around.
+/// Whether a position is inside double quotes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Quotes {
     None,
@@ -105,12 +105,12 @@ pub(super) enum Quotes {
 
 impl<'a> Scan<'a> {
     pub(super) fn new(context: &'a Context<'a>) -> Self {
-        Self { context, units: Vec::new(), read: Read::default(), odd: false }
+        Self { context, units: Vec::new(), read: Read::default(), ambiguous: false }
     }
 
-    pub(super) fn trouble(&mut self, what: &'static str) {
-        self.read.trouble.get_or_insert(what);
-        self.units.push(Unit::Open { splits: true, in_project: false });
+    pub(super) fn problem(&mut self, what: &'static str) {
+        self.read.problem.get_or_insert(what);
+        self.units.push(Unit::Unknown { splits: true, in_project: false });
     }
 
     pub(super) fn push(&mut self, c: char, quoted: bool) {
@@ -131,7 +131,7 @@ impl<'a> Scan<'a> {
                 }
                 '\'' => {
                     let Some(end) = extent::quote(chars, at + 1) else {
-                        return self.trouble("an open quote");
+                        return self.problem("an open quote");
                     };
                     chars[at + 1..end].iter().for_each(|c| self.push(*c, true));
                     // An empty word is a word.
@@ -140,27 +140,27 @@ impl<'a> Scan<'a> {
                 }
                 '"' => {
                     let Some(end) = extent::double(chars, at + 1) else {
-                        return self.trouble("an open quote");
+                        return self.problem("an open quote");
                     };
                     self.double(&chars[at + 1..end]);
                     self.units.push(Unit::Choice(Vec::new()));
                     end + 1
                 }
                 '$' if chars.get(at + 1) == Some(&'\'') => {
-                    let Some(end) = extent::ansi(chars, at + 2) else { return self.trouble("an open quote") };
+                    let Some(end) = extent::ansi(chars, at + 2) else { return self.problem("an open quote") };
                     if chars[at + 2..end].contains(&'\'') {
-                        // Other shells than bash see the end of the quotes there.
-                        return self.trouble("quotes that shells read differently");
+                        // In other shells than bash the quotes end there.
+                        return self.problem("quotes that shells read differently");
                     }
                     match ansi::decode(&chars[at + 2..end]) {
                         Some(text) => text.chars().for_each(|c| self.push(c, true)),
-                        None => self.units.push(Unit::Open { splits: false, in_project: false }),
+                        None => self.units.push(Unit::Unknown { splits: false, in_project: false }),
                     }
-                    self.odd = true;
+                    self.ambiguous = true;
                     end + 1
                 }
                 '$' if chars.get(at + 1) == Some(&'"') => {
-                    return self.trouble("text that a translation replaces");
+                    return self.problem("text that a translation replaces");
                 }
                 '$' => match self.dollar(chars, at, Quotes::None) {
                     Some(next) => next,
@@ -171,7 +171,7 @@ impl<'a> Scan<'a> {
                     None => return,
                 },
                 '(' | ')' | '<' | '>' | '|' | '&' | ';' => {
-                    return self.trouble("a pattern or operator inside a word");
+                    return self.problem("a pattern or operator inside a word");
                 }
                 c => {
                     self.push(c, false);
@@ -230,7 +230,7 @@ mod tests {
 
     fn words(raw: &str) -> Vec<Option<String>> {
         let read = read_word(raw, &context());
-        assert_eq!(read.trouble, None, "{raw}");
+        assert_eq!(read.problem, None, "{raw}");
         read.words.iter().map(|word| word.known.as_ref().map(|known| known.join("|"))).collect()
     }
 
@@ -293,7 +293,7 @@ mod tests {
             "@(a|b)",
         ];
         for raw in raws {
-            assert!(read_word(raw, &context()).trouble.is_some(), "{raw}");
+            assert!(read_word(raw, &context()).problem.is_some(), "{raw}");
         }
     }
 }

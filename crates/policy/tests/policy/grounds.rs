@@ -1,6 +1,6 @@
 //! Modes, words without a shell, the environment, limits, and what is said about a decision.
 
-use mw_policy::{CommandText, Decision, Dialect, Files, Ground, Mode, Request, Rules, Tool, Verdict, decide};
+use mw_policy::{CommandText, Decision, Dialect, Files, Mode, Request, Rules, Tool, Verdict, decide};
 
 use crate::world::{Case, Nowhere, decided};
 
@@ -8,13 +8,32 @@ fn texts(verdict: &Verdict) -> Vec<String> {
     verdict.reasons.iter().map(ToString::to_string).collect()
 }
 
+/// Each built-in rule about commands, a command that it asks about, and a similar one that it does not.
+const EXAMPLES: [(&str, &str, &str); 16] = [
+    ("unreadable", "echo 'open", "echo 'closed'"),
+    ("delete", "find . -name '*.o' -delete", "find . -name '*.o'"),
+    ("destroy", "mkfs.ext4 /dev/sda1", "lsblk"),
+    ("write-outside", "echo x > ../notes.txt", "echo x > notes.txt"),
+    ("write-protected", "echo x > .git/hooks/pre-commit", "cat .git/HEAD"),
+    ("network", "curl -X POST https://example.org", "curl https://example.org"),
+    ("unknown-code", "python -c 'print(1)'", "python --version"),
+    ("unknown-program", "frobnicate", "ls"),
+    ("not-literal", "$cmd file", "cat file"),
+    ("variable", "PATH=. ls", "LANG=C ls"),
+    ("secret", "cat ~/.ssh/id_rsa", "cat README.md"),
+    ("other-user", "sudo ls", "ls"),
+    ("kill", "kill -9 -1", "kill -l"),
+    ("install", "pip install requests", "pip list"),
+    ("repository", "git push", "git status"),
+    ("disguise", "l\u{0455} -a", "ls -a"),
+];
+
 #[test]
 fn every_built_in_rule_stops_its_example_and_not_its_counter_example() {
-    for ground in Ground::ALL {
-        let Some((example, counter)) = ground.examples() else { continue };
+    for (rule, example, counter) in EXAMPLES {
         let verdict = Case::script(example).verdict();
         assert_eq!(verdict.decision, Decision::Ask, "{example}");
-        assert!(verdict.rules.iter().any(|rule| rule == ground.name()), "{example}: {:?}", verdict.rules);
+        assert!(verdict.rules.iter().any(|name| name == rule), "{example}: {:?}", verdict.rules);
         assert_eq!(decided(counter), Decision::Allow, "{counter}");
     }
 }

@@ -264,9 +264,8 @@ fn make_cgroup(base: Option<&Path>, message: &StartMessage) -> Result<Option<Cgr
 fn find_cgroup(run: u32) -> io::Result<Option<Cgroup>> {
     Ok(record::read_journal(run)?.into_iter().find_map(|line| match line.entry {
         JournalEntry::Spawning { cgroup: Some(path), enforcement, .. } => {
-            let mut group = Cgroup::find(Path::new(OsStr::from_bytes(path.as_bytes())))?;
-            group.set_enforces(enforcement == Some(Enforcement::ControlGroup));
-            Some(group)
+            let enforces = enforcement == Some(Enforcement::ControlGroup);
+            Cgroup::find(Path::new(OsStr::from_bytes(path.as_bytes())), enforces)
         }
         _ => None,
     }))
@@ -291,7 +290,7 @@ pub(crate) fn answer(answer: &Answer) {
 pub(crate) fn opening_entry(run: &Run) -> JournalEntry {
     match run.message.launch {
         Launch::Spawn { .. } => {
-            let cgroup = run.cgroup.as_ref().map(|group| RawText::from(group.path().as_os_str().as_bytes()));
+            let cgroup = run.cgroup.as_ref().map(|group| RawText::from(group.path.as_os_str().as_bytes()));
             let enforcement = (!run.message.limits.resources.is_none()).then(|| run.enforcement());
             let pipes = [run.files.stdout.inode(), run.files.stderr.inode()];
             JournalEntry::Spawning { pipes, cgroup, enforcement }

@@ -32,7 +32,7 @@ pub(crate) fn stand_by(supervisor: u32, mut run: Run) {
             continue;
         }
         run.events.clear();
-        if run.board.stdin_closed() {
+        if run.board.stdin_closed.get() {
             run.files.stdin = None;
         }
         if run.board.phase() == Phase::Settling {
@@ -54,7 +54,7 @@ fn await_execution(run: &Run) {
     let deadline = clock::monotonic_ms() + EXECUTION_MS;
     while run.board.phase() == Phase::Setup
         && run.board.spawn_failure().is_none()
-        && run.board.child().is_some_and(sys::is_supervisor)
+        && run.board.child.get().is_some_and(sys::is_supervisor)
         && clock::monotonic_ms() < deadline
     {
         let _ = poll(&mut [], Some(&Timespec { tv_sec: 0, tv_nsec: 200_000 }));
@@ -65,7 +65,7 @@ fn await_execution(run: &Run) {
 #[inline(never)]
 fn take_over(mut run: Run) {
     await_execution(&run);
-    let process = match (&run.message.launch, run.board.child()) {
+    let process = match (&run.message.launch, run.board.child.get()) {
         (Launch::Adopt { process, .. }, _) => process.clone(),
         (Launch::Spawn { .. }, Some(pid)) if run.board.spawn_failure().is_none() => {
             identify(pid, &run.boot_id)

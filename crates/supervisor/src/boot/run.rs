@@ -42,7 +42,7 @@ impl Run {
     /// Returns how resource limits are enforced.
     pub(crate) fn enforcement(&self) -> Enforcement {
         match &self.cgroup {
-            Some(group) if group.enforces() => Enforcement::ControlGroup,
+            Some(group) if group.enforces => Enforcement::ControlGroup,
             Some(_) | None => Enforcement::Sampled,
         }
     }
@@ -57,7 +57,7 @@ impl Run {
     /// Reaps a process of the task, and records its resource usage.
     pub(crate) fn reap(&self, pid: u32) {
         if let Ok(us) = sys::reap(pid) {
-            self.board.add_spent_us(us);
+            self.board.spent_us.add(us);
         }
     }
 

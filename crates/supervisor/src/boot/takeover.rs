@@ -111,7 +111,7 @@ fn resume_ending(supervisor: &mut Supervisor, journal: &[JournalLine]) {
             if signal == SIGKILL { 0 } else { grace_ms.saturating_sub(clock::wall().ms_since(line.at)) };
         ending.kill_by(now.saturating_add(left));
     }
-    if let Some(ending) = supervisor.ending.as_mut().filter(|_| supervisor.run.board.is_signalled()) {
+    if let Some(ending) = supervisor.ending.as_mut().filter(|_| supervisor.run.board.signalled.get()) {
         // A second signal may have another meaning for the program.
         ending.was_sent();
     }

@@ -73,7 +73,7 @@ impl Supervisor {
             leader_alive: self.record.is_none(),
             tree: tree::named(&living),
             pids: living.into_keys().take(MOST_NAMED).collect(),
-            progress: self.progress.latest().cloned(),
+            progress: self.progress.latest.clone(),
             output_bytes: self.run.files.log.end(),
             dropped_bytes: self.run.files.log.dropped(),
         }
@@ -123,7 +123,7 @@ impl Supervisor {
     /// The guardian holds the same end and must close it, too.
     fn close_stdin(&mut self) {
         self.run.files.stdin = None;
-        self.run.board.close_stdin();
+        self.run.board.stdin_closed.set(true);
         self.run.wake_guardian();
     }
 

@@ -19,7 +19,7 @@ use crate::watch::supervise::{Leader, Supervisor};
 impl Supervisor {
     pub(crate) fn begin_ending(&mut self, asked: Option<EndRequest>, signal: i32) {
         let now = clock::monotonic_ms();
-        self.run.board.set_signalled(false);
+        self.run.board.signalled.set(false);
         match &mut self.ending {
             Some(ending) => ending.request(signal, now),
             None => self.ending = Some(Ending::new(asked, signal, now)),
@@ -38,7 +38,7 @@ impl Supervisor {
         if let Some(cgroup) = self.run.cgroup.as_ref().filter(|_| signal == SIGKILL) {
             cgroup.kill();
         }
-        self.run.board.set_signalled(true);
+        self.run.board.signalled.set(true);
         let grace_ms = self.grace_ms;
         if let Some(ending) = &mut self.ending {
             ending.sent(signal, &reached, clock::wall(), now, grace_ms);
@@ -118,7 +118,7 @@ impl Supervisor {
     }
 
     pub(crate) fn living(&self) -> Found {
-        let ours = [self.settle, self.run.board.helper()];
+        let ours = [self.settle, self.run.board.helper.get()];
         let mut living = self.tree.living(ours.into_iter().flatten());
         if let Some(cgroup) = &self.run.cgroup {
             // Processes that are no longer descendants are still in the group.

@@ -198,7 +198,7 @@ impl Supervisor {
         };
         // Both clocks are read before the lines are counted, which may take long.
         let completed_at = clock::wall();
-        let duration_ms = clock::monotonic_ms().saturating_sub(self.run.board.started_ms());
+        let duration_ms = clock::monotonic_ms().saturating_sub(self.run.board.started_ms.get());
         let lines = self.run.files.log.count_lines();
         ExitRecord {
             version: RECORD_VERSION,

@@ -22,7 +22,6 @@ mod compact;
 mod damage;
 mod dropping;
 mod index_file;
-mod old_batch;
 mod reading;
 mod slow;
 mod succession;

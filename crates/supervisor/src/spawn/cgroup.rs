@@ -19,9 +19,10 @@ const NESTED: &str = "meanwhile";
 
 /// The group of one task.
 pub(crate) struct Cgroup {
-    path: PathBuf,
+    pub(crate) path: PathBuf,
     directory: File,
-    enforces: bool,
+    /// Whether it enforces the task's limits.
+    pub(crate) enforces: bool,
 }
 
 impl Cgroup {
@@ -41,22 +42,8 @@ impl Cgroup {
     }
 
     /// Opens the group that a predecessor made.
-    pub(crate) fn find(path: &Path) -> Option<Self> {
-        Some(Self { path: path.to_owned(), directory: File::open(path).ok()?, enforces: false })
-    }
-
-    /// Tells whether it enforces the task's limits.
-    pub(crate) const fn enforces(&self) -> bool {
-        self.enforces
-    }
-
-    /// Records that a predecessor has set the limits.
-    pub(crate) const fn set_enforces(&mut self, enforces: bool) {
-        self.enforces = enforces;
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
+    pub(crate) fn find(path: &Path, enforces: bool) -> Option<Self> {
+        Some(Self { path: path.to_owned(), directory: File::open(path).ok()?, enforces })
     }
 
     pub(crate) fn pids(&self) -> Vec<u32> {

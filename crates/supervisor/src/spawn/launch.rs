@@ -8,11 +8,11 @@ use std::path::Path;
 
 use mw_model::signal::SIGKILL;
 use mw_model::wire::{
-    ARRIVALS_FILE, Answer, BELLS_DIR, JournalEntry, Launch, RefusalCode, SETTLING_FILE, WAITING_FILE,
+    ARRIVALS_FILE, Answer, BELLS_DIR, JournalEntry, Launch, RefusalCode, SETTLE_PATIENCE, SETTLING_FILE,
+    UNSETTLED_FILE, WAITING_FILE,
 };
 use mw_model::{Process, Resources, Timestamp};
 use rustix::fs::FlockOperation;
-use rustix::io::FdFlags;
 
 use crate::boot::bootstrap::{Refusal, answer, opening_entry};
 use crate::boot::descriptors::is_lack;
@@ -55,9 +55,6 @@ pub(crate) fn supervise(mut run: Run) {
     run.board.set_phase(Phase::Running);
     fail_point("supervisor-answered");
     detach_streams();
-    if adopts {
-        run.files.finish_old_batch();
-    }
     let run_number = run.number;
     let mut supervisor = Supervisor::new(run, begun);
     if adopts {
@@ -140,16 +137,16 @@ fn execute(plan: &ExecPlan, run: &mut Run) -> Result<Process, Refusal> {
             Child { stdin: stdin.as_fd(), stdout, stderr, terminal: false, progress }
         }
     };
-    run.board.set_started_ms(clock::monotonic_ms());
+    run.board.started_ms.set(clock::monotonic_ms());
     let pid = sys::spawn(plan, &streams, run.board, run.cgroup.as_ref().map(AsFd::as_fd))
         .map_err(|(step, errno)| spawn_refusal(step, errno))?;
-    if let Some(group) = run.cgroup.as_ref().filter(|group| group.enforces())
+    if let Some(group) = run.cgroup.as_ref().filter(|group| group.enforces)
         && !group.take_in(pid)
     {
         // Its limits would not be enforced.
         let _ = ProcessHandle::open(pid).map(|process| process.signal(SIGKILL));
         run.reap(pid);
-        let message = format!("it cannot enter its control group {}", group.path().display());
+        let message = format!("it cannot enter its control group {}", group.path.display());
         return Err(Refusal { code: RefusalCode::System, message });
     }
     Ok(identify(pid, &run.boot_id))
@@ -200,7 +197,7 @@ pub(crate) fn conclude(run: &Run) {
     files::remove_endpoints(&run.message);
     run.files.log.tidy();
     run.wake_guardian();
-    if run.message.always_settle || is_settling_due() || is_much_unsettled() {
+    if run.message.always_settle || ((is_settling_due() || is_much_unsettled()) && is_turn_free()) {
         let _ = sys::execute_last(&run.message.settle);
     }
 }
@@ -213,24 +210,30 @@ pub(crate) fn is_settling_due() -> bool {
         || fs::read_dir(home.join(BELLS_DIR)).is_ok_and(|mut bells| bells.next().is_some())
 }
 
-/// Tells whether so many tasks are not in the database yet that they should be indexed now. Only one process at a
-/// time gets this answer; it holds a lock to its end.
+/// Tells whether so many tasks are not in the database yet that they should be indexed now.
 fn is_much_unsettled() -> bool {
     /// About two hundred tasks.
     const MANY: u64 = 4096;
-    let arrivals = Path::new(HOME).join(ARRIVALS_FILE);
-    if fs::metadata(&arrivals).is_ok_and(|found| found.len() < MANY) {
-        return false;
-    }
-    let path = Path::new(HOME).join(SETTLING_FILE);
-    let Ok(file) = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path) else {
-        return true;
+    fs::metadata(Path::new(HOME).join(ARRIVALS_FILE)).is_ok_and(|found| found.len() >= MANY)
+}
+
+/// Tells whether no process settles. Otherwise leaves a mark for the one that does: it looks once more before it exits.
+/// `disk/settle_turn.rs` of the library has the other side.
+pub(crate) fn is_turn_free() -> bool {
+    let create = |name: &str| {
+        OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(Path::new(HOME).join(name))
     };
-    let chosen = rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok();
-    if chosen {
-        // The program that this process executes keeps the lock.
-        let _ = rustix::io::fcntl_setfd(&file, FdFlags::empty());
-        std::mem::forget(file);
-    }
-    chosen
+    let Ok(lock) = create(SETTLING_FILE) else { return true };
+    let is_free = || rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok();
+    let begun = || lock.metadata().ok()?.modified().ok()?.elapsed().ok();
+    // After the mark the lock is tried again: its owner may have looked for marks before this one was left.
+    is_free()
+        || begun().is_some_and(|time| time > SETTLE_PATIENCE)
+        || create(UNSETTLED_FILE).is_err()
+        || is_free()
 }

@@ -1,6 +1,7 @@
 //! A page of memory that supervisor and guardian share, so that it survives the death of either.
 
 use std::io;
+use std::ops::Deref;
 use std::ptr;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -31,45 +32,110 @@ pub(crate) enum SpawnStep {
 /// Room for the latest progress report, in machine words.
 const PROGRESS_WORDS: usize = 128;
 
+/// What is on the page. Every field is atomic, because two processes use it at the same time.
 #[repr(C)]
-struct Page {
+pub(crate) struct Page {
     phase: AtomicU32,
-    child: AtomicU32,
+    /// The command's pid, written by the child itself before it executes anything.
+    pub(crate) child: MaybePid,
     failed_step: AtomicU32,
     failed_errno: AtomicU32,
-    stdin_closed: AtomicU32,
-    started_ms: AtomicU64,
-    pending_drop: AtomicU64,
-    helper: AtomicU32,
-    signalled: AtomicU32,
-    writer: AtomicU32,
-    taken: AtomicU64,
-    written: AtomicU64,
+    pub(crate) stdin_closed: Flag,
+    /// When the command was spawned, on the monotonic clock.
+    pub(crate) started_ms: Number,
+    /// Dropped bytes that are not marked in the log yet.
+    pub(crate) pending_drop: Number,
+    /// The readiness helper.
+    pub(crate) helper: MaybePid,
+    /// Whether the first signal of the latest kill request was sent.
+    pub(crate) signalled: Flag,
+    /// The process that writes the log on a slow disk.
+    pub(crate) writer: MaybePid,
+    /// Logical end of what was taken out of the task's pipes, while there is a writer; else 0.
+    pub(crate) taken: Number,
+    /// Logical end of what the writer has written.
+    pub(crate) written: Number,
     /// Two, because the next may begin before the last is recorded.
     gaps: [Gap; 2],
-    slow_ms: AtomicU64,
-    spent_us: AtomicU64,
+    /// When a write of the writer was last slow, on the monotonic clock.
+    pub(crate) slow_ms: Number,
+    /// CPU time of the task's processes that were reaped here.
+    pub(crate) spent_us: Number,
     /// Which of the two texts is valid, from 1; 0 means none.
     valid_text: AtomicU32,
     /// Two, because a process may be killed while it writes one.
     texts: [Text; 2],
 }
 
+/// A number on the page.
+#[repr(transparent)]
+pub(crate) struct Number(AtomicU64);
+
+impl Number {
+    pub(crate) fn get(&self) -> u64 {
+        self.0.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn set(&self, value: u64) {
+        self.0.store(value, Ordering::Release);
+    }
+
+    pub(crate) fn add(&self, value: u64) {
+        self.0.fetch_add(value, Ordering::AcqRel);
+    }
+}
+
+/// A pid on the page, if there is one.
+#[repr(transparent)]
+pub(crate) struct MaybePid(AtomicU32);
+
+impl MaybePid {
+    pub(crate) fn get(&self) -> Option<u32> {
+        Some(self.0.load(Ordering::Acquire)).filter(|pid| *pid != 0)
+    }
+
+    pub(crate) fn set(&self, pid: Option<u32>) {
+        self.0.store(pid.unwrap_or(0), Ordering::Release);
+    }
+}
+
+/// A yes or no on the page; at first no.
+#[repr(transparent)]
+pub(crate) struct Flag(AtomicU32);
+
+impl Flag {
+    pub(crate) fn get(&self) -> bool {
+        self.0.load(Ordering::Acquire) != 0
+    }
+
+    pub(crate) fn set(&self, value: bool) {
+        self.0.store(u32::from(value), Ordering::Release);
+    }
+}
+
 #[repr(C)]
 struct Gap {
-    from: AtomicU64,
-    bytes: AtomicU64,
+    from: Number,
+    bytes: Number,
 }
 
 #[repr(C)]
 struct Text {
-    len: AtomicU64,
-    words: [AtomicU64; PROGRESS_WORDS],
+    len: Number,
+    words: [Number; PROGRESS_WORDS],
 }
 
 /// The shared page. Copies refer to the same page; it lives as long as the process.
 #[derive(Clone, Copy)]
 pub(crate) struct Board(&'static Page);
+
+impl Deref for Board {
+    type Target = Page;
+
+    fn deref(&self) -> &Page {
+        self.0
+    }
+}
 
 impl Board {
     /// Maps a new page, which forks inherit.
@@ -107,15 +173,6 @@ impl Board {
         self.0.phase.store(phase as u32, Ordering::Release);
     }
 
-    /// The command's pid, written by the child itself before it executes anything.
-    pub(crate) fn child(self) -> Option<u32> {
-        Some(self.0.child.load(Ordering::Acquire)).filter(|pid| *pid != 0)
-    }
-
-    pub(super) fn set_child(self, pid: u32) {
-        self.0.child.store(pid, Ordering::Release);
-    }
-
     pub(crate) fn spawn_failure(self) -> Option<(SpawnStep, i32)> {
         let step = match self.0.failed_step.load(Ordering::Acquire) {
             0 => return None,
@@ -131,109 +188,28 @@ impl Board {
         self.0.failed_step.store(step as u32 + 1, Ordering::Release);
     }
 
-    /// When the command was spawned, on the monotonic clock.
-    pub(crate) fn started_ms(self) -> u64 {
-        self.0.started_ms.load(Ordering::Acquire)
-    }
-
-    pub(crate) fn set_started_ms(self, ms: u64) {
-        self.0.started_ms.store(ms, Ordering::Release);
-    }
-
-    /// Dropped bytes that are not marked in the log yet.
-    pub(crate) fn pending_drop(self) -> u64 {
-        self.0.pending_drop.load(Ordering::Acquire)
-    }
-
-    pub(crate) fn set_pending_drop(self, bytes: u64) {
-        self.0.pending_drop.store(bytes, Ordering::Release);
-    }
-
-    /// The readiness helper.
-    pub(crate) fn helper(self) -> Option<u32> {
-        Some(self.0.helper.load(Ordering::Acquire)).filter(|pid| *pid != 0)
-    }
-
-    pub(crate) fn set_helper(self, pid: Option<u32>) {
-        self.0.helper.store(pid.unwrap_or(0), Ordering::Release);
-    }
-
-    /// Whether the first signal of the latest kill request was sent.
-    pub(crate) fn is_signalled(self) -> bool {
-        self.0.signalled.load(Ordering::Acquire) != 0
-    }
-
-    pub(crate) fn set_signalled(self, signalled: bool) {
-        self.0.signalled.store(u32::from(signalled), Ordering::Release);
-    }
-
-    /// The process that writes the log on a slow disk.
-    pub(crate) fn writer(self) -> Option<u32> {
-        Some(self.0.writer.load(Ordering::Acquire)).filter(|pid| *pid != 0)
-    }
-
-    pub(crate) fn set_writer(self, pid: Option<u32>) {
-        self.0.writer.store(pid.unwrap_or(0), Ordering::Release);
-    }
-
-    /// Logical end of what was taken out of the task's pipes, while there is a writer; else 0.
-    pub(crate) fn taken(self) -> u64 {
-        self.0.taken.load(Ordering::Acquire)
-    }
-
-    pub(crate) fn set_taken(self, value: u64) {
-        self.0.taken.store(value, Ordering::Release);
-    }
-
-    /// Logical end of what the writer has written.
-    pub(crate) fn written(self) -> u64 {
-        self.0.written.load(Ordering::Acquire)
-    }
-
-    pub(crate) fn set_written(self, value: u64) {
-        self.0.written.store(value, Ordering::Release);
-    }
-
     /// Bytes that were dropped before they reached the writer: where, and how many.
     pub(crate) fn gap(self, slot: usize) -> (u64, u64) {
         let gap = &self.0.gaps[slot % 2];
         // The number is read first: it belongs to the offset that is read after it.
-        let bytes = gap.bytes.load(Ordering::Acquire);
-        (gap.from.load(Ordering::Acquire), bytes)
+        let bytes = gap.bytes.get();
+        (gap.from.get(), bytes)
     }
 
     pub(crate) fn begin_gap(self, slot: usize, from: u64) {
         self.set_gap_bytes(slot, 0);
-        self.0.gaps[slot % 2].from.store(from, Ordering::Release);
+        self.0.gaps[slot % 2].from.set(from);
     }
 
     pub(crate) fn set_gap_bytes(self, slot: usize, bytes: u64) {
-        self.0.gaps[slot % 2].bytes.store(bytes, Ordering::Release);
-    }
-
-    /// When a write of the writer was last slow, on the monotonic clock.
-    pub(crate) fn slow_ms(self) -> u64 {
-        self.0.slow_ms.load(Ordering::Acquire)
-    }
-
-    pub(crate) fn set_slow_ms(self, value: u64) {
-        self.0.slow_ms.store(value, Ordering::Release);
-    }
-
-    /// CPU time of the task's processes that were reaped here.
-    pub(crate) fn spent_us(self) -> u64 {
-        self.0.spent_us.load(Ordering::Acquire)
-    }
-
-    pub(crate) fn add_spent_us(self, us: u64) {
-        self.0.spent_us.fetch_add(us, Ordering::AcqRel);
+        self.0.gaps[slot % 2].bytes.set(bytes);
     }
 
     /// The latest progress report of the task.
     pub(crate) fn progress_text(self) -> Option<Vec<u8>> {
         let text = self.0.texts.get((self.0.valid_text.load(Ordering::Acquire) as usize).checked_sub(1)?)?;
-        let words = text.words.iter().flat_map(|word| word.load(Ordering::Acquire).to_ne_bytes());
-        Some(words.take(text.len.load(Ordering::Acquire) as usize).collect())
+        let words = text.words.iter().flat_map(|word| word.get().to_ne_bytes());
+        Some(words.take(text.len.get() as usize).collect())
     }
 
     /// Stores a text, unless it is too long.
@@ -246,18 +222,10 @@ impl Board {
         for (word, part) in text.words.iter().zip(bytes.chunks(8)) {
             let mut padded = [0; 8];
             padded[..part.len()].copy_from_slice(part);
-            word.store(u64::from_ne_bytes(padded), Ordering::Release);
+            word.set(u64::from_ne_bytes(padded));
         }
-        text.len.store(bytes.len() as u64, Ordering::Release);
+        text.len.set(bytes.len() as u64);
         self.0.valid_text.store(next + 1, Ordering::Release);
-    }
-
-    pub(crate) fn stdin_closed(self) -> bool {
-        self.0.stdin_closed.load(Ordering::Acquire) != 0
-    }
-
-    pub(crate) fn close_stdin(self) {
-        self.0.stdin_closed.store(1, Ordering::Release);
     }
 }
 

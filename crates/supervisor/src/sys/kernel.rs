@@ -9,7 +9,7 @@ use std::ptr;
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
-use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with, splice, tee};
+use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with, splice};
 use rustix::process::Pid;
 
 use crate::boot::descriptors::{is_shortage, with_enough};
@@ -175,11 +175,6 @@ pub(crate) fn become_subreaper() {
 /// Moves bytes from a pipe to a file or another pipe, without copying them through our memory.
 pub(crate) fn move_bytes(from: impl AsFd, to: impl AsFd, most: usize) -> Result<usize, Errno> {
     splice(from, None, to, None, most, SpliceFlags::NONBLOCK | SpliceFlags::MOVE)
-}
-
-/// Duplicates bytes of one pipe into another, without copying them.
-pub(crate) fn share_bytes(from: impl AsFd, with: impl AsFd, most: usize) -> Result<usize, Errno> {
-    tee(from, with, most, SpliceFlags::NONBLOCK)
 }
 
 /// Creates a pipe of this size, if the kernel allows it.

@@ -14,13 +14,13 @@ mod wait;
 pub(crate) use board::{Board, Phase, SpawnStep};
 pub(crate) use kernel::{
     ChildEvents, become_subreaper, boot_id, close_all_but, close_inherited, find_pipe, give_back_memory,
-    make_fifo, move_bytes, new_pipe, peer_uid, reopen_read_write, share_bytes,
+    make_fifo, move_bytes, new_pipe, peer_uid, reopen_read_write,
 };
 pub(crate) use mapping::Mapping;
 pub(crate) use pidfd::{ProcessHandle, capabilities, exit_of_foreign};
 pub(crate) use process::{
     Child, ExecPlan, Fork, execute_last, exit_at_once, fork, ignore_broken_pipes, ignore_children, spawn,
-    spawn_helper, spawn_settle,
+    spawn_program,
 };
 pub(crate) use processes::{
     are_children_dead, descendants, find_start_ticks, group_of, is_stopped, is_supervisor, process_command,

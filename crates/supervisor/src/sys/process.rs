@@ -10,7 +10,7 @@ use std::ptr;
 
 use mw_model::{PROGRESS_FD, RawText};
 
-use super::board::{Board, SpawnStep};
+use super::board::{Board, MaybePid, SpawnStep};
 use super::wait::reap;
 use crate::boot::descriptors;
 
@@ -116,7 +116,7 @@ pub(crate) fn spawn(
     };
     let mut act = || {
         // SAFETY: getpid has no preconditions.
-        board.set_child(unsafe { libc::getpid() } as u32);
+        board.child.set(Some(unsafe { libc::getpid() } as u32));
         let (step, errno) = become_command(plan, &argv, &env, &descriptors);
         board.set_spawn_failure(step, errno);
     };
@@ -228,27 +228,17 @@ fn forget_signals() {
     }
 }
 
-/// Starts another program and returns its pid.
-pub(crate) fn spawn_settle(argv: &[RawText]) -> io::Result<u32> {
-    match fork()? {
-        Fork::Parent(pid) => Ok(pid),
-        Fork::Child => {
-            let _ = execute_last(argv);
-            exit_at_once(127)
-        }
-    }
-}
-
-/// Starts another program, records its pid on the board, and returns it.
-pub(crate) fn spawn_helper(argv: &[RawText], board: Board) -> io::Result<u32> {
+/// Starts another program of meanwhile and returns its pid, which `noted` has as well.
+pub(crate) fn spawn_program(argv: &[RawText], noted: Option<&MaybePid>) -> io::Result<u32> {
+    let note = |pid: u32| noted.into_iter().for_each(|noted| noted.set(Some(pid)));
     match fork()? {
         Fork::Parent(pid) => {
-            board.set_helper(Some(pid));
+            note(pid);
             Ok(pid)
         }
         Fork::Child => {
-            // Both processes record it, because either may be killed before it does.
-            board.set_helper(Some(std::process::id()));
+            // Both processes note it, because either may be killed before it does.
+            note(std::process::id());
             let _ = execute_last(argv);
             exit_at_once(127)
         }

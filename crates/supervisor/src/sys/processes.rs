@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io;
 
+use mw_model::wire::SUPERVISOR_NAME;
 use mw_model::{ProcStat, Process};
 use rustix::io::Errno;
 use rustix::process::{Pid, WaitId, WaitIdOptions, getpgid, waitid};
@@ -100,8 +101,6 @@ impl Found {
     }
 }
 
-const SUPERVISOR: &str = "mw-supervisor";
-
 /// Tells whether a living process belongs to meanwhile and so to no task: a supervisor of any version, or `mw
 /// settle`.
 pub(crate) fn is_ours(pid: u32) -> bool {
@@ -120,12 +119,12 @@ pub(crate) fn is_ours(pid: u32) -> bool {
 
 /// Tells whether a process has the name of a supervisor, as a command has before it is executed.
 pub(crate) fn is_supervisor(pid: u32) -> bool {
-    name_of(pid).is_some_and(|name| name == SUPERVISOR)
+    name_of(pid).is_some_and(|name| name == SUPERVISOR_NAME)
 }
 
 /// Tells by its name whether a child that has ended belonged to meanwhile.
 pub(crate) fn was_ours(pid: u32) -> bool {
-    name_of(pid).is_some_and(|name| matches!(name.as_str(), SUPERVISOR | "mw" | "mw-surfaces"))
+    name_of(pid).is_some_and(|name| matches!(name.as_str(), SUPERVISOR_NAME | "mw" | "mw-surfaces"))
 }
 
 fn name_of(pid: u32) -> Option<String> {

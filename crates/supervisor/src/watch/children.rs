@@ -1,7 +1,7 @@
 //! Children of the supervisor: its own helpers, and orphans of the task.
 
 use super::supervise::{Leader, Supervisor};
-use crate::spawn::launch::is_settling_due;
+use crate::spawn::launch::{is_settling_due, is_turn_free};
 use crate::sys;
 use crate::sys::WaitResult;
 
@@ -22,12 +22,13 @@ impl Supervisor {
                     } else {
                         // The CPU time of our own helpers, and of nested supervisors, is not the task's.
                         let board = self.run.board;
-                        let is_ours = [self.settle, board.helper(), board.writer()].contains(&Some(pid))
+                        let is_ours = [self.settle, board.helper.get(), board.writer.get()]
+                            .contains(&Some(pid))
                             || (self.resource_schedule.is_some() && sys::was_ours(pid));
                         self.child_ended(pid);
                         if is_ours {
                             let _ = sys::reap(pid);
-                            if board.writer() == Some(pid) {
+                            if board.writer.get() == Some(pid) {
                                 self.run.files.log.rejoin();
                             }
                         } else {
@@ -49,8 +50,9 @@ impl Supervisor {
     /// too early, so another one follows it.
     pub(crate) fn settle_beside(&mut self) {
         self.settle_again = self.settle.is_some();
-        if !self.settle_again && (self.run.message.always_settle || is_settling_due()) {
-            self.settle = sys::spawn_settle(&self.run.message.settle).ok();
+        let is_due = || self.run.message.always_settle || (is_settling_due() && is_turn_free());
+        if !self.settle_again && is_due() {
+            self.settle = sys::spawn_program(&self.run.message.settle, None).ok();
         }
     }
 }

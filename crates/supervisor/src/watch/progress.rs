@@ -19,7 +19,7 @@ const PART_OF_AGE: u64 = 50;
 /// The latest progress of a task.
 pub(crate) struct ProgressReport {
     lines: Lines,
-    latest: Option<Progress>,
+    pub(crate) latest: Option<Progress>,
     /// Whether the latest is not in the journal yet.
     is_news: bool,
     noted_ms: Option<u64>,
@@ -30,10 +30,6 @@ impl ProgressReport {
     pub(crate) fn on(board: Board) -> Self {
         let latest = board.progress_text().and_then(|text| serde_json::from_slice(&text).ok());
         Self { lines: Lines::default(), latest, is_news: false, noted_ms: None }
-    }
-
-    pub(crate) const fn latest(&self) -> Option<&Progress> {
-        self.latest.as_ref()
     }
 
     /// When to write the latest to the journal. The pauses grow, so that a long task does not fill its journal.
@@ -104,7 +100,7 @@ impl Supervisor {
     }
 
     pub(crate) fn note_progress_when_due(&mut self, now: u64) {
-        if self.progress.due_ms(self.run.board.started_ms()).is_some_and(|due| now >= due) {
+        if self.progress.due_ms(self.run.board.started_ms.get()).is_some_and(|due| now >= due) {
             self.note_progress();
             // No hook runs for progress, so only processes that wait for events matter.
             if is_settling_due() {

@@ -25,7 +25,7 @@ pub(crate) struct Readiness {
     ready: bool,
     helper: Option<u32>,
     /// When to start a helper.
-    due_ms: Option<u64>,
+    pub(crate) due_ms: Option<u64>,
     /// How many helpers have failed.
     failures: u32,
 }
@@ -36,11 +36,7 @@ impl Readiness {
         let wanted = run.message.ready.is_some();
         let is_ready = |line: &mw_model::wire::JournalLine| matches!(line.entry, JournalEntry::Ready { .. });
         let ready = wanted && record::retry(|| record::read_journal(run.number)).iter().any(is_ready);
-        Self { ready, helper: run.board.helper(), due_ms: None, failures: 0 }
-    }
-
-    pub(crate) const fn due_ms(&self) -> Option<u64> {
-        self.due_ms
+        Self { ready, helper: run.board.helper.get(), due_ms: None, failures: 0 }
     }
 }
 
@@ -61,7 +57,7 @@ impl Supervisor {
             return;
         }
         if let Some(argv) = &self.run.message.ready {
-            match sys::spawn_helper(argv, self.run.board) {
+            match sys::spawn_program(argv, Some(&self.run.board.helper)) {
                 Ok(pid) => self.readiness.helper = Some(pid),
                 Err(_) => self.try_again(now),
             }
@@ -78,7 +74,7 @@ impl Supervisor {
     pub(crate) fn child_ended(&mut self, pid: u32) {
         if self.readiness.helper == Some(pid) {
             self.readiness.helper = None;
-            self.run.board.set_helper(None);
+            self.run.board.helper.set(None);
             if !self.readiness.ready && self.record.is_none() {
                 self.try_again(clock::monotonic_ms());
             }
@@ -97,7 +93,7 @@ impl Supervisor {
     pub(crate) fn reap_helper(&mut self) {
         self.end_helper();
         if let Some(pid) = self.readiness.helper.take() {
-            self.run.board.set_helper(None);
+            self.run.board.helper.set(None);
             let _ = sys::reap(pid);
         }
     }

@@ -11,7 +11,7 @@ use crate::sys;
 impl Supervisor {
     /// When to measure next; not while the tree is being ended.
     pub(crate) fn resources_due_ms(&self) -> Option<u64> {
-        self.resource_schedule.as_ref().filter(|_| self.ending.is_none()).and_then(|watch| watch.due_ms())
+        self.resource_schedule.as_ref().filter(|_| self.ending.is_none()).and_then(|watch| watch.due_ms)
     }
 
     /// Measures the tree when that is due, and ends it if it exceeds a limit.
@@ -21,7 +21,7 @@ impl Supervisor {
         }
         let Some(watch) = &self.resource_schedule else { return };
         let before_us = clock::own_cpu_us();
-        let (usage, struck) = self.measure(watch.limits(), watch.enforcement());
+        let (usage, struck) = self.measure(&watch.limits, watch.enforcement);
         let cost_us = clock::own_cpu_us().saturating_sub(before_us);
         if let Some(watch) = &mut self.resource_schedule {
             watch.looked(&usage, cost_us, clock::monotonic_ms());
@@ -49,9 +49,9 @@ impl Supervisor {
     /// Shared memory is counted for every process at first. Only if the sum exceeds the limit, it is divided among
     /// the processes that share it, which takes the kernel much longer.
     fn sample(&self, limits: &Resources) -> Usage {
-        let ours: Vec<u32> = [self.settle, self.run.board.helper()].into_iter().flatten().collect();
+        let ours: Vec<u32> = [self.settle, self.run.board.helper.get()].into_iter().flatten().collect();
         let group = self.run.cgroup.as_ref().map(|group| group.pids()).unwrap_or_default();
-        let mut usage = Usage { cpu_us: self.run.board.spent_us(), ..Usage::default() };
+        let mut usage = Usage { cpu_us: self.run.board.spent_us.get(), ..Usage::default() };
         let each = self.tree.usage(&ours, group, limits.pids.unwrap_or(u64::MAX));
         for process in &each {
             usage.memory = usage.memory.saturating_add(process.memory);
@@ -92,8 +92,8 @@ impl Supervisor {
     pub(crate) fn exceeded_at_end(&self, exit: &Exit) -> Option<ResourceLimit> {
         let Exit::Signal { number, .. } = exit else { return None };
         let watch = self.resource_schedule.as_ref().filter(|_| self.ending.is_none())?;
-        let (_, struck) = self.measure(watch.limits(), watch.enforcement());
-        struck.filter(|limit| match (limit, watch.enforcement()) {
+        let (_, struck) = self.measure(&watch.limits, watch.enforcement);
+        struck.filter(|limit| match (limit, watch.enforcement) {
             (ResourceLimit::Memory(_), Enforcement::ControlGroup) => *number == SIGKILL,
             (ResourceLimit::CpuTime(_), _) => matches!(*number, SIGKILL | SIGXCPU),
             // Only this process ends a tree for these.

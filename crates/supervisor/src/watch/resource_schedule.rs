@@ -9,10 +9,10 @@ const ASK_GROUP_MS: u64 = 500;
 
 /// The resource limits of a run, how they are enforced, and when to measure next.
 pub(crate) struct ResourceSchedule {
-    limits: Resources,
-    enforcement: Enforcement,
+    pub(crate) limits: Resources,
+    pub(crate) enforcement: Enforcement,
     processors: u64,
-    due_ms: Option<u64>,
+    pub(crate) due_ms: Option<u64>,
     cpu_us: u64,
 }
 
@@ -30,18 +30,6 @@ impl ResourceSchedule {
         };
         let due_ms = looks.then_some(now_ms + FIRST_MS);
         Some(Self { limits: *limits, enforcement, processors, due_ms, cpu_us: 0 })
-    }
-
-    pub(crate) const fn limits(&self) -> &Resources {
-        &self.limits
-    }
-
-    pub(crate) const fn enforcement(&self) -> Enforcement {
-        self.enforcement
-    }
-
-    pub(crate) const fn due_ms(&self) -> Option<u64> {
-        self.due_ms
     }
 
     /// Plans the next measurement after one that took this much CPU time.
@@ -75,9 +63,9 @@ mod tests {
     #[test]
     fn the_kernel_needs_no_help_with_memory() {
         let watch = ResourceSchedule::of(&MEMORY, Enforcement::ControlGroup, 0).unwrap();
-        assert_eq!(watch.due_ms(), None);
+        assert_eq!(watch.due_ms, None);
         let watch = ResourceSchedule::of(&MEMORY, Enforcement::Sampled, 100).unwrap();
-        assert_eq!(watch.due_ms(), Some(100 + FIRST_MS));
+        assert_eq!(watch.due_ms, Some(100 + FIRST_MS));
     }
 
     #[test]
@@ -85,9 +73,9 @@ mod tests {
         let mut watch = ResourceSchedule::of(&MEMORY, Enforcement::Sampled, 0).unwrap();
         let usage = Usage { memory: 1 << 30, cpu_us: 5, pids: 1 };
         watch.looked(&usage, 100, 1000);
-        assert_eq!(watch.due_ms(), Some(1020));
+        assert_eq!(watch.due_ms, Some(1020));
         watch.looked(&usage, 100, 2000);
-        assert_eq!(watch.due_ms(), Some(2200));
+        assert_eq!(watch.due_ms, Some(2200));
     }
 
     #[test]
@@ -95,6 +83,6 @@ mod tests {
         let limits = Resources { pids: Some(5), ..MEMORY };
         let mut watch = ResourceSchedule::of(&limits, Enforcement::ControlGroup, 0).unwrap();
         watch.looked(&Usage::default(), 100, 1000);
-        assert_eq!(watch.due_ms(), Some(1500));
+        assert_eq!(watch.due_ms, Some(1500));
     }
 }

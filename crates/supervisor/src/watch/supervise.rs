@@ -93,9 +93,9 @@ impl Supervisor {
             Leader::Child(_) | Leader::Ended => Tree::of_child(),
         };
         let now = clock::monotonic_ms();
-        if run.board.started_ms() == 0 {
+        if run.board.started_ms.get() == 0 {
             let ago = clock::wall().ms_since(begun.started_at);
-            run.board.set_started_ms(now.saturating_sub(ago));
+            run.board.started_ms.set(now.saturating_sub(ago));
         }
         let limits = &run.message.limits;
         Self {
@@ -204,11 +204,11 @@ impl Supervisor {
         let silence = if self.record.is_none() { self.watchdog.due_ms() } else { None };
         let limit = self.time_limit_due().map(|(_, due)| due);
         let told =
-            if self.record.is_none() { self.progress.due_ms(self.run.board.started_ms()) } else { None };
+            if self.record.is_none() { self.progress.due_ms(self.run.board.started_ms.get()) } else { None };
         let orphaned = self.hosts.as_ref().and_then(Hosts::due_ms);
         let own = [
             self.control_due_ms,
-            self.readiness.due_ms(),
+            self.readiness.due_ms,
             told,
             self.resources_due_ms(),
             self.run.files.log.due_ms(),

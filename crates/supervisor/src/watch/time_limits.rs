@@ -16,7 +16,7 @@ impl Supervisor {
         let limits = &self.run.message.limits;
         let run = limits
             .run_timeout_ms
-            .map(|ms| (TimeLimit::Run(ms), self.run.board.started_ms().saturating_add(ms)));
+            .map(|ms| (TimeLimit::Run(ms), self.run.board.started_ms.get().saturating_add(ms)));
         let deadline = limits.deadline.map(|at| {
             let left = at.ms_since(clock::wall());
             (TimeLimit::Deadline, clock::monotonic_ms().saturating_add(left))

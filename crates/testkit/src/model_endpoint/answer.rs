@@ -1,10 +1,10 @@
-//! What a model says to one request.
+//! The answer of a model to one request.
 
 use std::time::Duration;
 
 use serde_json::Value;
 
-/// What a model says to one request: parts in order, and how it ends.
+/// The answer of a model to one request: its parts in order, and how it ends.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
     pub(super) refusal: Option<Refusal>,
@@ -16,13 +16,13 @@ pub struct Answer {
 /// Why a model stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finish {
-    /// It had no more to say.
+    /// The answer is complete.
     Stop,
-    /// It wants tools to be called.
+    /// The answer contains tool calls.
     Calls,
-    /// It had no room for more.
+    /// The maximum length was reached.
     Length,
-    /// It does not want to.
+    /// The model refused to answer.
     Refusal,
 }
 
@@ -47,11 +47,11 @@ pub(super) enum Step {
 #[derive(Clone, Debug)]
 pub(super) struct Call {
     pub(super) name: String,
-    /// As the model writes them; need not be JSON.
+    /// The text of the arguments, which need not be JSON.
     pub(super) arguments: String,
 }
 
-/// How many tokens were used.
+/// The number of tokens.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Usage {
     pub(super) input: u64,
@@ -65,19 +65,19 @@ impl Default for Usage {
 }
 
 impl Answer {
-    /// An answer that says nothing.
+    /// An empty answer.
     #[must_use]
     pub fn empty() -> Self {
         Self::default()
     }
 
-    /// An answer that begins with words, streamed one by one.
+    /// An answer that begins with a text, streamed word by word.
     #[must_use]
     pub fn text(text: &str) -> Self {
         Self::empty().and_text(text)
     }
 
-    /// Adds words, streamed one by one.
+    /// Adds a text, streamed word by word.
     #[must_use]
     pub fn and_text(mut self, text: &str) -> Self {
         self.steps.extend(text.split_inclusive(' ').map(|word| Step::Text(word.to_owned())));
@@ -103,19 +103,19 @@ impl Answer {
         self.and(Step::Call(Call { name: name.to_owned(), arguments: arguments.to_owned() }))
     }
 
-    /// Adds bytes that no format knows.
+    /// Adds raw bytes, which may be invalid in every format.
     #[must_use]
     pub fn raw(self, bytes: impl Into<Vec<u8>>) -> Self {
         self.and(Step::Raw(bytes.into()))
     }
 
-    /// Waits a while; a slow stream is made of these.
+    /// Adds a pause, for a slow stream.
     #[must_use]
     pub fn pause(self, time: Duration) -> Self {
         self.and(Step::Pause(time))
     }
 
-    /// Waits for [`super::ModelEndpoint::release`], or until the client has gone.
+    /// Waits for [`super::ModelEndpoint::release`], or until the client has disconnected.
     #[must_use]
     pub fn hold(self) -> Self {
         self.and(Step::Hold)
@@ -127,21 +127,21 @@ impl Answer {
         self.and(Step::Cut)
     }
 
-    /// Says why it stopped; without it, because it wants calls if there are any, else because all is said.
+    /// Sets why it stopped. The default is `Calls` if there are tool calls, else `Stop`.
     #[must_use]
     pub fn finish(mut self, finish: Finish) -> Self {
         self.finish = Some(finish);
         self
     }
 
-    /// Says how many tokens were used.
+    /// Sets the number of tokens.
     #[must_use]
     pub fn usage(mut self, input: u64, output: u64) -> Self {
         self.usage = Usage { input, output };
         self
     }
 
-    /// A refusal over HTTP: 401, 429, 500 …
+    /// An HTTP error: 401, 429, 500 …
     #[must_use]
     pub fn status(status: u16, message: &str) -> Self {
         let body = serde_json::json!({
@@ -151,7 +151,7 @@ impl Answer {
         Self { refusal: Some(refusal), ..Self::default() }
     }
 
-    /// Adds a header to a refusal, such as `retry-after`.
+    /// Adds a header to an HTTP error, such as `retry-after`.
     #[must_use]
     pub fn header(mut self, name: &str, value: &str) -> Self {
         if let Some(refusal) = &mut self.refusal {

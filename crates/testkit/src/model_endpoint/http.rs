@@ -1,4 +1,4 @@
-//! As much HTTP as one request and one streamed answer need.
+//! Minimal HTTP for one request and one streamed answer.
 
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::answer::Refusal;
 use super::request::{ModelRequest, Wire};
 
-/// Reads a request; nothing when the client closed without one.
+/// Reads a request; nothing if the client closed the connection without one.
 pub(super) fn read(stream: &mut TcpStream) -> io::Result<Option<ModelRequest>> {
     let mut reader = BufReader::new(stream);
     let mut first = String::new();
@@ -46,7 +46,7 @@ pub(super) fn refuse(stream: &mut TcpStream, refusal: &Refusal) -> io::Result<()
     stream.shutdown(Shutdown::Write)
 }
 
-/// A streamed answer under way.
+/// A streamed answer in progress.
 pub(super) struct Reply<'a> {
     stream: &'a mut TcpStream,
 }
@@ -76,12 +76,12 @@ impl<'a> Reply<'a> {
         self.stream.shutdown(Shutdown::Write)
     }
 
-    /// Ends without an end: the last chunk never comes.
+    /// Closes the connection without the last chunk.
     pub(super) fn cut(self) -> io::Result<()> {
         self.stream.shutdown(Shutdown::Both)
     }
 
-    /// Fails once the client has gone. It has nothing to say after its request.
+    /// Fails if the client has disconnected. A client sends nothing after its request.
     pub(super) fn check_client(&self) -> io::Result<()> {
         self.stream.set_nonblocking(true)?;
         let peeked = self.stream.peek(&mut [0]);

@@ -1,4 +1,4 @@
-//! What a model was asked.
+//! Requests to a model.
 
 use serde_json::Value;
 
@@ -35,16 +35,16 @@ impl Wire {
     }
 }
 
-/// What a model was asked.
+/// A request to a model.
 #[derive(Clone, Debug)]
 pub struct ModelRequest {
     /// The path of the URL.
     pub path: String,
-    /// The format, where the path tells.
+    /// The format, if the path identifies it.
     pub wire: Option<Wire>,
-    /// Names in lower case, and values.
+    /// The headers, with names in lower case.
     pub headers: Vec<(String, String)>,
-    /// The body; null when it is not JSON.
+    /// The body; null if it is not JSON.
     pub body: Value,
 }
 
@@ -70,7 +70,7 @@ impl ModelRequest {
         tools.filter_map(name).collect()
     }
 
-    /// Returns whether any text of the conversation, the system prompt included, has these words.
+    /// Returns whether the conversation or the system prompt contains these words.
     #[must_use]
     pub fn says(&self, words: &str) -> bool {
         fn within(value: &Value, words: &str) -> bool {

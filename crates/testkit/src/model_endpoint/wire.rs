@@ -1,4 +1,4 @@
-//! The formats in which models stream.
+//! The streaming formats of models.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use super::request::Wire;
 /// Writes one answer in one format.
 pub(super) struct Writer {
     wire: Wire,
-    /// Anthropic numbers its blocks and says when each begins and ends.
+    /// The open block: Anthropic numbers blocks and marks their beginning and end.
     block: Option<(u64, Block)>,
     next_block: u64,
     calls: u64,

@@ -1,4 +1,4 @@
-//! The caller that waits for the reply of a call.
+//! The caller of a tool call, which waits for the reply.
 
 use std::time::Duration;
 
@@ -7,37 +7,37 @@ use meanwhile::engine::{Asked, Asker};
 use mw_model::TaskId;
 use mw_model::approval::Proposal;
 
-/// How often a blocked call checks its caller.
+/// The default interval at which a blocking call checks its caller.
 pub const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// The caller of a blocking call.
 pub trait Caller {
-    /// Gets the state of the tasks about every second, and decides whether the call continues.
+    /// Decides whether a blocking call continues. It is called about every second with the state of the awaited tasks.
     fn meanwhile(&self, tasks: &[Task]) -> Patience;
 
-    /// Gets the tasks whose ends the reply will report, before a wait starts. They must not be reported in another way
+    /// Announces, before a wait starts, the tasks whose ends the reply will report. No other reply may report them
     /// meanwhile.
     fn awaits(&self, _: &[TaskId]) {}
 
-    /// Returns how long it may take until a call notices that it was cancelled.
+    /// Returns the interval at which a call checks whether it was cancelled.
     fn look_every(&self) -> Duration {
         LOOK_EVERY
     }
 
-    /// Asks for approval, see [`Asker::ask`]. By default the caller cannot ask a person.
+    /// Asks for approval; see [`Asker::ask`]. The default implementation cannot ask a person.
     fn ask(&self, _: &Proposal, _: &mut dyn FnMut() -> bool) -> Asked {
         Asked::Elsewhere
     }
 }
 
-/// Whether a blocking call continues.
+/// A caller's decision about a blocking call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Patience {
     /// The call continues.
     GoOn,
-    /// The caller has disconnected but may come back. Running tasks are left alone.
+    /// The caller has disconnected but may return. The call ends, and running tasks continue.
     Leave,
-    /// The caller has cancelled. The wait ends, and so does a foreground command.
+    /// The caller has cancelled the call. The wait ends, and a foreground command is killed.
     GiveUp,
 }
 
@@ -51,7 +51,7 @@ impl Caller for Patient {
     }
 }
 
-/// Passes approval requests to the caller.
+/// An asker that passes approval requests to the caller.
 pub(super) struct ByCaller<'a>(pub(super) &'a dyn Caller);
 
 impl Asker for ByCaller<'_> {

@@ -1,10 +1,10 @@
-//! The context of a call: one session of an open home.
+//! The context of a call: one session of an open home directory.
 
 use std::cell::Cell;
 use std::path::Path;
 use std::time::Duration;
 
-use meanwhile::engine::{Approval, Passage, Runtime, TaskRequest, Teller, is_shared};
+use meanwhile::engine::{Approval, Condition, Holder, Passage, Runtime, TaskRequest, WaitRequest, is_shared};
 use meanwhile::{Error, Filter, Scope, Task};
 use mw_model::{CommandSpec, Dialect, EnvVar, Lifetime, TRACEPARENT_VARIABLE, TaskId, TraceParent};
 use mw_policy::Tool;
@@ -22,12 +22,12 @@ pub struct CallContext<'a> {
     pub premises: &'a Premises,
     /// The caller that waits for the reply.
     pub caller: &'a dyn Caller,
-    /// The process that delivers the session's notifications, if there is one: it does not deliver what a reply
+    /// The process that delivers the session's notifications, if there is one. It does not deliver ends that a reply
     /// reports.
-    pub teller: Option<&'a Teller>,
+    pub holder: Option<&'a Holder>,
     /// The dialect of the tool that is called.
     pub dialect: Dialect,
-    /// The tool that is called, for policy.
+    /// The called tool, for the policy.
     pub tool: Tool,
     /// Whether this call may leave a task running.
     pub background: Background,
@@ -39,13 +39,13 @@ pub struct CallContext<'a> {
     pub trace: Option<&'a CallTrace>,
 }
 
-/// The place of a call in a trace: a task that it starts in the background is a child of the turn, and the call is a
-/// child of the task.
+/// The position of a call in a trace. A task that the call starts in the background is a child of the turn, and the
+/// call is a child of the task.
 #[derive(Debug)]
 pub struct CallTrace {
-    /// The turn.
+    /// The span of the turn.
     pub turn: TraceParent,
-    /// The run that the call has started.
+    /// The span of the run that the call has started.
     pub started: Cell<Option<TraceParent>>,
 }
 
@@ -55,8 +55,8 @@ impl<'a> CallContext<'a> {
     pub const fn new(runtime: &'a Runtime, premises: &'a Premises, caller: &'a dyn Caller) -> Self {
         let (tool, background) = (Tool::UNKNOWN, premises.background);
         let (wait_ms, dialect) = (USUAL_WAIT_MS, Dialect::Canonical);
-        let (teller, parent_message, trace) = (None, None, None);
-        Self { runtime, premises, caller, teller, dialect, tool, background, wait_ms, parent_message, trace }
+        let (holder, parent_message, trace) = (None, None, None);
+        Self { runtime, premises, caller, holder, dialect, tool, background, wait_ms, parent_message, trace }
     }
 
     /// Sets the parent span of a task that is started in the background.
@@ -73,7 +73,8 @@ impl<'a> CallContext<'a> {
         }
     }
 
-    /// Returns the request for a task of this call, with the settings of the session; `cwd` is relative to its directory.
+    /// Creates the request for a task of this call with the settings of the session. `cwd` is relative to the session's
+    /// directory.
     pub(crate) fn request(&self, command: CommandSpec, cwd: Option<&Path>) -> TaskRequest {
         let premises = self.premises;
         let cwd = premises.cwd.join(cwd.unwrap_or(Path::new("")));
@@ -85,7 +86,7 @@ impl<'a> CallContext<'a> {
             lifetime: premises.lifetime_of_starts(self.runtime),
             at_capacity: premises.at_capacity,
             parent_message: self.parent_message.map(str::to_owned),
-            starter: self.teller.cloned(),
+            starter: self.holder.cloned(),
             ..TaskRequest::new(&premises.session, command, cwd, premises.env.clone())
         }
     }
@@ -102,12 +103,23 @@ impl<'a> CallContext<'a> {
         self.runtime.approvals().pass_start(request, added, &passage)
     }
 
-    /// Checks whether a call that starts no command is allowed; `given` are its arguments.
+    /// Checks whether a call that starts no command is allowed. `given` contains its arguments.
     pub(crate) fn pass_call(&self, given: &Map<String, Value>) -> Result<(), Error> {
         let asker = ByCaller(self.caller);
         let passage = Passage { tool: self.tool, policy: &self.premises.policy, asker: &asker };
         let text = format!("{} {}", self.tool.name, Value::Object(given.clone()));
-        self.runtime.approvals().pass_deed(&self.premises.session, &self.premises.cwd, &text, &passage)
+        self.runtime.approvals().pass_action(&self.premises.session, &self.premises.cwd, &text, &passage)
+    }
+
+    /// Returns the request to wait for the end of a task, up to the time limit of a call.
+    pub(crate) fn wait_for_end(&self, task: &Task) -> WaitRequest {
+        WaitRequest {
+            tasks: vec![task.id.clone()],
+            any: false,
+            condition: Condition::Exit,
+            timeout: Some(self.premises.longest_call),
+            look_every: Some(self.caller.look_every()),
+        }
     }
 
     /// Returns the timeout of a wait.
@@ -120,19 +132,19 @@ impl<'a> CallContext<'a> {
         self.dialect.numbers_tasks().then_some(self.premises.context_stamp.as_str())
     }
 
-    /// Returns the name under which this server stores a reader's position in the output of tasks. Another server of
-    /// the session has its own.
+    /// Returns the name under which this server stores a reader's position in the output of tasks. Each server of the
+    /// session has its own position.
     pub(crate) fn reader(&self, name: &str) -> String {
         format!("{name} {} {}", self.premises.context_stamp, std::process::id())
     }
 
-    /// The tasks that a call may see.
+    /// Returns the tasks that a call may see.
     #[must_use]
     pub fn scope(&self) -> Scope {
         Scope::Session(self.premises.session.clone())
     }
 
-    /// Returns whether a task ends with the session, as far as known.
+    /// Returns whether a task is known to end with the session.
     pub(crate) fn ends_with_session(&self, task: &Task) -> bool {
         match task.lifetime {
             Lifetime::Client => true,
@@ -150,7 +162,7 @@ impl<'a> CallContext<'a> {
         }
     }
 
-    /// The requester, for records.
+    /// Returns the name of the requester for records.
     #[must_use]
     pub fn requester(&self) -> String {
         format!("session {}", self.premises.session)
@@ -159,7 +171,7 @@ impl<'a> CallContext<'a> {
     /// Finds a task of the session by its handle. A prefix of an id is not accepted.
     ///
     /// # Errors
-    /// When there is none, or more than one.
+    /// Fails if no task or more than one matches.
     pub fn resolve(&self, handle: &str) -> Result<TaskId, Error> {
         match self.task_context() {
             Some(context) => {
@@ -169,23 +181,29 @@ impl<'a> CallContext<'a> {
         }
     }
 
-    /// Returns one task of the session.
+    /// Returns a task of the session by its handle.
     ///
     /// # Errors
-    /// As [`CallContext::resolve`].
+    /// Fails like [`CallContext::resolve`].
     pub fn task(&self, handle: &str) -> Result<Task, Error> {
         self.runtime.tasks().task(self.resolve(handle)?.as_str(), &self.scope())
+    }
+
+    /// Returns all tasks of a batch of the session.
+    pub(crate) fn batch(&self, batch: &str) -> Result<Vec<Task>, Error> {
+        let filter = Filter { batch: Some(batch.to_owned()), limit: u32::MAX, ..Filter::new(self.scope()) };
+        Ok(self.runtime.tasks().list(&filter)?.tasks)
     }
 
     /// Returns whether a task belongs to this agent. If independent agents share a session, tasks of another live agent
     /// do not.
     #[must_use]
     pub fn is_own(&self, task: &Task) -> bool {
-        let own = |teller| self.runtime.notifications().is_of(teller, task);
-        !is_shared(&self.premises.session) || self.teller.is_none_or(own)
+        let own = |holder| self.runtime.notifications().is_of(holder, task);
+        !is_shared(&self.premises.session) || self.holder.is_none_or(own)
     }
 
-    /// Returns the live tasks of the session, as many as a refusal can list.
+    /// Returns the live tasks of the session, up to the number that a refusal can list.
     #[must_use]
     pub fn live(&self) -> Vec<Task> {
         const MOST: u32 = 20;

@@ -12,42 +12,41 @@ use super::reply::Reply;
 /// A tool of a dialect: its description, and the function that runs a call.
 #[derive(Debug)]
 pub struct ToolDefinition {
-    /// Its name and class.
+    /// The name and class of the tool.
     pub tool: Tool,
-    /// A title for people.
+    /// The title for people.
     pub title: &'static str,
     /// The description for models. `{wait}` is replaced by the default timeout of a wait.
     pub about: &'static str,
     /// The additional description if background tasks are allowed.
     pub about_background: &'static str,
-    /// Its parameters.
+    /// The parameters of the tool.
     pub parameters: &'static [Parameter],
-    /// When it is offered.
+    /// The condition under which the tool is offered.
     pub offered: Offered,
-    /// The properties of its structured reply.
-    pub reply: &'static [Field],
-    /// Runs a call.
+    /// Whether a call may wait for tasks that are already running.
+    pub waits: bool,
+    /// The properties of the structured reply with their JSON types: `task_id: string, exit_code: integer|null`.
+    pub reply: &'static str,
+    /// The function that runs a call.
     pub run: fn(&Arguments, &CallContext<'_>) -> Result<Reply, Refusal>,
 }
 
-/// A property of a structured reply.
-#[derive(Clone, Copy, Debug)]
-pub struct Field {
-    /// Its name.
-    pub name: &'static str,
-    /// The JSON type, or two with a bar between them.
-    pub kind: &'static str,
-}
-
-impl Field {
-    /// A property.
-    #[must_use]
-    pub const fn new(name: &'static str, kind: &'static str) -> Self {
-        Self { name, kind }
-    }
-}
-
 impl ToolDefinition {
+    /// The properties that most tools share: they are offered only with background tasks, and their description does
+    /// not depend on that.
+    pub const DEFAULT: Self = Self {
+        tool: Tool::UNKNOWN,
+        title: "",
+        about: "",
+        about_background: "",
+        parameters: &[],
+        offered: Offered::WithBackground,
+        waits: false,
+        reply: "",
+        run: |_, cx| Err(Refusal::argument(cx.tool.name, "has no function")),
+    };
+
     /// Returns the description for models.
     #[must_use]
     pub fn description(&self, background: Background, wait_ms: u64) -> String {
@@ -60,13 +59,13 @@ impl ToolDefinition {
         text.replace("{wait}", &wait_ms.to_string())
     }
 
-    /// Returns whether it is offered.
+    /// Returns whether the tool is offered.
     #[must_use]
     pub fn is_offered(&self, background: Background) -> bool {
         is_offered(self.offered, background)
     }
 
-    /// Returns the JSON schema of its arguments.
+    /// Returns the JSON schema of the arguments.
     #[must_use]
     pub fn input_schema(&self, background: Background, wait_ms: u64) -> Value {
         let shown = || self.parameters.iter().filter(|parameter| is_offered(parameter.offered, background));
@@ -77,27 +76,29 @@ impl ToolDefinition {
         json!({"type": "object", "properties": properties, "required": required})
     }
 
-    /// Returns the JSON schema of its structured reply.
+    /// Returns the JSON schema of the structured reply.
     #[must_use]
     pub fn output_schema(&self) -> Value {
-        let property = |field: &Field| {
-            let kinds: Vec<_> = field.kind.split('|').collect();
+        let property = |field: &str| {
+            let (name, kinds) = field.split_once(": ")?;
+            let kinds: Vec<_> = kinds.split('|').collect();
             let kind = if let [one] = kinds[..] { json!(one) } else { json!(kinds) };
-            (field.name.to_owned(), json!({"type": kind}))
+            Some((name.to_owned(), json!({"type": kind})))
         };
-        // A refusal is a reply, too.
+        // A refusal is also a valid reply.
         let refused = [("error".to_owned(), json!({"type": ["string", "object"]}))];
-        let properties: Map<_, _> = refused.into_iter().chain(self.reply.iter().map(property)).collect();
+        let own = self.reply.split(", ").filter_map(property);
+        let properties: Map<_, _> = refused.into_iter().chain(own).collect();
         json!({"type": "object", "properties": properties})
     }
 
     /// Runs a call.
     ///
     /// # Errors
-    /// When it is refused.
+    /// Fails if the call is refused.
     pub fn call(&self, given: &Map<String, Value>, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
         let arguments = Arguments::read(self.parameters, given)?;
-        // A model can still send a parameter that is not offered.
+        // A model may send a parameter that is not offered.
         let hidden = self.parameters.iter().filter(|parameter| !is_offered(parameter.offered, cx.background));
         for parameter in hidden {
             if arguments.flag(parameter.name) == Some(true) {

@@ -1,7 +1,7 @@
-//! One call of a tool: what it was called with, what it works on, and what it returns.
+//! One call of a tool: its arguments, its context and its result.
 //!
-//! A [`ToolDefinition`] declares [`Parameter`]s, which give its schema and read its [`Arguments`]. It works on a [`CallContext`], a session
-//! of the engine, and returns a [`Reply`] or a [`Refusal`].
+//! A [`ToolDefinition`] declares [`Parameter`]s, which define its schema and parse its [`Arguments`]. It runs in a
+//! [`CallContext`], which belongs to a session of the engine, and returns a [`Reply`] or a [`Refusal`].
 
 mod caller;
 mod context;
@@ -14,7 +14,7 @@ mod reply;
 
 pub use caller::{Caller, LOOK_EVERY, Patience, Patient};
 pub use context::{CallContext, CallTrace, put_below};
-pub use definition::{Field, ToolDefinition};
+pub use definition::ToolDefinition;
 pub use next_step::next_step;
 pub use parameter::{Arguments, Kind, Offered, Parameter, Range};
 pub use premises::{Background, Premises, SessionEnd};

@@ -3,7 +3,8 @@
 use meanwhile::Error;
 use meanwhile::error::{Denial, NoConsent};
 
-/// Returns what to do after an error. Only a person can approve, in a terminal, so those hints name the command for it.
+/// Returns the hint for an error. Only a person can approve, in a terminal, so hints about approval name the command
+/// for it.
 #[must_use]
 pub fn next_step(error: &Error) -> String {
     match error {

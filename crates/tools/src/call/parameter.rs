@@ -4,27 +4,27 @@ use serde_json::{Map, Value, json};
 
 use super::refusal::Refusal;
 
-/// One parameter.
+/// A parameter of a tool.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
-    /// Its name.
+    /// The name of the parameter.
     pub name: &'static str,
-    /// Its type.
+    /// The type of the parameter.
     pub kind: Kind,
-    /// Whether a call without it is refused.
+    /// Whether a call without the parameter is refused.
     pub required: bool,
-    /// One line for the model.
+    /// A one-line description for the model.
     pub about: &'static str,
-    /// When it is offered.
+    /// The condition under which the parameter is offered.
     pub offered: Offered,
 }
 
-/// When a model sees a tool or parameter.
+/// The condition under which a tool or parameter is offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offered {
-    /// Always.
+    /// It is always offered.
     Always,
-    /// Only if background tasks are allowed.
+    /// It is offered only if background tasks are allowed.
     WithBackground,
 }
 
@@ -35,83 +35,68 @@ pub enum Kind {
     Text,
     /// A command: a non-empty string. Other types are not converted.
     Command,
-    /// Yes or no.
-    Flag {
-        /// The default.
-        default: Option<bool>,
-    },
-    /// A whole number, shown as `integer`.
+    /// A boolean, with the default in the schema.
+    Flag(Option<bool>),
+    /// A whole number with the schema type `integer`.
     Whole(Range),
-    /// The same, shown as `number`.
+    /// A whole number with the schema type `number`.
     Number(Range),
-    /// A timeout in milliseconds; the default is a setting.
+    /// A timeout in milliseconds. The default is a setting.
     Wait {
-        /// The longest time.
+        /// The maximum.
         most: Option<u64>,
         /// The type in the schema: `integer` or `number`.
         shown: &'static str,
     },
-    /// One of several words.
-    Word {
-        /// The accepted words.
-        words: &'static [&'static str],
-        /// The default.
-        default: Option<&'static str>,
-    },
-    /// A list of strings; a single string is accepted as a list of one.
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// A list of strings. A single string is accepted as a list of one.
     Texts,
     /// An object with string values, such as an environment.
     Pairs,
 }
 
-/// Which numbers are accepted.
+/// The accepted range of numbers.
 #[derive(Clone, Copy, Debug)]
 pub struct Range {
-    /// The smallest.
+    /// The minimum.
     pub least: u64,
-    /// The largest.
+    /// The maximum.
     pub most: Option<u64>,
-    /// The default.
-    pub default: Option<u64>,
-}
-
-impl Range {
-    /// Any number, with this default.
-    #[must_use]
-    pub const fn any(default: Option<u64>) -> Self {
-        Self { least: 0, most: None, default }
-    }
 }
 
 impl Parameter {
-    /// A required parameter.
+    /// Creates a required parameter.
     #[must_use]
     pub const fn required(name: &'static str, kind: Kind, about: &'static str) -> Self {
         Self { name, kind, required: true, about, offered: Offered::Always }
     }
 
-    /// An optional parameter.
+    /// Creates an optional parameter.
     #[must_use]
     pub const fn optional(name: &'static str, kind: Kind, about: &'static str) -> Self {
         Self { name, kind, required: false, about, offered: Offered::Always }
     }
 
-    /// The same, offered only if background tasks are allowed.
+    /// Offers the parameter only if background tasks are allowed.
     #[must_use]
     pub const fn with_background(self) -> Self {
         Self { offered: Offered::WithBackground, ..self }
     }
 
-    /// Returns its JSON schema; `wait_ms` is the default timeout of a wait.
+    /// Returns the JSON schema. `wait_ms` is the default timeout of a wait.
     #[must_use]
     pub fn schema(&self, wait_ms: u64) -> Value {
         let mut schema = match self.kind {
             Kind::Text | Kind::Command => json!({"type": "string"}),
-            Kind::Flag { default } => with_default(json!({"type": "boolean"}), default),
-            Kind::Whole(range) => range.schema("integer"),
-            Kind::Number(range) => range.schema("number"),
-            Kind::Wait { most, shown } => Range { least: 0, most, default: Some(wait_ms) }.schema(shown),
-            Kind::Word { words, default } => with_default(json!({"type": "string", "enum": words}), default),
+            Kind::Flag(None) => json!({"type": "boolean"}),
+            Kind::Flag(Some(default)) => json!({"type": "boolean", "default": default}),
+            Kind::Whole(range) => range.limit(json!({"type": "integer"})),
+            Kind::Number(range) => range.limit(json!({"type": "number"})),
+            Kind::Wait { most, shown } => {
+                Range { least: 0, most }.limit(json!({"type": shown, "default": wait_ms}))
+            }
+            Kind::Word(words) => json!({"type": "string", "enum": words}),
             Kind::Texts => json!({"type": "array", "items": {"type": "string"}}),
             Kind::Pairs => json!({"type": "object", "additionalProperties": {"type": "string"}}),
         };
@@ -121,7 +106,7 @@ impl Parameter {
         schema
     }
 
-    /// Reads the argument for it. Strings are converted to numbers and flags, and numbers to strings.
+    /// Parses the argument. Strings are converted to numbers and flags, and numbers to strings.
     fn read(&self, given: &Value) -> Result<Value, Refusal> {
         let wrong =
             |wanted: &str| Refusal::argument(self.name, &format!("must be {wanted}, not {}", short(given)));
@@ -141,15 +126,15 @@ impl Parameter {
                 Value::String(_) => Ok(given.clone()),
                 _ => Err(wrong("a string")),
             },
-            Kind::Flag { .. } => match given {
+            Kind::Flag(_) => match given {
                 Value::Bool(_) => Ok(given.clone()),
                 Value::String(word) if word.eq_ignore_ascii_case("true") || word == "1" => Ok(true.into()),
                 Value::String(word) if word.eq_ignore_ascii_case("false") || word == "0" => Ok(false.into()),
                 _ => Err(wrong("true or false")),
             },
             Kind::Whole(range) | Kind::Number(range) => in_range(range),
-            Kind::Wait { most, .. } => in_range(Range { least: 0, most, default: None }),
-            Kind::Word { words, .. } => {
+            Kind::Wait { most, .. } => in_range(Range { least: 0, most }),
+            Kind::Word(words) => {
                 let word = given.as_str().unwrap_or_default();
                 let found = words.iter().find(|known| known.eq_ignore_ascii_case(word));
                 found
@@ -179,8 +164,11 @@ impl Parameter {
 }
 
 impl Range {
-    fn schema(self, kind: &str) -> Value {
-        let mut schema = with_default(json!({"type": kind}), self.default);
+    /// The range without limits.
+    pub const ANY: Self = Self { least: 0, most: None };
+
+    /// Adds the limits to the schema of a number.
+    fn limit(self, mut schema: Value) -> Value {
         if self.most.is_some() || self.least > 0 {
             schema["minimum"] = self.least.into();
         }
@@ -196,13 +184,6 @@ impl Range {
             None => format!("a number of at least {}", self.least),
         }
     }
-}
-
-fn with_default(mut schema: Value, default: Option<impl Into<Value>>) -> Value {
-    if let Some(default) = default {
-        schema["default"] = default.into();
-    }
-    schema
 }
 
 fn text(given: &Value) -> Option<String> {
@@ -233,10 +214,10 @@ fn short(given: &Value) -> String {
 pub struct Arguments(Map<String, Value>);
 
 impl Arguments {
-    /// Reads the arguments.
+    /// Parses the arguments.
     ///
     /// # Errors
-    /// When a required argument is missing, or one has the wrong type.
+    /// Fails if a required argument is missing, or one has the wrong type.
     pub fn read(parameters: &[Parameter], given: &Map<String, Value>) -> Result<Self, Refusal> {
         let mut read = Map::new();
         for parameter in parameters {
@@ -257,13 +238,13 @@ impl Arguments {
         self.0.get(name)?.as_str()
     }
 
-    /// Returns a required string. Never empty, because reading refuses that.
+    /// Returns a required string. It is never empty, because parsing refuses that.
     #[must_use]
     pub fn required(&self, name: &str) -> &str {
         self.text(name).unwrap_or_default()
     }
 
-    /// Returns whether a flag is set; absent is not.
+    /// Returns the value of a flag, if it was given.
     #[must_use]
     pub fn flag(&self, name: &str) -> Option<bool> {
         self.0.get(name)?.as_bool()
@@ -300,10 +281,10 @@ mod tests {
 
     const PARAMETERS: [Parameter; 5] = [
         Parameter::required("task_id", Kind::Text, ""),
-        Parameter::optional("block", Kind::Flag { default: None }, ""),
-        Parameter::optional("timeout", Kind::Number(Range { least: 0, most: Some(600), default: None }), ""),
+        Parameter::optional("block", Kind::Flag(None), ""),
+        Parameter::optional("timeout", Kind::Number(Range { least: 0, most: Some(600) }), ""),
         Parameter::optional("ids", Kind::Texts, ""),
-        Parameter::optional("stream", Kind::Word { words: &["both", "stderr"], default: None }, ""),
+        Parameter::optional("stream", Kind::Word(&["both", "stderr"]), ""),
     ];
 
     fn read(given: &Value) -> Result<Arguments, Refusal> {

@@ -19,7 +19,7 @@ pub struct Premises {
     pub cwd: PathBuf,
     /// The environment of commands.
     pub env: Vec<EnvVar>,
-    /// Their file mode creation mask.
+    /// The file mode creation mask of commands.
     pub umask: u32,
     /// The shell that runs scripts.
     pub shell: RawText,
@@ -31,13 +31,13 @@ pub struct Premises {
     pub session_end: SessionEnd,
     /// What a start does when no slot is free.
     pub at_capacity: AtCapacity,
-    /// When this context started, in the format of zidane's log names: `20260523-024147-123`.
+    /// The start time of this context in the format of zidane's log names: `20260523-024147-123`.
     pub context_stamp: String,
-    /// Maximum size of the output in one reply, in bytes.
+    /// The maximum size of the output in one reply, in bytes.
     pub reply_bytes: u64,
-    /// How many of the last bytes of a stream `bg_output` reads; 0 = all.
+    /// How many of the last bytes of a stream `bg_output` reads. 0 means all.
     pub stream_bytes: u64,
-    /// Maximum time that a call may block.
+    /// The maximum time that a call may block.
     pub longest_call: Duration,
     /// Whether background tasks are offered.
     pub background: Background,
@@ -48,7 +48,7 @@ pub struct Premises {
 }
 
 impl Premises {
-    /// The default settings for a directory and an environment, as `mw mcp` has them.
+    /// Creates the default settings for a directory and an environment, as `mw mcp` uses them.
     #[must_use]
     pub fn new(session: impl Into<String>, cwd: PathBuf, env: Vec<EnvVar>) -> Self {
         Self {
@@ -87,9 +87,9 @@ impl Premises {
 /// What happens to a session when its client disconnects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SessionEnd {
-    /// It continues, and so do its tasks.
+    /// The session and its tasks continue.
     Keep,
-    /// It ends after a grace period, and its tasks with it, unless a client reconnects.
+    /// The session and its tasks end after a grace period, unless a client reconnects.
     Kill,
 }
 
@@ -98,6 +98,6 @@ pub enum SessionEnd {
 pub enum Background {
     /// Background tasks are offered.
     On,
-    /// They are not: neither schemas nor descriptions mention them.
+    /// Background tasks are not offered. Neither schemas nor descriptions mention them.
     Off,
 }

@@ -2,7 +2,7 @@
 
 use meanwhile::Error;
 
-/// A refusal. Each dialect has its own text for it.
+/// A refusal of a call. Each dialect has its own text for it.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
     /// An argument is missing or wrong.
@@ -10,7 +10,7 @@ pub enum Refusal {
     Argument {
         /// The name of the argument.
         name: String,
-        /// What is wrong with it.
+        /// A description of the problem.
         problem: String,
     },
     /// Background tasks are disabled, but the call requested one.

@@ -17,33 +17,33 @@ pub struct Reply {
     pub data: Value,
     /// Whether the call was refused or failed.
     pub failed: bool,
-    /// Tasks whose end this reply reports. Their notifications are acknowledged after it was written, not before.
+    /// The tasks whose ends this reply reports. Their notifications are acknowledged only after the reply was written.
     pub told: Vec<TaskId>,
-    /// How the command of the call ended, if the call ran one to its end.
+    /// The outcome of the call's command, if it ran to its end.
     pub ended: Option<Status>,
-    /// Tasks of which this reply contains everything. A server may remove them after it was written, because a model
-    /// runs thousands.
+    /// The tasks whose whole output is in this reply. A server may remove them after the reply was written, because a
+    /// model runs thousands of them.
     pub spent: Vec<TaskId>,
-    /// The task that was started according to this reply, if any.
+    /// The task that the call has started, if any.
     pub started: Option<StartedTask>,
     /// The approval request, if the call needs approval and was not run.
     pub asks: Option<Box<Proposal>>,
 }
 
-/// A task that was started according to a reply.
+/// A task that a call has started.
 #[derive(Clone, Debug)]
 pub struct StartedTask {
     /// The id of the task.
     pub task: TaskId,
-    /// Which run of it.
+    /// The number of the run.
     pub run: u32,
     origin: RunOrigin,
     if_over: IfOver,
-    /// Text before and after the reply, also if the reply is replaced.
+    /// The text before and after the reply. It is kept if the reply is replaced.
     around: [String; 2],
 }
 
-/// Makes the reply to a start of a task that has already ended.
+/// A function that creates the reply to a start of a task that has already ended.
 #[derive(Clone)]
 struct IfOver(Arc<dyn Fn(End) -> Over + Send + Sync>);
 
@@ -53,22 +53,22 @@ impl fmt::Debug for IfOver {
     }
 }
 
-/// How a started task has ended.
+/// The outcome of a started task.
 #[derive(Clone, Copy, Debug)]
 pub struct End {
-    /// Its state in the dialect's word, or in ours if the dialect has none.
+    /// The state in the dialect's word, or in ours if the dialect has none.
     pub word: &'static str,
-    /// Its exit code in the form of the dialect.
+    /// The exit code in the form of the dialect.
     pub exit_code: Option<i32>,
 }
 
 impl End {
-    /// Returns how a run ended according to a notification. Returns `None` if the notification is about something else.
+    /// Returns the outcome in a notification. Returns `None` if the notification is not about the end of a run.
     fn of(notice: &Notice, origin: RunOrigin) -> Option<Self> {
         let News::Ended { cause } = &notice.news else { return None };
         let dialect = notice.dialect.unwrap_or_default();
         let status = match origin {
-            // An agent that has answered is completed, whatever happens to a follow-up.
+            // An agent that has answered counts as completed, regardless of its follow-ups.
             RunOrigin::Resume => Status::Completed,
             RunOrigin::First | RunOrigin::Restart => cause.status(),
         };
@@ -77,18 +77,18 @@ impl End {
     }
 }
 
-/// The alternative reply to a start, if the notification of the task's end follows below it.
+/// The alternative reply to a start, for when the notification of the task's end follows it.
 #[derive(Clone, Debug)]
 pub struct Over {
-    /// The text, which promises no notification.
+    /// The text, which does not announce a notification.
     pub text: String,
     /// The fields of the data that differ.
     pub data: Value,
 }
 
 impl StartedTask {
-    /// Returns the alternative reply, if this notification of the task's end follows below it. Returns `None` if the
-    /// notification is about something else.
+    /// Returns the alternative reply, if this notification reports the end of the started task. Returns `None`
+    /// otherwise.
     #[must_use]
     pub fn over(&self, notice: &Notice) -> Option<Over> {
         let end = End::of(notice, self.origin).filter(|_| self.is_of(notice))?;
@@ -151,7 +151,7 @@ impl Reply {
 
     /// Adds text before the reply.
     #[must_use]
-    pub fn after(mut self, first: &str) -> Self {
+    pub fn prepend(mut self, first: &str) -> Self {
         self.text.insert_str(0, first);
         if let Some(started) = &mut self.started {
             started.around[0].insert_str(0, first);
@@ -161,7 +161,7 @@ impl Reply {
 
     /// Adds text after the reply.
     #[must_use]
-    pub fn before(mut self, last: &str) -> Self {
+    pub fn append(mut self, last: &str) -> Self {
         self.text.push_str(last);
         if let Some(started) = &mut self.started {
             started.around[1].push_str(last);
@@ -169,20 +169,20 @@ impl Reply {
         self
     }
 
-    /// Returns whether the run of a notification was started by this reply. Such a notification follows the reply.
+    /// Returns whether this reply has started the run of a notification. Such a notification follows the reply.
     #[must_use]
     pub fn starts(&self, notice: &Notice) -> bool {
         self.started.as_ref().is_some_and(|started| started.is_of(notice))
     }
 
-    /// Uses the alternative reply, if a notification below reports the end of the started task.
+    /// Switches to the alternative reply, if a notification that follows reports the end of the started task.
     pub fn tell_over(&mut self, notice: &Notice) {
         if let Some(over) = self.started.as_ref().and_then(|started| started.over(notice)) {
             over.put_into(&mut self.text, &mut self.data);
         }
     }
 
-    /// Adds tasks whose end it reports.
+    /// Adds tasks whose ends the reply reports.
     #[must_use]
     pub fn telling(mut self, tasks: impl IntoIterator<Item = TaskId>) -> Self {
         self.told.extend(tasks);

@@ -1,7 +1,7 @@
 //! Delegates work to another agent.
 //!
-//! `registry` knows which agents there are, `order` makes a call into a task, and `worktree` gives the agent a copy of
-//! the project. Driving the agent is `mw-agents`' part.
+//! `registry` lists the available agents, `order` converts a call to a task, and `worktree` gives the agent a copy of
+//! the project. `mw-agents` drives the agent.
 
 mod order;
 mod registry;

@@ -12,9 +12,9 @@ use mw_model::{
 use super::registry::Registry;
 use super::worktree;
 
-/// How soon an agent counts as waiting after it has printed the line that says so.
+/// The time after which an agent counts as waiting, once it has printed the line that says so.
 const WAITING_MS: u64 = 1000;
-/// The additional time that the driver needs to end everything.
+/// The additional time that the driver needs to end all processes.
 const AFTER_CANCEL_MS: u64 = 3000;
 
 /// The settings for all subagents.
@@ -26,13 +26,13 @@ pub struct AgentSettings {
     pub max_depth: u32,
     /// The nesting of the caller.
     pub depth: u32,
-    /// How long an agent may take over `session/cancel`.
+    /// How long an agent may take to handle `session/cancel`.
     pub cancel_ms: u64,
-    /// How long it may be silent before it counts as stalled; 0 = forever.
+    /// How long an agent may be silent before it counts as stalled. 0 means forever.
     pub silence_ms: u64,
-    /// How long one that cannot reload its session is kept alive for a follow-up.
+    /// How long an agent that cannot reload its session is kept running for a follow-up.
     pub linger_ms: u64,
-    /// What drives an agent: `mw agent-driver`.
+    /// The command of the driver: `mw agent-driver`.
     pub driver: Vec<RawText>,
 }
 
@@ -44,24 +44,24 @@ impl AgentSettings {
     }
 }
 
-/// What a subagent is asked to do.
+/// A request to a subagent.
 #[derive(Clone, Debug)]
 pub struct AgentCall {
-    /// The agent; the default one if absent.
+    /// The name of the agent. If absent, the default agent is used.
     pub agent: Option<String>,
     /// The prompt.
     pub prompt: String,
-    /// Whether it gets a separate worktree.
+    /// Whether the agent gets a separate worktree.
     pub worktree: bool,
-    /// The mode of its session; by default that of its entry.
+    /// The mode of the agent's session. If absent, the mode of its entry is used.
     pub mode: Option<String>,
 }
 
-/// Starts a subagent as a task and returns at once. The task is registered before its agent is started. The request has
-/// [`AgentSettings::command`]; this adds what only agents have.
+/// Starts a subagent as a task and returns at once. The task is registered before its agent is started. The request
+/// must contain [`AgentSettings::command`]; this function adds the settings that only agents have.
 ///
 /// # Errors
-/// When there is no such agent, the prompt is empty, too many agents are above each other, no worktree can be made, or
+/// Fails if there is no such agent, the prompt is empty, agents are nested too deeply, no worktree can be created, or
 /// the task cannot be started.
 pub fn order(
     call: AgentCall,
@@ -116,7 +116,7 @@ pub fn order(
     }
     let least_grace = settings.cancel_ms + AFTER_CANCEL_MS;
     let limits = Limits {
-        // Only the driver knows when its agent waits for a person.
+        // Only the driver knows whether its agent waits for a person.
         stall_ms: WAITING_MS,
         prompts: PromptPatterns(vec![format!("{AGENT_WAITS}*")]),
         kill_grace_ms: request.limits.kill_grace_ms.max(least_grace),

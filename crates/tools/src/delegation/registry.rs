@@ -5,31 +5,31 @@ use std::path::Path;
 
 use meanwhile::engine::find_program;
 
-/// How an agent is started.
+/// The command and settings of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentEntry {
-    /// Its name.
+    /// The name of the agent.
     pub name: String,
     /// The program and its arguments.
     pub command: Vec<String>,
-    /// Variables that are added to its environment.
+    /// Variables that are added to the agent's environment.
     pub env: Vec<(String, String)>,
-    /// The mode its sessions are put into.
+    /// The initial mode of the agent's sessions.
     pub mode: Option<String>,
-    /// Whether it comes from the settings; the others were found on the PATH.
+    /// Whether the agent is from the settings. Other agents were found on the PATH.
     pub configured: bool,
 }
 
-/// An agent that is known to speak the protocol.
+/// A well-known agent that supports the protocol.
 #[derive(Clone, Copy, Debug)]
 pub struct Known {
-    /// The name it gets.
+    /// The name of the agent.
     pub name: &'static str,
-    /// Programs with their arguments; the first one found on the PATH is used.
+    /// Programs with their arguments. The first one on the PATH is used.
     pub commands: &'static [&'static [&'static str]],
 }
 
-/// Agents that speak the protocol, by the names of their programs.
+/// The well-known agents that support the protocol.
 static KNOWN: [Known; 7] = [
     Known { name: "claude", commands: &[&["claude-agent-acp"], &["claude-code-acp"]] },
     Known { name: "codex", commands: &[&["codex-acp"]] },
@@ -40,7 +40,7 @@ static KNOWN: [Known; 7] = [
     Known { name: "copilot", commands: &[&["copilot", "--acp"]] },
 ];
 
-/// Our own agent's name.
+/// The name of the built-in agent.
 const OWN: &str = "mw";
 
 /// The available agents.
@@ -52,7 +52,8 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// The agents of the settings, our own (`mw acp`), and known agents on this PATH. The settings take precedence.
+    /// Collects the agents of the settings, the built-in one (`mw acp`), and known agents on this PATH. The settings
+    /// take precedence.
     #[must_use]
     pub fn new(configured: Vec<AgentEntry>, path: &str, mw: &Path) -> Self {
         let mut entries = BTreeMap::new();
@@ -80,7 +81,7 @@ impl Registry {
     }
 
     /// Returns the default agent: the one of the settings, else the first in them, else the first that was found, else
-    /// our own.
+    /// the built-in one.
     #[must_use]
     pub fn default_agent(&self) -> Option<&AgentEntry> {
         let chosen = self.default.as_ref().and_then(|name| self.get(name));
@@ -89,12 +90,12 @@ impl Registry {
         chosen.or_else(configured).or_else(found).or_else(|| self.get(OWN))
     }
 
-    /// Returns all of them, by name.
+    /// Returns all agents by name.
     pub fn entries(&self) -> impl Iterator<Item = &AgentEntry> {
         self.entries.values()
     }
 
-    /// Returns their names.
+    /// Returns the names of all agents.
     #[must_use]
     pub fn names(&self) -> Vec<&str> {
         self.entries.keys().map(String::as_str).collect()

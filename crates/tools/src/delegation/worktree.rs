@@ -1,5 +1,5 @@
-//! A git worktree for one agent: created before the agent starts, checked for changes at its end, and removed if there
-//! are none.
+//! A git worktree for one agent. It is created before the agent starts, checked for changes at its end, and removed if
+//! there are none.
 
 use std::fs;
 use std::io;
@@ -12,10 +12,11 @@ use mw_model::Worktree;
 /// The directory of worktrees within their repository. The project's settings apply there, and git ignores it.
 const PLACE: &str = ".meanwhile/worktrees";
 
-/// Creates a worktree of the repository that contains a directory. Returns it and the same directory within it.
+/// Creates a worktree of the repository that contains a directory. Returns the worktree and the corresponding directory
+/// in it.
 ///
 /// # Errors
-/// As text, when the directory is in no repository or git fails.
+/// Returns a text if the directory is in no repository or git fails.
 pub fn make(cwd: &Path) -> Result<(Worktree, PathBuf), String> {
     let top = git(cwd, &["rev-parse", "--show-toplevel"])
         .map_err(|why| format!("{} is not in a git repository: {why}", cwd.display()))?;
@@ -56,17 +57,17 @@ fn free_place(top: &Path) -> io::Result<PathBuf> {
 /// The changes in a worktree.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Changes {
-    /// Nothing: it was removed.
+    /// There are no changes. The worktree was removed.
     None,
-    /// No file differs, but there are commits that undo each other: it was kept for them.
+    /// No file differs, but there are commits that cancel each other out. The worktree was kept.
     Commits,
-    /// A diff against the first commit, as bytes, because files may contain anything.
+    /// A diff against the first commit. It is in bytes, because files may contain any encoding.
     Diff(Vec<u8>),
-    /// Unknown; the worktree was kept.
+    /// The changes could not be determined, for this reason. The worktree was kept.
     Unknown(String),
 }
 
-/// Checks a worktree. Returns its changes as a diff, including commits and new files. An unchanged one is removed.
+/// Checks a worktree. Returns its changes as a diff, including commits and new files. An unchanged worktree is removed.
 pub fn finish(worktree: &Worktree) -> Changes {
     let path = PathBuf::from(std::ffi::OsStr::from_bytes(worktree.path.as_bytes()));
     let repository = PathBuf::from(std::ffi::OsStr::from_bytes(worktree.repository.as_bytes()));
@@ -89,7 +90,7 @@ pub fn finish(worktree: &Worktree) -> Changes {
     }
 }
 
-/// Returns all changes since a commit. It uses a copy of the index, so that the agent's index stays unchanged.
+/// Returns all changes since a commit. A copy of the index is used, because the agent's index must not change.
 fn diff(path: &Path, base: &str) -> Result<Vec<u8>, String> {
     let real = path.join(git(path, &["rev-parse", "--git-path", "index"])?);
     let copy = real.with_file_name("meanwhile-index");
@@ -117,7 +118,7 @@ fn git(directory: &Path, arguments: &[&str]) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&output).trim_end_matches('\n').to_owned())
 }
 
-/// Runs git, with another index where one is named; returns what it printed.
+/// Runs git and returns its output. If an index is given, git uses it.
 fn git_output(directory: &Path, arguments: &[&str], index: Option<&Path>) -> Result<Vec<u8>, String> {
     let mut command = Command::new("git");
     command.arg("-C").arg(directory).args(arguments);

@@ -9,31 +9,21 @@ pub use shell::ran;
 
 use serde_json::json;
 
-use super::{Description, Dialect, STATUS_HINT, script};
-use crate::call::{CallContext, Field, Kind, Offered, Parameter, Range, Refusal, Reply, ToolDefinition};
-use crate::screens::Layout;
+use super::{Description, Dialect};
+use crate::call::{CallContext, Kind, Offered, Parameter, Range, Refusal, Reply, ToolDefinition};
 
 const OWN: Dialect = Dialect::Canonical;
 
 /// The fields of the reply about an agent task.
-const ANSWER: &[Field] = &[
-    Field::new("task_id", "string"),
-    Field::new("status", "string"),
-    Field::new("answer", "string|null"),
-    Field::new("output", "string"),
-    Field::new("output_path", "string"),
-    Field::new("ends_with_session", "boolean"),
-];
+const ANSWER: &str = "task_id: string, status: string, answer: string|null, output: string, output_path: string, \
+     ends_with_session: boolean";
 
 pub(super) static DESCRIPTION: Description = Description {
     definitions: &TOOLS,
     refuse: |refusal, _, cx| refuse(refusal, cx),
     refuse_unopened: |refusal| failure(refusal, refusal.to_string()),
-    command: script,
-    replies_with_objects: false,
     instructions: "Start long commands with shell run_in_background and keep working. Use task_wait only if you have nothing else to do; end tasks with task_stop.",
-    list_hint: STATUS_HINT,
-    layout: Layout::Plain,
+    ..Description::DEFAULT
 };
 
 static TOOLS: [ToolDefinition; 9] = [
@@ -44,9 +34,8 @@ static TOOLS: [ToolDefinition; 9] = [
         about_background: "With run_in_background the call returns at once and you get a notification when the command ends: keep working, never sleep or poll. Use task_wait only if you have nothing else to do.",
         parameters: &[
             Parameter::required("command", Kind::Command, ""),
-            Parameter::optional("run_in_background", Kind::Flag { default: None }, "Return at once")
-                .with_background(),
-            Parameter::optional("timeout", Kind::Whole(Range::any(None)), "End it after this many ms"),
+            Parameter::optional("run_in_background", Kind::Flag(None), "Return at once").with_background(),
+            Parameter::optional("timeout", Kind::Whole(Range::ANY), "End it after this many ms"),
             Parameter::optional("description", Kind::Text, "5-10 words for the user"),
             Parameter::optional(
                 "expected",
@@ -55,87 +44,56 @@ static TOOLS: [ToolDefinition; 9] = [
             ),
             Parameter::optional("cwd", Kind::Text, ""),
             Parameter::optional("env", Kind::Pairs, ""),
-            Parameter::optional("pty", Kind::Flag { default: None }, "Run it in a terminal, for task_input")
+            Parameter::optional("pty", Kind::Flag(None), "Run it in a terminal, for task_input")
                 .with_background(),
         ],
         offered: Offered::Always,
-        reply: &[
-            Field::new("task_id", "string"),
-            Field::new("status", "string"),
-            Field::new("exit_code", "integer|null"),
-            Field::new("pid", "integer|null"),
-            Field::new("output", "string"),
-            Field::new("left_out_bytes", "integer"),
-            Field::new("output_path", "string"),
-            Field::new("ends_with_session", "boolean"),
-        ],
+        reply: "task_id: string, status: string, exit_code: integer|null, pid: integer|null, \
+                output: string, left_out_bytes: integer, output_path: string, \
+                ends_with_session: boolean",
         run: shell::shell,
+        ..ToolDefinition::DEFAULT
     },
     ToolDefinition {
         tool: OWN.tool("task_output"),
+        waits: true,
         title: "Read a task's output",
         about: "Status and output of a task: new output since your last call, the last `lines`, output from `offset`, or lines that match the regex `pattern`.",
-        about_background: "",
         parameters: &[
             Parameter::required("task_id", Kind::Text, ""),
-            Parameter::optional("block", Kind::Flag { default: None }, "Wait until it ends"),
+            Parameter::optional("block", Kind::Flag(None), "Wait until it ends"),
             Parameter::optional("timeout", Kind::Wait { most: None, shown: "integer" }, "Maximum wait in ms"),
-            Parameter::optional("lines", Kind::Whole(Range::any(None)), ""),
-            Parameter::optional("offset", Kind::Whole(Range::any(None)), ""),
+            Parameter::optional("lines", Kind::Whole(Range::ANY), ""),
+            Parameter::optional("offset", Kind::Whole(Range::ANY), ""),
             Parameter::optional("pattern", Kind::Text, ""),
-            Parameter::optional(
-                "stream",
-                Kind::Word { words: &["both", "stdout", "stderr"], default: None },
-                "",
-            ),
+            Parameter::optional("stream", Kind::Word(&["both", "stdout", "stderr"]), ""),
         ],
-        offered: Offered::WithBackground,
-        reply: &[
-            Field::new("task_id", "string"),
-            Field::new("status", "string"),
-            Field::new("exit_code", "integer|null"),
-            Field::new("output", "string"),
-            Field::new("next_offset", "integer|null"),
-            Field::new("more", "boolean"),
-            Field::new("timed_out", "boolean"),
-        ],
+        reply: "task_id: string, status: string, exit_code: integer|null, output: string, \
+                next_offset: integer|null, more: boolean, timed_out: boolean",
         run: tasks::task_output,
+        ..ToolDefinition::DEFAULT
     },
     ToolDefinition {
         tool: OWN.tool("task_wait"),
+        waits: true,
         title: "Wait for tasks",
         about: "Wait until all (or any) of the tasks end, print a line that matches `pattern`, or open `port`, and return their outcome. Without task_ids: all your running tasks. A timeout leaves the tasks running.",
-        about_background: "",
         parameters: &[
             Parameter::optional("task_ids", Kind::Texts, ""),
             Parameter::optional("batch_id", Kind::Text, ""),
-            Parameter::optional(
-                "any",
-                Kind::Flag { default: None },
-                "Return when one task meets the condition",
-            ),
+            Parameter::optional("any", Kind::Flag(None), "Return when one task meets the condition"),
             Parameter::optional("pattern", Kind::Text, ""),
-            Parameter::optional(
-                "port",
-                Kind::Whole(Range { least: 1, most: Some(65_535), default: None }),
-                "",
-            ),
-            Parameter::optional("timeout", Kind::Whole(Range::any(None)), "ms"),
+            Parameter::optional("port", Kind::Whole(Range { least: 1, most: Some(65_535) }), ""),
+            Parameter::optional("timeout", Kind::Whole(Range::ANY), "ms"),
         ],
-        offered: Offered::WithBackground,
-        reply: &[
-            Field::new("tasks", "array"),
-            Field::new("met", "array"),
-            Field::new("not_found", "array"),
-            Field::new("timed_out", "boolean"),
-        ],
+        reply: "tasks: array, met: array, not_found: array, timed_out: boolean",
         run: tasks::task_wait,
+        ..ToolDefinition::DEFAULT
     },
     ToolDefinition {
         tool: OWN.tool("task_stop"),
         title: "End tasks",
         about: "End tasks and everything they started; SIGKILL follows after 5 s.",
-        about_background: "",
         parameters: &[
             Parameter::optional("task_ids", Kind::Texts, ""),
             Parameter::optional("batch_id", Kind::Text, ""),
@@ -145,29 +103,25 @@ static TOOLS: [ToolDefinition; 9] = [
                 "Default TERM; signals other than TERM, INT, KILL are only sent",
             ),
         ],
-        offered: Offered::WithBackground,
-        reply: &[Field::new("tasks", "array")],
+        reply: "tasks: array",
         run: tasks::task_stop,
+        ..ToolDefinition::DEFAULT
     },
     ToolDefinition {
         tool: OWN.tool("task_list"),
         title: "List tasks",
         about: "List this session's tasks, live tasks first.",
-        about_background: "",
         parameters: &[
             Parameter::optional(
                 "status",
-                Kind::Word {
-                    words: &["pending", "running", "completed", "failed", "cancelled", "timed_out", "lost"],
-                    default: None,
-                },
+                Kind::Word(&["pending", "running", "completed", "failed", "cancelled", "timed_out", "lost"]),
                 "",
             ),
             Parameter::optional("batch_id", Kind::Text, ""),
         ],
-        offered: Offered::WithBackground,
-        reply: &[Field::new("tasks", "array"), Field::new("total", "integer")],
+        reply: "tasks: array, total: integer",
         run: tasks::task_list,
+        ..ToolDefinition::DEFAULT
     },
     ToolDefinition {
         tool: OWN.tool("agent"),
@@ -177,55 +131,52 @@ static TOOLS: [ToolDefinition; 9] = [
         parameters: &[
             Parameter::required("prompt", Kind::Text, ""),
             Parameter::optional("agent", Kind::Text, "The agent; default if omitted"),
-            Parameter::optional("run_in_background", Kind::Flag { default: None }, "").with_background(),
+            Parameter::optional("run_in_background", Kind::Flag(None), "").with_background(),
             Parameter::optional("description", Kind::Text, ""),
             Parameter::optional("cwd", Kind::Text, ""),
             Parameter::optional("batch_id", Kind::Text, ""),
-            Parameter::optional("worktree", Kind::Flag { default: None }, "Use a separate git worktree"),
+            Parameter::optional("worktree", Kind::Flag(None), "Use a separate git worktree"),
         ],
-        offered: Offered::WithBackground,
         reply: ANSWER,
         run: agents::agent,
+        ..ToolDefinition::DEFAULT
     },
     ToolDefinition {
         tool: OWN.tool("task_resume"),
         title: "Send an agent a follow-up",
         about: "Send a message to an agent that has answered; it remembers the conversation. A notification brings the answer.",
-        about_background: "",
         parameters: &[
             Parameter::required("task_id", Kind::Text, ""),
             Parameter::required("message", Kind::Text, ""),
         ],
-        offered: Offered::WithBackground,
         reply: ANSWER,
         run: agents::task_resume,
+        ..ToolDefinition::DEFAULT
     },
     ToolDefinition {
         tool: OWN.tool("task_input"),
         title: "Type into a task",
         about: "Send input to a task that was started with pty.",
-        about_background: "",
         parameters: &[
             Parameter::required("task_id", Kind::Text, ""),
             Parameter::required("text", Kind::Text, ""),
-            Parameter::optional("enter", Kind::Flag { default: Some(true) }, "Press Enter after it"),
+            Parameter::optional("enter", Kind::Flag(Some(true)), "Press Enter after it"),
         ],
-        offered: Offered::WithBackground,
-        reply: &[Field::new("bytes", "integer")],
+        reply: "bytes: integer",
         run: tasks::task_input,
+        ..ToolDefinition::DEFAULT
     },
     ToolDefinition {
         tool: OWN.tool("task_clear"),
         title: "Remove finished tasks",
         about: "Remove finished tasks and their logs: the given ones, or all.",
-        about_background: "",
         parameters: &[
             Parameter::optional("task_ids", Kind::Texts, ""),
             Parameter::optional("batch_id", Kind::Text, ""),
         ],
-        offered: Offered::WithBackground,
-        reply: &[Field::new("removed", "array"), Field::new("kept", "array")],
+        reply: "removed: array, kept: array",
         run: tasks::task_clear,
+        ..ToolDefinition::DEFAULT
     },
 ];
 

@@ -6,19 +6,17 @@ use meanwhile::{Error, Filter, Task};
 use mw_model::{CommandSpec, Status};
 use serde_json::{Value, json};
 
-use super::{Description, Dialect, STATUS_HINT, Speaks};
-use crate::call::{
-    Arguments, CallContext, Field, Kind, Offered, Over, Parameter, Refusal, Reply, ToolDefinition,
-};
+use super::{Description, Dialect, Speaks};
+use crate::call::{Arguments, CallContext, Kind, Over, Parameter, Refusal, Reply, ToolDefinition};
 use crate::operations::{OutputCall, ShellCall, StopCall, list, output, start, stop, told};
 use crate::screens::Layout;
 use crate::screens::co_cli::{begun, progress, table};
 use crate::screens::text::{dated, minutes, title};
 
 const OWN: Dialect = Dialect::CoCli;
-/// How many lines a status shows.
+/// The number of output lines in a status.
 const LINES: u64 = 20;
-/// How much room a row of the list takes besides the description.
+/// The room that a row of the list takes, without the description.
 const ROW: usize = 80;
 
 pub(super) static DESCRIPTION: Description = Description {
@@ -28,8 +26,8 @@ pub(super) static DESCRIPTION: Description = Description {
     command: |text, _| words(text),
     replies_with_objects: true,
     instructions: "Before you start something long, say how long it will take and ask: Run in background? [y/n]. Start it with start_background_task and keep working; check_task_status shows a task, cancel_background_task ends it.",
-    list_hint: STATUS_HINT,
     layout: Layout::Table,
+    ..Description::DEFAULT
 };
 
 static TOOLS: [ToolDefinition; 4] = [
@@ -37,7 +35,6 @@ static TOOLS: [ToolDefinition; 4] = [
         tool: OWN.tool("start_background_task"),
         title: "Start a background task",
         about: "Start a long-running command in the background. The command is executed without a shell unless `shell` is set. Example: command \"uv run pytest\", description \"Run the tests\".",
-        about_background: "",
         parameters: &[
             Parameter::required("command", Kind::Command, "The command, such as \"uv run pytest\""),
             Parameter::required("description", Kind::Text, "What it does, for the user"),
@@ -46,70 +43,47 @@ static TOOLS: [ToolDefinition; 4] = [
                 Kind::Text,
                 "Working directory (default: the current directory)",
             ),
-            Parameter::optional("shell", Kind::Flag { default: Some(false) }, "Run it with a shell"),
+            Parameter::optional("shell", Kind::Flag(Some(false)), "Run it with a shell"),
         ],
-        offered: Offered::WithBackground,
-        reply: &[
-            Field::new("task_id", "string"),
-            Field::new("status", "string"),
-            Field::new("display", "string"),
-            Field::new("ends_with_session", "boolean"),
-        ],
+        reply: "task_id: string, status: string, display: string, ends_with_session: boolean",
         run: start_background_task,
+        ..ToolDefinition::DEFAULT
     },
     ToolDefinition {
         tool: OWN.tool("check_task_status"),
         title: "Check a task",
         about: "Check status, duration, exit code and last output lines of a background task. Never blocks.",
-        about_background: "",
         parameters: &[
             Parameter::required("task_id", Kind::Text, ""),
-            Parameter::optional("include_output", Kind::Flag { default: Some(true) }, "The last 20 lines"),
+            Parameter::optional("include_output", Kind::Flag(Some(true)), "The last 20 lines"),
         ],
-        offered: Offered::WithBackground,
-        reply: &[
-            Field::new("task_id", "string"),
-            Field::new("status", "string"),
-            Field::new("duration_seconds", "number|null"),
-            Field::new("duration", "number|null"),
-            Field::new("exit_code", "integer|null"),
-            Field::new("output", "string"),
-            Field::new("progress", "object|null"),
-            Field::new("display", "string"),
-        ],
+        reply: "task_id: string, status: string, duration_seconds: number|null, \
+                duration: number|null, exit_code: integer|null, output: string, \
+                progress: object|null, display: string",
         run: check_task_status,
+        ..ToolDefinition::DEFAULT
     },
     ToolDefinition {
         tool: OWN.tool("cancel_background_task"),
         title: "Cancel a task",
         about: "Cancel a running background task and everything it started.",
-        about_background: "",
         parameters: &[Parameter::required("task_id", Kind::Text, "")],
-        offered: Offered::WithBackground,
-        reply: &[
-            Field::new("task_id", "string"),
-            Field::new("status", "string"),
-            Field::new("display", "string"),
-        ],
+        reply: "task_id: string, status: string, display: string",
         run: cancel_background_task,
+        ..ToolDefinition::DEFAULT
     },
     ToolDefinition {
         tool: OWN.tool("list_background_tasks"),
         title: "List tasks",
         about: "List background tasks, newest first.",
-        about_background: "",
         parameters: &[Parameter::optional(
             "status_filter",
-            Kind::Word { words: &["pending", "running", "completed", "failed", "cancelled"], default: None },
+            Kind::Word(&["pending", "running", "completed", "failed", "cancelled"]),
             "",
         )],
-        offered: Offered::WithBackground,
-        reply: &[
-            Field::new("tasks", "array"),
-            Field::new("count", "integer"),
-            Field::new("display", "string"),
-        ],
+        reply: "tasks: array, count: integer, display: string",
         run: list_background_tasks,
+        ..ToolDefinition::DEFAULT
     },
 ];
 
@@ -150,7 +124,7 @@ fn words(command: &str) -> Result<CommandSpec, Refusal> {
     Ok(CommandSpec::Argv(words.into_iter().map(Into::into).collect()))
 }
 
-/// Makes a reply whose text is its `display`.
+/// Creates a reply whose text is its `display`.
 fn shown(data: Value) -> Reply {
     let text = data["display"].as_str().unwrap_or_default().to_owned();
     Reply::new(text, data)
@@ -158,16 +132,8 @@ fn shown(data: Value) -> Reply {
 
 fn check_task_status(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
     let with_output = arguments.flag("include_output") != Some(false);
-    let handle = arguments.required("task_id").to_owned();
-    let call = OutputCall {
-        task: handle,
-        stream: StreamChoice::Both,
-        from: From::TailLines(LINES),
-        max_lines: 0,
-        within: 0,
-        parts: 1,
-    };
-    let read = output(call, cx)?;
+    let handle = arguments.required("task_id");
+    let read = output(OutputCall::new(handle, StreamChoice::Both, From::TailLines(LINES)), cx)?;
     let task = &read.task;
     let (id, lines) = (dated(task), read.text.trim_end_matches('\n'));
     let mut display = format!("Task: {id}\nStatus: {}", shown_state(task));
@@ -203,7 +169,7 @@ fn check_task_status(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Repl
     Ok(reply.telling(told))
 }
 
-/// Its word for the state, and what that word leaves out.
+/// Returns the dialect's word for the state, and the details that the word does not express.
 fn shown_state(task: &Task) -> String {
     let word = OWN.state(task);
     match (task.status, &task.cause) {

@@ -2,39 +2,36 @@
 
 mod record;
 
-use meanwhile::engine::Condition;
 use meanwhile::{Error, Task};
 use mw_model::Status;
 use serde_json::{Map, Value, json};
 
 use self::record::{full_output, name_file, record};
-use super::{Description, Dialect, Speaks, script};
+use super::{Description, Dialect, Speaks};
 use crate::call::{
-    Arguments, CallContext, Field, Kind, Offered, Over, Parameter, Range, Refusal, Reply, ToolDefinition,
+    Arguments, CallContext, Kind, Offered, Over, Parameter, Range, Refusal, Reply, ToolDefinition,
 };
 use crate::operations::{
     Excerpt, Ran, Returned, ShellCall, StopCall, WaitCall, Wish, await_answer, delegate, run, start, stop,
     told, wait,
 };
-use crate::screens::Layout;
 use crate::screens::mycode::{
     self, completed, error_text, exit_code, output_file, shown_word, start_panel, status,
 };
 use crate::screens::text::minutes;
 
 const OWN: Dialect = Dialect::Mycode;
-/// Types of subagents that every host of such a tool has: the default agent does their work.
+/// The usual subagent types of this tool. The default agent handles them.
 const USUAL_TYPES: [&str; 2] = ["Bash", "general-purpose"];
 
 pub(super) static DESCRIPTION: Description = Description {
     definitions: &TOOLS,
     refuse: |refusal, given, _| refuse(refusal, given),
     refuse_unopened: |refusal| refuse(refusal, &Map::new()),
-    command: script,
     replies_with_objects: true,
     instructions: "Start long commands with Bash run_in_background and keep working; TaskOutput waits for a task and returns its output.",
     list_hint: "Use TaskOutput tool to get task output.",
-    layout: Layout::Plain,
+    ..Description::DEFAULT
 };
 
 static TOOLS: [ToolDefinition; 4] = [
@@ -46,21 +43,15 @@ static TOOLS: [ToolDefinition; 4] = [
         parameters: &[
             Parameter::required("command", Kind::Command, "The command"),
             Parameter::optional("description", Kind::Text, "Purpose of the command"),
-            Parameter::optional("timeout", Kind::Number(Range::any(None)), "Timeout in milliseconds"),
-            Parameter::optional("run_in_background", Kind::Flag { default: Some(false) }, "Return at once")
+            Parameter::optional("timeout", Kind::Number(Range::ANY), "Timeout in milliseconds"),
+            Parameter::optional("run_in_background", Kind::Flag(Some(false)), "Return at once")
                 .with_background(),
         ],
         offered: Offered::Always,
-        reply: &[
-            Field::new("task_id", "string"),
-            Field::new("output_file", "string"),
-            Field::new("status", "string"),
-            Field::new("output", "string"),
-            Field::new("exit_code", "integer"),
-            Field::new("error", "string"),
-            Field::new("ends_with_session", "boolean"),
-        ],
+        reply: "task_id: string, output_file: string, status: string, output: string, \
+                exit_code: integer, error: string, ends_with_session: boolean",
         run: bash,
+        ..ToolDefinition::DEFAULT
     },
     ToolDefinition {
         tool: OWN.tool("Task"),
@@ -71,59 +62,38 @@ static TOOLS: [ToolDefinition; 4] = [
             Parameter::required("description", Kind::Text, "Purpose of the task"),
             Parameter::required("prompt", Kind::Text, "What it should do"),
             Parameter::optional("subagent_type", Kind::Text, "The agent; Bash is the default"),
-            Parameter::optional("run_in_background", Kind::Flag { default: Some(false) }, "Return at once")
+            Parameter::optional("run_in_background", Kind::Flag(Some(false)), "Return at once")
                 .with_background(),
         ],
-        offered: Offered::WithBackground,
-        reply: &[
-            Field::new("task_id", "string"),
-            Field::new("output_file", "string"),
-            Field::new("status", "string"),
-            Field::new("output", "string"),
-            Field::new("error", "string"),
-            Field::new("ends_with_session", "boolean"),
-        ],
+        reply: "task_id: string, output_file: string, status: string, output: string, error: string, \
+                ends_with_session: boolean",
         run: task,
+        ..ToolDefinition::DEFAULT
     },
     ToolDefinition {
         tool: OWN.tool("TaskOutput"),
+        waits: true,
         title: "Get a task's output",
         about: "Get status, output and exit code of a background task.\n\nParameters:\n- task_id: the task's id\n- block: wait until it ends (default true)\n- timeout: maximum wait in milliseconds (default {wait}, at most 600000)\n\nUse block=false for a quick check. The /tasks command lists all tasks.",
-        about_background: "",
         parameters: &[
             Parameter::required("task_id", Kind::Text, ""),
-            Parameter::optional("block", Kind::Flag { default: Some(true) }, ""),
+            Parameter::optional("block", Kind::Flag(Some(true)), ""),
             Parameter::optional("timeout", Kind::Wait { most: Some(600_000), shown: "number" }, ""),
         ],
-        offered: Offered::WithBackground,
-        reply: &[
-            Field::new("success", "boolean"),
-            Field::new("task_id", "string"),
-            Field::new("status", "string"),
-            Field::new("output", "string"),
-            Field::new("exit_code", "integer"),
-            Field::new("error", "string"),
-            Field::new("elapsed_ms", "integer"),
-            Field::new("truncated", "boolean"),
-            Field::new("timed_out", "boolean"),
-            Field::new("task", "object"),
-        ],
+        reply: "success: boolean, task_id: string, status: string, output: string, \
+                exit_code: integer, error: string, elapsed_ms: integer, truncated: boolean, \
+                timed_out: boolean, task: object",
         run: task_output,
+        ..ToolDefinition::DEFAULT
     },
     ToolDefinition {
         tool: OWN.tool("KillShell"),
         title: "Kill a task",
         about: "Kill a background task and everything it started.",
-        about_background: "",
         parameters: &[Parameter::required("shell_id", Kind::Text, "The task's id")],
-        offered: Offered::WithBackground,
-        reply: &[
-            Field::new("success", "boolean"),
-            Field::new("task_id", "string"),
-            Field::new("status", "string"),
-            Field::new("error", "string"),
-        ],
+        reply: "success: boolean, task_id: string, status: string, error: string",
         run: kill_shell,
+        ..ToolDefinition::DEFAULT
     },
 ];
 
@@ -159,7 +129,7 @@ fn bash(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
     Ok(ran.told_by(Reply::new(text, data)))
 }
 
-/// The reply to a call that could not wait for the end: why it returned, after what time, and what there is so far.
+/// Creates the reply to a call that could not wait for the end: the reason, the elapsed time, and the output so far.
 fn goes_on(ran: &Ran, cx: &CallContext<'_>) -> Reply {
     let took = minutes(ran.took.as_millis() as u64);
     let why = match ran.returned {
@@ -168,7 +138,7 @@ fn goes_on(ran: &Ran, cx: &CallContext<'_>) -> Reply {
             format!("Still running after {took}; it continues in the background.")
         }
     };
-    ran.with_output_so_far(started(&ran.task, cx).after(&format!("{why}\n\n")))
+    ran.with_output_so_far(started(&ran.task, cx).prepend(&format!("{why}\n\n")))
 }
 
 fn task(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
@@ -198,7 +168,7 @@ fn task(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
     Ok(Reply { failed, ..Reply::new(text, data) }.telling([task.id]))
 }
 
-/// Returns the agent of a type; none for the default agent.
+/// Returns the agent of a type, or nothing for the default agent.
 fn agent_of(kind: &str, cx: &CallContext<'_>) -> Option<String> {
     let is_known = cx.premises.agents.as_ref().is_some_and(|agents| agents.registry.get(kind).is_some());
     let is_usual = USUAL_TYPES.iter().any(|usual| usual.eq_ignore_ascii_case(kind));
@@ -224,13 +194,7 @@ fn task_output(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Ref
     let mut timed_out = false;
     if arguments.flag("block") != Some(false) {
         let timeout = cx.wait(arguments.number("timeout"));
-        let call = WaitCall {
-            tasks: vec![task.id.to_string()],
-            any: false,
-            condition: Condition::Exit,
-            timeout: Some(timeout),
-        };
-        timed_out = wait(call, cx)?.timed_out;
+        timed_out = wait(WaitCall::exit(vec![task.id.to_string()], timeout), cx)?.timed_out;
     }
     let task = cx.task(task.id.as_str())?;
     let output = Excerpt::of(&task, cx)?;
@@ -263,7 +227,7 @@ fn task_output(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Ref
     Ok(Reply::new(text, data).telling(over.then(|| task.id.clone())))
 }
 
-/// Fails for a task that has already ended.
+/// Kills a task. Fails if the task has already ended.
 fn kill_shell(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
     let id = arguments.required("shell_id").to_owned();
     let stopped = stop(&StopCall::term(vec![id.clone()]), cx)?;

@@ -5,16 +5,13 @@ use meanwhile::{Error, Filter, Task};
 use mw_model::{Status, clipped, signal_number};
 use serde_json::{Value, json};
 
-use super::{Description, Dialect, STATUS_HINT, Speaks, refuse_plainly, script};
-use crate::call::{
-    Arguments, CallContext, Field, Kind, Offered, Over, Parameter, Range, Refusal, Reply, ToolDefinition,
-};
+use super::{Description, Dialect, Speaks};
+use crate::call::{Arguments, CallContext, Kind, Over, Parameter, Range, Refusal, Reply, ToolDefinition};
 use crate::operations::{OutputCall, ShellCall, StopCall, list, output, start, stop, told};
-use crate::screens::Layout;
 use crate::screens::text::{command, quoted, seconds};
 
 const OWN: Dialect = Dialect::Opta;
-/// How much of a label is shown.
+/// The maximum displayed length of a label.
 const LABEL: usize = 200;
 /// The reader whose position in the output `bg_output` stores.
 const READER: &str = "bg_output";
@@ -22,12 +19,8 @@ const READER: &str = "bg_output";
 pub(super) static DESCRIPTION: Description = Description {
     definitions: &TOOLS,
     refuse: |refusal, _, cx| refuse(refusal, cx),
-    refuse_unopened: refuse_plainly,
-    command: script,
-    replies_with_objects: false,
     instructions: "Start long commands with bg_start and keep working; bg_status and bg_output show them, bg_kill ends one.",
-    list_hint: STATUS_HINT,
-    layout: Layout::Plain,
+    ..Description::DEFAULT
 };
 
 static TOOLS: [ToolDefinition; 4] = [
@@ -35,83 +28,69 @@ static TOOLS: [ToolDefinition; 4] = [
         tool: OWN.tool("bg_start"),
         title: "Start a process",
         about: "Start a shell command in the background and return a process ID. For long-running commands: tests, builds, dev servers.",
-        about_background: "",
         parameters: &[
             Parameter::required("command", Kind::Command, "Shell command to execute"),
             Parameter::optional(
                 "timeout",
-                Kind::Number(Range::any(None)),
+                Kind::Number(Range::ANY),
                 "Timeout in ms (default: 300000 = 5 min, 0 = no timeout)",
             ),
             Parameter::optional("label", Kind::Text, "Human-readable label, such as \"dev server\""),
         ],
-        offered: Offered::WithBackground,
-        reply: &[
-            Field::new("id", "string"),
-            Field::new("pid", "integer|null"),
-            Field::new("command", "string"),
-            Field::new("state", "string"),
-            Field::new("endsWithSession", "boolean"),
-        ],
+        reply: "id: string, pid: integer|null, command: string, state: string, endsWithSession: boolean",
         run: bg_start,
+        ..ToolDefinition::DEFAULT
     },
     ToolDefinition {
         tool: OWN.tool("bg_status"),
         title: "Status of processes",
         about: "Show state, PID, runtime and exit code of one background process, or of all.",
-        about_background: "",
         parameters: &[Parameter::optional(
             "id",
             Kind::Text,
             "Process ID from bg_start; leave out to list all",
         )],
-        offered: Offered::WithBackground,
-        reply: &[Field::new("processes", "array")],
+        reply: "processes: array",
         run: bg_status,
+        ..ToolDefinition::DEFAULT
     },
     ToolDefinition {
         tool: OWN.tool("bg_output"),
         title: "Output of a process",
         about: "Get stdout and stderr of a background process; by default only output since the last read.",
-        about_background: "",
         parameters: &[
             Parameter::required("id", Kind::Text, "Process ID from bg_start"),
-            Parameter::optional("lines", Kind::Number(Range::any(None)), "Lines from the end (default: 50)"),
+            Parameter::optional("lines", Kind::Number(Range::ANY), "Lines from the end (default: 50)"),
             Parameter::optional(
                 "stream",
-                Kind::Word { words: &["stdout", "stderr", "both"], default: None },
+                Kind::Word(&["stdout", "stderr", "both"]),
                 "Which stream (default: both)",
             ),
             Parameter::optional(
                 "since_last_read",
-                Kind::Flag { default: None },
+                Kind::Flag(None),
                 "Only output since the last bg_output call (default: true)",
             ),
         ],
-        offered: Offered::WithBackground,
-        reply: &[
-            Field::new("stdout", "string"),
-            Field::new("stderr", "string"),
-            Field::new("truncated", "boolean"),
-        ],
+        reply: "stdout: string, stderr: string, truncated: boolean",
         run: bg_output,
+        ..ToolDefinition::DEFAULT
     },
     ToolDefinition {
         tool: OWN.tool("bg_kill"),
         title: "Kill a process",
         about: "End a background process: SIGTERM, then SIGKILL after 5 s if it still runs.",
-        about_background: "",
         parameters: &[
             Parameter::required("id", Kind::Text, "Process ID to kill"),
             Parameter::optional(
                 "signal",
-                Kind::Word { words: &["SIGTERM", "SIGKILL", "SIGINT"], default: None },
+                Kind::Word(&["SIGTERM", "SIGKILL", "SIGINT"]),
                 "Signal to send (default: SIGTERM)",
             ),
         ],
-        offered: Offered::WithBackground,
-        reply: &[Field::new("id", "string"), Field::new("killed", "boolean"), Field::new("state", "string")],
+        reply: "id: string, killed: boolean, state: string",
         run: bg_kill,
+        ..ToolDefinition::DEFAULT
     },
 ];
 
@@ -125,7 +104,7 @@ fn bg_start(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusa
     let id = OWN.handle(&task);
     let cmd = quoted(&command(&task));
     let text = match (task.pid, task.queue_position) {
-        // Its source refuses at the limit; a person who lets them queue has chosen that.
+        // The dialect's source refuses a start at the limit. Queueing is a setting of the user.
         (None, Some(place)) => format!("Process queued: id={id} position={place} cmd={cmd}"),
         (pid, _) => {
             let pid = pid.map_or_else(|| "-".to_owned(), |pid| pid.to_string());
@@ -188,7 +167,7 @@ fn line(task: &Task) -> String {
     line
 }
 
-/// What the state alone does not say.
+/// Returns details that the state alone does not express.
 fn error_text(task: &Task) -> Option<&str> {
     let says_little = task.status == Status::Lost || (task.status == Status::Failed && task.pid.is_none());
     task.cause.as_deref().filter(|_| says_little)
@@ -228,7 +207,7 @@ fn bg_output(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refus
         let within = cx.premises.stream_bytes;
         let read = output(OutputCall { task, stream, from, max_lines, within, parts }, cx)?;
         if !news_only {
-            // Reading moves the place, whichever way it was read.
+            // Every read moves the stored position.
             cx.runtime.reader().move_cursor(&read.task.id, &reader, stream, read.next_offset)?;
         }
         let shown = read.text.trim_end_matches('\n');
@@ -244,13 +223,13 @@ fn bg_output(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refus
         if read.left > 0 {
             text.push_str(&format!("({} more bytes of {name}: call again)\n", read.left));
         }
-        // Output before the last read was seen; dropped output never was.
+        // Output before the last read was already returned, but dropped output never was.
         let misses = read.passed_over > 0 || (read.misses && !news_only) || read.task.dropped_bytes > 0;
         if read.left > 0 || misses {
             data["truncated"] = true.into();
         }
     }
-    // Only output: bg_status or a notification reports the end.
+    // The reply contains only output. bg_status or a notification reports the end.
     Ok(Reply::new(text, data))
 }
 

@@ -5,12 +5,9 @@ use serde_json::json;
 
 use meanwhile::{Error, Task};
 
-use super::{Description, Dialect, STATUS_HINT, refuse_plainly, script};
-use crate::call::{
-    Arguments, CallContext, Field, Kind, Offered, Over, Parameter, Refusal, Reply, ToolDefinition,
-};
+use super::{Description, Dialect};
+use crate::call::{Arguments, CallContext, Kind, Offered, Over, Parameter, Refusal, Reply, ToolDefinition};
 use crate::operations::{Returned, ShellCall, StopCall, run, start, stop, told};
-use crate::screens::Layout;
 use crate::screens::text::seconds;
 
 const OWN: Dialect = Dialect::Zidane;
@@ -18,12 +15,8 @@ const OWN: Dialect = Dialect::Zidane;
 pub(super) static DESCRIPTION: Description = Description {
     definitions: &TOOLS,
     refuse: |refusal, _, cx| refuse(refusal, cx),
-    refuse_unopened: refuse_plainly,
-    command: script,
-    replies_with_objects: false,
     instructions: "Start long commands with shell run_in_background and keep working; shell_kill ends one.",
-    list_hint: STATUS_HINT,
-    layout: Layout::Plain,
+    ..Description::DEFAULT
 };
 
 static TOOLS: [ToolDefinition; 2] = [
@@ -36,7 +29,7 @@ static TOOLS: [ToolDefinition; 2] = [
             Parameter::required("command", Kind::Command, "The command"),
             Parameter::optional(
                 "run_in_background",
-                Kind::Flag { default: Some(false) },
+                Kind::Flag(Some(false)),
                 "Return at once; a notification follows when it ends",
             )
             .with_background(),
@@ -44,31 +37,20 @@ static TOOLS: [ToolDefinition; 2] = [
             Parameter::optional("env", Kind::Pairs, "Additional environment"),
         ],
         offered: Offered::Always,
-        reply: &[
-            Field::new("task_id", "string"),
-            Field::new("output_path", "string"),
-            Field::new("pid", "integer|null"),
-            Field::new("output", "string"),
-            Field::new("exit_code", "integer|null"),
-        ],
+        reply: "task_id: string, output_path: string, pid: integer|null, output: string, \
+                exit_code: integer|null",
         run: shell,
+        ..ToolDefinition::DEFAULT
     },
     ToolDefinition {
         tool: OWN.tool("shell_kill"),
         title: "Kill a background task",
         about: "End a background task and everything it started.",
-        about_background: "",
         parameters: &[Parameter::required("task_id", Kind::Text, "Task id, such as bash_1")],
-        offered: Offered::WithBackground,
-        reply: &[
-            Field::new("task_id", "string"),
-            Field::new("status", "string|null"),
-            Field::new("exit_code", "integer|null"),
-            Field::new("signal", "string|null"),
-            Field::new("output_path", "string"),
-            Field::new("duration_ms", "integer|null"),
-        ],
+        reply: "task_id: string, status: string|null, exit_code: integer|null, signal: string|null, \
+                output_path: string, duration_ms: integer|null",
         run: shell_kill,
+        ..ToolDefinition::DEFAULT
     },
 ];
 
@@ -94,7 +76,7 @@ fn shell(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> 
                 )
             }
         };
-        return Ok(ran.with_output_so_far(reply.after(&format!("{why}\n"))));
+        return Ok(ran.with_output_so_far(reply.prepend(&format!("{why}\n"))));
     }
     let code = exit_code(&ran.task);
     let mut text = ran.output.text.clone();
@@ -138,20 +120,20 @@ fn started(task: &Task, cx: &CallContext<'_>) -> Reply {
     Reply::new(text, data).starting(task, move |_| Over { text: over.clone(), data: json!({}) })
 }
 
-/// What a task is called here: one that another server of the session started has its id, because the number that it has
-/// there means another task here.
+/// Returns the name of a task in this dialect. A task that another server of the session started is named by its id,
+/// because its number there refers to another task here.
 fn name(task: &Task, cx: &CallContext<'_>) -> String {
     if task.context.as_deref() == cx.task_context() { OWN.handle(task) } else { task.id.to_string() }
 }
 
-/// Returns the log by the name that contains the task and the context.
+/// Returns the path of the log, whose name contains the task and the context.
 fn log_of(task: &Task, cx: &CallContext<'_>) -> String {
     cx.runtime.reader().log_of(task).to_string_lossy().into_owned()
 }
 
 fn shell_kill(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
     let id = arguments.required("task_id");
-    // Subagents are none of its business.
+    // Subagents are not visible in this dialect.
     let task = cx.task(id)?;
     if task.kind != TaskKind::Shell {
         return Err(Error::NotFound(id.to_owned()).into());
@@ -191,7 +173,7 @@ fn shell_kill(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refu
     Ok(Reply::new(text, data).telling(told(&stopped)))
 }
 
-/// The code a shell would show: 128 and the signal for what a signal ended.
+/// Returns the exit code in the form of a shell: 128 plus the signal for a task that was ended by one.
 fn exit_code(task: &Task) -> Option<i32> {
     OWN.exit_code(task.cause_value()?)
 }

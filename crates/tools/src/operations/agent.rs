@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use meanwhile::engine::{Approval, Condition, WaitRequest};
+use meanwhile::engine::Approval;
 use meanwhile::{Error, Task};
 
 use super::excerpt::Excerpt;
@@ -14,7 +14,7 @@ use crate::delegation::{AgentCall, order};
 /// A request to another agent.
 #[derive(Clone, Debug, Default)]
 pub struct Wish {
-    /// The agent; the default one if absent.
+    /// The name of the agent. If absent, the default agent is used.
     pub agent: Option<String>,
     /// The prompt.
     pub prompt: String,
@@ -22,18 +22,18 @@ pub struct Wish {
     pub title: Option<String>,
     /// The working directory, relative to that of the session.
     pub cwd: Option<PathBuf>,
-    /// The batch it belongs to.
+    /// The batch of the task.
     pub batch: Option<String>,
-    /// Whether it gets a separate worktree.
+    /// Whether the agent gets a separate worktree.
     pub worktree: bool,
-    /// The message that led to it, if the call names one.
+    /// The message that led to the request, if the call names one.
     pub parent_message: Option<String>,
 }
 
-/// Asks another agent in the background.
+/// Starts another agent in the background.
 ///
 /// # Errors
-/// When no agents are available, or this one cannot be started.
+/// Fails if no agents are available, or this one cannot be started.
 pub fn delegate(wish: Wish, cx: &CallContext<'_>) -> Result<Task, Refusal> {
     let Some(settings) = &cx.premises.agents else {
         return Err(Error::invalid("no agents are available", "do it yourself").into());
@@ -43,7 +43,7 @@ pub fn delegate(wish: Wish, cx: &CallContext<'_>) -> Result<Task, Refusal> {
     request.description = wish.title;
     request.batch = wish.batch;
     request.parent_message = wish.parent_message.or(request.parent_message);
-    // The call itself was approved.
+    // The call itself was already approved.
     request.approval = Approval::Auto;
     let call = AgentCall { agent: wish.agent, prompt: wish.prompt, worktree: wish.worktree, mode: None };
     let task = order(call, request, settings, cx.runtime)?.task;
@@ -51,20 +51,14 @@ pub fn delegate(wish: Wish, cx: &CallContext<'_>) -> Result<Task, Refusal> {
     Ok(task)
 }
 
-/// Waits for an answer as long as a call may take. An agent that takes longer continues.
+/// Waits for an answer up to the time limit of a call. An agent that takes longer continues.
 ///
 /// # Errors
-/// When the engine fails.
+/// Fails if the engine fails.
 pub fn await_answer(task: &Task, cx: &CallContext<'_>) -> Result<Ran, Refusal> {
     let begun = Instant::now();
     cx.caller.awaits(std::slice::from_ref(&task.id));
-    let request = WaitRequest {
-        tasks: vec![task.id.clone()],
-        any: false,
-        condition: Condition::Exit,
-        timeout: Some(cx.premises.longest_call),
-        look_every: Some(cx.caller.look_every()),
-    };
+    let request = cx.wait_for_end(task);
     let mut patience = Patience::GoOn;
     cx.runtime.reader().wait_with(&request, |tasks| {
         patience = cx.caller.meanwhile(tasks);
@@ -83,7 +77,7 @@ pub fn await_answer(task: &Task, cx: &CallContext<'_>) -> Result<Ran, Refusal> {
 /// Sends a follow-up to an agent that has answered.
 ///
 /// # Errors
-/// When the task has no answer, is being resumed, or its session is gone.
+/// Fails if the task has no answer, is being resumed, or its session no longer exists.
 pub fn follow_up(handle: &str, message: &str, cx: &CallContext<'_>) -> Result<Task, Refusal> {
     Ok(cx.runtime.starts().resume(cx.resolve(handle)?.as_str(), &cx.scope(), message)?)
 }

@@ -7,40 +7,40 @@ use mw_model::TaskId;
 use crate::call::CallContext;
 use crate::call::Refusal;
 
-/// What to remove.
+/// A request to remove tasks.
 #[derive(Clone, Debug, Default)]
 pub struct ClearCall {
-    /// These; absent = whatever fits the rest.
+    /// The tasks to remove. If absent, the other fields select them.
     pub tasks: Option<Vec<String>>,
-    /// All of this batch.
+    /// If set, all tasks of this batch are removed.
     pub batch: Option<String>,
-    /// Whether those that are not over are ended first. They are kept otherwise.
+    /// Whether live tasks are killed first. Otherwise they are kept.
     pub cancel: bool,
 }
 
-/// What was removed and what was not.
+/// The result of a removal.
 #[derive(Clone, Debug)]
 pub struct Cleared {
-    /// Removed tasks.
+    /// The removed tasks.
     pub removed: Vec<TaskId>,
-    /// Tasks that were kept, and why.
+    /// The tasks that were kept, with the reasons.
     pub kept: Vec<Retained>,
 }
 
-/// Removes tasks with their logs. Without names and without a batch, all ended tasks of the session.
+/// Removes tasks with their logs. Without names and without a batch, all ended tasks of the session are removed.
 ///
 /// # Errors
-/// When a task is unknown or the engine fails.
+/// Fails if a task is unknown or the engine fails.
 pub fn clear(call: &ClearCall, cx: &CallContext<'_>) -> Result<Cleared, Refusal> {
     let mut ids = Vec::new();
     for handle in call.tasks.iter().flatten() {
         ids.push(cx.resolve(handle)?);
     }
-    let filter = Filter { batch: call.batch.clone(), limit: u32::MAX, ..Filter::new(cx.scope()) };
-    if call.batch.is_some() {
-        ids.extend(cx.runtime.tasks().list(&filter)?.tasks.into_iter().map(|task| task.id));
+    if let Some(batch) = &call.batch {
+        ids.extend(cx.batch(batch)?.into_iter().map(|task| task.id));
     } else if call.tasks.is_none() {
-        let finished = cx.runtime.retention().finished(&filter, None)?.into_iter();
+        let all = Filter { limit: u32::MAX, ..Filter::new(cx.scope()) };
+        let finished = cx.runtime.retention().finished(&all, None)?.into_iter();
         ids.extend(finished.filter(|task| cx.is_own(task)).map(|task| task.id));
     }
     ids.sort();

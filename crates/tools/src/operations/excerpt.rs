@@ -6,12 +6,12 @@ use mw_model::{TaskKind, first_bytes};
 
 use crate::call::CallContext;
 
-/// A part of a task's output, and what is missing from it.
+/// A part of a task's output, and the size of the omitted rest.
 #[derive(Clone, Debug, Default)]
 pub struct Excerpt {
-    /// The text: all of it, or its head and its tail with a line between them that says what is missing.
+    /// The whole text, or its head and its tail with a line between them about the omitted part.
     pub text: String,
-    /// How many bytes are left out.
+    /// The number of omitted bytes.
     pub left_out: u64,
 }
 
@@ -19,15 +19,15 @@ impl Excerpt {
     /// Returns the head and the tail of a task's output so far.
     ///
     /// # Errors
-    /// When its log is gone.
+    /// Fails if the log no longer exists.
     pub fn of(task: &Task, cx: &CallContext<'_>) -> Result<Self, Error> {
         Self::within(task, cx.premises.reply_bytes, cx)
     }
 
-    /// The same with another limit.
+    /// Returns the head and the tail of a task's output with another size limit.
     ///
     /// # Errors
-    /// When its log is gone.
+    /// Fails if the log no longer exists.
     pub fn within(task: &Task, most: u64, cx: &CallContext<'_>) -> Result<Self, Error> {
         let most = most.max(1);
         if let Some(answer) = answer(task, cx) {
@@ -90,8 +90,8 @@ fn after_cut_character(bytes: &[u8]) -> &[u8] {
     &bytes[rest..]
 }
 
-/// Converts bytes into text without control sequences. Invalid bytes become `?` if the usual mark of three bytes would make
-/// the text too long.
+/// Converts bytes to text without control sequences. Invalid bytes become `?` if the usual three-byte replacement
+/// character would make the text too long.
 fn legible(bytes: &[u8], most: u64) -> String {
     let text = without_notifications(&clean_text(&String::from_utf8_lossy(bytes)));
     if text.len() as u64 > most { text.replace(char::REPLACEMENT_CHARACTER, "?") } else { text }
@@ -100,7 +100,7 @@ fn legible(bytes: &[u8], most: u64) -> String {
 /// The name of the XML element of notifications.
 const NOTIFICATION: &str = "task-notification";
 
-/// Escapes everything that looks like a notification, because a command may print anything.
+/// Escapes everything that looks like a notification, because a command may print any text.
 pub(crate) fn without_notifications(text: &str) -> String {
     let lower = text.to_ascii_lowercase();
     let mut safe = String::with_capacity(text.len());

@@ -5,28 +5,28 @@ use meanwhile::{Filter, Task};
 use crate::call::CallContext;
 use crate::call::Refusal;
 
-/// Part of a list.
+/// A list of tasks that fits into a reply.
 #[derive(Clone, Debug)]
 pub struct Listed {
-    /// Live tasks first, then the newest; as many as a reply may hold.
+    /// The tasks that fit into a reply: live tasks first, then the newest.
     pub tasks: Vec<Task>,
     /// The total number of tasks.
     pub total: u64,
 }
 
 impl Listed {
-    /// Returns how many are not shown.
+    /// Returns the number of tasks that are not shown.
     #[must_use]
     pub fn missing(&self) -> u64 {
         self.total.saturating_sub(self.tasks.len() as u64)
     }
 }
 
-/// Lists the session's tasks, as many as a reply may hold when each takes as much room as `room` says; the
-/// filter's scope is set here.
+/// Lists the session's tasks, up to the size of a reply. `room` returns the size of a task. The scope of the filter is
+/// replaced.
 ///
 /// # Errors
-/// When the engine fails.
+/// Fails if the engine fails.
 pub fn list(filter: Filter, room: impl Fn(&Task) -> usize, cx: &CallContext<'_>) -> Result<Listed, Refusal> {
     let page = cx.runtime.tasks().list(&Filter { scope: cx.scope(), ..filter })?;
     let mut tasks = page.tasks;
@@ -42,7 +42,7 @@ pub fn shorten<T>(items: &mut Vec<T>, room: impl Fn(&T) -> usize, cx: &CallConte
         left = rest.unwrap_or(0);
         rest.is_some()
     });
-    // One is always shown, or a list could never be read.
+    // At least one item is shown, because otherwise a list could never be read.
     let shown = fitting.count().max(1);
     let missing = items.len().saturating_sub(shown);
     items.truncate(shown);

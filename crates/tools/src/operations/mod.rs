@@ -5,8 +5,8 @@
 //!   as sent       as read       in a call context                      text and data
 //! ```
 //!
-//! A dialect defines names, parameters and replies; it converts arguments into the input of an operation, and its result
-//! into text and data.
+//! A dialect defines names, parameters and replies. It converts arguments to the input of an operation, and the
+//! operation's result to text and data.
 
 mod agent;
 mod clear;

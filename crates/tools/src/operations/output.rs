@@ -7,46 +7,54 @@ use super::excerpt::{shown, without_notifications};
 use crate::call::CallContext;
 use crate::call::Refusal;
 
-/// What to read.
+/// A request to read output.
 #[derive(Clone, Debug)]
 pub struct OutputCall {
-    /// Of which task.
+    /// The handle of the task.
     pub task: String,
-    /// The streams.
+    /// The selected streams.
     pub stream: StreamChoice,
-    /// Where to begin.
+    /// The start position.
     pub from: From,
-    /// Maximum number of lines; 0 = as many as a reply may hold.
+    /// The maximum number of lines. 0 means as many as fit into a reply.
     pub max_lines: u64,
-    /// How many of the last bytes of these streams are looked at, from a line's beginning on; 0 = all.
+    /// How many of the last bytes of these streams are read, from the beginning of a line on. 0 means all.
     pub within: u64,
-    /// Into how many such parts the reply is divided.
+    /// The number of such parts that share the reply.
     pub parts: u64,
 }
 
-/// The result.
+impl OutputCall {
+    /// Creates a request to read as much as fits into a reply.
+    #[must_use]
+    pub fn new(task: &str, stream: StreamChoice, from: From) -> Self {
+        Self { task: task.to_owned(), stream, from, max_lines: 0, within: 0, parts: 1 }
+    }
+}
+
+/// The result of a read.
 #[derive(Clone, Debug)]
 pub struct OutputReply {
-    /// The task as it is.
+    /// The current state of the task.
     pub task: Task,
     /// The output.
     pub text: String,
-    /// Where to continue reading.
+    /// The position at which to continue.
     pub next_offset: u64,
-    /// How many bytes of these streams follow.
+    /// The number of bytes of these streams that follow.
     pub left: u64,
-    /// Whether bytes of these streams are missing: before what is shown, or within it.
+    /// Whether bytes of these streams are missing before or within the text.
     pub misses: bool,
-    /// How many bytes were skipped, because they are older than the part that is read.
+    /// The number of bytes that were skipped, because they are older than the requested part.
     pub passed_over: u64,
     /// Whether the task has ended and everything was read.
     pub ended: bool,
 }
 
-/// Reads output, as much as a reply may hold.
+/// Reads output, up to the size of a reply.
 ///
 /// # Errors
-/// When the task is unknown, or its log is gone.
+/// Fails if the task is unknown, or its log no longer exists.
 pub fn output(call: OutputCall, cx: &CallContext<'_>) -> Result<OutputReply, Refusal> {
     let task = cx.task(&call.task)?;
     let most = (cx.premises.reply_bytes / call.parts.max(1)).max(1);
@@ -71,7 +79,7 @@ pub fn output(call: OutputCall, cx: &CallContext<'_>) -> Result<OutputReply, Ref
         left: reply.left,
         misses: reply.has_earlier || has_gap,
         passed_over: reply.passed_over,
-        // All of its output was in the log before its end was seen.
+        // The log is complete before the end of a task becomes visible.
         ended: reply.left == 0 && task.status.is_terminal(),
         task,
     })
@@ -80,18 +88,18 @@ pub fn output(call: OutputCall, cx: &CallContext<'_>) -> Result<OutputReply, Ref
 /// Lines that match a pattern.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// The task as it is.
+    /// The current state of the task.
     pub task: Task,
-    /// The lines, as many as fit into a reply.
+    /// The matching lines, as many as fit into a reply.
     pub text: String,
-    /// Whether there may be more.
+    /// Whether there may be more matches.
     pub more: bool,
 }
 
 /// Searches the output of a task for lines that match a regular expression.
 ///
 /// # Errors
-/// When the task is unknown, its log is gone, or the pattern is none.
+/// Fails if the task is unknown, its log no longer exists, or the pattern is invalid.
 pub fn search(handle: &str, pattern: &str, cx: &CallContext<'_>) -> Result<Found, Refusal> {
     const MOST: usize = 200;
     let task = cx.task(handle)?;

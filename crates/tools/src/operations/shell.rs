@@ -1,10 +1,10 @@
-//! Runs a command in the background or in the foreground. Both use the same start.
+//! Runs a command in the background or in the foreground. Both start it in the same way.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use meanwhile::Task;
-use meanwhile::engine::{Condition, KillRequest, TaskRequest, WaitRequest};
+use meanwhile::engine::{KillRequest, TaskRequest};
 use mw_model::{CommandSpec, EnvVar, Io, first_chars};
 
 use super::excerpt::Excerpt;
@@ -21,24 +21,24 @@ pub struct ShellCall {
     pub env: Vec<(String, String)>,
     /// A description for people.
     pub title: Option<String>,
-    /// Timeout in milliseconds; 0 = none, absent = as configured.
+    /// The timeout in milliseconds. 0 means none; if absent, the configured one is used.
     pub run_timeout_ms: Option<u64>,
-    /// The batch it belongs to.
+    /// The batch of the task.
     pub batch: Option<String>,
-    /// How its streams are connected.
+    /// The connections of the task's standard streams.
     pub io: Io,
     /// The expected duration or size, for the person who is asked for approval.
     pub expected: Option<String>,
 }
 
 impl ShellCall {
-    /// A script for the session's shell.
+    /// Creates a request to run a script in the session's shell.
     #[must_use]
     pub fn script(script: &str, cx: &CallContext<'_>) -> Self {
         Self::of(CommandSpec::Shell { program: cx.premises.shell.clone(), script: script.into() })
     }
 
-    /// A command with default options.
+    /// Creates a request to run a command with default options.
     #[must_use]
     pub const fn of(command: CommandSpec) -> Self {
         Self {
@@ -71,8 +71,8 @@ impl ShellCall {
     }
 }
 
-/// Returns a text as one short line. It is shown beside the command of an approval request and must not look like a
-/// part of it.
+/// Converts a text to one short line. It is shown beside the command of an approval request and must not look like a
+/// part of the command.
 fn one_line(text: &str) -> Option<String> {
     const MOST: usize = 80;
     let words: Vec<_> = text.split(|c: char| c.is_whitespace() || c.is_control()).collect();
@@ -83,7 +83,7 @@ fn one_line(text: &str) -> Option<String> {
 /// Starts a command in the background.
 ///
 /// # Errors
-/// When it cannot be started.
+/// Fails if the command cannot be started.
 pub fn start(call: &ShellCall, cx: &CallContext<'_>) -> Result<Task, Refusal> {
     let mut request = call.request(cx);
     cx.place(&mut request.env);
@@ -98,31 +98,31 @@ pub fn start(call: &ShellCall, cx: &CallContext<'_>) -> Result<Task, Refusal> {
 pub struct Ran {
     /// The task. If the call could not wait longer, it is still live and continues in the background.
     pub task: Task,
-    /// Why the call returned.
+    /// The reason why the call returned.
     pub returned: Returned,
-    /// How long it took.
+    /// The elapsed time.
     pub took: Duration,
     /// The output.
     pub output: Excerpt,
 }
 
-/// Why a foreground call returned.
+/// The reason why a foreground call returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Returned {
     /// The command has ended.
     Over,
-    /// The time limit of a call was reached. Background tasks are disabled, so the command was ended.
+    /// The time limit of a call was reached. Background tasks are disabled, so the command was killed.
     CutOff(Duration),
     /// The time limit of a call was reached. The command continues in the background.
     Late,
     /// A person moved the command to the background.
     Moved,
-    /// Nobody waited any more. The command continues if it has not ended.
+    /// The caller no longer waits. The command continues if it has not ended.
     Left,
 }
 
 impl Ran {
-    /// A command that has ended.
+    /// Creates the result of a command that has ended.
     #[must_use]
     pub const fn over(task: Task, output: Excerpt) -> Self {
         Self { task, returned: Returned::Over, took: Duration::ZERO, output }
@@ -133,21 +133,21 @@ impl Ran {
     pub fn with_output_so_far(&self, mut reply: Reply) -> Reply {
         let output = self.output.text.trim_end_matches('\n');
         if !output.is_empty() {
-            reply = reply.before(&format!("\n\nOutput so far:\n{output}"));
+            reply = reply.append(&format!("\n\nOutput so far:\n{output}"));
         }
         reply.data["output"] = self.output.text.as_str().into();
         reply
     }
 
-    /// Returns whether its reply contains everything: it has ended, none of its processes are alive, and no output was
-    /// omitted.
+    /// Returns whether the reply contains the whole result: the command has ended, none of its processes are alive, and
+    /// no output was left out.
     #[must_use]
     pub const fn is_spent(&self) -> bool {
         let whole = self.output.left_out == 0 && self.task.dropped_bytes == 0;
         self.task.status.is_terminal() && self.task.survivors == 0 && whole
     }
 
-    /// Makes a reply report the end, if it has ended.
+    /// Marks the end of the task as reported by a reply, if the task has ended.
     #[must_use]
     pub fn told_by(&self, mut reply: Reply) -> Reply {
         if self.task.status.is_terminal() {
@@ -161,31 +161,24 @@ impl Ran {
     }
 }
 
-/// Runs a command and waits for its end, up to the time limit of a call. It does not wait for a slot. It is ended when
-/// the caller cancels, or at the time limit if background tasks are disabled. If a person moves it to the background,
-/// the call returns and the command continues.
+/// Runs a command and waits for its end, up to the time limit of a call. It does not wait for a slot. The command is
+/// killed when the caller cancels, or at the time limit if background tasks are disabled. If a person moves it to the
+/// background, the call returns and the command continues.
 ///
 /// # Errors
-/// When it cannot be started, or its log is gone.
+/// Fails if the command cannot be started, or its log no longer exists.
 pub fn run(call: &ShellCall, cx: &CallContext<'_>) -> Result<Ran, Refusal> {
     let mut request =
-        TaskRequest { uncounted: true, foreground: true, teller: cx.teller.cloned(), ..call.request(cx) };
+        TaskRequest { uncounted: true, foreground: true, reporter: cx.holder.cloned(), ..call.request(cx) };
     request.approval = cx.pass_start(&request, &call.env, cx.tool.awaited())?;
     let begun = Instant::now();
     let task = cx.runtime.starts().start(&request)?.task;
-    let longest = cx.premises.longest_call;
-    let request = WaitRequest {
-        tasks: vec![task.id.clone()],
-        any: false,
-        condition: Condition::Exit,
-        timeout: Some(longest),
-        look_every: Some(cx.caller.look_every()),
-    };
+    let request = cx.wait_for_end(&task);
     let mut patience = Patience::GoOn;
     let mut is_moved = false;
     let waited = cx.runtime.reader().wait_with(&request, |tasks| {
         patience = cx.caller.meanwhile(tasks);
-        is_moved = cx.runtime.notifications().is_moved_to_background(&task.id);
+        is_moved = cx.runtime.live().is_moved_to_background(&task.id);
         patience == Patience::GoOn && !is_moved
     })?;
     let mut task = waited.tasks.into_iter().next().unwrap_or(task);
@@ -193,7 +186,7 @@ pub fn run(call: &ShellCall, cx: &CallContext<'_>) -> Result<Ran, Refusal> {
         _ if task.status.is_terminal() => Returned::Over,
         Patience::GiveUp | Patience::Leave => Returned::Left,
         Patience::GoOn if is_moved => Returned::Moved,
-        Patience::GoOn if cx.background == Background::Off => Returned::CutOff(longest),
+        Patience::GoOn if cx.background == Background::Off => Returned::CutOff(cx.premises.longest_call),
         Patience::GoOn => Returned::Late,
     };
     if patience == Patience::GiveUp || matches!(returned, Returned::CutOff(_)) {
@@ -205,9 +198,9 @@ pub fn run(call: &ShellCall, cx: &CallContext<'_>) -> Result<Ran, Refusal> {
         task = cx.task(task.id.as_str())?;
     }
     if !task.status.is_terminal() {
-        task = cx.runtime.notifications().go_on_in_background(&task.id)?;
-        if let Some(teller) = cx.teller {
-            cx.runtime.notifications().leave_promise(&task.id, teller)?;
+        task = cx.runtime.live().go_on_in_background(&task.id)?;
+        if let Some(holder) = cx.holder {
+            cx.runtime.notifications().release_reservation(&task.id, holder)?;
         }
     }
     let output = Excerpt::of(&task, cx)?;

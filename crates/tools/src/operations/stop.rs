@@ -1,7 +1,7 @@
-//! Ends tasks.
+//! Kills tasks.
 
 use meanwhile::engine::{KillFailure, KillRequest};
-use meanwhile::{Error, Filter, Task};
+use meanwhile::{Error, Task};
 use mw_model::TaskId;
 use mw_model::signal::SIGTERM;
 use mw_model::wire::KillReceipt;
@@ -9,19 +9,19 @@ use mw_model::wire::KillReceipt;
 use crate::call::CallContext;
 use crate::call::Refusal;
 
-/// A request to end tasks.
+/// A request to kill tasks.
 #[derive(Clone, Debug)]
 pub struct StopCall {
-    /// The tasks; all of them must exist.
+    /// The tasks to kill. All of them must exist.
     pub tasks: Vec<String>,
-    /// A batch whose live tasks are ended, too.
+    /// A batch whose live tasks are killed as well.
     pub batch: Option<String>,
     /// The first signal.
     pub signal: i32,
 }
 
 impl StopCall {
-    /// Ends these with SIGTERM first.
+    /// Creates a request to kill tasks with SIGTERM first.
     #[must_use]
     pub const fn term(tasks: Vec<String>) -> Self {
         Self { tasks, batch: None, signal: SIGTERM }
@@ -31,25 +31,25 @@ impl StopCall {
 /// The result for one task.
 #[derive(Clone, Debug)]
 pub struct Stopped {
-    /// As it was before.
+    /// The task before the kill.
     pub before: Task,
-    /// As it is now.
+    /// The task after the kill.
     pub after: Task,
-    /// What was done.
+    /// The receipt of the kill.
     pub receipt: KillReceipt,
 }
 
-/// Returns the tasks whose end the owner now knows.
+/// Returns the tasks whose ends the reply reports.
 #[must_use]
 pub fn told(stopped: &[Stopped]) -> Vec<TaskId> {
     let over = stopped.iter().filter(|one| one.after.status.is_terminal());
     over.map(|one| one.after.id.clone()).collect()
 }
 
-/// Ends tasks with everything they started. Ended tasks stay unchanged.
+/// Kills tasks with all their processes. Ended tasks stay unchanged.
 ///
 /// # Errors
-/// When a task is unknown or its supervisor cannot be reached.
+/// Fails if a task is unknown or its supervisor cannot be reached.
 pub fn stop(call: &StopCall, cx: &CallContext<'_>) -> Result<Vec<Stopped>, Refusal> {
     let mut tasks = Vec::new();
     for handle in &call.tasks {
@@ -59,10 +59,8 @@ pub fn stop(call: &StopCall, cx: &CallContext<'_>) -> Result<Vec<Stopped>, Refus
         }
     }
     if let Some(batch) = &call.batch {
-        let filter = Filter { batch: Some(batch.clone()), limit: u32::MAX, ..Filter::new(cx.scope()) };
         let known: Vec<_> = tasks.iter().map(|task| task.id.clone()).collect();
-        let live =
-            cx.runtime.tasks().list(&filter)?.tasks.into_iter().filter(|task| !task.status.is_terminal());
+        let live = cx.batch(batch)?.into_iter().filter(|task| !task.status.is_terminal());
         tasks.extend(live.filter(|task| !known.contains(&task.id)));
     }
     let request = KillRequest { by: cx.requester(), signal: call.signal, grace_ms: None };
@@ -77,7 +75,7 @@ pub fn stop(call: &StopCall, cx: &CallContext<'_>) -> Result<Vec<Stopped>, Refus
     match kills.failures.into_iter().next() {
         None => Ok(stopped),
         Some(failure) if stopped.is_empty() => Err(failure.error.into()),
-        // The reply must also report the tasks that were ended.
+        // The reply must also report the tasks that were killed.
         Some(KillFailure { id, error }) => {
             let each = |one: &Stopped| format!("{} is {}", one.after.id, one.after.status.word());
             let others: Vec<_> = stopped.iter().map(each).collect();

@@ -9,25 +9,33 @@ use mw_model::TaskId;
 use crate::call::Refusal;
 use crate::call::{CallContext, Patience};
 
-/// A request to wait.
+/// A request to wait for tasks.
 #[derive(Clone, Debug)]
 pub struct WaitCall {
     /// The tasks.
     pub tasks: Vec<String>,
-    /// Whether one task is enough.
+    /// Whether the wait ends with the first task that meets the condition.
     pub any: bool,
-    /// The condition.
+    /// The condition to wait for.
     pub condition: Condition,
-    /// The timeout; absent = the time limit of a call.
+    /// The timeout. If absent, the time limit of a call is used.
     pub timeout: Option<Duration>,
 }
 
-/// How a wait ended.
+impl WaitCall {
+    /// Creates a request to wait until all of these tasks have ended.
+    #[must_use]
+    pub const fn exit(tasks: Vec<String>, timeout: Duration) -> Self {
+        Self { tasks, any: false, condition: Condition::Exit, timeout: Some(timeout) }
+    }
+}
+
+/// The result of a wait.
 #[derive(Clone, Debug)]
 pub struct Waited {
-    /// The tasks as they are now, in the order asked for.
+    /// The current state of the tasks, in the requested order.
     pub tasks: Vec<Task>,
-    /// Those that met the condition.
+    /// The tasks that met the condition.
     pub met: Vec<TaskId>,
     /// Handles of unknown tasks.
     pub unknown: Vec<String>,
@@ -42,10 +50,10 @@ impl Waited {
     }
 }
 
-/// Waits. Cancelling a wait changes no task.
+/// Waits for tasks. Cancelling a wait changes no task.
 ///
 /// # Errors
-/// When a handle fits several tasks, or the engine fails.
+/// Fails if a handle matches several tasks, or the engine fails.
 pub fn wait(call: WaitCall, cx: &CallContext<'_>) -> Result<Waited, Refusal> {
     let (mut ids, mut unknown) = (Vec::new(), Vec::new());
     for handle in call.tasks {

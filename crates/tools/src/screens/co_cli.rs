@@ -8,14 +8,14 @@ use super::tasks::{Layout, NONE, word};
 use super::text::{cell, clock, first_line, minutes, title};
 use crate::dialects::Dialect;
 
-/// co-cli's list.
+/// Formats tasks as co-cli's list.
 #[must_use]
 pub fn table(tasks: &[Task], dialect: Dialect) -> String {
     if tasks.is_empty() {
         return NONE.to_owned();
     }
     let ids: Vec<_> = tasks.iter().map(|task| dialect.handle(task)).collect();
-    // A shortened id is useless.
+    // Ids are never cut, because a shortened id cannot be used.
     let widest = ids.iter().map(String::len).max().unwrap_or(0).max(32);
     let widths = [widest, 11, 19, 9, 24];
     let row = |cells: [&str; 5]| {
@@ -34,7 +34,7 @@ pub fn table(tasks: &[Task], dialect: Dialect) -> String {
     lines.join("\n")
 }
 
-/// co-cli's status screen.
+/// Formats a task as co-cli's status page.
 #[must_use]
 pub fn status(task: &Task, output: &str, dialect: Dialect, log: &Path) -> String {
     let mut lines = vec![
@@ -73,7 +73,7 @@ pub(crate) fn progress(task: &Task) -> Option<String> {
         (None, _) => None,
     };
     let text = progress.text.as_deref().map(first_line).unwrap_or_default();
-    // The text may already contain it.
+    // The text may already contain the numbers.
     let steps = steps.filter(|steps| !text.contains(steps.as_str()));
     let percent = progress.percent.map(|percent| format!("{}%", percent.trunc()));
     let percent =

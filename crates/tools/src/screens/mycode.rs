@@ -11,8 +11,8 @@ use crate::dialects::{Dialect, Speaks};
 const OWN: Dialect = Dialect::Mycode;
 const RECENT: usize = 3;
 
-/// Returns the file with a task's output: `ID.json` for an agent, `ID.log` for other tasks. None if the task never started,
-/// because the link would be broken. The link of a queued task works as soon as the task runs.
+/// Returns the file with a task's output: `ID.json` for an agent, `ID.log` for other tasks. Returns `None` if the task
+/// never started, because the link would be broken. The link of a queued task works as soon as the task runs.
 pub(crate) fn output_file(task: &Task, runtime: &Runtime) -> Option<String> {
     if task.status.is_terminal() && task.started_at.is_none() {
         return None;
@@ -20,7 +20,7 @@ pub(crate) fn output_file(task: &Task, runtime: &Runtime) -> Option<String> {
     let (name, file) = OWN.link(task)?;
     let linked = runtime.reader().link_beside(task, &name, file);
     Some(linked.map_or_else(
-        // Without the link, the file itself is named.
+        // If the link cannot be created, the file itself is named.
         |_| task.agent.as_ref().map_or(&task.output_path, |agent| &agent.record_path).clone(),
         |path| path.to_string_lossy().into_owned(),
     ))
@@ -80,7 +80,7 @@ pub(crate) fn completed(task: &Task, output: &str) -> Panel {
         .block("Summary", summary(output))
 }
 
-/// Returns the outcome in one line, if the output has one, or else the last lines.
+/// Returns the outcome in one line, if the output contains one, or else the last lines.
 fn summary(output: &str) -> Vec<String> {
     let last = last_lines(output);
     match meanwhile::engine::summarize(output.as_bytes()) {
@@ -99,7 +99,7 @@ pub(crate) fn exit_code(task: &Task) -> i32 {
     task.exit_code.unwrap_or(-1)
 }
 
-/// Returns the cause of an error, if the state alone does not say it.
+/// Returns the cause of an error, if the state alone does not express it.
 pub(crate) fn error_text(task: &Task) -> Option<String> {
     if let Some(agent) = task.agent.as_ref().filter(|_| task.status.is_error()) {
         return agent.error.clone().or_else(|| task.cause.clone());

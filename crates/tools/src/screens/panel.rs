@@ -5,10 +5,10 @@ use unicode_width::UnicodeWidthStr;
 use super::text::{cell, cut};
 
 const WIDTH: usize = 53;
-/// The width between the borders, without the blank after the first.
+/// The width between the borders, without the space after the first.
 const INNER: usize = WIDTH - 3;
 
-/// A box with a title; lines are added one by one.
+/// A box with a title. Lines are added one by one.
 pub(crate) struct Panel {
     title: &'static str,
     lines: Vec<String>,
@@ -25,7 +25,7 @@ impl Panel {
         self
     }
 
-    /// Adds a field with a path. A long path continues on the next lines, because a shortened one is useless.
+    /// Adds a field with a path. A long path continues on the next lines, because a shortened path cannot be used.
     pub(crate) fn path(mut self, name: &str, path: &str) -> Self {
         let home = std::env::var("HOME").unwrap_or_default();
         let text = format!("{name}: {}", below(path, &home).replace('\t', " "));
@@ -60,7 +60,7 @@ impl Panel {
     }
 }
 
-/// Writes a path below the user's home with a tilde.
+/// Replaces the user's home directory in a path by a tilde.
 fn below(path: &str, home: &str) -> String {
     let home = home.trim_end_matches('/');
     match path.strip_prefix(home).filter(|rest| !home.is_empty() && rest.starts_with('/')) {

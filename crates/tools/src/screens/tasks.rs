@@ -10,7 +10,7 @@ use super::text::{cell, cut, minutes, title};
 use super::{co_cli, mycode};
 use crate::dialects::{Dialect, Speaks};
 
-/// How a list of tasks is drawn.
+/// The layout of a task list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
     /// mycode's lines between two rules.
@@ -21,7 +21,7 @@ pub enum Layout {
     Table,
 }
 
-/// Draws a list of tasks with the names that they have in a dialect. mycode's lists begin with the newest start.
+/// Formats a list of tasks with the names of a dialect. mycode's lists begin with the newest start.
 #[must_use]
 pub fn tasks(tasks: &[Task], layout: Layout, dialect: Dialect) -> String {
     match layout {
@@ -31,7 +31,7 @@ pub fn tasks(tasks: &[Task], layout: Layout, dialect: Dialect) -> String {
     }
 }
 
-/// Sorts by start; a queued task counts from its request.
+/// Sorts tasks by start time. A queued task counts from its request.
 fn newest_first(tasks: &[Task]) -> Vec<&Task> {
     let mut sorted: Vec<_> = tasks.iter().collect();
     sorted.sort_by_key(|task| Reverse(task.started_at.unwrap_or(task.created_at)));
@@ -39,8 +39,8 @@ fn newest_first(tasks: &[Task]) -> Vec<&Task> {
 }
 
 impl Layout {
-    /// Returns the dialect whose words for states are used: the given one. Our own has no screens, so there it is the
-    /// one that the layout comes from.
+    /// Returns the dialect whose words for states are used. This is the given one, except for our own, which has no
+    /// screens. There it is the source of the layout.
     const fn speaker(self, dialect: Dialect) -> Dialect {
         match self {
             _ if !dialect.is_canonical() => dialect,
@@ -62,7 +62,7 @@ pub const fn words(layout: Layout, dialect: Dialect) -> &'static [&'static str] 
     layout.speaker(dialect).words()
 }
 
-/// Returns a dialect's word for the state of a task, or ours where it has none.
+/// Returns a dialect's word for the state of a task, or ours if it has none.
 fn state(task: &Task, dialect: Dialect) -> &'static str {
     dialect.word(task.status, task.cause_value()).unwrap_or(task.status.word())
 }
@@ -120,7 +120,7 @@ fn boxed(tasks: &[&Task], dialect: Dialect) -> String {
     drawn.push_str(&row("Status", "ID", "Description", "Elapsed"));
     drawn.push_str(&format!("├{rule}┤\n"));
     for task in tasks {
-        // One less than the cell, so that a blank follows.
+        // The text is one column narrower than the cell, so a space follows.
         let what = cell(&title(task), 24);
         drawn.push_str(&row(icon(task.status), &dialect.handle(*task), &what, &elapsed(task)));
     }

@@ -6,12 +6,12 @@ use mw_model::{Dialect, Timestamp, clipped};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// Returns `4.2s`.
+/// Formats a duration as `4.2s`.
 pub(crate) fn seconds(ms: u64) -> String {
     format!("{:.1}s", ms as f64 / 1000.0)
 }
 
-/// Returns `45s`, `4m 56s`, `1h 2m`.
+/// Formats a duration as `45s`, `4m 56s` or `1h 2m`.
 pub(crate) fn minutes(ms: u64) -> String {
     let seconds = ms / 1000;
     match seconds {
@@ -21,7 +21,7 @@ pub(crate) fn minutes(ms: u64) -> String {
     }
 }
 
-/// Returns `2026-02-09 14:30:22`.
+/// Formats a time as `2026-02-09 14:30:22`.
 pub(crate) fn clock(at: Timestamp) -> String {
     let (year, month, day, hour, minute, second) = at.civil();
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")
@@ -41,7 +41,7 @@ pub(crate) fn beginning(command: &str) -> String {
     if has_more && !first.ends_with('…') { format!("{first} …") } else { first }
 }
 
-/// Returns a task's command, shortened: it may be a script of any length, and is shown beside others.
+/// Returns a task's command, shortened. It may be a script of any length, and is shown beside others.
 pub(crate) fn command(task: &Task) -> String {
     const MOST: usize = 500;
     clipped(&task.command, MOST)
@@ -75,7 +75,7 @@ pub(crate) fn cut(text: &str, columns: usize) -> &str {
     end.map_or(text, |(at, _)| &text[..at])
 }
 
-/// Cuts a text to a number of columns and fills it up to them.
+/// Cuts or pads a text to a number of columns.
 pub(crate) fn cell(text: &str, columns: usize) -> String {
     let mut cell = cut(text, columns).to_owned();
     if cell.len() < text.len() {
@@ -91,7 +91,7 @@ pub(crate) fn title(task: &Task) -> String {
     first_line(task.description.as_deref().unwrap_or(&task.command))
 }
 
-/// Returns the handle of co-cli, with time and program: `task_20260209_143022_pytest_k3f9`.
+/// Returns co-cli's handle of a task, which contains time and program: `task_20260209_143022_pytest_k3f9`.
 pub(crate) fn dated(task: &Task) -> String {
     Dialect::CoCli.handle(task)
 }

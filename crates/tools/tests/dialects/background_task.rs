@@ -18,7 +18,7 @@ fn statuses(reply: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn tools_and_parameters() {
+fn tools_and_parameters_match_the_specification() {
     let specs = world().tools.specs(Background::On);
     let names: Vec<_> = specs.iter().map(|spec| spec.name.as_str()).collect();
     let own = ["background_output", "background_block", "background_cancel", "background_clear"];
@@ -42,7 +42,7 @@ fn retrieve_completed_task_results() {
     assert_eq!(reply.data["resumeCount"], 0);
     assert_eq!(reply.data["batchId"], Value::Null);
     let first = reply.data["retrievedAt"].as_str().unwrap().to_owned();
-    // It persists until it is cleared, and the moment of the first retrieval stays.
+    // It persists until it is cleared, and the time of the first retrieval stays.
     let again = world.done("background_output", json!({"task_id": task.id}));
     assert_eq!(again.data["retrievedAt"], first);
     assert_eq!(again.data["result"], "the result\n");
@@ -148,7 +148,7 @@ fn group_related_tasks() {
 }
 
 #[test]
-fn clearing_refuses_what_runs_unless_told_to_cancel_it() {
+fn clearing_a_running_task_is_refused_unless_cancel_is_set() {
     let world = world();
     let (over, running) = (world.finished("true"), world.start(SLEEPER));
     let reply = world.done("background_clear", json!({}));

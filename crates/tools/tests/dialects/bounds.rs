@@ -1,4 +1,4 @@
-//! No reply is longer than it may be, and each says what it leaves out.
+//! Every reply is bounded, and says what it leaves out.
 
 use mw_model::TaskId;
 use mw_tools::Dialect;
@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use crate::world::World;
 
-/// What surrounds the output in a reply may take this much.
+/// The maximum size of a reply without the output.
 const FRAME: usize = 2000;
 
-/// Every way of looking at a task's output.
+/// Every call that returns output of a task.
 fn looks(world: &World, id: &TaskId) -> Vec<(&'static str, Reply)> {
     let mut looks = Vec::new();
     let mut look = |tool, given: Value| looks.push((tool, world.done(tool, given)));
@@ -41,7 +41,7 @@ fn looks(world: &World, id: &TaskId) -> Vec<(&'static str, Reply)> {
     looks
 }
 
-/// Those that have more than a foreground.
+/// The dialects with background tasks.
 const READERS: [Dialect; 5] =
     [Dialect::Canonical, Dialect::Mycode, Dialect::BackgroundTask, Dialect::Opta, Dialect::CoCli];
 
@@ -61,24 +61,24 @@ fn check(script: &str, reply_bytes: usize) {
 }
 
 #[test]
-fn a_hundred_megabytes() {
+fn replies_are_bounded_for_a_hundred_megabytes() {
     check("yes 0123456789abcdef | head -c 100000000", 4000);
 }
 
 #[test]
-fn a_single_line_of_ten_megabytes() {
+fn replies_are_bounded_for_one_line_of_ten_megabytes() {
     check("head -c 10000000 /dev/zero | tr '\\0' x", 4000);
 }
 
 #[test]
-fn characters_of_several_bytes_and_bytes_that_are_none() {
+fn replies_are_bounded_for_multibyte_and_invalid_characters() {
     check("yes '€ä日本語😀' | head -c 300000", 1001);
     check("head -c 300000 /dev/zero | tr '\\0' '\\377'", 1000);
     check("head -c 300000 /dev/urandom", 1000);
 }
 
 #[test]
-fn no_character_is_cut_in_two() {
+fn no_character_is_split() {
     for most in 97..107 {
         let mut world = World::new(Dialect::Mycode);
         world.premises.reply_bytes = most;
@@ -98,7 +98,7 @@ fn no_character_is_cut_in_two() {
 }
 
 #[test]
-fn a_foreground_command_says_what_it_left_out_and_where_all_of_it_is() {
+fn a_shortened_foreground_reply_names_the_log_with_the_rest() {
     for (dialect, tool) in
         [(Dialect::Canonical, "shell"), (Dialect::Zidane, "shell"), (Dialect::Mycode, "Bash")]
     {
@@ -120,7 +120,7 @@ fn a_foreground_command_says_what_it_left_out_and_where_all_of_it_is() {
 }
 
 #[test]
-fn what_the_cap_dropped_counts_as_missing() {
+fn output_dropped_by_the_cap_counts_as_missing() {
     let world = World::new(Dialect::Opta);
     let task = world.start_with("seq 100000", |request| request.limits.output_cap = 4096);
     world.over(&task.id);
@@ -134,7 +134,7 @@ fn what_the_cap_dropped_counts_as_missing() {
 }
 
 #[test]
-fn huge_commands_and_titles_are_shortened_wherever_they_are_shown() {
+fn long_commands_and_titles_are_shortened_everywhere() {
     let long = format!("true '{}'", "x\u{1b}[31m\n\"é".repeat(10_000));
     for dialect in Dialect::ALL {
         let world = World::new(dialect);
@@ -169,7 +169,7 @@ fn huge_commands_and_titles_are_shortened_wherever_they_are_shown() {
 }
 
 #[test]
-fn a_long_list_says_how_many_it_leaves_out() {
+fn a_long_list_has_the_number_of_omitted_tasks() {
     for (dialect, tool, says) in [
         (Dialect::Canonical, "task_list", "older tasks not shown"),
         (Dialect::Opta, "bg_status", "older tasks not shown"),
@@ -194,7 +194,7 @@ fn a_long_list_says_how_many_it_leaves_out() {
 }
 
 #[test]
-fn a_wait_for_many_tells_only_of_those_it_shows() {
+fn a_shortened_wait_reply_delivers_only_the_shown_ends() {
     for (dialect, tool) in [(Dialect::Canonical, "task_wait"), (Dialect::BackgroundTask, "background_block")]
     {
         let mut world = World::new(dialect);

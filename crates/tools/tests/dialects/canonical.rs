@@ -1,4 +1,4 @@
-//! Our own set.
+//! The canonical tools.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ fn world() -> World {
 }
 
 #[test]
-fn the_tools() {
+fn the_canonical_set_has_nine_tools() {
     let specs = world().tools.specs(Background::On);
     let names: Vec<_> = specs.iter().map(|spec| spec.name.as_str()).collect();
     assert_eq!(
@@ -34,7 +34,7 @@ fn the_tools() {
 }
 
 #[test]
-fn a_start_names_id_pid_and_log_and_is_told_to_wait_for_news() {
+fn the_reply_to_a_start_has_id_pid_log_and_promises_a_notification() {
     let world = world();
     let reply =
         world.done("shell", json!({"command": SLEEPER, "run_in_background": true, "description": "Wait"}));
@@ -61,7 +61,7 @@ fn a_start_names_id_pid_and_log_and_is_told_to_wait_for_news() {
 }
 
 #[test]
-fn a_place_in_line_is_told() {
+fn the_reply_to_a_queued_start_has_the_position() {
     let world = world();
     world.fill();
     let reply = world.done("shell", json!({"command": "true", "run_in_background": true}));
@@ -71,7 +71,7 @@ fn a_place_in_line_is_told() {
 }
 
 #[test]
-fn output_is_what_is_new_or_the_end_or_from_a_place_or_what_matches() {
+fn output_can_be_new_tail_from_an_offset_or_matching() {
     let world = world();
     let task = world.finished("seq 1 9; echo oops >&2");
     let read = |given: Value| {
@@ -96,7 +96,7 @@ fn output_is_what_is_new_or_the_end_or_from_a_place_or_what_matches() {
 }
 
 #[test]
-fn a_wait_ends_with_all_with_any_or_with_the_time() {
+fn a_wait_ends_with_all_with_any_or_at_its_timeout() {
     let world = world();
     let (first, second) = (world.start(&gated("one", 0)), world.start(SLEEPER));
     world.home.open("one");
@@ -115,7 +115,7 @@ fn a_wait_ends_with_all_with_any_or_with_the_time() {
 }
 
 #[test]
-fn a_stop_takes_the_whole_tree_and_says_so() {
+fn a_stop_kills_the_whole_tree_and_says_so() {
     let world = world();
     let task = world.start(&format!("{} wait; exec sleep 600", leave_setsid("child")));
     let child = world.home.pid_in("child");
@@ -132,7 +132,7 @@ fn a_stop_takes_the_whole_tree_and_says_so() {
             .text
             .contains("signal")
     );
-    // Nothing is ended when one of several is unknown.
+    // An unknown id among several stops no task.
     let other = world.start(SLEEPER);
     let refused = world.refused("task_stop", json!({"task_ids": [other.id, "bash-zzzzzzzz"]}));
     assert_eq!(refused.text, format!("no task \"bash-zzzzzzzz\". Live: {}.", other.id));
@@ -140,7 +140,7 @@ fn a_stop_takes_the_whole_tree_and_says_so() {
 }
 
 #[test]
-fn a_terminal_can_be_typed_into() {
+fn a_terminal_accepts_input() {
     let world = world();
     let given = json!({"command": "read x; echo got $x", "run_in_background": true, "pty": true});
     let id = world.done("shell", given).data["task_id"].clone();
@@ -152,7 +152,7 @@ fn a_terminal_can_be_typed_into() {
 }
 
 #[test]
-fn clearing_keeps_what_lives() {
+fn clearing_keeps_running_tasks() {
     let world = world();
     let (over, live) = (world.finished("true"), world.start(SLEEPER));
     let kept = world.done("task_clear", json!({"task_ids": [live.id]}));
@@ -161,9 +161,8 @@ fn clearing_keeps_what_lives() {
     assert_eq!(reply.data, json!({"removed": [over.id], "kept": []}));
 }
 
-/// Breaking off a wait touches no task.
 #[test]
-fn whoever_goes_away_while_waiting_ends_nothing() {
+fn an_aborted_wait_ends_no_task() {
     let world = world();
     let task = world.start(SLEEPER);
     for (tool, given) in [

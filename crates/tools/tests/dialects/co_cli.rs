@@ -109,7 +109,7 @@ fn test_list_background_tasks_tool() {
 
 /// Format L6.
 #[test]
-fn the_list_is_the_table_of_the_source() {
+fn the_list_has_the_table_format_of_the_source() {
     let world = world();
     world.fill();
     world.start_with(SLEEPER, |request| request.description = Some("Update copyright year".to_owned()));
@@ -129,9 +129,9 @@ fn the_list_is_the_table_of_the_source() {
     assert_eq!(lines[3][65..75], format!("{:<10}", briefly((took * 1000.0) as u64)), "{}", lines[3]);
 }
 
-/// Every id that is shown anywhere can be given back.
+/// Every shown id is accepted as an argument.
 #[test]
-fn ids_of_one_second_and_of_long_programs_stay_usable() {
+fn ids_of_the_same_second_and_of_long_programs_are_usable() {
     let world = world();
     let long = world.home.work().join("a-program-with-a-rather-long-name.sh");
     std::fs::write(&long, "#!/bin/sh\nexit 0\n").unwrap();
@@ -183,7 +183,7 @@ fn commands_are_split_and_run_without_a_shell_unless_asked() {
 
 /// `test_concurrent_tasks`: six started, five running, one pending.
 #[test]
-fn the_sixth_waits_in_line() {
+fn the_sixth_task_is_queued() {
     let world = world();
     let (mut states, mut said) = (Vec::new(), String::new());
     for _ in 0..6 {
@@ -195,7 +195,7 @@ fn the_sixth_waits_in_line() {
     assert_eq!(states, ["running", "running", "running", "running", "running", "pending"]);
     let listed = world.done("list_background_tasks", json!({"status_filter": "pending"}));
     let waiting = text(&listed.data["tasks"][0], "task_id").to_owned();
-    // What waits was not started, and there is no log of it yet.
+    // A queued task is not reported as started, and has no log yet.
     let wanted = format!(
         "Queued background task {waiting} (pending, position 1 in the queue): Wait\nCheck status: /status {waiting}"
     );
@@ -208,9 +208,9 @@ fn the_sixth_waits_in_line() {
     assert!(!status.contains("output.log"), "{status}");
 }
 
-/// Directory, record and head of the log have the name that the reply to the start gave.
+/// Directory, record and log header have the id of the start reply.
 #[test]
-fn a_task_has_one_name_in_replies_and_files() {
+fn a_task_has_the_same_id_in_replies_and_files() {
     let mut world = world();
     world.log_headers();
     let given = json!({"command": "echo one", "description": "d"});
@@ -231,7 +231,7 @@ fn a_task_has_one_name_in_replies_and_files() {
 
 /// `Running: 132/247 files processed (53%)`.
 #[test]
-fn a_status_says_how_far_a_running_task_has_come() {
+fn the_status_of_a_running_task_has_its_progress() {
     let world = world();
     let task = world.start("echo '132/247 files processed'; exec sleep 600");
     world.home.until_logged(task.id.as_str(), "processed");
@@ -242,9 +242,9 @@ fn a_status_says_how_far_a_running_task_has_come() {
     assert!(screen.contains("\nRunning: 132/247 files processed (53%)\n"), "{screen}");
 }
 
-/// A task that ends by itself while it is being cancelled was not cancelled, and what is said of it is true.
+/// A task that ends by itself during a cancel is not reported as cancelled.
 #[test]
-fn a_cancel_tells_how_the_task_really_ended() {
+fn a_cancel_reports_the_real_outcome() {
     let world = world();
     let id = world.start(&gated("go", 3)).id;
     let pair = world.home.pair(id.as_str());
@@ -253,8 +253,8 @@ fn a_cancel_tells_how_the_task_really_ended() {
     assert!(stop.unwrap().success());
     let leader = world.task(id.as_str()).pid.unwrap();
     world.home.open("go");
-    wait_until(SOON, "the command has exited", || processes::words(leader).is_empty().then_some(()));
-    // They go on once they were asked to end it, or just before: what is said has to be true either way.
+    wait_until(SOON, "the command has exited", || processes::command_line(leader).is_empty().then_some(()));
+    // The task ends just before or after the request: the reply must be right in both cases.
     let words = format!("sleep 0.2; kill -CONT {} {}", both[0], both[1]);
     let mut waking = Command::new("sh").args(["-c", &words]).spawn().unwrap();
     let reply = world.call("cancel_background_task", json!({"task_id": id}));
@@ -268,7 +268,7 @@ fn a_cancel_tells_how_the_task_really_ended() {
 
 /// Format L9.
 #[test]
-fn the_status_screen_is_that_of_the_source() {
+fn the_status_screen_has_the_format_of_the_source() {
     let world = world();
     let task = world.finished("echo one; echo two");
     let screen = screens::status(&task, "one\ntwo\n", Dialect::CoCli, task.output_path.as_ref());
@@ -288,7 +288,7 @@ fn the_status_screen_is_that_of_the_source() {
 }
 
 #[test]
-fn parameters_are_those_of_the_source() {
+fn parameters_match_the_source() {
     let specs = world().tools.specs(Background::On);
     let required: Vec<_> =
         specs.iter().map(|spec| (spec.name.as_str(), spec.input_schema["required"].clone())).collect();

@@ -38,7 +38,7 @@ fn file(world: &World, task: &Task, name: &str) -> PathBuf {
     world.home.task_dir(task.id.as_str()).join(name)
 }
 
-/// Returns the metadata once it has a status; it is written a moment after what it shows.
+/// Returns the metadata once it has a status; it is written shortly after the change.
 fn metadata(world: &World, task: &Task, status: &str) -> Metadata {
     let path = file(world, task, METADATA);
     wait_until(SOON, &format!("the metadata says {status}"), || {
@@ -48,7 +48,7 @@ fn metadata(world: &World, task: &Task, status: &str) -> Metadata {
 }
 
 #[test]
-fn metadata_is_laid_out_as_co_cli_does() {
+fn metadata_has_the_layout_of_co_cli() {
     let world = world();
     let task = start_with(&world, "exit 3", |request| {
         request.description = Some("fails".to_owned());
@@ -68,7 +68,7 @@ fn metadata_is_laid_out_as_co_cli_does() {
 }
 
 #[test]
-fn metadata_says_that_a_task_runs() {
+fn metadata_of_a_running_task_says_so() {
     let world = world();
     let task = start(&world, &gated("go", 0));
     assert_eq!(metadata(&world, &task, "running").pid, task.pid);
@@ -76,7 +76,7 @@ fn metadata_says_that_a_task_runs() {
 
 /// co-cli writes the record before anything runs.
 #[test]
-fn a_task_that_waits_has_its_metadata_and_so_has_one_that_never_began() {
+fn queued_and_never_started_tasks_have_metadata() {
     let world = world();
     world.fill();
     let waiting = start(&world, "true");
@@ -92,7 +92,7 @@ fn a_task_that_waits_has_its_metadata_and_so_has_one_that_never_began() {
 
 /// co-cli has five states.
 #[test]
-fn metadata_has_no_word_that_co_cli_does_not_know() {
+fn metadata_uses_only_the_states_of_co_cli() {
     let world = world();
     let late = start_with(&world, "exec sleep 600", |request| request.limits.run_timeout_ms = Some(100));
     assert_eq!(world.over(&late.id).status.word(), "timed_out");
@@ -113,7 +113,7 @@ fn the_span_id_is_in_the_files_and_in_the_status() {
 }
 
 #[test]
-fn metadata_holds_names_of_variables_and_no_secrets() {
+fn metadata_has_names_of_variables_but_no_secrets() {
     let world = world();
     let task = start_with(&world, "", |request| {
         request.command = CommandSpec::Argv(["echo", "--token", TOKEN].map(Into::into).to_vec());
@@ -128,7 +128,7 @@ fn metadata_holds_names_of_variables_and_no_secrets() {
 }
 
 #[test]
-fn what_was_hidden_when_a_task_began_to_wait_is_hidden_by_whoever_launches_it() {
+fn the_redaction_of_a_queued_task_is_kept_by_the_launching_process() {
     let mut world = world();
     let patterns = vec![SecretPattern::new("CASE-[0-9]+").unwrap()];
     let redact = RedactSettings { enabled: true, patterns };
@@ -136,7 +136,7 @@ fn what_was_hidden_when_a_task_began_to_wait_is_hidden_by_whoever_launches_it() 
     let first = world.fill().remove(0);
     let waiting = start(&world, &format!(": CASE-77; {SLEEPER}"));
     let _ = metadata(&world, &waiting, "pending");
-    // Another process, which does not know the pattern, ends one task and launches the next.
+    // Another process without the pattern ends one task and launches the next.
     world.home.mw(["kill", first.id.as_str()]).ok();
     let _ = metadata(&world, &waiting, "running");
     let text = fs::read_to_string(file(&world, &waiting, METADATA)).unwrap();
@@ -167,7 +167,7 @@ fn tasks_of_other_dialects_have_no_such_files() {
     let world = world();
     let done = world.finished("true");
     let running = world.start(&gated("go", 0));
-    // The control socket is opened when the views would be written.
+    // The control socket is opened when the metadata would be written.
     wait_until(SOON, "it has its socket", || file(&world, &running, "control").exists().then_some(()));
     world.fill();
     let waiting = world.tasks().into_iter().find(|task| task.status.word() == "pending").unwrap();

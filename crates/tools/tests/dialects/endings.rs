@@ -1,4 +1,4 @@
-//! Every ending in the words of every dialect, and which replies tell it.
+//! Every outcome in the terms of every dialect, and which replies deliver it.
 
 use meanwhile::engine::{DeliveryPolicy, Moment};
 use mw_tools::Dialect;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::world::{Ending, SLEEPER, World};
 
 #[test]
-fn zidane_knows_running_exited_killed() {
+fn zidane_has_running_exited_and_killed() {
     let world = World::new(Dialect::Zidane);
     for (ending, word, code, signal) in [
         (Ending::Exit(0), json!("exited"), json!(0), Value::Null),
@@ -31,7 +31,7 @@ fn zidane_knows_running_exited_killed() {
 }
 
 #[test]
-fn mycode_says_what_an_error_was() {
+fn mycode_explains_errors() {
     let world = World::new(Dialect::Mycode);
     for (ending, word, code, error) in [
         (Ending::Exit(0), "completed", 0, None),
@@ -54,7 +54,7 @@ fn mycode_says_what_an_error_was() {
         }
         assert_eq!(reply.told, [task.id], "{ending:?}");
     }
-    // A program that answers the time limit with a code of its own timed out all the same.
+    // A program that handles the time limit with its own exit code is still timed out.
     let task = world.start_with("trap 'exit 7' TERM; while :; do sleep 0.05; done", |request| {
         request.limits.run_timeout_ms = Some(200);
     });
@@ -89,7 +89,7 @@ fn the_background_task_specification_keeps_error_details() {
 }
 
 #[test]
-fn opta_tells_a_time_limit_from_a_kill_and_shows_the_signal() {
+fn opta_distinguishes_time_limit_and_kill_and_shows_the_signal() {
     let world = World::new(Dialect::Opta);
     for (ending, word, code, rest) in [
         (Ending::Exit(0), "completed", json!(0), "exit=0"),
@@ -106,18 +106,18 @@ fn opta_tells_a_time_limit_from_a_kill_and_shows_the_signal() {
         assert_eq!((&process["state"], &process["exitCode"]), (&json!(word), &code), "{ending:?}");
         assert!(reply.text.contains(&format!("state={word} ")), "{}", reply.text);
         assert!(reply.text.contains(rest), "{}", reply.text);
-        // A look at the state is no retrieval.
+        // Reading the status is not a retrieval.
         assert_eq!(reply.told, [], "{ending:?}");
         let read = world.done("bg_output", json!({"id": task.id.suffix()}));
         assert_eq!(read.data["stdout"], "out", "{ending:?}");
         assert_eq!(read.text, "[stdout]\nout\n[stderr]\n", "{ending:?}");
-        // Output alone does not say how it ended.
+        // Output alone does not report the outcome.
         assert_eq!(read.told, [], "{ending:?}");
     }
 }
 
 #[test]
-fn co_cli_explains_what_failed_leaves_out() {
+fn co_cli_explains_time_limits_and_lost_tasks_behind_failed() {
     let world = World::new(Dialect::CoCli);
     for (ending, word, code, shown) in [
         (Ending::Exit(0), "completed", json!(0), "Status: completed\n"),
@@ -137,7 +137,7 @@ fn co_cli_explains_what_failed_leaves_out() {
 }
 
 #[test]
-fn our_own_set_has_a_word_for_each() {
+fn the_canonical_set_has_a_status_for_each_outcome() {
     let world = World::new(Dialect::Canonical);
     for (ending, word) in [
         (Ending::Exit(0), "completed"),
@@ -157,9 +157,9 @@ fn our_own_set_has_a_word_for_each() {
     }
 }
 
-/// what runs is never told, whatever is asked about it.
+///
 #[test]
-fn no_reply_about_a_running_task_tells_its_end() {
+fn no_reply_about_a_running_task_reports_an_end() {
     for (dialect, calls) in [
         (Dialect::Canonical, vec![("task_output", "task_id"), ("task_list", "")]),
         (Dialect::Mycode, vec![("TaskOutput", "task_id")]),
@@ -182,7 +182,7 @@ fn no_reply_about_a_running_task_tells_its_end() {
 }
 
 #[test]
-fn what_waits_for_a_slot_is_called_as_each_calls_it() {
+fn each_dialect_has_its_own_term_for_a_queued_task() {
     for (dialect, tool, name, field, word) in [
         (Dialect::Canonical, "task_output", "task_id", "status", "pending"),
         (Dialect::Mycode, "TaskOutput", "task_id", "status", "pending"),
@@ -206,9 +206,9 @@ fn what_waits_for_a_slot_is_called_as_each_calls_it() {
     assert!(reply.text.contains(" state=running pid=- ") && reply.text.contains(" queued"), "{}", reply.text);
 }
 
-/// what a reply told is news no more; a kill by the user is.
+/// an end by a kill of the user is notified.
 #[test]
-fn an_ending_that_a_reply_told_is_not_told_again() {
+fn an_end_reported_by_a_reply_is_not_notified_again() {
     let world = World::new(Dialect::Canonical);
     let (read, partly) = (world.finished("echo a"), world.finished("seq 100000"));
     let (stopped, killed) = (world.start(SLEEPER), world.ended(Ending::KilledByUser));
@@ -219,7 +219,7 @@ fn an_ending_that_a_reply_told_is_not_told_again() {
         ("task_stop", json!({"task_ids": [stopped.id]})),
     ] {
         for id in world.done(tool, given).told {
-            world.runtime.notifications().note_told(&id).unwrap();
+            world.runtime.notifications().note_known(&id).unwrap();
         }
     }
     let host = world.runtime.notifications().host(crate::world::SESSION, DeliveryPolicy::Immediate).unwrap();

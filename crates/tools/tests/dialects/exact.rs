@@ -1,4 +1,4 @@
-//! Models name tasks exactly: the beginning of an id means no task, in any dialect.
+//! Models must give complete ids: a prefix matches no task, in any dialect.
 
 use meanwhile::engine::ReadRequest;
 use mw_model::{Status, TaskId};
@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 
 use crate::world::{SLEEPER, World};
 
-/// Names a task to a tool that ends it.
+/// Returns the arguments of a call that stops a task.
 type Naming = fn(&str) -> Value;
 
 #[test]
-fn the_beginning_of_an_id_ends_nothing() {
+fn a_prefix_of_an_id_stops_no_task() {
     let by: [(Dialect, &str, Naming); 6] = [
         (Dialect::Canonical, "task_stop", |id| json!({"task_ids": [id]})),
         (Dialect::Zidane, "shell_kill", |id| json!({"task_id": id})),
@@ -29,7 +29,7 @@ fn the_beginning_of_an_id_ends_nothing() {
         }
         let scope = meanwhile::Scope::All;
         assert_eq!(world.runtime.tasks().task(id, &scope).unwrap().status, Status::Running, "{tool}");
-        // The eight characters alone are a whole name.
+        // The eight characters without prefix are a complete id.
         let _ = world.done(tool, arguments(&id[5..]));
         assert!(world.runtime.tasks().task(id, &scope).unwrap().status.is_terminal(), "{tool}");
     }
@@ -47,7 +47,7 @@ fn until_printed(world: &World, id: &TaskId, text: &str) {
 }
 
 #[test]
-fn a_mere_signal_ends_nothing_and_is_told_as_sent() {
+fn a_handled_signal_stops_no_task_and_is_reported_as_sent() {
     let world = World::new(Dialect::Canonical);
     let task = world.start("trap 'echo again' HUP; echo ready; while :; do sleep 0.02; done");
     until_printed(&world, &task.id, "ready");

@@ -1,4 +1,4 @@
-//! The example of an agent loop with a tool set of its own.
+//! The example of an agent loop with its own tools.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -7,14 +7,14 @@ use mw_testkit::{Conversation, Home, SOON, children};
 
 use crate::world::{SESSION, beside};
 
-/// Calls a tool and returns the line that answers.
+/// Calls a tool and returns the line with its reply.
 fn call(model: &mut Conversation, line: &str) -> String {
     model.say(format!("{line}\n").as_bytes()).unwrap();
-    model.hear(SOON).unwrap()
+    model.read_line(SOON).unwrap()
 }
 
 #[test]
-fn an_agent_loop_offers_a_tool_of_its_own_beside_ours() {
+fn an_agent_loop_can_add_its_own_tool() {
     let home = Home::new(beside("mw"));
     let script = home.work().join("verify.sh");
     fs::write(&script, format!("#!/bin/sh\n{}\n", children::gated("go", 3))).unwrap();
@@ -28,14 +28,14 @@ fn an_agent_loop_offers_a_tool_of_its_own_beside_ours() {
     let said = call(&mut model, r#"bash {"command": "touch go; echo opened"}"#);
     assert!(said.contains("opened"), "{said}");
     assert_eq!(home.ended(&id)["exit_code"], 3);
-    // The next call is answered behind the notification, once.
+    // The next reply follows the notification, once.
     model.say(b"task_nothing\n").unwrap();
     let mut heard = Vec::new();
     while heard.last().is_none_or(|line| line != "There is no tool task_nothing.") {
-        heard.push(model.hear(SOON).unwrap());
+        heard.push(model.read_line(SOON).unwrap());
     }
     assert_eq!(heard.iter().filter(|line| line.contains(&format!("<task-id>{id}"))).count(), 1, "{heard:?}");
     assert_eq!(call(&mut model, "task_nothing"), "There is no tool task_nothing.");
     model.close();
-    assert_eq!(model.wait(SOON), Some(0), "{}", model.complained());
+    assert_eq!(model.wait(SOON), Some(0), "{}", model.stderr_text());
 }

@@ -1,4 +1,4 @@
-//! Commands somebody waits for: they run through the same engine and never wait for a slot.
+//! Foreground commands: they use the same engine and never wait for a slot.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ const SHELLS: [(Dialect, &str); 3] =
     [(Dialect::Canonical, "shell"), (Dialect::Zidane, "shell"), (Dialect::Mycode, "Bash")];
 
 #[test]
-fn a_full_house_delays_no_foreground_command() {
+fn a_full_queue_does_not_delay_foreground_commands() {
     for (dialect, tool) in SHELLS {
         let world = World::new(dialect);
         world.fill();
@@ -25,14 +25,14 @@ fn a_full_house_delays_no_foreground_command() {
     }
 }
 
-/// Returns the first time in seconds that a text names.
+/// Returns the first time in seconds in a text.
 fn time_in(text: &str) -> f64 {
     let is_time = |word: &str| word.trim_end_matches([';', ',', ':', '.']).strip_suffix('s')?.parse().ok();
     text.split_whitespace().find_map(is_time).unwrap_or_else(|| panic!("no time: {text}"))
 }
 
 #[test]
-fn what_outlives_a_call_goes_on_and_the_reply_says_so() {
+fn a_command_beyond_the_call_limit_continues_and_the_reply_says_so() {
     for (dialect, tool, says) in [
         (Dialect::Canonical, "shell", "it continues in the background as bash-"),
         (Dialect::Zidane, "shell", "so the command continues in the background:\nStarted bash_1 (pid "),
@@ -54,14 +54,14 @@ fn what_outlives_a_call_goes_on_and_the_reply_says_so() {
     }
 }
 
-/// Moves what it waits for to the background, once that has printed something.
+/// Moves the foreground command to the background once it has printed something.
 struct Moves<'w>(&'w World);
 
 impl Caller for Moves<'_> {
     fn meanwhile(&self, tasks: &[Task]) -> Patience {
         let has_printed = |task: &&Task| !self.0.home.log(task.id.as_str()).is_empty();
         for task in tasks.iter().filter(has_printed) {
-            self.0.runtime.notifications().move_to_background(&task.id).unwrap();
+            self.0.runtime.live().move_to_background(&task.id).unwrap();
         }
         Patience::GoOn
     }
@@ -72,7 +72,7 @@ impl Caller for Moves<'_> {
 }
 
 #[test]
-fn what_a_person_moved_to_the_background_was_not_too_long() {
+fn a_command_moved_by_a_person_is_not_reported_as_too_long() {
     for (dialect, tool, says) in [
         (Dialect::Canonical, "shell", "moved to the background by the user after "),
         (Dialect::Zidane, "shell", "The user moved the command to the background after "),
@@ -91,12 +91,12 @@ fn what_a_person_moved_to_the_background_was_not_too_long() {
 }
 
 #[test]
-fn where_background_work_is_off_nothing_outlives_a_call() {
+fn without_background_tasks_a_command_is_killed_at_the_call_limit() {
     for (dialect, tool) in SHELLS {
         let mut world = World::new(dialect);
         world.premises.longest_call = Duration::from_millis(300);
         world.premises.background = Background::Off;
-        // On a busy machine it may not get as far as to print.
+        // On a busy machine it may not print in time.
         let reply = wait_until(SOON, "one that has begun in its time", || {
             let reply = world.done(tool, json!({"command": format!("echo begun; {SLEEPER}")}));
             Some(reply).filter(|reply| reply.text.contains("begun"))
@@ -109,7 +109,7 @@ fn where_background_work_is_off_nothing_outlives_a_call() {
 }
 
 #[test]
-fn whoever_goes_away_ends_the_command_and_its_tree() {
+fn an_aborted_call_kills_the_command_and_its_tree() {
     for (dialect, tool) in SHELLS {
         let world = World::new(dialect);
         let others = world.start(SLEEPER);
@@ -127,7 +127,7 @@ fn whoever_goes_away_ends_the_command_and_its_tree() {
 }
 
 #[test]
-fn directory_and_environment_are_honoured() {
+fn directory_and_environment_are_applied() {
     for (dialect, tool) in [(Dialect::Canonical, "shell"), (Dialect::Zidane, "shell")] {
         let world = World::new(dialect);
         let work = world.home.work();
@@ -151,7 +151,7 @@ fn directory_and_environment_are_honoured() {
 }
 
 #[test]
-fn what_cannot_be_started_is_refused_and_leaves_nothing() {
+fn a_failed_start_is_refused_and_leaves_no_task() {
     for (dialect, tool) in SHELLS {
         let mut world = World::new(dialect);
         if dialect != Dialect::Mycode {

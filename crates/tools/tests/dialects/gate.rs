@@ -1,4 +1,4 @@
-//! Every call of every dialect passes the gate.
+//! Every call of every dialect is subject to the policy.
 
 use std::fs;
 use std::time::Duration;
@@ -21,7 +21,7 @@ const DIALECTS: [Dialect; 6] = [
     Dialect::CoCli,
 ];
 
-/// A world where nobody answers, in a mode and with a dialect's own conventions.
+/// Creates a world without an approver, in a mode and with the conventions of a dialect.
 fn world(dialect: Dialect, mode: Mode) -> World {
     let mut world = World::new(dialect);
     fs::create_dir(world.home.work().join(".git")).unwrap();
@@ -57,7 +57,7 @@ fn refused(reply: &Reply) -> bool {
 }
 
 #[test]
-fn foreground_and_background_pass_one_gate_in_every_dialect() {
+fn the_policy_is_the_same_for_foreground_and_background_in_every_dialect() {
     for dialect in DIALECTS {
         let world = world(dialect, Mode::Safe);
         for (tool, given) in starts(dialect, "rm precious") {
@@ -66,7 +66,7 @@ fn foreground_and_background_pass_one_gate_in_every_dialect() {
             assert!(reply.text.contains("mw approve ask-"), "{dialect:?}: {}", reply.text);
         }
         assert!(world.home.has_file("precious") && world.tasks().is_empty(), "{dialect:?}");
-        // opta asks before every start, the others let the command decide.
+        // opta needs approval for every start; in the others it depends on the command.
         for (tool, given) in starts(dialect, "ls") {
             let reply = world.call(tool, given);
             assert_eq!(refused(&reply), dialect == Dialect::Opta, "{dialect:?} {tool}: {}", reply.text);
@@ -88,9 +88,9 @@ fn policy_knows_every_tool_of_every_dialect() {
     }
 }
 
-/// M-031: ending a task is asked about by opta alone.
+/// M-031: only opta needs approval to stop a task.
 #[test]
-fn a_task_of_the_session_is_ended_without_a_question() {
+fn stopping_a_task_of_the_session_needs_no_approval() {
     for (dialect, tool, parameter) in [
         (Dialect::Canonical, "task_stop", "task_ids"),
         (Dialect::Zidane, "shell_kill", "task_id"),
@@ -110,9 +110,9 @@ fn a_task_of_the_session_is_ended_without_a_question() {
     }
 }
 
-/// the words of a program and a script for a shell are judged each for what it is.
+/// an argument list is judged as a program, and a script as a shell script.
 #[test]
-fn a_command_is_judged_in_its_own_form() {
+fn programs_and_scripts_are_judged_in_their_form() {
     let world = world(Dialect::CoCli, Mode::Safe);
     let start = |command: &str, shell: bool| {
         let given = json!({"command": command, "description": "x", "shell": shell});
@@ -121,12 +121,12 @@ fn a_command_is_judged_in_its_own_form() {
     assert!(!start("ls '; rm precious'", false), "to ls it is the name of a file");
     assert!(!start("ls '; rm precious'", true), "and so it is in quotes");
     assert!(start("ls ; rm precious", true), "a shell runs both");
-    assert!(start("sh -c 'ls ; rm precious'", false), "whoever calls it");
+    assert!(start("sh -c 'ls ; rm precious'", false), "by any caller");
     assert!(world.home.has_file("precious"));
 }
 
 #[test]
-fn plan_mode_looks_and_changes_nothing() {
+fn plan_mode_allows_reading_only() {
     let world = world(Dialect::Opta, Mode::Plan);
     assert!(!world.call("bg_status", json!({})).failed);
     for (tool, given) in [("bg_start", json!({"command": "ls"})), ("bg_kill", json!({"id": "bash_1"}))] {
@@ -136,7 +136,7 @@ fn plan_mode_looks_and_changes_nothing() {
 }
 
 #[test]
-fn ci_mode_denies_all_four_and_asks_nobody() {
+fn ci_mode_denies_background_operations_without_a_request() {
     let mut world = world(Dialect::Opta, Mode::Ci);
     let calls = [
         ("bg_start", json!({"command": "ls"})),
@@ -150,7 +150,7 @@ fn ci_mode_denies_all_four_and_asks_nobody() {
     }
     world.premises.policy.ci_reads = true;
     assert!(!world.call("bg_status", json!({})).failed);
-    // What has to be asked about is refused at once: nobody is there.
+    // A call that needs approval is refused at once, because there is no approver.
     let mut world = World::new(Dialect::Canonical);
     let patience = ApprovalPatience { wait: Duration::from_secs(3600), ..ApprovalPatience::default() };
     world.premises.policy = Policy { mode: Mode::Ci, patience, ..Policy::default() };

@@ -1,4 +1,4 @@
-//! Tests of the dialects, each walked along its own document, on a real home with real processes.
+//! Tests of the dialects by their source documents, on a real home with real processes.
 //!
 //! Tasks run under the executables of `mw-cli`; a build of the whole workspace puts them beside the tests.
 #![forbid(unsafe_code)]

@@ -15,7 +15,7 @@ fn world() -> World {
 }
 
 #[test]
-fn parameters_defaults_and_ranges() {
+fn parameters_defaults_and_ranges_match_the_source() {
     let specs = world().tools.specs(Background::On);
     let names: Vec<_> = specs.iter().map(|spec| spec.name.as_str()).collect();
     assert_eq!(names, ["Bash", "Task", "TaskOutput", "KillShell"]);
@@ -52,7 +52,7 @@ fn a_start_returns_id_and_output_file() {
 }
 
 #[test]
-fn the_foreground_returns_output_and_code() {
+fn a_foreground_command_returns_output_and_exit_code() {
     let world = world();
     let reply = world.done("Bash", json!({"command": "echo hi"}));
     assert_eq!((reply.text.as_str(), &reply.data), ("hi\n", &json!({"output": "hi\n", "exit_code": 0})));
@@ -63,7 +63,7 @@ fn the_foreground_returns_output_and_code() {
     assert_eq!(reply.data["exit_code"], -1);
 }
 
-/// A code of −1 says nothing; the reason stands beside it, in the text and in the data.
+/// Beside the code −1, text and data have the reason.
 #[test]
 fn a_missing_exit_code_has_a_reason() {
     let world = world();
@@ -84,9 +84,8 @@ fn a_missing_exit_code_has_a_reason() {
     assert_eq!(reply.data.get("error"), None, "the code says it");
 }
 
-/// The name of a log goes with its task.
 #[test]
-fn a_cleared_task_leaves_no_name_of_its_log_behind() {
+fn clearing_a_task_removes_the_link_to_its_log() {
     let world = world();
     let reply = world.done("Bash", json!({"command": "true", "run_in_background": true}));
     let file = std::path::PathBuf::from(reply.data["output_file"].as_str().unwrap());
@@ -96,9 +95,8 @@ fn a_cleared_task_leaves_no_name_of_its_log_behind() {
     assert!(!file.is_symlink(), "{}", file.display());
 }
 
-/// All fields of the source's record of a task are in one place.
 #[test]
-fn the_record_of_a_task_is_in_one_reply() {
+fn one_reply_has_all_fields_of_the_task_record() {
     let world = world();
     let task = world.start_with("echo hi; exit 3", |request| request.description = Some("Say hi".to_owned()));
     let task = world.over(&task.id);
@@ -131,19 +129,19 @@ fn a_quick_check_never_waits() {
 }
 
 #[test]
-fn blocking_is_the_default_and_ends_with_the_task() {
+fn task_output_blocks_by_default_until_the_task_ends() {
     let world = world();
     let task = world.start(&gated("go", 0));
     world.home.open("go");
     let reply = world.done("TaskOutput", json!({"task_id": task.id}));
     assert_eq!((&reply.data["status"], &reply.data["exit_code"]), (&json!("completed"), &json!(0)));
-    // The time stops with the task.
+    // The duration stops at the end of the task.
     let first = reply.data["elapsed_ms"].clone();
     assert_eq!(world.done("TaskOutput", json!({"task_id": task.id})).data["elapsed_ms"], first);
 }
 
 #[test]
-fn a_wait_that_times_out_says_so_and_stops_nothing() {
+fn a_wait_that_times_out_says_so_and_stops_no_task() {
     let world = world();
     let task = world.start("echo part; exec sleep 600");
     world.home.until_logged(task.id.as_str(), "part");
@@ -160,14 +158,14 @@ fn a_wait_that_times_out_says_so_and_stops_nothing() {
 }
 
 #[test]
-fn what_waits_for_a_slot_is_waited_for_too() {
+fn task_output_waits_for_a_queued_task() {
     let world = world();
     let running = world.fill();
     let reply = world.done("Bash", json!({"command": "echo at last", "run_in_background": true}));
     assert_eq!(reply.data["status"], "pending");
     assert!(reply.text.starts_with("┌─ Background Task Queued ─"), "{}", reply.text);
     assert!(reply.text.contains("│ Status: Pending"), "{}", reply.text);
-    // The box names no output that is not there yet; the data has the name under which it will be.
+    // The box names no output file that does not exist yet; the data has its future path.
     assert!(!reply.text.contains("Output:"), "{}", reply.text);
     let id = reply.data["task_id"].clone();
     let file = std::path::PathBuf::from(reply.data["output_file"].as_str().unwrap());
@@ -179,7 +177,7 @@ fn what_waits_for_a_slot_is_waited_for_too() {
     assert_eq!((&reply.data["status"], &reply.data["output"]), (&json!("completed"), &json!("at last\n")));
     assert_eq!(reply.data["task"]["output_file"], json!(file));
     assert!(file.exists());
-    // What was ended before it began has no output at all.
+    // A task cancelled in the queue has no output file.
     let mut slots = running[1..].to_vec();
     slots.push(world.start(SLEEPER));
     let started = world.done("Bash", json!({"command": "echo again", "run_in_background": true}));
@@ -188,14 +186,14 @@ fn what_waits_for_a_slot_is_waited_for_too() {
     assert_eq!(world.done("TaskOutput", json!({"task_id": id})).data["task"]["output_file"], Value::Null);
     let file = std::path::PathBuf::from(started.data["output_file"].as_str().unwrap());
     assert!(!file.is_symlink(), "a name that leads to nothing");
-    // A further run has it again.
+    // A restart has it again.
     world.runtime.live().kill_all(&[slots[0].id.clone()], &kill).all_done().unwrap();
     let task = world.runtime.starts().restart(id.as_str().unwrap(), &Scope::All).unwrap();
     world.over(&task.id);
     assert_eq!(std::fs::read_to_string(file).unwrap(), "again\n");
 }
 
-/// Cancelling succeeds only with what runs.
+/// Only a running task can be cancelled.
 #[test]
 fn a_task_can_be_killed_once() {
     let world = world();
@@ -211,7 +209,7 @@ fn a_task_can_be_killed_once() {
 }
 
 #[test]
-fn unknown_ids_are_answered_as_the_source_does() {
+fn unknown_ids_are_reported_as_in_the_source() {
     let world = world();
     let foreign = world.start_with(SLEEPER, |request| request.session = "another".to_owned());
     let cleared = world.finished("true");

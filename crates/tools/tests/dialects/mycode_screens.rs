@@ -1,4 +1,4 @@
-//! mycode's boxes and lists, drawn as its document draws them but straight.
+//! mycode's boxes and lists, as in its document but aligned.
 
 use mw_tools::Dialect;
 use mw_tools::screens::{self, Layout};
@@ -20,7 +20,7 @@ fn panel(text: &str) -> Vec<&str> {
 }
 
 #[test]
-fn background_task_started() {
+fn the_start_screen_has_the_format_of_the_source() {
     let world = world();
     let reply = world.done("Bash", json!({"command": "npm test; sleep 600", "run_in_background": true}));
     let id = reply.data["task_id"].as_str().unwrap();
@@ -29,7 +29,7 @@ fn background_task_started() {
     assert_eq!(lines[1], format!("│ Task ID: {id}                            │"));
     assert_eq!(lines[2], "│ Command: npm test; sleep 600                      │");
     assert_eq!(lines[3], "│ Status: Running                                   │");
-    // A path is never cut, or it could not be used: it goes on in the next line.
+    // A path is never shortened, because it must be usable: it continues on the next line.
     let (last, path) = lines[4..].split_last().unwrap();
     let path: String = path.iter().map(|line| line.trim_matches(['│', ' '])).collect();
     assert_eq!(path, format!("Output: {}", reply.data["output_file"].as_str().unwrap()));
@@ -37,7 +37,7 @@ fn background_task_started() {
     assert!(reply.text.ends_with("┘\n\nYou can continue working. Use /tasks to check status."));
 }
 
-/// Neither a long command nor signs of two columns break the box.
+/// Wide characters do not break the box either.
 #[test]
 fn a_long_command_stays_inside_the_box() {
     let world = world();
@@ -48,7 +48,7 @@ fn a_long_command_stays_inside_the_box() {
 }
 
 #[test]
-fn task_status() {
+fn the_status_screen_has_the_format_of_the_source() {
     let world = world();
     let script = "echo first; echo; echo PASS src/tools/edit.test.ts; echo 'PASS src/tools/glob.test.ts'
         printf 'Running: src/agent/agent.test.ts...'; exec sleep 600";
@@ -72,7 +72,7 @@ fn task_status() {
 }
 
 #[test]
-fn task_completed() {
+fn the_completion_screen_has_the_format_of_the_source() {
     let world = world();
     let task = world.finished("echo 日本語日本語日本語日本語日本語日本語日本語日本語日本語 60 tests passed");
     let reply = world.done("TaskOutput", json!({"task_id": task.id, "block": true, "timeout": 60_000}));
@@ -113,7 +113,7 @@ fn the_summary_of_an_unknown_tool_is_its_last_lines() {
 }
 
 #[test]
-fn a_script_of_several_lines_is_marked_as_longer() {
+fn a_script_of_several_lines_is_marked_as_shortened() {
     let world = world();
     let given = json!({"command": "\nnpm ci\nsleep 600\n", "run_in_background": true});
     let reply = world.done("Bash", given);
@@ -122,7 +122,7 @@ fn a_script_of_several_lines_is_marked_as_longer() {
 
 /// Format L5.
 #[test]
-fn the_boxed_list() {
+fn the_boxed_list_has_the_format_of_the_source() {
     let world = world();
     let described = |text: &str| {
         let text = text.to_owned();
@@ -138,7 +138,7 @@ fn the_boxed_list() {
     assert_eq!(lines[1], format!("┌{}┐", "─".repeat(64)));
     assert_eq!(lines[2], "│ Status  ID              Description              Elapsed       │");
     assert_eq!(lines[3], format!("├{}┤", "─".repeat(64)));
-    // The newest first, in whatever order they come.
+    // The newest first, independent of the input order.
     assert_eq!(lines[6], format!("│ ✓       {}   Run npm test             {:<14}│", tasks[0].id, took(0)));
     assert_eq!(lines[5], format!("│ ✗       {}   Build a docker image th… {:<14}│", tasks[1].id, took(1)));
     assert_eq!(lines[4], format!("│ ⏳      {}   exec sleep 600           {:<14}│", tasks[2].id, took(2)));
@@ -149,7 +149,7 @@ fn the_boxed_list() {
 
 /// Format L10.
 #[test]
-fn the_plain_list() {
+fn the_plain_list_has_the_format_of_the_source() {
     let world = world();
     let long = "a description of more than thirty characters";
     let task = world.start_with("true", |request| request.description = Some(long.to_owned()));
@@ -164,7 +164,7 @@ fn the_plain_list() {
         briefly(tasks[0].duration_ms.unwrap())
     );
     assert_eq!(screens::tasks(&tasks, Layout::Plain, Dialect::Mycode), wanted);
-    // Where a model has other tools, another way is named.
+    // With other tools, the hint names another call.
     let other = screens::tasks(&tasks, Layout::Plain, Dialect::Canonical);
     assert!(
         other.ends_with("\nUse /status ID to get task output.") && !other.contains("TaskOutput"),
@@ -175,7 +175,7 @@ fn the_plain_list() {
 }
 
 #[test]
-fn the_columns_of_the_plain_list_are_straight() {
+fn the_columns_of_the_plain_list_are_aligned() {
     let world = world();
     let family = "\u{1f469}\u{200d}\u{1f469}\u{200d}\u{1f467}";
     let described =

@@ -106,7 +106,7 @@ fn completes_with_exit_code_0_and_the_runtime_stops() {
 }
 
 #[test]
-fn unknown_ids_are_errors_in_its_words() {
+fn unknown_ids_are_errors_in_the_format_of_opta() {
     let world = world();
     let foreign = world.start_with(SLEEPER, |request| request.session = "another".to_owned());
     for id in ["bogus", foreign.id.suffix()] {
@@ -131,9 +131,9 @@ fn rejects_when_the_limit_is_reached() {
     assert!(!world.home.has_file("ran"));
 }
 
-/// Its source refuses at the limit. Where a person lets them wait, one that does is not "started".
+/// The source rejects at the limit. With a queue, the reply must not say "started".
 #[test]
-fn what_waits_for_a_slot_is_queued() {
+fn a_task_without_a_slot_is_reported_as_queued() {
     let mut world = World::new(Dialect::Opta);
     world.premises.at_capacity = meanwhile::AtCapacity::Queue;
     world.fill();
@@ -143,7 +143,7 @@ fn what_waits_for_a_slot_is_queued() {
 }
 
 #[test]
-fn kills_and_says_how_long_it_ran() {
+fn a_kill_reports_the_runtime() {
     let world = world();
     let id = started(&world, SLEEPER);
     let reply = world.done("bg_kill", json!({"id": id}));
@@ -152,13 +152,13 @@ fn kills_and_says_how_long_it_ran() {
     assert!(seconds.split_once('.').is_some_and(|(_, rest)| rest.len() == 1), "{}", reply.text);
     assert_eq!(reply.data, json!({"id": id, "killed": true, "state": "killed"}));
     assert_eq!(reply.told, [world.task(&id).id]);
-    // On what is dead it is no error.
+    // A kill of an ended process is no error.
     let again = world.done("bg_kill", json!({"id": id}));
     assert_eq!(again.data, json!({"id": id, "killed": false, "state": "killed"}));
 }
 
 #[test]
-fn sends_the_signal_that_was_asked_for() {
+fn a_kill_sends_the_requested_signal() {
     let world = world();
     let trap = "trap 'echo got INT; exit 5' INT; echo ready; while :; do sleep 0.05; done";
     let id = started(&world, trap);
@@ -175,7 +175,7 @@ fn sends_the_signal_that_was_asked_for() {
 }
 
 #[test]
-fn a_process_that_traps_term_is_gone_within_the_grace() {
+fn a_process_that_ignores_sigterm_is_killed_after_the_grace_period() {
     let world = world();
     let id = started(&world, STUBBORN);
     world.home.until_logged(world.task(&id).id.as_str(), "ready");
@@ -188,7 +188,7 @@ fn a_process_that_traps_term_is_gone_within_the_grace() {
 }
 
 #[test]
-fn timeouts_are_the_calls_else_the_profiles_and_zero_is_none() {
+fn the_timeout_of_a_call_overrides_the_profile_and_zero_means_none() {
     let mut world = world();
     let reply = world.done("bg_start", json!({"command": SLEEPER, "timeout": 300}));
     let id = reply.data["id"].as_str().unwrap().to_owned();
@@ -203,9 +203,9 @@ fn timeouts_are_the_calls_else_the_profiles_and_zero_is_none() {
     assert_eq!(world.done("bg_status", json!({"id": free})).data["processes"][0]["state"], "running");
 }
 
-/// O-060: one process is one line, whatever it is called.
+/// O-060: a process has one line, whatever its name is.
 #[test]
-fn quotes_newlines_and_control_characters_stay_on_their_line() {
+fn quotes_newlines_and_control_characters_stay_on_one_line() {
     let world = world();
     let command = "echo \"a\" \\\\\n# \x1b[31m\tb\r\u{7f}";
     let reply = world.done("bg_start", json!({"command": command, "label": "x\n\"y\""}));

@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::opta::{started, until_over, world};
 
 #[test]
-fn the_form_is_that_of_the_source() {
+fn the_output_reply_has_the_format_of_the_source() {
     let world = world();
     let id = started(&world, "echo line1; echo line2; echo 'warning: w' >&2; exec sleep 600");
     let task = world.task(&id);
@@ -16,7 +16,7 @@ fn the_form_is_that_of_the_source() {
     let reply = world.done("bg_output", json!({"id": id}));
     assert_eq!(reply.text, "[stdout]\nline1\nline2\n[stderr]\nwarning: w\n");
     assert_eq!(reply.data, json!({"stdout": "line1\nline2", "stderr": "warning: w", "truncated": false}));
-    // Nothing new is an empty string, as often as one asks.
+    // Without new output the reply is an empty string, every time.
     for _ in 0..3 {
         let again = world.done("bg_output", json!({"id": id}));
         assert_eq!(again.text, "[stdout]\n[stderr]\n");
@@ -47,15 +47,15 @@ fn returns_tail_lines_when_since_last_read_is_false() {
     assert_eq!(reply.data["stdout"], "16\n17\n18\n19\n20");
     assert_eq!(reply.data["stderr"], "156\n157\n158\n159\n160");
     assert_eq!(reply.data["truncated"], true);
-    // Fifty unless said otherwise.
+    // The default is fifty.
     let reply = world.done("bg_output", json!({"id": id, "since_last_read": false}));
     assert_eq!(reply.data["stdout"].as_str().unwrap().lines().count(), 20);
     assert_eq!(reply.data["stderr"].as_str().unwrap().lines().count(), 50);
 }
 
-/// O-022: any read moves the places of the streams it covered, and no others.
+/// O-022: a read moves only the cursors of the streams it covered.
 #[test]
-fn a_tail_moves_the_place_of_the_streams_it_covered() {
+fn a_tail_moves_the_cursors_of_the_streams_it_covered() {
     let world = world();
     let id = started(&world, "seq 1 20; echo e1 >&2");
     until_over(&world, &id);
@@ -65,7 +65,7 @@ fn a_tail_moves_the_place_of_the_streams_it_covered() {
 }
 
 #[test]
-fn each_stream_has_a_place_of_its_own() {
+fn each_stream_has_a_separate_cursor() {
     let world = world();
     let id = started(&world, "echo o1; echo e1 >&2; echo o2");
     until_over(&world, &id);
@@ -101,16 +101,16 @@ fn the_remainder_is_left_for_the_next_read() {
     }
     assert_eq!(seen, (1..=120).collect::<Vec<_>>());
     assert_eq!(reads, 3);
-    // Exactly as many lines as asked for leave nothing, whatever the other stream holds after them.
+    // A read of exactly the available lines leaves nothing, whatever the other stream has after them.
     let id = started(&world, "seq 1 50; echo e1 >&2");
     until_over(&world, &id);
     let reply = world.done("bg_output", json!({"id": id, "stream": "stdout"}));
     assert_eq!(reply.data["truncated"], false);
 }
 
-/// O-026: others read with places of their own.
+/// O-026.
 #[test]
-fn another_reader_takes_nothing_away() {
+fn readers_have_separate_cursors() {
     let world = world();
     let id = started(&world, "echo line1");
     until_over(&world, &id);
@@ -135,7 +135,7 @@ fn blank_lines_partial_lines_and_odd_bytes_are_kept() {
 
 /// O-064: a buffer of 20 bytes loses the older of two lines of 11 bytes.
 #[test]
-fn of_each_stream_the_oldest_lines_go_first() {
+fn the_oldest_lines_of_each_stream_are_dropped_first() {
     let mut world = world();
     world.premises.stream_bytes = 20;
     let script = "printf '0123456789\nabcdefghij\n'; printf '9876543210\nABCDEFGHIJ\n' >&2";
@@ -152,25 +152,25 @@ fn of_each_stream_the_oldest_lines_go_first() {
     until_over(&world, &id);
     let reply = world.done("bg_output", json!({"id": id, "stream": "stdout"}));
     assert_eq!(reply.text, "[stdout]\n(11 older bytes of stdout omitted)\nabcdefghij\n");
-    // What went is not what is new: a place within the limit is read from as it is.
+    // Dropped output is not new output: a cursor within the limit is used unchanged.
     let again = world.done("bg_output", json!({"id": id, "stream": "stdout"}));
     assert_eq!(again.data, json!({"stdout": "", "stderr": "", "truncated": false}));
 }
 
-/// O-017: what fits is shown whole, to the byte; a line that does not fit is shown from within.
+/// O-017: output within the limit is complete, to the byte; a longer line is shown from its middle.
 #[test]
-fn a_limit_of_a_stream_is_reached_at_a_lines_beginning() {
+fn a_shortened_stream_begins_at_a_line_if_possible() {
     let mut world = world();
     for (limit, script, shown, truncated) in [
         (22, r"printf '0123456789\nabcdefghij\n'", "0123456789\nabcdefghij", false),
         (21, r"printf '0123456789\nabcdefghij\n'", "abcdefghij", true),
         (11, r"printf '0123456789\nabcdefghij\n'", "abcdefghij", true),
-        // Without a newline at its end it is a line all the same.
+        // Text without a final newline counts as a line.
         (10, r"printf '0123456789\nabcdefghij'", "abcdefghij", true),
         (5, r"printf '0123456789\nabcdefghij'", "fghij", true),
         (5, r"printf '0123456789\nabcdefghij\n'", "ghij", true),
         (0, r"printf '0123456789\nabcdefghij\n'", "0123456789\nabcdefghij", false),
-        // The other stream takes nothing of it, wherever it lies between.
+        // Output of the other stream does not count.
         (12, r"printf 01234; printf eeeeeeeeee >&2; printf '56789\nabcdefghij\n'", "abcdefghij", true),
     ] {
         world.premises.stream_bytes = limit;

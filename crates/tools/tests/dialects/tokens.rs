@@ -1,14 +1,14 @@
-//! What the tools cost a model in every request.
+//! The token cost of the tool definitions.
 
 use mw_tools::call::Background;
 use mw_tools::{Dialect, Form, Toolset};
 use serde_json::Value;
 
-/// Most tokens that our own set may cost.
+/// The token limit of the canonical tools.
 const MOST: usize = 1800;
 
 #[test]
-fn our_own_set_stays_cheap() {
+fn the_definitions_of_the_canonical_tools_stay_below_their_token_limit() {
     let encoding = tiktoken_rs::o200k_base().unwrap();
     for dialect in Dialect::ALL {
         let specs = Toolset::of(dialect).specs(Background::On);

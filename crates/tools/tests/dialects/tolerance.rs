@@ -1,4 +1,4 @@
-//! What models really send: other types, nulls, fields nobody knows, and nonsense.
+//! Arguments that models really send: other types, nulls, unknown fields, and malformed values.
 
 use mw_tools::Dialect;
 use mw_tools::call::{Background, CallContext, Patient};
@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::world::{SLEEPER, World};
 
 #[test]
-fn numbers_flags_and_lists_are_understood_as_they_come() {
+fn numbers_flags_and_lists_are_accepted_in_common_forms() {
     let world = World::new(Dialect::Canonical);
     let task = world.start("seq 1 5; exec sleep 600");
     world.home.until_logged(task.id.as_str(), "5");
@@ -34,7 +34,7 @@ fn numbers_flags_and_lists_are_understood_as_they_come() {
 }
 
 #[test]
-fn what_cannot_be_meant_is_refused_by_name() {
+fn invalid_arguments_are_refused_by_name() {
     let world = World::new(Dialect::Canonical);
     let id = world.start(SLEEPER).id;
     for (tool, name, value) in [
@@ -91,9 +91,9 @@ fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Any arguments are answered, and none starts a process unless `command` is a text.
+/// Only a call whose `command` is a string starts a process.
 #[test]
-fn nonsense_is_answered_and_starts_nothing() {
+fn malformed_arguments_are_answered_and_start_nothing() {
     for dialect in Dialect::ALL {
         let mut world = World::new(dialect);
         world.premises.longest_call = std::time::Duration::from_millis(1);

@@ -1,6 +1,7 @@
-//! The registry: aliases, tools of the host's own, variants, switching off.
+//! The registry: aliases, tools of the host, variants, and disabling.
 
 use mw_tools::call::{Background, Reply};
+use mw_tools::dialects::Speaks;
 use mw_tools::{CustomTool, Dialect, Form, RegistryError, ToolClass, ToolSpec, Toolset};
 use serde_json::{Value, json};
 
@@ -22,8 +23,22 @@ fn names(tools: &Toolset, background: Background) -> Vec<String> {
     tools.specs(background).into_iter().map(|spec| spec.name).collect()
 }
 
+/// Finds missing defaults and misspelt fields in definitions and reply schemas.
 #[test]
-fn switched_off_the_flag_vanishes_from_schema_and_description() {
+fn every_tool_is_described_completely() {
+    const TYPES: [&str; 7] = ["string", "integer", "number", "boolean", "array", "object", "null"];
+    for definition in Dialect::ALL.into_iter().flat_map(Speaks::definitions) {
+        let name = definition.tool.name;
+        assert!(!name.is_empty() && !definition.title.is_empty() && !definition.about.is_empty(), "{name}");
+        for field in definition.reply.split(", ") {
+            let (_, kinds) = field.split_once(": ").unwrap_or_else(|| panic!("{name}: {field:?}"));
+            assert!(kinds.split('|').all(|kind| TYPES.contains(&kind)), "{name}: {field:?}");
+        }
+    }
+}
+
+#[test]
+fn a_disabled_background_flag_is_not_in_schema_or_description() {
     for dialect in Dialect::ALL {
         let tools = Toolset::of(dialect);
         for spec in tools.specs(Background::Off) {
@@ -43,7 +58,7 @@ fn switched_off_the_flag_vanishes_from_schema_and_description() {
 }
 
 #[test]
-fn a_forged_flag_is_refused_and_starts_nothing() {
+fn a_disabled_background_flag_is_refused_and_starts_nothing() {
     for (dialect, tool) in
         [(Dialect::Canonical, "shell"), (Dialect::Zidane, "shell"), (Dialect::Mycode, "Bash")]
     {
@@ -55,7 +70,7 @@ fn a_forged_flag_is_refused_and_starts_nothing() {
         }
         assert!(!world.home.has_file("ran"), "no silent foreground run");
         assert_eq!(world.tasks().len(), 0, "no task is left");
-        // The foreground works, and a flag that is not set does no harm.
+        // The foreground works, and a flag that is false is accepted.
         let reply = world.done(tool, json!({"command": "echo hi", "run_in_background": false}));
         assert_eq!(reply.data["output"], "hi\n");
     }
@@ -68,7 +83,7 @@ fn a_forged_flag_is_refused_and_starts_nothing() {
 }
 
 #[test]
-fn a_variant_holds_whatever_holds_for_the_rest() {
+fn a_tool_variant_overrides_the_background_setting() {
     let mut world = World::new(Dialect::Canonical);
     world.tools = Toolset::of(Dialect::Canonical).with_variant("shell", Background::Off).unwrap();
     let specs = world.tools.specs(Background::On);
@@ -77,7 +92,7 @@ fn a_variant_holds_whatever_holds_for_the_rest() {
     assert!(!specs[0].description.contains("background"));
     let reply = world.refused("shell", json!({"command": "true", "run_in_background": true}));
     assert!(reply.text.contains("disabled"), "{}", reply.text);
-    // The other way round, too.
+    // The reverse works too.
     world.premises.background = Background::Off;
     world.tools = Toolset::of(Dialect::Zidane).with_variant("shell", Background::On).unwrap();
     assert_eq!(names(&world.tools, Background::Off), ["shell"]);
@@ -88,7 +103,7 @@ fn a_variant_holds_whatever_holds_for_the_rest() {
 }
 
 #[test]
-fn a_tool_of_the_hosts_own_is_left_alone() {
+fn a_tool_of_the_host_is_left_unchanged() {
     let mut world = World::new(Dialect::Zidane);
     world.tools = Toolset::of(Dialect::Zidane).with(custom("shell")).unwrap();
     for background in [Background::On, Background::Off] {
@@ -120,7 +135,7 @@ fn an_alias_is_dispatched_and_never_offered() {
 }
 
 #[test]
-fn an_alias_never_shadows() {
+fn an_alias_never_hides_a_tool() {
     let tools = || Toolset::of(Dialect::Canonical);
     let hides = |name: &str| Some(RegistryError::AliasHidesTool(name.to_owned()));
     assert_eq!(tools().with_alias("shell", "task_list").err(), hides("shell"));
@@ -129,7 +144,7 @@ fn an_alias_never_shadows() {
     assert_eq!(twice.to_string(), r#"the alias "x" already means "shell" and cannot also mean "task_list""#);
     assert_eq!(tools().with_alias("mine", "shell").unwrap().with(custom("mine")).err(), hides("mine"));
     assert_eq!(tools().with_alias("bg_kill", "shell").unwrap().and(Dialect::Opta).err(), hides("bg_kill"));
-    // What is taken out takes its aliases along.
+    // Removing a tool removes its aliases.
     let without = tools().with_alias("x", "task_list").unwrap().without("task_list").unwrap();
     assert!(without.with(custom("x")).is_ok());
     assert!(tools().without("x").is_err());
@@ -143,7 +158,7 @@ fn dialects_share_a_registry_and_its_tasks() {
     assert_eq!(names(&world.tools, Background::On).len(), 20);
     let twice = Toolset::of(Dialect::Zidane).and(Dialect::Canonical).err();
     assert_eq!(twice, Some(RegistryError::NameTaken("shell".to_owned())));
-    // A task of one is known to all, by any of its names.
+    // A task of one dialect is found by all, by any of its ids.
     let task = world.finished("echo out");
     for dialect in Dialect::ALL {
         let handle = dialect.handle(&task);
@@ -160,7 +175,7 @@ fn dialects_share_a_registry_and_its_tasks() {
 }
 
 #[test]
-fn hints_say_what_a_call_does_to_the_world() {
+fn annotations_describe_the_effect_of_each_tool() {
     let hints = |dialect, name: &str| {
         let specs = Toolset::of(dialect).specs(Background::On);
         let spec = specs.into_iter().find(|spec| spec.name == name).unwrap();

@@ -1,4 +1,4 @@
-//! A home of its own with one session, and a dialect to talk to it.
+//! A separate home with one session and the tools of a dialect.
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use mw_tools::{Dialect, Toolset};
 use serde_json::Value;
 
 pub const SESSION: &str = "conversation";
-/// What runs until it is ended.
+/// A script that runs until it is killed.
 pub const SLEEPER: &str = "exec sleep 600";
 
 /// How a task can end.
@@ -31,12 +31,12 @@ pub struct World {
     pub runtime: Runtime,
     pub premises: Premises,
     pub tools: Toolset,
-    // Dropped last: what still runs ends with it.
+    // Dropped last: running tasks are killed with it.
     pub home: Home,
 }
 
 impl World {
-    /// A world with the figures of the dialect's own profile.
+    /// Creates a world with the settings of the dialect's profile.
     pub fn new(dialect: Dialect) -> Self {
         if dialect == Dialect::Mycode {
             need_program("bash");
@@ -68,20 +68,20 @@ impl World {
             longest_call: Duration::from_secs(60),
             background: Background::On,
             agents: None,
-            // What is asked about is another matter: `approval` has it.
+            // Approval is tested elsewhere.
             policy: Policy::open(),
         };
         let runtime = Runtime::open(settings).unwrap();
         Self { runtime, premises, tools: Toolset::of(dialect), home }
     }
 
-    /// Lets logs begin with the lines that say what they are, from now on.
+    /// Enables log headers.
     pub fn log_headers(&mut self) {
         let settings = Settings { log_header: true, ..self.runtime.settings().clone() };
         self.runtime = Runtime::open(settings).unwrap();
     }
 
-    /// Calls a tool. Whatever it answers fits its own schema, and tells no ending of what runs.
+    /// Calls a tool, and checks that the reply fits its schema and reports no end of a running task.
     #[expect(clippy::needless_pass_by_value, reason = "calls are written with `json!` in place")]
     #[track_caller]
     pub fn call(&self, tool: &str, given: Value) -> Reply {
@@ -95,13 +95,13 @@ impl World {
         self.check_schema(tool, &reply);
         for id in &reply.told {
             if let Ok(task) = self.runtime.tasks().task(id.as_str(), &Scope::All) {
-                assert!(task.status.is_terminal(), "{id} is told and is {:?}", task.status);
+                assert!(task.status.is_terminal(), "{id} is reported as ended and is {:?}", task.status);
             }
         }
         reply
     }
 
-    /// Calls a tool that has to do what it is asked for.
+    /// Calls a tool that must succeed.
     #[track_caller]
     pub fn done(&self, tool: &str, given: Value) -> Reply {
         let reply = self.call(tool, given);
@@ -109,7 +109,7 @@ impl World {
         reply
     }
 
-    /// Calls a tool that has to refuse.
+    /// Calls a tool that must refuse.
     #[track_caller]
     pub fn refused(&self, tool: &str, given: Value) -> Reply {
         let reply = self.call(tool, given);
@@ -146,7 +146,7 @@ impl World {
         }
     }
 
-    /// Starts a script as somebody else of the same session would.
+    /// Starts a script as another process of the same session.
     pub fn start(&self, script: &str) -> Task {
         self.start_with(script, |_| {})
     }
@@ -163,7 +163,7 @@ impl World {
         self.over(&self.start(script).id)
     }
 
-    /// Makes a task that ended so.
+    /// Creates a task with this outcome.
     pub fn ended(&self, ending: Ending) -> Task {
         let kill = KillRequest { by: "the user".to_owned(), signal: 15, grace_ms: None };
         let task = match ending {
@@ -192,15 +192,15 @@ impl World {
             }
             Ending::KilledByUser => drop(self.runtime.live().kill(id, &Scope::All, &kill).unwrap()),
             Ending::Lost => {
-                self.home.slay_watchers(id);
-                self.home.slay(task.pid.unwrap());
+                self.home.kill_supervisors(id);
+                self.home.kill_process(task.pid.unwrap());
             }
             Ending::Exit(_) | Ending::Crash | Ending::TimeLimit => {}
         }
         self.over(&task.id)
     }
 
-    /// Waits until a task is over.
+    /// Waits until a task has ended.
     #[track_caller]
     pub fn over(&self, id: &TaskId) -> Task {
         wait_until(SOON, &format!("{id} is over"), || {
@@ -231,7 +231,7 @@ impl Drop for World {
         let ids: Vec<_> = live.into_iter().map(|task| task.id).collect();
         let kill = KillRequest { by: "the end of a test".to_owned(), signal: 9, grace_ms: None };
         let _ = self.runtime.live().kill_all(&ids, &kill);
-        // Supervisors and what they become at their end stand in the home; nothing may write there later.
+        // Supervisors and `mw settle` run in the home; none may write there later.
         let inside = |pid: &u32| processes::cwd(*pid).is_some_and(|cwd| cwd.starts_with(self.home.state()));
         let begun = Instant::now();
         while processes::all().iter().any(inside) && begun.elapsed() < SOON {
@@ -240,7 +240,7 @@ impl Drop for World {
     }
 }
 
-/// A caller who goes away as soon as something is so.
+/// A caller that aborts as soon as a condition holds.
 pub struct LeavesWhen<F: Fn() -> bool> {
     pub so: F,
     pub looks: Cell<u32>,
@@ -271,7 +271,7 @@ fn environment(home: &Home) -> Vec<EnvVar> {
     pairs.map(|(name, value)| EnvVar { name: name.into(), value: value.into() }).into()
 }
 
-/// The mark by which everything that was started in a home is found.
+/// The variable that marks all processes of a home.
 fn root(home: &Home) -> String {
     home.work().parent().unwrap().to_string_lossy().into_owned()
 }
@@ -283,7 +283,7 @@ pub fn beside(name: &str) -> PathBuf {
     file
 }
 
-/// Finds the executables, and makes `mw settle` see the same limits as the library and nothing else.
+/// Finds the executables, and gives `mw settle` the same limits as the library.
 fn programs(home: &Home, slots: u32) -> Programs {
     let state = home.state().to_str().unwrap().to_owned();
     let words = [

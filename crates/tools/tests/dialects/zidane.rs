@@ -15,7 +15,7 @@ fn world() -> World {
 }
 
 #[test]
-fn the_flag_and_one_tool_are_all_there_is() {
+fn zidane_adds_one_flag_and_one_tool() {
     let specs = world().tools.specs(Background::On);
     let names: Vec<_> = specs.iter().map(|spec| spec.name.as_str()).collect();
     assert_eq!(names, ["shell", "shell_kill"]);
@@ -25,14 +25,14 @@ fn the_flag_and_one_tool_are_all_there_is() {
     assert_eq!(shell["properties"]["cwd"]["type"], "string");
     assert_eq!(shell["properties"]["env"]["additionalProperties"]["type"], "string");
     assert_eq!(specs[1].input_schema["required"], json!(["task_id"]));
-    // The model is told not to poll.
+    // The reply tells the model not to poll.
     for part in ["run_in_background", "<task-notification>", "read_file", "not sleep", "wake-up"] {
         assert!(specs[0].description.contains(part), "{part}");
     }
 }
 
 #[test]
-fn l1_a_start_names_id_pid_and_log() {
+fn l1_the_reply_to_a_start_has_id_pid_and_log() {
     let world = world();
     let reply = world.done("shell", json!({"command": "echo hi; exec sleep 600", "run_in_background": true}));
     let task = world.task("bash_1");
@@ -46,14 +46,14 @@ fn l1_a_start_names_id_pid_and_log() {
     assert_eq!(reply.told, []);
     world.home.until_logged(task.id.as_str(), "hi");
     assert_eq!(fs::read_to_string(&log).unwrap(), "hi\n");
-    // Numbers go on.
+    // Numbers continue.
     let second = world.done("shell", json!({"command": "true", "run_in_background": true}));
     assert_eq!(second.data["task_id"], "bash_2");
 }
 
-/// A context that begins later gives names of its own; those of removed tasks go with them.
+/// A later context has its own names; names of removed tasks are removed.
 #[test]
-fn names_of_logs_tell_the_context_and_go_with_their_tasks() {
+fn log_names_contain_the_context_and_are_removed_with_their_tasks() {
     let mut world = world();
     let start = |world: &World| {
         let reply = world.done("shell", json!({"command": "echo hi", "run_in_background": true}));
@@ -75,7 +75,7 @@ fn names_of_logs_tell_the_context_and_go_with_their_tasks() {
 }
 
 #[test]
-fn l2_a_kill_gives_the_code_and_the_log() {
+fn l2_the_reply_to_a_kill_has_the_code_and_the_log() {
     let world = world();
     let start = world.done("shell", json!({"command": SLEEPER, "run_in_background": true}));
     let log = start.data["output_path"].as_str().unwrap();
@@ -95,7 +95,7 @@ fn l2_a_kill_gives_the_code_and_the_log() {
 }
 
 #[test]
-fn what_ignores_sigterm_is_killed_all_the_same() {
+fn a_task_that_ignores_sigterm_is_killed() {
     let mut world = world();
     world.premises.limits.kill_grace_ms = 200;
     let command = "trap '' TERM; echo ready; while :; do sleep 0.05; done";
@@ -106,7 +106,7 @@ fn what_ignores_sigterm_is_killed_all_the_same() {
 }
 
 #[test]
-fn the_foreground_is_unchanged() {
+fn foreground_calls_are_unchanged() {
     let world = world();
     let reply = world.done("shell", json!({"command": "echo out; echo err >&2"}));
     assert_eq!(reply.data["exit_code"], 0);
@@ -124,7 +124,7 @@ fn the_foreground_is_unchanged() {
 }
 
 #[test]
-fn unknown_foreign_and_cleared_ids_are_answered_with_those_that_run() {
+fn unknown_foreign_and_cleared_ids_are_refused_with_the_running_ids() {
     let world = world();
     let gone = world.finished("true");
     world.runtime.retention().clear(&[gone.id], None).unwrap();
@@ -140,7 +140,7 @@ fn unknown_foreign_and_cleared_ids_are_answered_with_those_that_run() {
 }
 
 #[test]
-fn what_waits_is_not_listed_and_can_be_killed_before_it_begins() {
+fn a_queued_task_is_not_listed_and_can_be_killed() {
     let world = world();
     for _ in 0..8 {
         world.done("shell", json!({"command": SLEEPER, "run_in_background": true}));
@@ -158,9 +158,9 @@ fn what_waits_is_not_listed_and_can_be_killed_before_it_begins() {
     assert_eq!(killed.data["status"], "killed");
 }
 
-/// what another host of the session started has no number here; it is listed and killed by its id.
+/// a task of another host of the session has no number here; it is listed and killed by its id.
 #[test]
-fn what_another_host_started_goes_by_its_id() {
+fn a_task_of_another_host_is_found_by_its_id() {
     let mut world = world();
     let start = |world: &World| {
         world.done("shell", json!({"command": SLEEPER, "run_in_background": true}));
@@ -184,9 +184,9 @@ fn what_another_host_started_goes_by_its_id() {
     assert_eq!(world.task(first.as_str()).status, Status::Cancelled);
 }
 
-/// The text counts the background tasks of a context: what ran in the foreground takes no number, unless it goes on.
+/// Numbers count background tasks of a context; a foreground command gets one only if it moves to the background.
 #[test]
-fn commands_in_the_foreground_take_no_number() {
+fn foreground_commands_take_no_number() {
     let mut world = world();
     let start = |world: &World| {
         let reply = world.done("shell", json!({"command": "true", "run_in_background": true}));

@@ -1,5 +1,7 @@
-//! Approval requests on screen, one at a time. Only a key that was meant for a request answers it: not one that was
-//! typed as text or for the previous request, and no yes before the request was shown to its end.
+//! Approval requests on screen, one at a time.
+//!
+//! A key answers a request only if it was meant for it. A key that was typed as text or for the previous request is no
+//! answer. Approval is accepted only after the request was shown to its end.
 
 use std::collections::VecDeque;
 
@@ -7,22 +9,22 @@ use meanwhile::model::{Timestamp, visible};
 use mw_desk::chat::{ChatQuestion, Reply};
 use ratatui::text::{Line, Span};
 
-use super::wrap::wrap;
+use crate::screen::wrap;
 
-/// A key within this time was meant for the previous content: no person decides faster.
+/// The time for which a new request accepts no answer. A key within it was meant for the previous content.
 const GRACE_MICROS: i64 = 500_000;
 
-/// A person who typed within this time is still typing.
+/// The time after a typed key during which the user counts as typing.
 const WRITING_MICROS: i64 = 1_000_000;
 
 /// The open questions, in order.
 #[derive(Default)]
 pub(super) struct Questions {
     queue: VecDeque<ChatQuestion>,
-    /// Whether they wait behind a key.
+    /// Whether the questions are set aside until a key shows them again.
     is_aside: bool,
     shown: Option<Shown>,
-    /// When a key last went into the text.
+    /// The time of the last key that went into the text.
     written_at: Option<Timestamp>,
 }
 
@@ -32,20 +34,20 @@ pub(super) struct Shown {
     /// The text, wrapped to the width of the screen.
     pub(super) lines: Vec<Line<'static>>,
     width: usize,
-    /// The first line on the screen.
+    /// The first visible line.
     pub(super) top: usize,
-    /// Whether its end was on the screen.
+    /// Whether its end was visible.
     pub(super) is_read: bool,
     since: Timestamp,
-    /// Whether it replaced another question, so that typed keys are not an answer to it.
+    /// Whether it replaced another question. Keys that were typed for that one are not an answer to it.
     is_next: bool,
 }
 
-/// What a key means for the question that is shown.
+/// The meaning of a key for the question on screen.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
     Answer(String, Reply),
-    /// It was meant for the text.
+    /// The key was meant for the text.
     Text,
     Nothing,
 }
@@ -63,7 +65,8 @@ impl Questions {
         self.shown.as_ref()
     }
 
-    /// Adds a request. It waits while the person is typing; otherwise it also shows requests that were set aside.
+    /// Adds a request. While the user is typing, it waits. Otherwise it is shown, together with requests that were set
+    /// aside.
     pub(super) fn ask(&mut self, question: ChatQuestion, is_text_there: bool, now: Timestamp) {
         if self.shown.is_none() {
             let is_writing = self.written_at.is_some_and(|at| is_within(WRITING_MICROS, at, now));
@@ -80,24 +83,24 @@ impl Questions {
         self.is_aside = true;
     }
 
-    /// Remembers that a key went into the text.
+    /// Records that a key went into the text.
     pub(super) const fn wrote(&mut self, now: Timestamp) {
         self.written_at = Some(now);
     }
 
-    /// Records that the person is no longer typing.
+    /// Records that the user is no longer typing.
     pub(super) const fn sent(&mut self) {
         self.written_at = None;
     }
 
-    /// Shows requests that were set aside. They can be answered at once.
-    pub(super) fn summon(&mut self, width: usize, now: Timestamp) {
+    /// Shows requests that were set aside. They accept answers at once.
+    pub(super) fn show_again(&mut self, width: usize, now: Timestamp) {
         self.is_aside = false;
         let since = Timestamp::from_micros(now.as_micros() - GRACE_MICROS);
         self.shown = self.queue.front().map(|question| Shown::new(question, width, since));
     }
 
-    /// Shows what is to be shown now, after whatever has happened.
+    /// Updates which question is on screen.
     pub(super) fn bring_up(&mut self, is_covered: bool, width: usize, now: Timestamp) {
         let front = self.queue.front().filter(|_| !self.is_aside && !is_covered);
         let Some(front) = front else {
@@ -115,17 +118,17 @@ impl Questions {
         });
     }
 
-    /// Whether the question that is shown takes no answers yet.
+    /// Returns whether the question on screen accepts no answers yet.
     pub(super) fn is_early(&self, now: Timestamp) -> bool {
         self.shown.as_ref().is_some_and(|shown| is_within(GRACE_MICROS, shown.since, now))
     }
 
-    /// Takes a character that was typed without any other key.
+    /// Handles a character that was typed without Ctrl or Alt.
     pub(super) fn typed(&mut self, c: char, now: Timestamp) -> Meaning {
         let is_early = self.is_early(now);
         let Some(shown) = &mut self.shown else { return Meaning::Text };
         if is_early && shown.is_next {
-            // Whoever still presses keys has not read it yet.
+            // A user who still presses keys has not read the question yet.
             shown.since = now;
             return Meaning::Nothing;
         }
@@ -146,7 +149,7 @@ impl Questions {
         }
     }
 
-    /// Moves what is shown of the question, where `rows` of its lines have room.
+    /// Scrolls the question, if `rows` of its lines fit on the screen.
     pub(super) fn scroll(&mut self, by: isize, rows: usize) {
         if let Some(shown) = &mut self.shown {
             let last = shown.lines.len().saturating_sub(rows);
@@ -154,7 +157,7 @@ impl Questions {
         }
     }
 
-    /// Records which lines are visible if `rows` fit on the screen.
+    /// Records which lines are visible, if `rows` fit on the screen.
     pub(super) fn see(&mut self, rows: usize) {
         self.scroll(0, rows);
         if let Some(shown) = &mut self.shown {
@@ -165,7 +168,7 @@ impl Questions {
 
 impl Shown {
     fn new(question: &ChatQuestion, width: usize, since: Timestamp) -> Self {
-        // Any agent may ask: hidden characters are made visible.
+        // The text may come from any agent, so hidden characters are made visible.
         let wrapped = |line: &String| wrap(&[Span::raw(visible(line))], width, "", "  ");
         let lines = question.lines.iter().flat_map(wrapped).collect();
         let question = question.clone();
@@ -173,7 +176,7 @@ impl Shown {
     }
 }
 
-/// Returns whether so little time has passed. A clock that was set back has no say.
+/// Returns whether less than this time has passed. If the clock was set back, the time counts as passed.
 fn is_within(micros: i64, at: Timestamp, now: Timestamp) -> bool {
     (0..micros).contains(&(now.as_micros() - at.as_micros()))
 }

@@ -4,27 +4,25 @@ use std::borrow::Cow;
 
 use meanwhile::model::Status;
 use mw_desk::chat::{ToolContent, ToolNews, ToolState};
+use mw_desk::text::{bytes, count};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::diff::{Changed, changed};
-use super::wrap::{columns, wrap};
-use crate::screen::Theme;
-use crate::screen::shortened;
-use mw_desk::text::{bytes, count};
+use crate::screen::{Theme, columns, shortened, wrap};
 
-/// How much of a tool call is shown unfolded.
-const MOST_LINES: usize = 200;
-const MOST_BYTES: usize = 64 << 10;
+/// The maximum number of lines of an expanded tool call.
+const MAX_LINES: usize = 200;
+const MAX_BYTES: usize = 64 << 10;
 
-/// A tool call.
+/// A tool call and its display state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Call {
     pub(super) id: String,
     title: String,
     state: ToolState,
     content: Vec<ToolContent>,
-    /// The lines of its content, once they were counted: counting reads all of it.
+    /// The number of lines of its content. It is cached, because counting reads the whole content.
     amount: Option<usize>,
     pub(super) is_unfolded: bool,
 }
@@ -43,7 +41,7 @@ impl Call {
         call
     }
 
-    /// Applies an update; absent fields stay unchanged.
+    /// Applies an update. Absent fields stay unchanged.
     pub(super) fn take(&mut self, news: ToolNews) {
         if let Some(title) = news.title {
             self.title = title;
@@ -57,12 +55,12 @@ impl Call {
         }
     }
 
-    /// Whether it has come to its end.
+    /// Returns whether the call has ended.
     pub(super) const fn is_over(&self) -> bool {
         matches!(self.state, ToolState::Done | ToolState::Failed)
     }
 
-    /// Draws it; one whose turn is over continues no more, whatever was last said of it.
+    /// Draws the call. After its turn has ended, a call counts as stopped, even if its last state was running.
     pub(super) fn draw(&mut self, is_turn_open: bool, width: usize, theme: &Theme) -> Vec<Line<'static>> {
         let (sign, status) = match self.state {
             ToolState::Pending | ToolState::Running if !is_turn_open => ("■", Status::Cancelled),
@@ -93,10 +91,10 @@ impl Call {
     fn draw_content(&self, amount: usize, width: usize, theme: &Theme, lines: &mut Vec<Line<'static>>) {
         let title = self.title.lines().skip(1).map(|line| (Cow::Borrowed(line), Style::new()));
         let content = self.content.iter().flat_map(|part| drawn(part, theme));
-        let mut room = MOST_BYTES;
+        let mut room = MAX_BYTES;
         let mut left = self.title.lines().skip(1).count() + amount;
         let mut cut = 0;
-        for (text, style) in title.chain(content).take(MOST_LINES) {
+        for (text, style) in title.chain(content).take(MAX_LINES) {
             let end = text.floor_char_boundary(room);
             lines.extend(wrap(&[Span::styled(text[..end].to_owned(), style)], width, "  ", "  "));
             (room, left, cut) = (room - end, left - 1, text.len() - end);
@@ -122,7 +120,7 @@ fn lines_in(part: &ToolContent) -> usize {
     }
 }
 
-/// Returns the lines of a part, made when they are asked for.
+/// Returns the lines of a part of the content lazily.
 fn drawn<'a>(part: &'a ToolContent, theme: &Theme) -> Box<dyn Iterator<Item = (Cow<'a, str>, Style)> + 'a> {
     match part {
         ToolContent::Text { text } => {

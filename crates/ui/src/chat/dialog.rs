@@ -1,6 +1,8 @@
-//! Dialog boxes over the conversation.
+//! Draws dialog boxes over the conversation.
 
 use mw_desk::chat::ChatTask;
+use mw_desk::rows::icon;
+use mw_desk::text::{count, duration};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -9,26 +11,23 @@ use ratatui::widgets::{Block, Clear, Widget};
 
 use super::asked::Shown;
 use super::state::{Leaving, Modal, State, Target};
-use super::wrap::{columns, wrap};
-use crate::screen::Link;
-use crate::screen::{shortened, shortened_path};
-use mw_desk::rows::icon;
-use mw_desk::text::{count, duration};
+use crate::screen::{Link, columns, shortened, shortened_path, wrap};
 
-/// Rows and columns of the border.
+/// The rows and columns that a border takes.
 const BORDER: u16 = 2;
 
-/// With fewer rows for the question, all answers go on one line.
+/// The number of rows for the question below which all answers share one line.
 const FEW_ROWS: usize = 3;
 
 /// Draws the open dialog, if any. Returns whether there is one.
 pub(super) fn draw(state: &State, area: Rect, buffer: &mut Buffer, links: &mut Vec<Link>) -> bool {
+    let width = usize::from(area.width).saturating_sub(6);
     let dialog = match (&state.modal, state.questions.shown()) {
         (Modal::Leave(how), _) => leave(state, how),
         (_, Some(shown)) => question(state, shown),
-        (Modal::Tasks(selected), None) => tasks(state, selected.as_deref(), area),
-        (Modal::Kill(task), None) => kill(state, task, area),
-        (Modal::Cancel(selected), None) => cancel(state, selected.as_ref(), area),
+        (Modal::Tasks(selected), None) => tasks(state, selected.as_deref(), width),
+        (Modal::Kill(task), None) => kill(state, task, width),
+        (Modal::Cancel(selected), None) => cancel(state, selected.as_ref(), width),
         (Modal::None, None) => return false,
     };
     links.clear();
@@ -36,12 +35,12 @@ pub(super) fn draw(state: &State, area: Rect, buffer: &mut Buffer, links: &mut V
     true
 }
 
-/// Columns of a line in a box as wide as the screen.
+/// Returns the width of a line in a box as wide as the screen.
 pub(super) fn inner_width(state: &State) -> usize {
     usize::from(state.size.0).saturating_sub(usize::from(BORDER) * 2).max(4)
 }
 
-/// Rows for the text of a question.
+/// Returns the number of rows for the text of a question.
 pub(super) fn question_rows(state: &State) -> usize {
     state.questions.shown().map_or(0, |shown| {
         let dialog = question(state, shown);
@@ -59,9 +58,9 @@ struct Dialog<'a> {
     lines: std::borrow::Cow<'a, [Line<'static>]>,
     /// The first visible line.
     top: usize,
-    /// The keys, always visible.
+    /// The keys, which are always visible.
     answers: Vec<String>,
-    /// Lines that are links to files: line, first column, file.
+    /// The links to files: line, first column, path.
     links: Vec<(usize, usize, String)>,
     /// The selected line.
     selected: Option<usize>,
@@ -79,8 +78,7 @@ impl Dialog<'_> {
         }
     }
 
-    /// Returns how many lines fit into the rows: all of them and an empty one, or fewer and a line that says what is
-    /// missing.
+    /// Returns the number of lines that fit into the rows. If not all fit, one row shows how many lines are hidden.
     fn rows(&self, room: usize) -> usize {
         let all = self.lines.len();
         let answers = self.answers.len();
@@ -108,14 +106,17 @@ impl Dialog<'_> {
         let last = self.lines.len().saturating_sub(rows);
         let first = self.selected.map_or(self.top, |line| (line + 1).saturating_sub(rows)).min(last);
         for (at, line) in self.lines.iter().enumerate().skip(first).take(rows) {
-            self.draw_line(
-                state,
-                at,
-                line,
-                Rect { y: inner.y + (at - first) as u16, height: 1, ..inner },
-                buffer,
-                links,
-            );
+            let row = Rect { y: inner.y + (at - first) as u16, height: 1, ..inner };
+            buffer.set_line(row.x, row.y, line, row.width);
+            let is_selected = self.selected == Some(at);
+            if is_selected {
+                buffer.set_style(row, state.theme.selected);
+            }
+            for (_, column, path) in self.links.iter().filter(|(line, ..)| *line == at) {
+                let text = line.to_string().chars().skip(*column).collect();
+                let style = if is_selected { state.theme.selected } else { state.theme.dim };
+                links.push(Link { x: row.x + *column as u16, y: row.y, text, style, path: path.clone() });
+            }
         }
         let shown = self.answers.len().min(inner.height.into());
         if rows < self.lines.len() && usize::from(inner.height) > shown {
@@ -125,27 +126,6 @@ impl Dialog<'_> {
         for (at, answer) in self.answers[self.answers.len() - shown..].iter().enumerate() {
             let y = inner.bottom() - (shown - at) as u16;
             buffer.set_stringn(inner.x, y, answer, inner.width.into(), Style::new());
-        }
-    }
-
-    fn draw_line(
-        &self,
-        state: &State,
-        at: usize,
-        line: &Line<'static>,
-        row: Rect,
-        buffer: &mut Buffer,
-        links: &mut Vec<Link>,
-    ) {
-        buffer.set_line(row.x, row.y, line, row.width);
-        let is_selected = self.selected == Some(at);
-        if is_selected {
-            buffer.set_style(row, state.theme.selected);
-        }
-        for (_, column, path) in self.links.iter().filter(|(line, ..)| *line == at) {
-            let text = line.to_string().chars().skip(*column).collect();
-            let style = if is_selected { state.theme.selected } else { state.theme.dim };
-            links.push(Link { x: row.x + *column as u16, y: row.y, text, style, path: path.clone() });
         }
     }
 }
@@ -174,7 +154,7 @@ fn leave(state: &State, how: &Leaving) -> Dialog<'static> {
 }
 
 fn question<'a>(state: &State, shown: &'a Shown) -> Dialog<'a> {
-    // The title asks only when answers are accepted.
+    // The title asks only while answers are accepted.
     let asks = if state.questions.is_early(state.now) { "approval required" } else { "allow?" };
     let title = match state.questions.len() {
         1 => format!(" {asks} "),
@@ -216,8 +196,7 @@ fn task_row(state: &State, task: &ChatTask, width: usize) -> Line<'static> {
     ])
 }
 
-fn tasks(state: &State, selected: Option<&str>, area: Rect) -> Dialog<'static> {
-    let width = usize::from(area.width).saturating_sub(6);
+fn tasks(state: &State, selected: Option<&str>, width: usize) -> Dialog<'static> {
     if state.tasks.is_empty() {
         return Dialog::new(" tasks ", vec![Line::from("No background tasks.")], &["Esc  back"]);
     }
@@ -242,14 +221,13 @@ fn tasks(state: &State, selected: Option<&str>, area: Rect) -> Dialog<'static> {
     Dialog { links, selected: at.map(|at| at * 2), ..dialog }
 }
 
-fn kill(state: &State, task: &ChatTask, area: Rect) -> Dialog<'static> {
-    let width = usize::from(area.width).saturating_sub(6);
+fn kill(state: &State, task: &ChatTask, width: usize) -> Dialog<'static> {
     let question = format!("Kill {} and everything it started?", task.handle);
     let lines = vec![Line::from(short(&question, width)), task_row(state, task, width)];
     Dialog::new(" kill? ", lines, &["y  kill it", "n  no"])
 }
 
-/// Describes what ends with the turn, and what does not.
+/// Describes which tasks end with the turn and which do not.
 fn turn_row(state: &State) -> String {
     let awaited: Vec<_> =
         state.tasks.iter().filter(|task| task.awaited).map(|task| task.handle.as_str()).collect();
@@ -259,8 +237,7 @@ fn turn_row(state: &State) -> String {
     }
 }
 
-fn cancel(state: &State, selected: Option<&Target>, area: Rect) -> Dialog<'static> {
-    let width = usize::from(area.width).saturating_sub(6);
+fn cancel(state: &State, selected: Option<&Target>, width: usize) -> Dialog<'static> {
     let targets = state.targets();
     if targets.is_empty() {
         return Dialog::new(" cancel ", vec![Line::from("Nothing is running.")], &["Esc  back"]);

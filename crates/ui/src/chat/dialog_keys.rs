@@ -1,4 +1,4 @@
-//! The keys of dialog boxes.
+//! Handles keys in dialog boxes.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use mw_desk::chat::{ChatOrder, ChatTask};
@@ -7,8 +7,9 @@ use super::asked::Meaning;
 use super::dialog;
 use super::state::{Effect, Leaving, Modal, State, Target};
 use super::update::{in_talk, page};
+use crate::screen::Request;
 
-pub(super) fn in_question(state: &mut State, key: KeyEvent) -> Vec<Effect> {
+pub(super) fn in_question(state: &mut State, key: KeyEvent) {
     let rows = dialog::question_rows(state);
     match key.code {
         KeyCode::PageUp => state.questions.scroll(-page(rows), rows),
@@ -18,59 +19,54 @@ pub(super) fn in_question(state: &mut State, key: KeyEvent) -> Vec<Effect> {
         KeyCode::Home => state.questions.scroll(isize::MIN, rows),
         KeyCode::End => state.questions.scroll(isize::MAX, rows),
         KeyCode::Esc => state.questions.set_aside(),
-        KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => return leave(state),
+        KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => leave(state),
         KeyCode::Char(c) if (key.modifiers - KeyModifiers::SHIFT).is_empty() => {
             match state.questions.typed(c, state.now) {
-                Meaning::Answer(id, reply) => return vec![Effect::Order(ChatOrder::Answer(id, reply))],
+                Meaning::Answer(id, reply) => state.order(ChatOrder::Answer(id, reply)),
                 Meaning::Text if state.modal == Modal::None => {
                     state.questions.set_aside();
-                    return in_talk(state, key);
+                    in_talk(state, key);
                 }
                 Meaning::Text | Meaning::Nothing => {}
             }
         }
         _ => {}
     }
-    Vec::new()
 }
 
-pub(super) fn leaving(state: &mut State, key: KeyEvent, how: &Leaving) -> Vec<Effect> {
+pub(super) fn leaving(state: &mut State, key: KeyEvent, how: &Leaving) {
     let is_plain = key.modifiers.is_empty();
     match key.code {
-        KeyCode::Char('y') | KeyCode::Enter if is_plain => vec![Effect::Quit],
+        KeyCode::Char('y') | KeyCode::Enter if is_plain => state.request(Request::Quit),
         // The user can leave even if the process behind the screen does not answer.
-        KeyCode::Char('c') if !is_plain && *how == Leaving::Looks => vec![Effect::Quit],
-        KeyCode::Char('n') | KeyCode::Esc if is_plain => {
-            state.modal = Modal::None;
-            Vec::new()
-        }
-        _ => Vec::new(),
+        KeyCode::Char('c') if !is_plain && *how == Leaving::Looks => state.request(Request::Quit),
+        KeyCode::Char('n') | KeyCode::Esc if is_plain => state.modal = Modal::None,
+        _ => {}
     }
 }
 
-/// Starts to leave. The known tasks may be out of date, so the store is asked first.
-pub(super) fn leave(state: &mut State) -> Vec<Effect> {
+/// Starts to leave. The loaded tasks may be out of date, so they are requested again first.
+pub(super) fn leave(state: &mut State) {
     let how = if state.tasks.is_empty() { Leaving::Looks } else { Leaving::Warned };
     state.modal = Modal::Leave(how);
-    vec![Effect::Order(ChatOrder::Leave)]
+    state.order(ChatOrder::Leave);
 }
 
-/// Quits, unless tasks would end with the chat: then it asks. If the person has decided to stay meanwhile, it stays.
-pub(super) fn looked_round(state: &mut State, looked: Result<Vec<ChatTask>, String>) -> Vec<Effect> {
+/// Quits, or asks for confirmation if tasks would end with the chat. If the user has closed the dialog meanwhile,
+/// nothing happens.
+pub(super) fn looked_round(state: &mut State, looked: Result<Vec<ChatTask>, String>) {
     if !matches!(state.modal, Modal::Leave(_)) {
-        return Vec::new();
+        return;
     }
-    let how = match looked {
-        Ok(tasks) if tasks.is_empty() => return vec![Effect::Quit],
+    state.modal = Modal::Leave(match looked {
+        Ok(tasks) if tasks.is_empty() => return state.request(Request::Quit),
         Ok(_) => Leaving::Warned,
         Err(why) => Leaving::Unseen(why),
-    };
-    state.modal = Modal::Leave(how);
-    Vec::new()
+    });
 }
 
-/// Where a key goes from what is selected. What is gone is not replaced by what stands in its place now: then an arrow
-/// selects the first or the last.
+/// Returns the row that an arrow key selects. If the selected row no longer exists, the key selects the first or the
+/// last row.
 fn neighbour<T: Clone + PartialEq>(rows: &[T], selected: Option<&T>, code: KeyCode) -> Option<T> {
     let at = rows.iter().position(|row| Some(row) == selected);
     let last = rows.len().saturating_sub(1);
@@ -91,7 +87,7 @@ pub(super) fn open_cancel(state: &mut State) {
     state.modal = Modal::Cancel(state.targets().into_iter().next());
 }
 
-pub(super) fn in_tasks(state: &mut State, key: KeyEvent, selected: Option<&str>) -> Vec<Effect> {
+pub(super) fn in_tasks(state: &mut State, key: KeyEvent, selected: Option<&str>) {
     let task = state.tasks.iter().find(|task| Some(task.id.as_str()) == selected);
     match (key.code, key.modifiers) {
         (KeyCode::Up | KeyCode::Down, _) | (KeyCode::Char('j' | 'k'), KeyModifiers::NONE) => {
@@ -102,7 +98,7 @@ pub(super) fn in_tasks(state: &mut State, key: KeyEvent, selected: Option<&str>)
         (KeyCode::Char('b'), _) => {
             state.modal = Modal::None;
             if state.has_foreground() {
-                return vec![Effect::Order(ChatOrder::MoveToBackground)];
+                state.order(ChatOrder::MoveToBackground);
             }
         }
         (KeyCode::Char('k'), KeyModifiers::CONTROL) => open_cancel(state),
@@ -112,37 +108,26 @@ pub(super) fn in_tasks(state: &mut State, key: KeyEvent, selected: Option<&str>)
             }
         }
         (KeyCode::Char('e'), KeyModifiers::NONE) => {
-            return task.map(|task| Effect::Open(task.log.clone())).into_iter().collect();
+            state.effects.extend(task.map(|task| Effect::Open(task.log.clone())));
         }
-        (KeyCode::Esc | KeyCode::Char('c' | 'q'), _) => {
-            state.modal = Modal::None;
-        }
+        (KeyCode::Esc | KeyCode::Char('c' | 'q'), _) => state.modal = Modal::None,
         _ => {}
     }
-    Vec::new()
 }
 
-/// Kills the task that was asked about, or does not; the list comes back.
-pub(super) fn in_kill(state: &mut State, key: KeyEvent, id: String) -> Vec<Effect> {
+/// Handles the answer to the question whether to kill a task, and shows the list again.
+pub(super) fn in_kill(state: &mut State, key: KeyEvent, id: String) {
     let is_plain = key.modifiers.is_empty();
     match key.code {
-        KeyCode::Char('y') | KeyCode::Enter if is_plain => {
-            state.modal = Modal::Tasks(Some(id.clone()));
-            vec![Effect::Order(ChatOrder::Kill(id))]
-        }
-        KeyCode::Char('n' | 'q') | KeyCode::Esc if is_plain => {
-            state.modal = Modal::Tasks(Some(id));
-            Vec::new()
-        }
-        KeyCode::Char('c') if !is_plain => {
-            state.modal = Modal::Tasks(Some(id));
-            Vec::new()
-        }
-        _ => Vec::new(),
+        KeyCode::Char('y') | KeyCode::Enter if is_plain => state.order(ChatOrder::Kill(id.clone())),
+        KeyCode::Char('n' | 'q') | KeyCode::Esc if is_plain => {}
+        KeyCode::Char('c') if !is_plain => {}
+        _ => return,
     }
+    state.modal = Modal::Tasks(Some(id));
 }
 
-/// Returns the arrow key of a letter.
+/// Maps a letter to its arrow key.
 const fn arrow(code: KeyCode) -> KeyCode {
     match code {
         KeyCode::Char('k') => KeyCode::Up,
@@ -151,7 +136,7 @@ const fn arrow(code: KeyCode) -> KeyCode {
     }
 }
 
-pub(super) fn in_cancel(state: &mut State, key: KeyEvent, selected: Option<&Target>) -> Vec<Effect> {
+pub(super) fn in_cancel(state: &mut State, key: KeyEvent, selected: Option<&Target>) {
     let targets = state.targets();
     match (key.code, key.modifiers) {
         (KeyCode::Up | KeyCode::Down, _) | (KeyCode::Char('j' | 'k'), KeyModifiers::NONE) => {
@@ -159,17 +144,14 @@ pub(super) fn in_cancel(state: &mut State, key: KeyEvent, selected: Option<&Targ
         }
         (KeyCode::Char('b'), KeyModifiers::CONTROL) => open_tasks(state),
         (KeyCode::Enter, _) => {
-            let Some(target) = targets.into_iter().find(|target| Some(target) == selected) else {
-                return Vec::new();
-            };
+            let Some(target) = targets.into_iter().find(|target| Some(target) == selected) else { return };
             state.modal = Modal::None;
-            return vec![Effect::Order(match target {
+            state.order(match target {
                 Target::Turn => ChatOrder::Stop,
                 Target::Task(id) => ChatOrder::Kill(id),
-            })];
+            });
         }
         (KeyCode::Esc | KeyCode::Char('k' | 'q' | 'c'), _) => state.modal = Modal::None,
         _ => {}
     }
-    Vec::new()
 }

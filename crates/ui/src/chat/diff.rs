@@ -1,14 +1,14 @@
-//! Draws the changes of a file.
+//! Computes the displayed lines of a file change.
 
 use similar::{Algorithm, DiffTag, capture_diff_slices, group_diff_ops};
 
-/// Lines around a change.
-const AROUND: usize = 2;
+/// The number of context lines around a change.
+const CONTEXT_LINES: usize = 2;
 
-/// More lines than this are not compared one by one.
-const MOST_LINES: usize = 10_000;
+/// The maximum number of lines that are compared individually.
+const MAX_LINES: usize = 10_000;
 
-/// A line of a change: what is in front of it, and the line. Between changes that lie apart there is a gap.
+/// A displayed line of a change with its sign. A gap separates distant changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Changed<'a> {
     Same(&'a str),
@@ -17,15 +17,15 @@ pub(super) enum Changed<'a> {
     Gap,
 }
 
-/// Returns what was changed between two texts, with a few lines around it.
+/// Returns the changed lines between two texts, with a few lines of context.
 pub(super) fn changed<'a>(old: &'a str, new: &'a str) -> Vec<Changed<'a>> {
     let (old, new): (Vec<&'a str>, Vec<&'a str>) = (old.lines().collect(), new.lines().collect());
-    if old.len() + new.len() > MOST_LINES {
+    if old.len() + new.len() > MAX_LINES {
         return as_one(&old, &new);
     }
     let ops = capture_diff_slices(Algorithm::Myers, &old, &new);
     let mut lines = Vec::new();
-    for (number, group) in group_diff_ops(ops, AROUND).iter().enumerate() {
+    for (number, group) in group_diff_ops(ops, CONTEXT_LINES).iter().enumerate() {
         if number > 0 {
             lines.push(Changed::Gap);
         }
@@ -42,14 +42,14 @@ pub(super) fn changed<'a>(old: &'a str, new: &'a str) -> Vec<Changed<'a>> {
     lines
 }
 
-/// Shows everything between the first and the last difference as one change.
+/// Returns everything between the first and the last difference as one change.
 fn as_one<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<Changed<'a>> {
     let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let tail = old[head..].iter().rev().zip(new[head..].iter().rev()).take_while(|(a, b)| a == b).count();
-    let before = old[head.saturating_sub(AROUND)..head].iter().map(|line| Changed::Same(line));
+    let before = old[head.saturating_sub(CONTEXT_LINES)..head].iter().map(|line| Changed::Same(line));
     let removed = old[head..old.len() - tail].iter().map(|line| Changed::Removed(line));
     let added = new[head..new.len() - tail].iter().map(|line| Changed::Added(line));
-    let after = new[new.len() - tail..].iter().take(AROUND).map(|line| Changed::Same(line));
+    let after = new[new.len() - tail..].iter().take(CONTEXT_LINES).map(|line| Changed::Same(line));
     before.chain(removed).chain(added).chain(after).collect()
 }
 
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_diff_shows_what_changed_and_a_little_around_it() {
+    fn a_diff_shows_changes_with_context() {
         let lines = changed("a\nb\nc\nd\ne\nf", "a\nb\nc\nX\ne\nf");
         assert_eq!(lines, [Same("b"), Same("c"), Removed("d"), Added("X"), Same("e"), Same("f")]);
         assert_eq!(changed("", "n"), [Added("n")]);
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_that_lie_apart_are_shown_apart() {
+    fn distant_changes_are_separated_by_a_gap() {
         let old: Vec<_> = (1..=20).map(|line| line.to_string()).collect();
         let mut new = old.clone();
         new[1] = "X".to_owned();
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_huge_file_costs_no_comparison_of_each_with_each() {
+    fn huge_files_are_not_compared_line_by_line() {
         let old: String = (0..60_000).map(|line| format!("old {line}\n")).collect();
         let new: String = (0..60_000).map(|line| format!("new {line}\n")).collect();
         assert_eq!(changed(&old, &new).len(), 120_000);

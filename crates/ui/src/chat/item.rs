@@ -1,4 +1,4 @@
-//! The visible items of a conversation: built from entries, and drawn.
+//! The visible items of a conversation. They are built from entries, and cache their lines.
 
 use std::collections::HashMap;
 
@@ -9,39 +9,30 @@ use ratatui::text::{Line, Span};
 
 use super::call::Call;
 use super::markdown::{self, Place};
-use super::wrap::wrap;
-use crate::screen::Theme;
-use crate::screen::shortened;
+use crate::screen::{Theme, shortened, wrap};
 
-/// An item of a conversation, and its lines at the current width.
+/// An item of a conversation and its lines at the current width.
 #[derive(Clone, Debug)]
 pub(super) struct Item {
     pub(super) kind: Kind,
     pub(super) lines: Vec<Line<'static>>,
-    /// Whether its turn continues.
+    /// Whether its turn is still running.
     is_open: bool,
-    /// The position from which a growing answer is drawn again, at this width.
+    /// The width, and the position from which a growing answer is drawn again.
     place: Option<(usize, Place)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    OpenedAgain,
-    User(String),
-    Command(String),
-    Printed(String),
     Said(String),
     Thought(String),
     Tool(Call),
     Plan(Vec<(String, String)>),
-    Notice(Box<Notice>),
-    Mode(String),
-    Answered(String, Reply),
-    Early(String),
-    Note(String),
+    /// An entry that never changes.
+    Entry(Entry),
 }
 
-/// An index of items that are updated, so that finding one does not take longer in a long turn.
+/// An index of the items that can still change. It keeps lookups fast in a long turn.
 #[derive(Debug, Default)]
 pub(super) struct Index {
     /// The last call with each id.
@@ -49,7 +40,7 @@ pub(super) struct Index {
     plan: Option<usize>,
 }
 
-/// Adds an entry. Returns the items that have changed.
+/// Adds an entry. Returns the indices of changed items.
 pub(super) fn take(items: &mut Vec<Item>, index: &mut Index, entry: Entry) -> Vec<usize> {
     let mut changed = match &entry {
         Entry::User { .. } | Entry::Told { .. } | Entry::TurnEnded { .. } | Entry::Opened { .. } => {
@@ -57,9 +48,10 @@ pub(super) fn take(items: &mut Vec<Item>, index: &mut Index, entry: Entry) -> Ve
         }
         _ => Vec::new(),
     };
-    // An entry that is not the agent's and comes in the middle of a sentence is placed below it.
-    let last = items.iter().rposition(|item| item.kind.is_of_agent()).filter(|at| items[*at].is_open);
-    let is_begun = items.iter().any(|item| !matches!(item.kind, Kind::Notice(_)));
+    // An entry that is not from the agent must not split the agent's sentence, so it is placed below.
+    let last =
+        items.iter().rposition(|item| !matches!(item.kind, Kind::Entry(_))).filter(|at| items[*at].is_open);
+    let is_begun = items.iter().any(|item| !matches!(item.kind, Kind::Entry(Entry::Notice { .. })));
     let kind = match (entry, last.map(|at| &mut items[at].kind)) {
         (Entry::Said { text }, Some(Kind::Said(before)))
         | (Entry::Thought { text }, Some(Kind::Thought(before))) => {
@@ -88,24 +80,16 @@ pub(super) fn take(items: &mut Vec<Item>, index: &mut Index, entry: Entry) -> Ve
                 Kind::Plan(steps)
             }
         },
-        (Entry::User { text }, _) => Kind::User(text),
-        (Entry::Command { text }, _) => Kind::Command(text),
-        (Entry::Printed { text }, _) => Kind::Printed(text),
-        (Entry::Notice { notice }, _) => Kind::Notice(notice),
-        (Entry::Mode { mode }, _) => Kind::Mode(mode),
-        (Entry::Answered { what, reply }, _) => Kind::Answered(what, reply),
-        (Entry::TurnEnded { early: Some(why) }, _) => Kind::Early(why),
-        (Entry::Note { text }, _) => Kind::Note(text),
-        (Entry::Opened { .. }, _) if is_begun => Kind::OpenedAgain,
+        (Entry::Opened { .. }, _) if !is_begun => return changed,
         (
             Entry::Told { .. }
             | Entry::TurnEnded { early: None }
-            | Entry::Opened { .. }
             | Entry::Joined { .. }
             | Entry::NotHeard { .. }
             | Entry::Waits { .. },
             _,
         ) => return changed,
+        (entry, _) => Kind::Entry(entry),
     };
     items.push(Item { kind, lines: Vec::new(), is_open: true, place: None });
     changed.push(items.len() - 1);
@@ -115,7 +99,7 @@ pub(super) fn take(items: &mut Vec<Item>, index: &mut Index, entry: Entry) -> Ve
 /// Closes the items of a turn. Returns the calls that have not ended.
 fn close(items: &mut [Item]) -> Vec<usize> {
     let mut stopped = Vec::new();
-    // Everything before a closed item is closed, too.
+    // All items before a closed item are closed as well.
     for (at, item) in items.iter_mut().enumerate().rev().take_while(|(_, item)| item.is_open) {
         item.is_open = false;
         if let Kind::Tool(call) = &item.kind
@@ -128,8 +112,8 @@ fn close(items: &mut [Item]) -> Vec<usize> {
 }
 
 impl Index {
-    /// Finds a call. Names of calls are good for their turn; news of an earlier one may come late, but never name it
-    /// anew.
+    /// Finds a call by its id. Ids are unique only within a turn. A late update may refer to a call of an earlier turn,
+    /// but an entry that begins a call never does.
     fn call<'a>(&self, items: &'a mut [Item], id: &str, is_named: bool) -> Option<(usize, &'a mut Call)> {
         let at = *self.calls.get(id)?;
         let item = items.get_mut(at).filter(|item| item.is_open || !is_named)?;
@@ -139,7 +123,7 @@ impl Index {
         }
     }
 
-    /// Finds the plan of the turn, which a changed plan replaces.
+    /// Finds the plan of the turn. A changed plan replaces it.
     fn plan<'a>(&self, items: &'a mut [Item]) -> Option<(usize, &'a mut Vec<(String, String)>)> {
         let at = self.plan?;
         match &mut items.get_mut(at).filter(|item| item.is_open)?.kind {
@@ -149,41 +133,15 @@ impl Index {
     }
 }
 
-impl Kind {
-    const fn is_of_agent(&self) -> bool {
-        match self {
-            Self::Said(_) | Self::Thought(_) | Self::Tool(_) | Self::Plan(_) => true,
-            Self::OpenedAgain
-            | Self::User(_)
-            | Self::Command(_)
-            | Self::Printed(_)
-            | Self::Notice(_)
-            | Self::Mode(_)
-            | Self::Answered(..)
-            | Self::Early(_)
-            | Self::Note(_) => false,
-        }
-    }
-}
-
 impl Item {
-    /// Draws it at a width.
+    /// Draws the item at a width.
     pub(super) fn lay_out(&mut self, width: usize, theme: &Theme) {
         self.lines = match &mut self.kind {
-            Kind::OpenedAgain => spaced(vec![styled("── resumed ──", theme.dim)]),
-            Kind::User(text) => spaced(prompted("❯ ", text, width, theme.accent)),
-            Kind::Command(text) => spaced(prompted("❯ ", text, width, theme.title)),
-            Kind::Printed(text) => text.lines().flat_map(|line| plain(line, width, Style::new())).collect(),
             Kind::Said(text) => {
-                let known = self.place.filter(|(at_width, _)| *at_width == width);
-                let mut lines = std::mem::take(&mut self.lines);
-                let place = known.map_or_else(
-                    || {
-                        lines = vec![Line::default()];
-                        Place::below(1)
-                    },
-                    |(_, place)| place,
-                );
+                let (mut lines, place) = match self.place {
+                    Some((at_width, place)) if at_width == width => (std::mem::take(&mut self.lines), place),
+                    _ => (vec![Line::default()], Place::below(1)),
+                };
                 let place = markdown::draw(text.trim_end(), place, width, theme, &mut lines);
                 self.place = Some((width, place));
                 lines
@@ -191,27 +149,41 @@ impl Item {
             Kind::Thought(text) => thought(text, width, theme),
             Kind::Tool(call) => call.draw(self.is_open, width, theme),
             Kind::Plan(steps) => plan(steps, width, theme),
-            Kind::Notice(notice) => {
-                let mut lines = plain(&banner(notice), width, banner_style(notice, theme));
-                lines.push(styled(&shortened(&format!("  {}", notice.command), width), theme.dim));
-                spaced(lines)
-            }
-            Kind::Mode(mode) => plain(&format!("mode: {mode}"), width, theme.dim),
-            Kind::Answered(what, reply) => {
-                let word = match reply {
-                    Reply::Once => "✓ allowed",
-                    Reply::Session => "✓ allowed for the session",
-                    Reply::Deny => "✗ denied",
-                };
-                plain(&format!("{word}: {what}"), width, theme.dim)
-            }
-            Kind::Early(why) => plain(&format!("■ stopped: {why}"), width, theme.status(Status::Cancelled)),
-            Kind::Note(text) => plain(&format!("! {text}"), width, theme.error),
+            Kind::Entry(entry) => draw(entry, width, theme),
         };
     }
 }
 
-/// Returns `⌁ bash_1 exited (0) · 4.2s · path`, and the command on a line below.
+/// Draws an entry that does not change.
+fn draw(entry: &Entry, width: usize, theme: &Theme) -> Vec<Line<'static>> {
+    match entry {
+        Entry::Opened { .. } => spaced(vec![styled("── resumed ──", theme.dim)]),
+        Entry::User { text } => spaced(prompted("❯ ", text, width, theme.accent)),
+        Entry::Command { text } => spaced(prompted("❯ ", text, width, theme.title)),
+        Entry::Printed { text } => text.lines().flat_map(|line| plain(line, width, Style::new())).collect(),
+        Entry::Notice { notice } => {
+            let mut lines = plain(&banner(notice), width, banner_style(notice, theme));
+            lines.push(styled(&shortened(&format!("  {}", notice.command), width), theme.dim));
+            spaced(lines)
+        }
+        Entry::Mode { mode } => plain(&format!("mode: {mode}"), width, theme.dim),
+        Entry::Answered { what, reply } => {
+            let word = match reply {
+                Reply::Once => "✓ allowed",
+                Reply::Session => "✓ allowed for the session",
+                Reply::Deny => "✗ denied",
+            };
+            plain(&format!("{word}: {what}"), width, theme.dim)
+        }
+        Entry::TurnEnded { early: Some(why) } => {
+            plain(&format!("■ stopped: {why}"), width, theme.status(Status::Cancelled))
+        }
+        Entry::Note { text } => plain(&format!("! {text}"), width, theme.error),
+        _ => Vec::new(),
+    }
+}
+
+/// Formats a notification as `⌁ bash_1 exited (0) · 4.2s · path`, with the command on a second line.
 fn banner(notice: &Notice) -> String {
     let code = notice.exit_code().map(|code| format!(" ({code})")).unwrap_or_default();
     let took = notice.took().map(|took| format!(" · {took}")).unwrap_or_default();
@@ -232,7 +204,7 @@ fn styled(text: &str, style: Style) -> Line<'static> {
     Line::from(Span::styled(text.to_owned(), style))
 }
 
-/// Adds an empty line before it.
+/// Adds an empty line before the lines.
 fn spaced(lines: Vec<Line<'static>>) -> Vec<Line<'static>> {
     std::iter::once(Line::default()).chain(lines).collect()
 }
@@ -250,9 +222,9 @@ fn prompted(sign: &str, text: &str, width: usize, style: Style) -> Vec<Line<'sta
 }
 
 fn thought(text: &str, width: usize, theme: &Theme) -> Vec<Line<'static>> {
-    const MOST: usize = 4 << 10;
+    const MAX_BYTES: usize = 4 << 10;
     let begin = text.trim_start();
-    let first = begin[..begin.floor_char_boundary(MOST)].lines().next().unwrap_or_default().trim_end();
+    let first = begin[..begin.floor_char_boundary(MAX_BYTES)].lines().next().unwrap_or_default().trim_end();
     let style = theme.dim.add_modifier(Modifier::ITALIC);
     vec![styled(&shortened(&format!("∴ {first}"), width), style)]
 }

@@ -1,39 +1,38 @@
-//! The part of Markdown that agents write: headings, lists, quotes, code, emphasis, links. Everything else is shown as
-//! written, so that no text is lost.
+//! Draws the subset of Markdown that agents write: headings, lists, quotes, code, emphasis, links and tables. All other
+//! text is shown as written, so no text is lost.
 
 use meanwhile::model::Status;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::table;
-use super::wrap::wrap;
-use crate::screen::Theme;
+use crate::screen::{Theme, wrap};
 
-/// A block of code that is open: its mark, and how often that stood there.
+/// The fence of an open code block: its character and length.
 type Fence = (char, usize);
 
-/// A place in a text: what is before it stays as it is drawn, whatever is said after it.
+/// A position in a text. Later text does not change how the part before it is drawn.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Place {
     bytes: usize,
     lines: usize,
     fence: Option<Fence>,
-    /// Whether it is in the midst of a line.
+    /// Whether the position is inside a line.
     is_inside: bool,
 }
 
-/// A line longer than this is drawn in pieces, so that one without an end costs no more for each word of it.
-const LONG: usize = 8 << 10;
+/// The length above which a line is drawn in pieces. An endless line then costs no more for each additional word.
+const MAX_PIECE: usize = 8 << 10;
 
 impl Place {
-    /// The beginning of a text, below so many lines.
+    /// Returns the position of the beginning of a text, below this many lines.
     pub(super) const fn below(lines: usize) -> Self {
         Self { bytes: 0, lines, fence: None, is_inside: false }
     }
 }
 
-/// Draws a text in so many columns from a place on, below what is drawn already; returns from where to go on when there
-/// is more of it. A long answer comes in thousands of pieces, and each costs what is new in it.
+/// Draws a text from a position on and appends the lines to those already drawn. Returns the position at which to
+/// continue when text is added. A long answer arrives in thousands of pieces, and each must cost only its own length.
 pub(super) fn draw(
     text: &str,
     from: Place,
@@ -44,7 +43,7 @@ pub(super) fn draw(
     drawn.truncate(from.lines);
     let mut place = from;
     let mut next = from;
-    // Where the line above begins, if what follows it may decide how it looks: it is the head of a table, or a table.
+    // The start of the previous line, if the following lines decide how it is drawn, as in a table or the head of one.
     let mut above = None;
     let lines: Vec<&str> =
         text.get(from.bytes..).unwrap_or_default().split_inclusive('\n').flat_map(pieces).collect();
@@ -89,7 +88,7 @@ pub(super) fn draw(
     place
 }
 
-/// Splits a long line, at blanks if possible.
+/// Splits a long line, at spaces if possible.
 fn pieces(line: &str) -> impl Iterator<Item = &str> {
     let mut rest = line;
     std::iter::from_fn(move || {
@@ -97,8 +96,8 @@ fn pieces(line: &str) -> impl Iterator<Item = &str> {
             return None;
         }
         let mut end = rest.len();
-        if end > LONG {
-            end = rest.floor_char_boundary(LONG);
+        if end > MAX_PIECE {
+            end = rest.floor_char_boundary(MAX_PIECE);
             end = rest[..end].rfind(' ').map_or(end, |at| at + 1);
         }
         let (piece, after) = rest.split_at(end);
@@ -107,13 +106,13 @@ fn pieces(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns the fence of a code block, and the text behind it.
+/// Returns the fence of a code block and the text after it.
 fn fence_of(line: &str) -> Option<(Fence, &str)> {
     let text = line.trim_start();
     let mark = text.chars().next().filter(|c| matches!(c, '`' | '~'))?;
     let rest = text.trim_start_matches(mark);
     let times = text.len() - rest.len();
-    // With a second mark on the line it is code in a sentence.
+    // A line with more backticks after the first ones is inline code, not a fence.
     (times >= 3 && !rest.contains('`')).then(|| ((mark, times), rest.trim()))
 }
 
@@ -135,7 +134,7 @@ fn paragraph(line: &str, width: usize, theme: &Theme) -> Vec<Line<'static>> {
     if let Some(quoted) = text.strip_prefix('>') {
         return wrap(&inline(quoted.trim_start(), theme.dim, theme), width, "│ ", "│ ");
     }
-    // Some room is left at any depth.
+    // An indent takes at most half of the width.
     let pad = " ".repeat(indent.min(width / 2));
     for bullet in ["- ", "* ", "+ "] {
         if let Some(item) = text.strip_prefix(bullet) {
@@ -153,7 +152,7 @@ fn paragraph(line: &str, width: usize, theme: &Theme) -> Vec<Line<'static>> {
     wrap(&inline(text, Style::new(), theme), width, &pad, &pad)
 }
 
-/// How code looks.
+/// Returns the style of code.
 const fn code(theme: &Theme) -> Style {
     theme.status(Status::Running)
 }
@@ -166,7 +165,7 @@ fn checkbox(item: &str) -> (&'static str, &str) {
     }
 }
 
-/// Splits a line by emphasis.
+/// Splits a line into spans by emphasis.
 pub(super) fn inline(text: &str, base: Style, theme: &Theme) -> Vec<Span<'static>> {
     let mut spans = Vec::new();
     let mut plain = String::new();
@@ -215,7 +214,7 @@ fn enclosed<'a>(text: &'a str, mark: &str) -> Option<(&'a str, &'a str)> {
     Some((&inner[..end], &inner[end + mark.len()..]))
 }
 
-/// Finds emphasis. Underscores inside of words are part of names.
+/// Finds emphasis. Underscores inside words do not count, because names contain them.
 fn emphasis(text: &str, mark: char, before: Option<char>) -> Option<(&str, bool, &str)> {
     if mark == '_' && before.is_some_and(char::is_alphanumeric) {
         return None;

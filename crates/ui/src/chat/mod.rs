@@ -1,13 +1,12 @@
-//! The screen of a chat.
+//! The screen of the chat.
 //!
 //! ```text
 //! terminal ─┐                                     ┌▶ view ─▶ terminal
-//! signals ──┼─▶ Event ─▶ update(state) ─▶ state ──┤
+//! signals ──┼─▶ Input ─▶ update(state) ─▶ state ──┤
 //! ChatNews ─┘                                     └▶ Effect ─▶ ChatOrder ─▶ the process behind the screen
 //! ```
 //!
-//! `update` and `view` do no I/O. What was said before and what is said now come by the same way, as entries, so
-//! that both look the same.
+//! `update` and `view` do no I/O. Replayed and live entries take the same path, so both are displayed in the same way.
 
 mod asked;
 mod call;
@@ -25,7 +24,6 @@ mod tests;
 mod update;
 mod view;
 mod window;
-mod wrap;
 
 pub use program::{Options, run};
-pub use window::{Door, Post, Sent, door};
+pub use window::{EventReceiver, EventSender, Sent, door};

@@ -1,37 +1,37 @@
-//! Connects the chat to the screen's loop: input goes to the state, effects go to the process behind the screen.
+//! Connects the chat to the main loop: input goes to the state, effects go to the process behind the screen.
 
 use std::io;
 
 use meanwhile::engine::{Clock, SystemClock};
-use mw_desk::chat::{ChatNews, ChatOrder};
+use mw_desk::chat::ChatOrder;
 use ratatui::Frame;
 
-use super::state::{Effect, Event, State};
+use super::state::{Effect, State};
 use super::update::update;
 use super::view::view;
-use super::window::{Door, Sent};
+use super::window::{EventReceiver, Sent};
 use crate::screen::{self, App, Ending, Input, Link, Outside, Request, ThemeChoice};
 
-/// What the screen is given.
+/// The options of the chat screen.
 pub struct Options {
-    /// Colours.
+    /// The colour scheme.
     pub theme: ThemeChoice,
     /// The chat's session.
     pub session: String,
     /// The agent's name.
     pub agent: String,
-    /// What opens a log.
+    /// The editor that opens logs, as a shell command.
     pub editor: String,
-    /// Panics when something was drawn, to show that the terminal is given back.
+    /// Panics after the first draw, to test that the terminal is restored.
     pub panics: bool,
 }
 
-/// Shows the chat until the user quits. Requests go to `order`.
+/// Runs the chat screen until the user quits. Orders of the user go to `order`.
 ///
 /// # Errors
-/// When the terminal fails.
-pub fn run(options: &Options, door: Door, order: impl FnMut(ChatOrder)) -> io::Result<Ending> {
-    screen::run(door, |size| {
+/// Fails if the terminal fails.
+pub fn run(options: &Options, receiver: EventReceiver, order: impl FnMut(ChatOrder)) -> io::Result<Ending> {
+    screen::run(receiver, |size| {
         let state = State::new(size, options.theme, &options.session, &options.agent, SystemClock.now());
         Chat { options, order, state }
     })
@@ -44,32 +44,19 @@ struct Chat<'a, O> {
 }
 
 impl<O: FnMut(ChatOrder)> App for Chat<'_, O> {
-    type News = Sent;
+    type Event = Sent;
 
     fn take(&mut self, input: Input<Sent>) -> Vec<Request> {
-        let now = SystemClock.now();
-        let event = match input {
-            Input::Key(key) => Event::Key(key),
-            Input::Mouse(mouse) => Event::Mouse(mouse),
-            Input::Paste(text) => Event::Paste(text),
-            Input::Resized(width, height) => Event::Resized(width, height),
-            Input::Tick => Event::Tick(now),
-            Input::News(sent) => Event::News(sent.news),
-            Input::Back(Err(problem)) => Event::News(ChatNews::Failed(problem)),
-            Input::Back(Ok(())) => return Vec::new(),
-        };
-        self.state.now = now;
+        self.state.now = SystemClock.now();
         let mut requests = Vec::new();
-        for effect in update(&mut self.state, event) {
+        for effect in update(&mut self.state, input) {
             match effect {
                 Effect::Order(order) => (self.order)(order),
                 Effect::Open(path) => {
                     let editor = Outside::on_file("the editor", &self.options.editor, &path);
                     requests.push(Request::Run(editor));
                 }
-                Effect::Redraw => requests.push(Request::Redraw),
-                Effect::Suspend => requests.push(Request::Suspend),
-                Effect::Quit => requests.push(Request::Quit),
+                Effect::Screen(request) => requests.push(request),
             }
         }
         requests

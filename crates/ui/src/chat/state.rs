@@ -1,62 +1,47 @@
-//! The state of the screen.
+//! The state of the chat screen.
 
-use meanwhile::model::Status;
-use meanwhile::model::Timestamp;
-use mw_desk::chat::{AgentState, ChatNews, ChatOrder, ChatTask};
+use meanwhile::model::{Status, Timestamp};
+use mw_desk::chat::{AgentState, ChatOrder, ChatTask};
 use ratatui::layout::Rect;
 
 use super::asked::Questions;
 use super::composer::Composer;
 use super::dialog;
 use super::item::{Index, Item, Kind};
-use crate::screen::{Theme, ThemeChoice};
+use crate::screen::{Request, Theme, ThemeChoice};
 
-/// Maximum number of rows of the input field.
-const MOST_ROWS: usize = 8;
-
-/// An event.
-#[derive(Clone, Debug)]
-pub(super) enum Event {
-    Key(crossterm::event::KeyEvent),
-    Mouse(crossterm::event::MouseEvent),
-    Paste(String),
-    Resized(u16, u16),
-    /// A second has passed while a visible task runs.
-    Tick(Timestamp),
-    News(ChatNews),
-}
+/// The maximum number of rows of the input field.
+const MAX_ROWS: usize = 8;
 
 /// An effect outside the screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
     Order(ChatOrder),
-    /// Opens this file in the person's editor.
+    /// Opens this file in the user's editor.
     Open(String),
-    Redraw,
-    Suspend,
-    Quit,
+    Screen(Request),
 }
 
 /// The dialog over the conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Modal {
     None,
-    /// The tasks; the one with this id is selected.
+    /// The list of tasks. The id is that of the selected one.
     Tasks(Option<String>),
-    /// Whether to kill this one of them.
+    /// The question whether to kill this task.
     Kill(Box<ChatTask>),
-    /// Everything that can be cancelled; this is selected.
+    /// The list of everything that can be cancelled, with the selected item.
     Cancel(Option<Target>),
-    /// Whether to quit.
+    /// The question whether to quit.
     Leave(Leaving),
 }
 
 /// The state of a request to quit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Leaving {
-    /// Checking for running tasks.
+    /// The running tasks are being looked up.
     Looks,
-    /// Tasks are running.
+    /// Tasks are running, and the user is asked for confirmation.
     Warned,
     /// The tasks cannot be listed, for this reason.
     Unseen(String),
@@ -79,7 +64,7 @@ pub(super) struct State {
     pub(super) mode: Option<String>,
     pub(super) items: Vec<Item>,
     pub(super) index: Index,
-    /// Items that have changed since they were drawn.
+    /// The indices of items that have changed since they were drawn.
     pub(super) stale: Vec<usize>,
     /// The width for which items were drawn.
     drawn_width: usize,
@@ -95,6 +80,8 @@ pub(super) struct State {
     pub(super) problem: Option<String>,
     pub(super) now: Timestamp,
     pub(super) is_changed: bool,
+    /// The effects of the input that is being processed.
+    pub(super) effects: Vec<Effect>,
 }
 
 impl State {
@@ -126,14 +113,23 @@ impl State {
             problem: None,
             now,
             is_changed: true,
+            effects: Vec::new(),
         }
+    }
+
+    pub(super) fn order(&mut self, order: ChatOrder) {
+        self.effects.push(Effect::Order(order));
+    }
+
+    pub(super) fn request(&mut self, request: Request) {
+        self.effects.push(Effect::Screen(request));
     }
 
     pub(super) fn width(&self) -> usize {
         usize::from(self.size.0).saturating_sub(2).max(4)
     }
 
-    /// Draws changed items; must run before anything is shown or measured.
+    /// Draws changed items. It must run before anything is shown or measured.
     pub(super) fn lay_out_stale(&mut self) {
         let width = self.width();
         let mut stale = std::mem::take(&mut self.stale);
@@ -154,11 +150,11 @@ impl State {
         self.items.iter().map(|item| item.lines.len()).sum()
     }
 
-    /// The areas: header, conversation, input field, footer.
+    /// Returns the areas of the header, the conversation, the input field and the footer.
     pub(super) fn areas(&self) -> [Rect; 4] {
         let (width, height) = self.size;
         let (rows, _) = self.composer.rows(self.width().saturating_sub(2));
-        let wanted = rows.len().min(MOST_ROWS) as u16 + 1;
+        let wanted = rows.len().min(MAX_ROWS) as u16 + 1;
         let composer = wanted.min(height.saturating_sub(3)).max(1);
         let talk = height.saturating_sub(composer + 2);
         let below = talk + 1;
@@ -170,7 +166,7 @@ impl State {
         ]
     }
 
-    /// The first visible line of the conversation.
+    /// Returns the first visible line of the conversation.
     pub(super) fn first_line(&self) -> usize {
         let rows = usize::from(self.areas()[1].height);
         let last = self.total_lines().saturating_sub(rows);
@@ -184,7 +180,7 @@ impl State {
         self.top = (top < last).then_some(top);
     }
 
-    /// Returns the item that has a line of the conversation.
+    /// Returns the index of the item at a line of the conversation.
     pub(super) fn item_at(&self, line: usize) -> Option<usize> {
         let mut begin = 0;
         for (at, item) in self.items.iter().enumerate() {
@@ -196,7 +192,7 @@ impl State {
         None
     }
 
-    /// Running tasks that no call waits for.
+    /// Returns the number of running tasks that no call waits for.
     pub(super) fn background(&self) -> usize {
         let runs = |task: &&ChatTask| !task.awaited && task.status != Status::Pending;
         self.tasks.iter().filter(runs).count()
@@ -210,7 +206,7 @@ impl State {
         self.agent_state == AgentState::Busy
     }
 
-    /// Everything that can be cancelled, in display order.
+    /// Returns everything that can be cancelled, in display order.
     pub(super) fn targets(&self) -> Vec<Target> {
         let turn = self.is_turn_under_way().then_some(Target::Turn);
         turn.into_iter().chain(self.tasks.iter().map(|task| Target::Task(task.id.clone()))).collect()
@@ -223,7 +219,7 @@ impl State {
         self.questions.see(dialog::question_rows(self));
     }
 
-    /// Whether the screen shows running times.
+    /// Returns whether the screen shows running times.
     pub(super) fn wants_ticks(&self) -> bool {
         let are_times_shown = matches!(self.modal, Modal::Tasks(_) | Modal::Kill(_) | Modal::Cancel(_));
         are_times_shown && !self.tasks.is_empty() || self.questions.is_early(self.now)

@@ -1,36 +1,28 @@
-//! Markdown tables: columns as wide as their content, or as the screen allows.
+//! Draws Markdown tables. Columns are as wide as their content, or as the screen allows.
 
-use ratatui::style::Modifier;
-use ratatui::style::Style;
+use ratatui::layout::Alignment;
+use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::markdown::inline;
-use super::wrap::{columns, wrap};
-use crate::screen::Theme;
+use crate::screen::{Theme, columns, wrap};
 
-/// Less than this is no column that anybody can read.
-const NARROWEST: usize = 3;
+/// The minimum width of a column.
+const MIN_COLUMN_WIDTH: usize = 3;
 
-/// How many rows may decide how wide the columns are; those below them stay as they were written.
-const MOST_ROWS: usize = 500;
+/// The maximum number of rows that decide the widths of columns. Rows below them stay as they were written.
+const MAX_ROWS: usize = 500;
 
 /// The separator between two columns.
 const BETWEEN: &str = " │ ";
 
-#[derive(Clone, Copy)]
-enum Side {
-    Left,
-    Middle,
-    Right,
-}
-
-/// Draws the table that begins with the first of these lines, if one does and has room; returns it and how many lines
-/// it was.
+/// Draws the table at the beginning of these lines, if there is one and it fits. Returns its lines and the number of
+/// lines it was read from.
 pub(super) fn draw(lines: &[&str], width: usize, theme: &Theme) -> Option<(Vec<Line<'static>>, usize)> {
     let [head, rule, ..] = lines else { return None };
     let head = cells(head)?;
     let sides = rule_cells(rule).filter(|sides| sides.len() == head.len())?;
-    let below = lines[2..].iter().take(MOST_ROWS).map_while(|line| cells(line));
+    let below = lines[2..].iter().take(MAX_ROWS).map_while(|line| cells(line));
     let below = below.map(|row| fitted(row, sides.len()));
     let rows: Vec<Vec<String>> = std::iter::once(head).chain(below).collect();
     let bold = Style::new().add_modifier(Modifier::BOLD);
@@ -53,7 +45,7 @@ pub(super) fn draw(lines: &[&str], width: usize, theme: &Theme) -> Option<(Vec<L
     Some((drawn, rows.len() + 1))
 }
 
-/// Splits a line at its bars; none if it has no bars.
+/// Splits a line at its bars. Returns nothing if there are none.
 fn cells(line: &str) -> Option<Vec<String>> {
     let line = line.trim();
     if !line.contains('|') {
@@ -80,21 +72,21 @@ fn cells(line: &str) -> Option<Vec<String>> {
     Some(cells.iter().map(|cell| cell.trim().to_owned()).collect())
 }
 
-/// Reads the line below the head, which says to which side each column leans.
-fn rule_cells(line: &str) -> Option<Vec<Side>> {
+/// Parses the delimiter line below the head, which sets the alignment of each column.
+fn rule_cells(line: &str) -> Option<Vec<Alignment>> {
     let side = |cell: &String| {
         let dashes = cell.trim_start_matches(':').trim_end_matches(':');
         let is_rule = !dashes.is_empty() && dashes.chars().all(|c| c == '-');
         is_rule.then(|| match (cell.starts_with(':'), cell.ends_with(':')) {
-            (true, true) => Side::Middle,
-            (false, true) => Side::Right,
-            (_, false) => Side::Left,
+            (true, true) => Alignment::Center,
+            (false, true) => Alignment::Right,
+            (_, false) => Alignment::Left,
         })
     };
     cells(line)?.iter().map(side).collect()
 }
 
-/// Gives a row as many cells as there are columns; what is too much stays in the last one.
+/// Gives a row as many cells as there are columns. Surplus cells are joined to the last one.
 fn fitted(mut row: Vec<String>, number: usize) -> Vec<String> {
     if row.len() > number {
         let rest = row.split_off(number - 1).join(" | ");
@@ -104,13 +96,13 @@ fn fitted(mut row: Vec<String>, number: usize) -> Vec<String> {
     row
 }
 
-/// Shares the room out: every column gets what it needs, and the widest give up what is missing.
+/// Distributes the width over the columns. If it is not enough, the widest columns are narrowed.
 fn widths(rows: &[Vec<Vec<Span<'static>>>], room: usize) -> Option<Vec<usize>> {
     let width = |cell: &Vec<Span<'static>>| cell.iter().map(|span| columns(&span.content)).sum::<usize>();
     let number = rows.first()?.len();
     let needed = |column: usize| rows.iter().map(|row| width(&row[column])).max().unwrap_or(0).max(1);
     let needed: Vec<usize> = (0..number).map(needed).collect();
-    let most = (NARROWEST..=room)
+    let most = (MIN_COLUMN_WIDTH..=room)
         .rev()
         .find(|most| needed.iter().map(|width| width.min(most)).sum::<usize>() <= room)?;
     Some(needed.iter().map(|width| *width.min(&most)).collect())
@@ -119,7 +111,7 @@ fn widths(rows: &[Vec<Vec<Span<'static>>>], room: usize) -> Option<Vec<usize>> {
 fn draw_row(
     row: &[Vec<Span<'static>>],
     widths: &[usize],
-    sides: &[Side],
+    sides: &[Alignment],
     theme: &Theme,
 ) -> Vec<Line<'static>> {
     let cells: Vec<_> = row.iter().zip(widths).map(|(cell, width)| wrap(cell, *width, "", "")).collect();
@@ -133,13 +125,13 @@ fn draw_row(
             let line = cell.get(at).cloned().unwrap_or_default();
             let missing = width.saturating_sub(line.width());
             let before = match sides[column] {
-                Side::Left => 0,
-                Side::Middle => missing / 2,
-                Side::Right => missing,
+                Alignment::Left => 0,
+                Alignment::Center => missing / 2,
+                Alignment::Right => missing,
             };
             spans.push(Span::raw(" ".repeat(before)));
             spans.extend(line.spans);
-            // Nothing follows the last column.
+            // The last column is not padded.
             if column + 1 < cells.len() {
                 spans.push(Span::raw(" ".repeat(missing - before)));
             }

@@ -1,4 +1,4 @@
-//! Updates the state for an event.
+//! Updates the state for an input.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEvent, MouseEventKind};
 use mw_desk::chat::{AgentState, ChatNews, ChatOrder, Entry};
@@ -8,49 +8,39 @@ use super::dialog_keys::{
     in_cancel, in_kill, in_question, in_tasks, leave, leaving, looked_round, open_cancel, open_tasks,
 };
 use super::item::{self, Kind};
-use super::state::{Effect, Event, Modal, State};
+use super::state::{Effect, Modal, State};
+use super::window::Sent;
+use crate::screen::{Input, Request};
 
-/// Rows per step of the mouse wheel.
+/// The number of rows per step of the mouse wheel.
 const WHEEL: isize = 3;
 
-/// Processes an event. Returns effects.
-pub(super) fn update(state: &mut State, event: Event) -> Vec<Effect> {
+/// Processes input. Returns effects.
+pub(super) fn update(state: &mut State, input: Input<Sent>) -> Vec<Effect> {
     state.is_changed = true;
-    // Only user input depends on the visible state; messages and sizes may come by the hundred before anything is
-    // drawn.
-    if !matches!(event, Event::News(_) | Event::Resized(..)) {
+    // Only user input depends on the visible state. Hundreds of messages and sizes may arrive before the next draw.
+    if !matches!(input, Input::Event(_) | Input::Resized(..)) {
         state.lay_out_stale();
     }
-    let effects = take(state, event);
-    state.bring_up_question();
-    effects
-}
-
-fn take(state: &mut State, event: Event) -> Vec<Effect> {
-    match event {
-        Event::Key(key) if key.kind != KeyEventKind::Release => pressed(state, key),
-        Event::Key(_) => Vec::new(),
-        Event::Mouse(mouse) => moused(state, mouse),
-        Event::Paste(text) => {
-            // Pasted text never answers a question, and is never lost.
+    match input {
+        Input::Key(key) if key.kind != KeyEventKind::Release => pressed(state, key),
+        Input::Key(_) | Input::Tick | Input::Back(Ok(())) => {}
+        Input::Mouse(mouse) => moused(state, mouse),
+        Input::Paste(text) => {
+            // Pasted text never answers a question, and it is never lost.
             state.questions.set_aside();
             state.modal = Modal::None;
             write(state, &text);
-            Vec::new()
         }
-        Event::Resized(width, height) => {
-            state.size = (width, height);
-            Vec::new()
-        }
-        Event::Tick(now) => {
-            state.now = now;
-            Vec::new()
-        }
-        Event::News(news) => told(state, news),
+        Input::Resized(width, height) => state.size = (width, height),
+        Input::Event(sent) => told(state, sent.news),
+        Input::Back(Err(problem)) => state.problem = Some(problem),
     }
+    state.bring_up_question();
+    std::mem::take(&mut state.effects)
 }
 
-fn told(state: &mut State, news: ChatNews) -> Vec<Effect> {
+fn told(state: &mut State, news: ChatNews) {
     match news {
         ChatNews::Entry(entry) => said(state, entry),
         ChatNews::Tasks(tasks) => state.tasks = tasks,
@@ -62,9 +52,8 @@ fn told(state: &mut State, news: ChatNews) -> Vec<Effect> {
         ChatNews::Waiting(texts) => state.waiting = texts,
         ChatNews::Replayed => state.top = None,
         ChatNews::Failed(text) => state.problem = Some(text),
-        ChatNews::Leaving(looked) => return looked_round(state, looked),
+        ChatNews::Leaving(looked) => looked_round(state, looked),
     }
-    Vec::new()
 }
 
 fn said(state: &mut State, entry: Entry) {
@@ -72,7 +61,7 @@ fn said(state: &mut State, entry: Entry) {
         Entry::User { text } | Entry::Command { text } => state.composer.recall(text),
         Entry::Opened { agent, .. } => state.agent.clone_from(agent),
         Entry::Mode { mode } => {
-            // The initial mode is not announced; the first line shows it.
+            // The initial mode is not announced, because the first line shows it.
             let before = state.mode.replace(mode.clone());
             if before.is_none_or(|before| before == *mode) {
                 return;
@@ -87,19 +76,19 @@ fn said(state: &mut State, entry: Entry) {
         {
             call.is_unfolded = state.are_unfolded;
         }
-        // An answer comes in thousands of pieces but is drawn only a few times.
+        // An answer arrives in thousands of pieces, but is drawn only a few times.
         if state.stale.last() != Some(&at) {
             state.stale.push(at);
         }
     }
 }
 
-fn pressed(state: &mut State, key: KeyEvent) -> Vec<Effect> {
+fn pressed(state: &mut State, key: KeyEvent) {
     state.problem = None;
     let ctrl = key.modifiers.contains(KeyModifiers::CONTROL);
     match key.code {
-        KeyCode::Char('l') if ctrl => return vec![Effect::Redraw],
-        KeyCode::Char('z') if ctrl => return vec![Effect::Suspend],
+        KeyCode::Char('l') if ctrl => return state.request(Request::Redraw),
+        KeyCode::Char('z') if ctrl => return state.request(Request::Suspend),
         _ => {}
     }
     if let Modal::Leave(how) = state.modal.clone() {
@@ -110,8 +99,7 @@ fn pressed(state: &mut State, key: KeyEvent) -> Vec<Effect> {
     }
     if let KeyCode::PageUp | KeyCode::PageDown = key.code {
         let page = page(state.areas()[1].height.into());
-        state.scroll(if key.code == KeyCode::PageUp { -page } else { page });
-        return Vec::new();
+        return state.scroll(if key.code == KeyCode::PageUp { -page } else { page });
     }
     match state.modal.clone() {
         Modal::Tasks(selected) => in_tasks(state, key, selected.as_deref()),
@@ -121,68 +109,54 @@ fn pressed(state: &mut State, key: KeyEvent) -> Vec<Effect> {
     }
 }
 
-/// Rows per page key.
+/// Returns the number of rows per page key.
 pub(super) fn page(rows: usize) -> isize {
     isize::try_from(rows.saturating_sub(1).max(1)).unwrap_or(isize::MAX)
 }
 
-/// Inserts text.
+/// Inserts text into the input field.
 fn write(state: &mut State, text: &str) {
-    state.composer.insert(text);
+    state.composer.field.insert(text);
     state.questions.wrote(state.now);
 }
 
-pub(super) fn in_talk(state: &mut State, key: KeyEvent) -> Vec<Effect> {
-    if key.modifiers.contains(KeyModifiers::CONTROL) {
-        return with_ctrl(state, key.code);
-    }
+pub(super) fn in_talk(state: &mut State, key: KeyEvent) {
+    let ctrl = key.modifiers.contains(KeyModifiers::CONTROL);
     match key.code {
+        KeyCode::Char(c) if ctrl => with_ctrl(state, c, key),
+        KeyCode::Enter if ctrl => {}
         KeyCode::Enter if key.modifiers.intersects(KeyModifiers::ALT | KeyModifiers::SHIFT) => {
             write(state, "\n");
         }
-        KeyCode::Enter => return send(state),
-        KeyCode::Esc if state.agent_state == AgentState::Busy => {
-            return vec![Effect::Order(ChatOrder::Stop)];
-        }
+        KeyCode::Enter => send(state),
+        KeyCode::Esc if state.agent_state == AgentState::Busy => state.order(ChatOrder::Stop),
         KeyCode::Char(c) => write(state, c.encode_utf8(&mut [0; 4])),
-        KeyCode::Backspace => state.composer.backspace(),
-        KeyCode::Delete => state.composer.delete(),
-        KeyCode::Left => state.composer.left(),
-        KeyCode::Right => state.composer.right(),
-        KeyCode::Home => state.composer.home(),
-        KeyCode::End => state.composer.end(),
         KeyCode::Up => state.composer.up(),
         KeyCode::Down => state.composer.down(),
-        _ => {}
+        _ => _ = state.composer.field.edit(key),
     }
-    Vec::new()
 }
 
-fn with_ctrl(state: &mut State, code: KeyCode) -> Vec<Effect> {
-    match code {
-        KeyCode::Char('c') if !state.composer.is_empty() => state.composer.clear(),
-        KeyCode::Char('c') => return leave(state),
-        KeyCode::Char('d') if state.composer.is_empty() => return leave(state),
-        KeyCode::Char('d') => state.composer.delete(),
-        KeyCode::Char('b') => open_tasks(state),
-        KeyCode::Char('k') => open_cancel(state),
-        KeyCode::Char('o') => state.unfold_all(),
-        KeyCode::Char('y') => state.questions.summon(dialog::inner_width(state), state.now),
-        KeyCode::Char('j') => write(state, "\n"),
-        KeyCode::Char('a') => state.composer.home(),
-        KeyCode::Char('e') => state.composer.end(),
-        KeyCode::Char('w') => state.composer.delete_word(),
-        KeyCode::Char('u') => state.composer.delete_line(),
-        KeyCode::Char('p') => state.composer.up(),
-        KeyCode::Char('n') => state.composer.down(),
-        _ => {}
+fn with_ctrl(state: &mut State, c: char, key: KeyEvent) {
+    match c {
+        'c' if !state.composer.is_empty() => state.composer.clear(),
+        'c' => leave(state),
+        'd' if state.composer.is_empty() => leave(state),
+        'd' => state.composer.field.delete(),
+        'b' => open_tasks(state),
+        'k' => open_cancel(state),
+        'o' => state.unfold_all(),
+        'y' => state.questions.show_again(dialog::inner_width(state), state.now),
+        'j' => write(state, "\n"),
+        'p' => state.composer.up(),
+        'n' => state.composer.down(),
+        _ => _ = state.composer.field.edit(key),
     }
-    Vec::new()
 }
 
-fn send(state: &mut State) -> Vec<Effect> {
+fn send(state: &mut State) {
     if state.composer.text().trim().is_empty() {
-        return Vec::new();
+        return;
     }
     let text = state.composer.take();
     state.questions.sent();
@@ -190,10 +164,10 @@ fn send(state: &mut State) -> Vec<Effect> {
     if text.split_whitespace().next() == Some("/quit") {
         return leave(state);
     }
-    vec![Effect::Order(ChatOrder::Say(text))]
+    state.order(ChatOrder::Say(text));
 }
 
-fn moused(state: &mut State, mouse: MouseEvent) -> Vec<Effect> {
+fn moused(state: &mut State, mouse: MouseEvent) {
     let is_asked = state.questions.shown().is_some();
     let rows = dialog::question_rows(state);
     match mouse.kind {
@@ -210,7 +184,6 @@ fn moused(state: &mut State, mouse: MouseEvent) -> Vec<Effect> {
         }
         _ => {}
     }
-    Vec::new()
 }
 
 fn unfold_at(state: &mut State, line: usize) {

@@ -1,6 +1,7 @@
 //! Draws the screen.
 
-use mw_desk::chat::AgentState;
+use mw_desk::chat::{AgentState, Entry};
+use mw_desk::text::count;
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -10,12 +11,9 @@ use ratatui::text::Line;
 use super::dialog::{self, short};
 use super::item::{Item, Kind};
 use super::state::State;
-use super::wrap::columns;
-use crate::screen::Link;
-use crate::screen::shortened;
-use mw_desk::text::count;
+use crate::screen::{Link, columns, shortened};
 
-/// Draws everything; returns what leads to files.
+/// Draws the whole screen. Returns the links to files.
 pub(super) fn view(state: &State, frame: &mut Frame<'_>) -> Vec<Link> {
     let [header, talk, composer, footer] = state.areas();
     let area = frame.area();
@@ -32,8 +30,8 @@ pub(super) fn view(state: &State, frame: &mut Frame<'_>) -> Vec<Link> {
     links
 }
 
-/// Returns whether the text of a link is what these cells show. It is written over them past the buffer, and what the
-/// buffer does not know of would stay on the screen.
+/// Returns whether these cells show the text of a link. A link is written over them without the buffer, so other text
+/// would stay on the screen.
 fn is_drawn(link: &Link, buffer: &Buffer) -> bool {
     let cells = Rect::new(link.x, link.y, columns(&link.text) as u16, 1);
     let mut alone = Buffer::empty(cells);
@@ -99,9 +97,9 @@ fn draw_talk(state: &State, area: Rect, buffer: &mut Buffer) -> Vec<Link> {
     links
 }
 
-/// Returns the link in a line of a banner, if the whole path is in it.
+/// Returns the link in a line of a notification, if the line contains the whole path.
 fn link_in(item: &Item, line: &Line<'_>, x: u16, y: u16) -> Option<Link> {
-    let Kind::Notice(notice) = &item.kind else { return None };
+    let Kind::Entry(Entry::Notice { notice }) = &item.kind else { return None };
     let (text, path) = (line.to_string(), &notice.output_path);
     let lead = columns(text.strip_suffix(path.as_str())?) as u16;
     let style = line.spans.last()?.style;

@@ -1,5 +1,7 @@
-//! Flow control towards the screen. An agent may send more than the screen can process, so only a limited part of the
-//! conversation is in transit: further senders wait, and so does the agent. Keys and their effects never wait.
+//! Flow control towards the screen.
+//!
+//! An agent may send more than the screen can process, so only a limited part of the conversation is in transit.
+//! Further senders wait, and so does the agent. Keys and their effects never wait.
 
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -8,51 +10,49 @@ use mw_desk::chat::ChatNews;
 
 use crate::screen;
 
-/// How many entries may be on their way.
-const WIDTH: usize = 512;
+/// The maximum number of entries in transit.
+const MAX_IN_TRANSIT: usize = 512;
 
-/// The way to the screen.
+/// Sends messages to the screen.
 #[derive(Clone)]
-pub struct Post {
-    post: screen::Post<Sent>,
+pub struct EventSender {
+    events: screen::EventSender<Sent>,
     window: Arc<Window>,
 }
 
-/// Where the screen listens.
-pub type Door = screen::Door<Sent>;
+/// Receives messages on the main thread.
+pub type EventReceiver = screen::EventReceiver<Sent>;
 
-/// News on their way.
+/// A message in transit.
 pub struct Sent {
     pub(super) news: ChatNews,
-    /// Released when they were processed, or when the receiver is gone.
+    /// The slot of the message. It is freed when the message was processed or the receiver is dropped.
     _place: Option<Place>,
 }
 
-impl Post {
-    /// Sends a message to the screen once there is room for it.
-    pub fn tell(&self, news: ChatNews) {
-        let place = match &news {
-            ChatNews::Entry(_) => Some(Place::take(&self.window)),
-            ChatNews::Tasks(_)
-            | ChatNews::Asked(_)
-            | ChatNews::Settled(_)
-            | ChatNews::Agent(_)
-            | ChatNews::Waiting(_)
-            | ChatNews::Leaving(_)
-            | ChatNews::Replayed
-            | ChatNews::Failed(_) => None,
-        };
-        self.post.tell(Sent { news, _place: place });
+#[cfg(test)]
+impl From<ChatNews> for Sent {
+    fn from(news: ChatNews) -> Self {
+        Self { news, _place: None }
     }
 }
 
-/// Makes the way to the screen, before there is one.
+impl EventSender {
+    /// Sends a message to the screen as soon as there is room for it.
+    pub fn tell(&self, news: ChatNews) {
+        let is_entry = matches!(news, ChatNews::Entry(_));
+        let _place = is_entry.then(|| Place::take(&self.window));
+        self.events.send(Sent { news, _place });
+    }
+}
+
+/// Creates a connected sender and receiver.
 ///
 /// # Errors
-/// When the system has no sockets left.
-pub fn door() -> io::Result<(Post, Door)> {
-    let (post, door) = screen::door()?;
-    Ok((Post { post, window: Arc::default() }, door))
+/// Fails if no socket pair can be created.
+pub fn door() -> io::Result<(EventSender, EventReceiver)> {
+    let (events, receiver) = screen::channel()?;
+    Ok((EventSender { events, window: Arc::default() }, receiver))
 }
 
 #[derive(Default)]
@@ -66,7 +66,7 @@ struct Place(Arc<Window>);
 impl Place {
     fn take(window: &Arc<Window>) -> Self {
         let taken = window.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_full = |taken: &mut usize| *taken >= WIDTH;
+        let is_full = |taken: &mut usize| *taken >= MAX_IN_TRANSIT;
         let mut taken = window.freed.wait_while(taken, is_full).unwrap_or_else(PoisonError::into_inner);
         *taken += 1;
         Self(Arc::clone(window))
@@ -90,8 +90,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_tells_more_than_the_screen_takes_waits_and_nobody_waits_for_a_screen_that_is_gone() {
-        let (post, door) = door().unwrap();
+    fn a_sender_waits_while_the_screen_is_busy_and_not_after_it_is_closed() {
+        let (events, receiver) = door().unwrap();
         let told = AtomicUsize::new(0);
         let until = |number: usize| {
             let end = Instant::now() + Duration::from_secs(30);
@@ -102,21 +102,21 @@ mod tests {
         };
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                for _ in 0..WIDTH * 4 {
-                    post.tell(ChatNews::Entry(Entry::Said { text: "x".to_owned() }));
+                for _ in 0..MAX_IN_TRANSIT * 4 {
+                    events.tell(ChatNews::Entry(Entry::Said { text: "x".to_owned() }));
                     told.fetch_add(1, Ordering::SeqCst);
                 }
             });
-            until(WIDTH);
+            until(MAX_IN_TRANSIT);
             // Messages outside the conversation always pass.
-            post.tell(ChatNews::Replayed);
-            assert_eq!(told.load(Ordering::SeqCst), WIDTH);
+            events.tell(ChatNews::Replayed);
+            assert_eq!(told.load(Ordering::SeqCst), MAX_IN_TRANSIT);
             // Each processed message makes room for another.
-            drop(Place(Arc::clone(&post.window)));
-            until(WIDTH + 1);
-            *post.window.taken.lock().unwrap() += 1;
-            drop(door);
-            until(WIDTH * 4);
+            drop(Place(Arc::clone(&events.window)));
+            until(MAX_IN_TRANSIT + 1);
+            *events.window.taken.lock().unwrap() += 1;
+            drop(receiver);
+            until(MAX_IN_TRANSIT * 4);
         });
     }
 }

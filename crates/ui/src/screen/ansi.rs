@@ -1,22 +1,23 @@
-//! Colours in output: the only control sequences that are kept for display.
+//! Parses colours in output. All other control sequences are removed.
 
 use ratatui::style::{Color, Modifier, Style};
 use unicode_width::UnicodeWidthChar;
 
 const TAB: usize = 8;
 
-/// A line of output: its text, and where a new style begins.
+/// A line of output with its styles.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Painted {
     /// The text without control characters.
     pub(crate) text: String,
-    /// Byte offsets into the text, rising, with the style from there on.
+    /// Byte offsets into the text in ascending order, each with the style that begins there.
     pub(crate) styles: Vec<(usize, Style)>,
 }
 
-/// Reads a line; `style` is the one it begins with, and becomes the one it ends with.
+/// Parses a line. `style` is the style at the start of the line, and is updated to the style at its end.
 ///
-/// What a carriage return has overwritten is left out, tabs become blanks, other control characters go.
+/// Text that a carriage return has overwritten is left out, tabs become spaces, and other control characters are
+/// removed.
 pub(crate) fn paint(line: &str, style: &mut Style) -> Painted {
     let mut painted = Painted::default();
     let body = line.trim_end_matches('\r');
@@ -73,7 +74,7 @@ fn apply(values: &str, style: &mut Style) {
     }
 }
 
-/// Applies a single value.
+/// Applies one SGR parameter to a style.
 fn with(number: u16, style: Style) -> Style {
     match number {
         0 => Style::new(),
@@ -94,15 +95,15 @@ fn with(number: u16, style: Style) -> Style {
         100..=107 => style.bg(Color::Indexed((number - 100 + 8) as u8)),
         39 => Style { fg: None, ..style },
         49 => Style { bg: None, ..style },
-        // Blinking, fonts and the like are of no use in a pane.
+        // Blinking, fonts and similar parameters are ignored.
         _ => style,
     }
 }
 
-/// Applies a value whose parts have colons between them: a sort of underline, or a colour with its colour space.
+/// Applies an SGR parameter with colon-separated parts: a kind of underline, or a colour with its colour space.
 fn with_colons(first: u16, rest: &str, style: Style) -> Style {
     let parts: Vec<_> = rest.split(':').collect();
-    // The colour space may be there, most often empty, or not.
+    // The colour space is optional and usually empty.
     let parts = match *parts {
         ["2", _, red, green, blue, ..] => vec!["2", red, green, blue],
         _ => parts,
@@ -135,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_are_kept_and_go_on_in_the_next_line() {
+    fn colours_are_kept_and_continue_on_the_next_line() {
         let mut style = Style::new();
         let first = paint("ok \x1b[1;31mbad", &mut style);
         assert_eq!(first.text, "ok bad");
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn colons_are_understood_as_terminals_do() {
+    fn colon_separated_parameters_are_parsed() {
         let style = |text: &str| painted(text).styles[0].1;
         let fg = |colour| Style::new().fg(colour);
         assert_eq!(style("\x1b[38:2::1:2:3mx"), fg(Color::Rgb(1, 2, 3)));
@@ -161,12 +162,12 @@ mod tests {
     }
 
     #[test]
-    fn tabs_count_columns_and_not_letters() {
+    fn tabs_advance_by_display_columns() {
         assert_eq!(painted("日本\tx").text, "日本    x");
     }
 
     #[test]
-    fn nothing_that_controls_a_terminal_is_left() {
+    fn all_other_control_sequences_are_removed() {
         assert_eq!(painted("10%\r50%\r\r").text, "50%");
         assert_eq!(painted("a\tb").text, "a       b");
         assert_eq!(painted("a\u{7}b\u{8}c\u{9b}31m").text, "abc31m");

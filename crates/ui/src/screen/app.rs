@@ -1,4 +1,4 @@
-//! What a full-screen program implements, and what the loop tells it.
+//! The interface between a full-screen program and the main loop.
 
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::Frame;
@@ -8,40 +8,42 @@ use super::terminal::{Link, MouseUse};
 
 /// A full-screen program.
 pub(crate) trait App {
-    /// The messages from its other threads.
-    type News: Send + 'static;
+    /// The type of the messages from its other threads.
+    type Event: Send + 'static;
 
     /// Processes input. Returns requests to the terminal.
-    fn take(&mut self, input: Input<Self::News>) -> Vec<Request>;
+    fn take(&mut self, input: Input<Self::Event>) -> Vec<Request>;
 
-    /// Returns whether the screen is out of date, once.
+    /// Returns whether the screen is out of date, and resets the flag.
     fn take_changed(&mut self) -> bool;
 
-    /// Returns whether anything on screen changes by itself from second to second.
+    /// Returns whether the content of the screen changes with time alone.
     fn wants_ticks(&self) -> bool;
 
-    /// Draws everything. Returns the links.
+    /// Draws the whole screen. Returns the links on it.
     fn draw(&mut self, frame: &mut Frame<'_>) -> Vec<Link>;
 }
 
-/// Input of the program.
-pub(crate) enum Input<News> {
+/// Input of a full-screen program.
+#[derive(Clone, Debug)]
+pub(crate) enum Input<E> {
     Key(KeyEvent),
     Mouse(MouseEvent),
     Paste(String),
-    /// The size of the terminal: columns, rows. The first input.
+    /// The terminal has this many columns and rows. This is always the first input.
     Resized(u16, u16),
     /// A second has passed while ticks were requested.
     Tick,
     /// A message from another thread.
-    News(News),
+    Event(E),
     /// Another program has returned the terminal, or could not be run.
     Back(Result<(), String>),
 }
 
 /// A request to the terminal.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Request {
-    /// Run another program on it.
+    /// Give the terminal to another program.
     Run(Outside),
     /// Capture the mouse, or leave it to the terminal.
     Mouse(MouseUse),
@@ -49,18 +51,18 @@ pub(crate) enum Request {
     Copy(String),
     /// Redraw everything.
     Redraw,
-    /// Suspend, as a shell expects it.
+    /// Suspend the process, as a shell expects it of a job.
     Suspend,
     /// Quit.
     Quit,
 }
 
-/// Why it ended.
+/// The reason why a full-screen program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// The user has quit.
     Quit,
-    /// A signal.
+    /// The process received this signal.
     Signal(i32),
     /// A thread has panicked; its message is on the terminal.
     Crashed,

@@ -1,21 +1,21 @@
-//! The number of colours of a terminal, and conversion to the nearest one.
+//! The number of colours of a terminal, and conversion to the nearest available colour.
 
 use ratatui::style::{Color, Style};
 
-/// Which colours may be used.
+/// The number of colours that may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
-    /// None.
+    /// No colours.
     None,
-    /// The terminal's own sixteen.
+    /// The terminal's 16 colours.
     Basic,
-    /// 256.
+    /// 256 colours.
     Indexed,
-    /// All.
+    /// All 24-bit colours.
     True,
 }
 
-/// What the first sixteen look like, more or less; every terminal has its own.
+/// Typical values of the first 16 colours. Terminals differ in them.
 const SIXTEEN: [(Color, (u8, u8, u8)); 16] = [
     (Color::Black, (0, 0, 0)),
     (Color::Red, (205, 0, 0)),
@@ -36,7 +36,7 @@ const SIXTEEN: [(Color, (u8, u8, u8)); 16] = [
 ];
 
 impl Depth {
-    /// Returns the style with the nearest colours that may be used.
+    /// Replaces the colours of a style by the nearest ones that may be used.
     #[must_use]
     pub fn style(self, style: Style) -> Style {
         let nearest = |colour: Option<Color>| colour.and_then(|colour| self.nearest(colour));
@@ -54,10 +54,10 @@ impl Depth {
     }
 }
 
-/// The six steps of the cube of 256 colours.
+/// The six levels of each channel in the 256-colour cube.
 const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
 
-/// What an indexed colour from 16 on looks like.
+/// Returns the value of an indexed colour from 16 on.
 fn looks(colour: Color) -> (u8, u8, u8) {
     let step = |at: u8| STEPS[usize::from(at % 6)];
     match colour {
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colours_become_the_nearest_there_are() {
+    fn colours_are_converted_to_the_nearest_available_ones() {
         let fg = |depth: Depth, colour| depth.style(Style::new().fg(colour)).fg;
         assert_eq!(fg(Depth::Indexed, Color::Rgb(255, 0, 0)), Some(Color::Indexed(196)));
         assert_eq!(fg(Depth::Indexed, Color::Rgb(128, 128, 128)), Some(Color::Indexed(244)));

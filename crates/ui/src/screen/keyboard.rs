@@ -15,20 +15,20 @@ use rustix::termios::{tcgetsid, ttyname};
 static KEYBOARD: OnceLock<Option<Keyboard>> = OnceLock::new();
 
 struct Keyboard {
-    /// What we were started with.
+    /// Standard input as it was at the start.
     given: OwnedFd,
-    /// The same terminal, without waiting.
+    /// A second, non-blocking descriptor of the same terminal.
     own: OwnedFd,
 }
 
-/// Reads keys without waiting from now on. Where the terminal cannot be opened, they are read as they were.
+/// Makes keyboard reads non-blocking. If the terminal cannot be opened a second time, reads stay as they were.
 pub(super) fn take() {
     if let Some(keyboard) = KEYBOARD.get_or_init(Keyboard::open) {
         let _ = dup2_stdin(&keyboard.own);
     }
 }
 
-/// Restores the mode that the terminal had at the start.
+/// Restores standard input.
 pub(super) fn give_back() {
     if let Some(Some(keyboard)) = KEYBOARD.get() {
         let _ = dup2_stdin(&keyboard.given);
@@ -39,9 +39,10 @@ impl Keyboard {
     fn open() -> Option<Self> {
         const HOW: OFlags = OFlags::RDWR.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
         let by_name = ttyname(stdin(), Vec::new()).and_then(|name| open(name, HOW, Mode::empty()));
-        // Of another user's terminal, as after su, only this name may be opened; it means the one that we belong to.
+        // After `su`, the terminal belongs to another user and can be opened only as `/dev/tty`, the controlling
+        // terminal.
         let own = by_name.or_else(|_| tcgetsid(stdin()).and_then(|_| open("/dev/tty", HOW, Mode::empty())));
-        // Beyond the standard streams, whichever of them are closed.
+        // The duplicate must not take the number of a standard stream, even if one of them is closed.
         let given = fcntl_dupfd_cloexec(stdin(), 3);
         Some(Self { given: given.ok()?, own: own.ok()? })
     }

@@ -1,34 +1,38 @@
-//! The parts of every full-screen program: terminal, loop and theme.
+//! The parts that every full-screen program needs: terminal, main loop and theme.
 //!
 //! ```text
 //! keyboard, mouse ─┐
 //! signals ─────────┼─▶ Input ─▶ App::take ─▶ Request ─▶ loop ─▶ terminal
-//! other threads ───┘ (Post)         └▶ its own threads     └▶ App::draw
+//! other threads ───┘ (EventSender)  └▶ its own threads     └▶ App::draw
 //! ```
 //!
-//! The loop sleeps until there is input. However it ends, the terminal is restored.
+//! The loop sleeps until there is input. The terminal is always restored at the end.
 
 mod ansi;
 mod app;
+mod channel;
 mod depth;
 mod keyboard;
 mod outside;
-mod post;
 mod program;
-mod second_look;
+mod second_read;
 mod signals;
 mod terminal;
 mod text;
+mod text_field;
 mod theme;
+mod wrap;
 
 pub(crate) use ansi::{Painted, paint};
 pub use app::Ending;
 pub(crate) use app::{App, Input, Request};
+pub use channel::{EventReceiver, EventSender, channel};
 pub(crate) use outside::{Afterwards, Outside};
-pub use post::{Door, Post, door};
 pub(crate) use program::run;
 pub(crate) use terminal::{Link, MouseUse};
-pub(crate) use text::shortened_path;
 pub use text::{bar, shortened};
+pub(crate) use text::{columns, shortened_path};
+pub(crate) use text_field::TextField;
 pub(crate) use theme::Theme;
 pub use theme::ThemeChoice;
+pub(crate) use wrap::wrap;

@@ -1,4 +1,4 @@
-//! Runs other programs that use the terminal meanwhile, such as an editor.
+//! Gives the terminal to another program, such as an editor.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -6,35 +6,34 @@ use std::process::{Child, Command, ExitStatus};
 
 use crossterm::event::{self, KeyEventKind};
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::io::Errno;
-use signal_hook::consts::SIGHUP;
+use rustix::event::{PollFd, PollFlags};
 
 use super::app::{App, Ending, Input, Request};
+use super::channel::Message;
 use super::keyboard;
-use super::post::Message;
-use super::program::{MOMENT, Program};
+use super::program::{Program, READ_TIMEOUT, Stop, poll_until};
 
-/// A program that gets the terminal.
+/// Another program that gets the terminal.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Outside {
-    /// What people call it.
+    /// The name of the program in messages.
     pub(crate) name: &'static str,
     /// The program and its arguments.
     pub(crate) words: Vec<OsString>,
     pub(crate) afterwards: Afterwards,
 }
 
-/// What happens when such a program has ended well.
+/// What happens after the program has succeeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Afterwards {
-    /// The screen comes back.
+    /// The screen is shown again at once.
     Return,
-    /// Its output is the result, so it stays until a key is pressed.
+    /// The output stays on the terminal until a key is pressed, because the output is the result.
     Read,
 }
 
 impl Outside {
-    /// Opens a file. A variable like `$EDITOR` may hold arguments, so a shell takes it apart.
+    /// Returns the command that opens a file. A variable like `$EDITOR` may contain arguments, so a shell parses it.
     pub(crate) fn on_file(name: &'static str, program: &str, path: &str) -> Self {
         let words = ["sh", "-c", &format!("{program} \"$1\""), "sh", path].map(OsString::from).into();
         Self { name, words, afterwards: Afterwards::Return }
@@ -49,34 +48,29 @@ impl Outside {
     }
 }
 
-/// How another program returned the terminal.
-pub(super) enum Return {
-    /// The program has ended, or could not be run.
-    Here(Result<(), String>),
-    /// By a signal that ends this program, too.
-    Leave(Ending),
-}
-
 impl<A: App> Program<A> {
-    /// Lets another program have the terminal. News are taken in meanwhile, and what is wanted because of them kept for
-    /// later. A program that fails leaves what it said on the terminal until a key is pressed.
-    pub(super) fn outside(&mut self, outside: &Outside, wanted: &mut Vec<Request>) -> io::Result<Return> {
+    /// Gives the terminal to another program until it ends. Messages are processed meanwhile, and the requests that
+    /// result from them are added to `wanted`. The output of a program that fails stays on the terminal until a key is pressed.
+    pub(super) fn outside(
+        &mut self,
+        outside: &Outside,
+        wanted: &mut Vec<Request>,
+    ) -> Result<Result<(), String>, Stop> {
         let mut child = match outside.start() {
             Ok(child) => child,
-            Err(problem) => return Ok(Return::Here(Err(problem))),
+            Err(problem) => return Ok(Err(problem)),
         };
-        self.door.post.spawn(move |post| post.send(Message::Ended(child.wait())));
+        self.receiver.events.spawn(move |events| events.send_message(Message::Ended(child.wait())));
         let status = loop {
-            poll(&mut [PollFd::new(&self.door, PollFlags::IN)], None).or_else(interrupted)?;
-            match self.hear(wanted) {
-                Some(Heard::Ended(status)) => break status,
-                Some(Heard::Leave(ending)) => return Ok(Return::Leave(ending)),
-                None => {}
+            // The keyboard is not polled, because the other program reads it.
+            poll_until(&mut [PollFd::new(&self.receiver, PollFlags::IN)], None)?;
+            if let Some(status) = self.receive(wanted)? {
+                break status;
             }
         };
         let name = outside.name;
         match status {
-            Err(error) => return Ok(Return::Here(Err(format!("cannot wait for {name}: {error}")))),
+            Err(error) => return Ok(Err(format!("cannot wait for {name}: {error}"))),
             Ok(status) if status.success() && outside.afterwards == Afterwards::Return => {}
             Ok(status) => {
                 let mut err = io::stderr().lock();
@@ -85,60 +79,38 @@ impl<A: App> Program<A> {
                 drop(err);
                 enable_raw_mode()?;
                 keyboard::take();
-                let ending = self.wait_for_key(wanted);
+                let pressed = self.wait_for_key(wanted);
                 keyboard::give_back();
                 disable_raw_mode()?;
-                if let Some(ending) = ending? {
-                    return Ok(Return::Leave(ending));
-                }
+                pressed?;
             }
         }
-        Ok(Return::Here(Ok(())))
+        Ok(Ok(()))
     }
 
-    /// Processes the messages of other threads.
-    fn hear(&mut self, wanted: &mut Vec<Request>) -> Option<Heard> {
-        self.door.hush();
-        while let Some(message) = self.door.next() {
+    /// Processes the messages of other threads. Returns the status of the other program once it has ended.
+    fn receive(&mut self, wanted: &mut Vec<Request>) -> Result<Option<io::Result<ExitStatus>>, Stop> {
+        self.receiver.clear_wake_up();
+        while let Some(message) = self.receiver.next() {
             match message {
-                Message::News(news) => wanted.extend(self.app.take(Input::News(news))),
-                Message::Signal(signal) => return Some(Heard::Leave(Ending::Signal(signal))),
-                Message::Crashed => return Some(Heard::Leave(Ending::Crashed)),
-                Message::Ended(status) => return Some(Heard::Ended(status)),
+                Message::Event(event) => wanted.extend(self.app.take(Input::Event(event))),
+                Message::Signal(signal) => return Err(Stop::Ended(Ending::Signal(signal))),
+                Message::Crashed => return Err(Stop::Ended(Ending::Crashed)),
+                Message::Ended(status) => return Ok(Some(status)),
             }
         }
-        None
+        Ok(None)
     }
 
-    fn wait_for_key(&mut self, wanted: &mut Vec<Request>) -> io::Result<Option<Ending>> {
-        let stdin = io::stdin();
+    fn wait_for_key(&mut self, wanted: &mut Vec<Request>) -> Result<(), Stop> {
         loop {
-            let mut fds = [PollFd::new(&stdin, PollFlags::IN), PollFd::new(&self.door, PollFlags::IN)];
-            poll(&mut fds, None).or_else(interrupted)?;
-            let keyboard = fds[0].revents();
-            if keyboard.intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) {
-                return Ok(Some(Ending::Signal(SIGHUP)));
-            }
-            if let Some(Heard::Leave(ending)) = self.hear(wanted) {
-                return Ok(Some(ending));
-            }
-            while keyboard.contains(PollFlags::IN) && event::poll(MOMENT)? {
+            let has_keys = self.wait(None)?;
+            self.receive(wanted)?;
+            while has_keys && event::poll(READ_TIMEOUT)? {
                 if matches!(event::read()?, event::Event::Key(key) if key.kind != KeyEventKind::Release) {
-                    return Ok(None);
+                    return Ok(());
                 }
             }
         }
-    }
-}
-
-enum Heard {
-    Ended(io::Result<ExitStatus>),
-    Leave(Ending),
-}
-
-const fn interrupted(error: Errno) -> Result<usize, Errno> {
-    match error {
-        Errno::INTR => Ok(0),
-        error => Err(error),
     }
 }

@@ -1,5 +1,6 @@
 //! The main loop: waits for input, passes it to the program, performs the program's requests, and draws.
 
+use std::convert::Infallible;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,78 +12,75 @@ use rustix::io::Errno;
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGTSTP, SIGWINCH};
 
 use super::app::{App, Ending, Input, Request};
-use super::outside::{Outside, Return};
-use super::post::{Door, Message};
-use super::second_look::SecondLook;
-use super::signals;
-use super::signals::Stopped;
+use super::channel::{EventReceiver, Message};
+use super::outside::Outside;
+use super::second_read::SecondRead;
+use super::signals::{self, Stopped};
 use super::terminal::Screen;
 
-/// Long enough to read the available input; with a timeout of 0 nothing would be read.
-pub(super) const MOMENT: Duration = Duration::from_millis(1);
-/// Long enough that it does not pass before anything was read.
-const LONG_MOMENT: Duration = Duration::from_millis(20);
+/// The timeout for reading available input. With a timeout of 0, crossterm reads nothing.
+pub(super) const READ_TIMEOUT: Duration = Duration::from_millis(1);
+/// A longer timeout for a second read. It is long enough that crossterm checks its buffer before the timeout passes.
+const SECOND_READ_TIMEOUT: Duration = Duration::from_millis(20);
 const SECOND: Duration = Duration::from_secs(1);
-/// How long messages are processed before keys are read again, so that a constant stream of messages does not block the
-/// keyboard.
-const ROUND: Duration = Duration::from_millis(50);
+/// The maximum time for processing messages before keys are read again. It keeps a constant stream of messages from
+/// blocking the keyboard.
+const MAX_MESSAGE_TIME: Duration = Duration::from_millis(50);
 
-/// Takes the terminal over, creates the program for its size and runs it until the user quits.
+/// The reason why the loop stops.
+pub(super) enum Stop {
+    Ended(Ending),
+    Failed(io::Error),
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// Takes over the terminal, creates the program for its size, and runs it until the user quits.
 ///
 /// # Errors
-/// When the terminal fails.
-pub(crate) fn run<A: App>(door: Door<A::News>, app: impl FnOnce((u16, u16)) -> A) -> io::Result<Ending> {
+/// Fails if the terminal fails.
+pub(crate) fn run<A: App>(
+    receiver: EventReceiver<A::Event>,
+    app: impl FnOnce((u16, u16)) -> A,
+) -> io::Result<Ending> {
     let is_outside = Arc::new(AtomicBool::new(false));
-    signals::watch(&door.post, Arc::clone(&is_outside))?;
+    signals::watch(&receiver.events, Arc::clone(&is_outside))?;
     let screen = Screen::take()?;
     let app = app(screen.size()?);
-    Program {
-        app,
-        door,
-        is_outside,
-        screen,
-        is_stale: true,
-        is_more_there: false,
-        second_look: SecondLook::default(),
+    let second_read = SecondRead::default();
+    let mut program =
+        Program { app, receiver, is_outside, screen, is_stale: true, is_more_there: false, second_read };
+    let Err(stop) = program.show();
+    match stop {
+        Stop::Ended(ending) => Ok(ending),
+        // On a closed terminal, reads fail before the signal arrives. Both end the program in the same way.
+        Stop::Failed(error) if error.raw_os_error() == Some(Errno::IO.raw_os_error()) => {
+            Ok(Ending::Signal(SIGHUP))
+        }
+        Stop::Failed(error) => Err(error),
     }
-    .go()
 }
 
 pub(super) struct Program<A: App> {
     pub(super) app: A,
-    pub(super) door: Door<A::News>,
+    pub(super) receiver: EventReceiver<A::Event>,
     is_outside: Arc<AtomicBool>,
     screen: Screen,
-    /// Whether another program had the terminal, so that everything must be redrawn.
+    /// Whether everything must be redrawn, because another program had the terminal.
     is_stale: bool,
-    /// Whether messages may be left from the last round.
+    /// Whether the last round has left messages in the queue.
     is_more_there: bool,
-    second_look: SecondLook,
-}
-
-/// The next step.
-enum Next {
-    GoOn,
-    Leave(Ending),
+    second_read: SecondRead,
 }
 
 impl<A: App> Program<A> {
-    /// Runs the program until the user quits. A closed terminal fails before its signal arrives, and has the same
-    /// effect.
-    fn go(&mut self) -> io::Result<Ending> {
-        match self.show() {
-            Err(error) if error.raw_os_error() == Some(Errno::IO.raw_os_error()) => {
-                Ok(Ending::Signal(SIGHUP))
-            }
-            other => other,
-        }
-    }
-
-    fn show(&mut self) -> io::Result<Ending> {
+    fn show(&mut self) -> Result<Infallible, Stop> {
         let mut tick = Instant::now() + SECOND;
-        if let Next::Leave(ending) = self.take_size()? {
-            return Ok(ending);
-        }
+        self.take_size()?;
         loop {
             if self.app.take_changed() || self.is_stale {
                 self.is_stale = false;
@@ -95,126 +93,102 @@ impl<A: App> Program<A> {
             } else {
                 ticks.then(|| tick.saturating_duration_since(Instant::now()))
             };
-            let wait = self.second_look.shorten(Instant::now(), wait);
-            if let Next::Leave(ending) = self.sleep(wait)? {
-                return Ok(ending);
-            }
+            let wait = self.second_read.shorten(Instant::now(), wait);
+            self.read_keys(wait)?;
             if ticks && Instant::now() >= tick {
                 tick = Instant::now() + SECOND;
-                if let Next::Leave(ending) = self.take(Input::Tick)? {
-                    return Ok(ending);
-                }
+                self.take(Input::Tick)?;
             }
-            let end = Instant::now() + ROUND;
-            while let Some(message) = self.door.next_until(end) {
-                let next = match message {
-                    Message::News(news) => self.take(Input::News(news))?,
+            let end = Instant::now() + MAX_MESSAGE_TIME;
+            while let Some(message) = self.receiver.next_until(end) {
+                match message {
+                    Message::Event(event) => self.take(Input::Event(event))?,
                     Message::Signal(signal) => self.signalled(signal)?,
-                    Message::Crashed => Next::Leave(Ending::Crashed),
-                    // From a program that still runs.
-                    Message::Ended(_) => Next::GoOn,
-                };
-                if let Next::Leave(ending) = next {
-                    return Ok(ending);
+                    Message::Crashed => return Err(Stop::Ended(Ending::Crashed)),
+                    // Only `Program::outside` waits for this message.
+                    Message::Ended(_) => {}
                 }
             }
             self.is_more_there = Instant::now() >= end;
         }
     }
 
-    /// Sleeps until there is input; keys are processed here.
-    fn sleep(&mut self, longest: Option<Duration>) -> io::Result<Next> {
-        let timeout = longest.map(|longest| Timespec {
-            tv_sec: longest.as_secs() as i64,
-            tv_nsec: longest.subsec_nanos().into(),
-        });
+    /// Waits for input until the timeout. Returns whether there are keys.
+    pub(super) fn wait(&self, longest: Option<Duration>) -> Result<bool, Stop> {
         let stdin = io::stdin();
-        let mut fds = [PollFd::new(&stdin, PollFlags::IN), PollFd::new(&self.door, PollFlags::IN)];
-        match poll(&mut fds, timeout.as_ref()) {
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
+        let mut fds = [PollFd::new(&stdin, PollFlags::IN), PollFd::new(&self.receiver, PollFlags::IN)];
+        poll_until(&mut fds, longest)?;
         let keyboard = fds[0].revents();
         if keyboard.intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) {
-            return Ok(Next::Leave(Ending::Signal(SIGHUP)));
+            return Err(Stop::Ended(Ending::Signal(SIGHUP)));
         }
-        self.door.hush();
-        let moment = match keyboard.contains(PollFlags::IN) {
-            true => MOMENT,
-            false if self.second_look.take_due(Instant::now()) => LONG_MOMENT,
-            false => return Ok(Next::GoOn),
+        self.receiver.clear_wake_up();
+        Ok(keyboard.contains(PollFlags::IN))
+    }
+
+    /// Waits for input until the timeout, and processes keys.
+    fn read_keys(&mut self, longest: Option<Duration>) -> Result<(), Stop> {
+        let moment = match self.wait(longest)? {
+            true => READ_TIMEOUT,
+            false if self.second_read.take_due(Instant::now()) => SECOND_READ_TIMEOUT,
+            false => return Ok(()),
         };
         while event::poll(moment)? {
-            self.second_look.want(Instant::now());
-            let input = match event::read()? {
+            self.second_read.want(Instant::now());
+            self.take(match event::read()? {
                 event::Event::Key(key) => Input::Key(key),
                 event::Event::Mouse(mouse) => Input::Mouse(mouse),
                 event::Event::Paste(text) => Input::Paste(text),
                 event::Event::Resize(width, height) => Input::Resized(width, height),
                 event::Event::FocusGained | event::Event::FocusLost => continue,
-            };
-            if let Next::Leave(ending) = self.take(input)? {
-                return Ok(Next::Leave(ending));
-            }
+            })?;
         }
-        Ok(Next::GoOn)
+        Ok(())
     }
 
-    fn signalled(&mut self, signal: i32) -> io::Result<Next> {
+    fn signalled(&mut self, signal: i32) -> Result<(), Stop> {
         match signal {
             SIGTSTP => self.suspend(),
             SIGCONT => self.come_back(),
             SIGWINCH => self.take_size(),
-            signal => Ok(Next::Leave(Ending::Signal(signal))),
+            signal => Err(Stop::Ended(Ending::Signal(signal))),
         }
     }
 
     /// Passes input to the program, and performs its requests.
-    fn take(&mut self, input: Input<A::News>) -> io::Result<Next> {
+    fn take(&mut self, input: Input<A::Event>) -> Result<(), Stop> {
         let wanted = self.app.take(input);
         self.fulfil(wanted)
     }
 
-    fn fulfil(&mut self, wanted: Vec<Request>) -> io::Result<Next> {
+    fn fulfil(&mut self, wanted: Vec<Request>) -> Result<(), Stop> {
         for request in wanted {
-            let next = match request {
+            match request {
                 Request::Run(outside) => self.run_outside(&outside)?,
-                Request::Mouse(mouse) => {
-                    self.screen.set_mouse(mouse)?;
-                    Next::GoOn
-                }
-                Request::Copy(text) => {
-                    Screen::copy(&text)?;
-                    Next::GoOn
-                }
+                Request::Mouse(mouse) => self.screen.set_mouse(mouse)?,
+                Request::Copy(text) => Screen::copy(&text)?,
                 Request::Redraw => {
                     self.screen.redraw()?;
                     self.is_stale = true;
-                    Next::GoOn
                 }
                 Request::Suspend => self.suspend()?,
-                Request::Quit => Next::Leave(Ending::Quit),
-            };
-            if let Next::Leave(ending) = next {
-                return Ok(Next::Leave(ending));
+                Request::Quit => return Err(Stop::Ended(Ending::Quit)),
             }
         }
-        Ok(Next::GoOn)
+        Ok(())
     }
 
-    fn take_size(&mut self) -> io::Result<Next> {
+    fn take_size(&mut self) -> Result<(), Stop> {
         let (width, height) = self.screen.size()?;
         self.take(Input::Resized(width, height))
     }
 
-    fn suspend(&mut self) -> io::Result<Next> {
+    fn suspend(&mut self) -> Result<(), Stop> {
         self.screen.leave();
         let stopped = signals::stop()?;
-        if let Next::Leave(ending) = self.come_back()? {
-            return Ok(Next::Leave(ending));
-        }
+        self.come_back()?;
         match stopped {
-            Stopped::Woken => Ok(Next::GoOn),
+            Stopped::Woken => Ok(()),
             Stopped::Never => {
                 let text = "cannot suspend: not started by a shell with job control; press q to quit";
                 self.take(Input::Back(Err(text.to_owned())))
@@ -223,27 +197,31 @@ impl<A: App> Program<A> {
     }
 
     /// Takes the terminal back from another program.
-    fn come_back(&mut self) -> io::Result<Next> {
+    fn come_back(&mut self) -> Result<(), Stop> {
         self.screen.enter()?;
         self.is_stale = true;
-        self.second_look.want(Instant::now());
+        self.second_read.want(Instant::now());
         self.take_size()
     }
 
-    fn run_outside(&mut self, outside: &Outside) -> io::Result<Next> {
+    fn run_outside(&mut self, outside: &Outside) -> Result<(), Stop> {
         self.screen.leave();
         self.is_outside.store(true, Ordering::SeqCst);
         let mut wanted = Vec::new();
         let done = self.outside(outside, &mut wanted);
         self.is_outside.store(false, Ordering::SeqCst);
-        let done = match done? {
-            Return::Here(done) => done,
-            Return::Leave(ending) => return Ok(Next::Leave(ending)),
-        };
-        if let Next::Leave(ending) = self.come_back()? {
-            return Ok(Next::Leave(ending));
-        }
+        let done = done?;
+        self.come_back()?;
         wanted.extend(self.app.take(Input::Back(done)));
         self.fulfil(wanted)
+    }
+}
+
+/// Polls these descriptors until the timeout. A signal also ends the wait.
+pub(super) fn poll_until(fds: &mut [PollFd<'_>], longest: Option<Duration>) -> io::Result<()> {
+    let timeout = longest.and_then(|longest| Timespec::try_from(longest).ok());
+    match poll(fds, timeout.as_ref()) {
+        Ok(_) | Err(Errno::INTR) => Ok(()),
+        Err(error) => Err(error.into()),
     }
 }

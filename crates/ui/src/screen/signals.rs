@@ -1,4 +1,4 @@
-//! Signals as input of the loop.
+//! Delivers signals as input of the main loop.
 
 use std::io;
 use std::process::{Command, Stdio};
@@ -11,39 +11,43 @@ use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SI
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
-use super::post::{Message, Post};
+use super::channel::{EventSender, Message};
 
-/// Passes signals on. While another program has the terminal, those of the keyboard are meant for that one.
-pub(super) fn watch<News: Send + 'static>(post: &Post<News>, is_outside: Arc<AtomicBool>) -> io::Result<()> {
+/// Starts to deliver signals. While another program has the terminal, signals from the keyboard are meant for that
+/// program.
+pub(super) fn watch<E: Send + 'static>(
+    events: &EventSender<E>,
+    is_outside: Arc<AtomicBool>,
+) -> io::Result<()> {
     let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH])?;
-    post.spawn(move |post| {
+    events.spawn(move |events| {
         for signal in signals.forever() {
             match (signal, is_outside.load(Ordering::SeqCst)) {
-                // The shell that started us waits for us to stop, too.
+                // While another program has the terminal, this process stops as well, because the shell waits for it.
                 (SIGTSTP, true) => {
                     let _ = stop();
                 }
                 (SIGINT | SIGQUIT | SIGCONT | SIGWINCH, true) => {}
-                (signal, _) => post.send(Message::Signal(signal)),
+                (signal, _) => events.send_message(Message::Signal(signal)),
             }
         }
     });
     Ok(())
 }
 
-/// The result of suspending.
+/// The result of an attempt to suspend this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stopped {
-    /// It was resumed.
+    /// The process was suspended and resumed.
     Woken,
-    /// It was not suspended, because no shell would resume it.
+    /// The process was not suspended, because no shell would resume it.
     Never,
 }
 
 /// Suspends this process as a shell expects it of a job, until it is resumed.
 ///
-/// A stop signal is ignored by the system where no shell could wake the process again (POSIX: an orphaned process group).
-/// Ours is caught, so a child that does not catch it tries it out first.
+/// The system ignores a stop signal in an orphaned process group, where no shell could resume the process (POSIX). This
+/// process catches the signal, so a child process that does not catch it tests whether it works.
 pub(super) fn stop() -> io::Result<Stopped> {
     let probe = Command::new("/bin/sh").args(["-c", "kill -s TSTP $$"]).stdin(Stdio::null()).spawn()?;
     let Some(probe) = Pid::from_raw(probe.id() as i32) else { return Ok(Stopped::Never) };

@@ -1,4 +1,4 @@
-//! Takes the terminal over, and always restores it.
+//! Takes over the terminal, and always restores it.
 
 use std::io::{self, Stdout, stdout};
 use std::mem::ManuallyDrop;
@@ -24,20 +24,20 @@ use ratatui::{Frame, Terminal};
 use super::keyboard;
 use super::text::address_path;
 
-/// Whether we have the terminal, for the panic hook that restores it.
+/// Whether the terminal is taken over. The panic hook reads it before it restores the terminal.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 static HOOK: Once = Once::new();
 
-/// Who has the mouse.
+/// The owner of the mouse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MouseUse {
-    /// This program: clicks and the wheel.
+    /// This program receives clicks and the wheel.
     Ours,
-    /// The terminal: selecting text.
+    /// The terminal handles the mouse, so text can be selected.
     Terminals,
 }
 
-/// A text on the screen that leads to a file, for terminals that know such links.
+/// A text on the screen that links to a file, for terminals that support OSC 8.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Link {
     pub(crate) x: u16,
@@ -47,10 +47,10 @@ pub(crate) struct Link {
     pub(crate) path: String,
 }
 
-/// The terminal while it is ours; dropped, it is as it was.
+/// The terminal while it is taken over. Dropping it restores the terminal.
 pub(super) struct Screen {
-    /// Never dropped: it would show the cursor, and where the terminal is gone, print that it cannot, and panic because
-    /// it cannot print. We show the cursor ourselves.
+    /// Never dropped. `Terminal::drop` shows the cursor, and on a closed terminal it prints an error, which panics.
+    /// `give_back` shows the cursor instead.
     terminal: ManuallyDrop<Terminal<CrosstermBackend<Stdout>>>,
     mouse: MouseUse,
 }
@@ -67,7 +67,7 @@ impl Screen {
                 before(info);
             }));
         });
-        // Which colours there are was decided by the theme, NO_COLOR and all.
+        // The theme has already decided about colours, including `NO_COLOR`.
         force_color_output(true);
         let terminal = ManuallyDrop::new(Terminal::new(CrosstermBackend::new(stdout()))?);
         let mut screen = Self { terminal, mouse: MouseUse::Ours };
@@ -85,7 +85,7 @@ impl Screen {
         self.redraw()
     }
 
-    /// Gives the terminal to another program for a while.
+    /// Restores the terminal for another program.
     pub(super) fn leave(&self) {
         give_back();
     }
@@ -103,17 +103,17 @@ impl Screen {
         execute!(stdout(), CopyToClipboard::to_clipboard_from(text))
     }
 
-    /// Clears the buffer, so that everything is redrawn.
+    /// Clears both buffers. The next draw writes every cell.
     pub(super) fn redraw(&mut self) -> io::Result<()> {
-        // The terminal's own way to clear asks where the cursor is, and not every terminal answers. Each of the two
-        // buffers is emptied when the other one's turn comes.
+        // `Terminal::clear` asks for the position of the cursor, and not every terminal answers. Each of the two
+        // buffers is cleared when it is swapped out.
         self.terminal.swap_buffers();
         self.terminal.swap_buffers();
         execute!(stdout(), Clear(ClearType::All))
     }
 
-    /// Draws what has changed, in one stroke where the terminal can. Links are written over what the view drew: a
-    /// cell cannot hold one.
+    /// Draws the changed cells, as one synchronized update if the terminal supports it. Links are written over the
+    /// drawn text, because a cell cannot hold a link.
     pub(super) fn draw(&mut self, view: impl FnOnce(&mut Frame<'_>) -> Vec<Link>) -> io::Result<()> {
         let mut links = Vec::new();
         execute!(stdout(), BeginSynchronizedUpdate)?;
@@ -144,10 +144,10 @@ impl Drop for Screen {
     }
 }
 
-/// Restores the terminal, once.
+/// Restores the terminal. Further calls do nothing.
 fn give_back() {
     if TAKEN.swap(false, Ordering::SeqCst) {
-        // The terminal may be gone, and there is nobody to tell.
+        // Errors are ignored, because the terminal may be closed.
         let _ = execute!(stdout(), EndSynchronizedUpdate, DisableMouseCapture, DisableBracketedPaste);
         let _ = execute!(stdout(), LeaveAlternateScreen, Show);
         let _ = disable_raw_mode();

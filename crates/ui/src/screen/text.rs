@@ -4,7 +4,7 @@ use meanwhile::engine::clean_text;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// Cuts a text to a number of columns, control characters taken out.
+/// Cuts a text to a number of columns and removes control characters.
 #[must_use]
 pub fn shortened(text: &str, columns: usize) -> String {
     let text: String = clean_text(text).chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
@@ -15,7 +15,7 @@ pub fn shortened(text: &str, columns: usize) -> String {
     format!("{cut}…")
 }
 
-/// Cuts a path to a number of columns from the left: its end says what it is.
+/// Cuts a path to a number of columns from the left, because its end is more specific.
 #[must_use]
 pub fn shortened_path(path: &str, columns: usize) -> String {
     let path = shortened(path, usize::MAX);
@@ -26,13 +26,18 @@ pub fn shortened_path(path: &str, columns: usize) -> String {
     std::iter::once("…").chain(end.into_iter().rev()).collect()
 }
 
-/// Returns what tells how many characters fit into a number of columns beside the mark of a cut.
+/// Returns a predicate for graphemes that holds as long as they fit into the columns together with the ellipsis.
 fn fits_beside_mark(columns: usize) -> impl FnMut(&&str) -> bool {
     let mut used = 1;
     move |grapheme| {
         used += grapheme.width();
         used <= columns
     }
+}
+
+/// Returns the display width of a text. A terminal draws graphemes separately, so their widths add up.
+pub(crate) fn columns(text: &str) -> usize {
+    text.graphemes(true).map(UnicodeWidthStr::width).sum()
 }
 
 /// Returns a bar of block characters.
@@ -58,14 +63,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_a_long_path_the_end_is_kept() {
+    fn the_end_of_a_long_path_is_kept() {
         assert_eq!(shortened_path("/a/b/output.log", 20), "/a/b/output.log");
         assert_eq!(shortened_path("/very/long/output.log", 12), "…/output.log");
         assert_eq!(shortened_path("/x/日本語", 5), "…本語");
     }
 
     #[test]
-    fn texts_are_cut_by_what_they_take_on_screen() {
+    fn texts_are_cut_by_display_width() {
         assert_eq!(shortened("abcdef", 4), "abc…");
         assert_eq!(shortened("日本語", 4), "日…");
         assert_eq!(
@@ -78,12 +83,12 @@ mod tests {
     }
 
     #[test]
-    fn a_bar_has_its_steps() {
+    fn a_bar_shows_the_percentage() {
         assert_eq!([bar(0.0, 4), bar(50.0, 4), bar(100.0, 4)], ["░░░░", "██░░", "████"]);
     }
 
     #[test]
-    fn an_address_holds_no_letter_that_means_something_else() {
+    fn special_characters_in_a_url_path_are_encoded() {
         assert_eq!(address_path("/a-b/c_1.log~"), "/a-b/c_1.log~");
         assert_eq!(address_path("/ü #?;%"), "/%C3%BC%20%23%3F%3B%25");
     }

@@ -1,4 +1,5 @@
-//! Colours. Everything can be read without them: states have words and signs, the selection has a mark.
+//! Colours of the screens. No information depends on colour alone: states have words and signs, and the selection has a
+//! mark.
 
 use meanwhile::model::Status;
 use ratatui::style::{Color, Modifier, Style};
@@ -8,17 +9,17 @@ use super::depth::Depth;
 /// The colour scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ThemeChoice {
-    /// Many colours, for a dark background.
+    /// 24-bit colours for a dark background.
     Dark,
-    /// Many colours, for a light background.
+    /// 24-bit colours for a light background.
     Light,
-    /// The same with 256 colours.
+    /// 256 colours for a dark background.
     Dark256,
-    /// The same with 256 colours, for a light background.
+    /// 256 colours for a light background.
     Light256,
-    /// The terminal's own sixteen colours.
+    /// The terminal's 16 colours.
     Basic,
-    /// None.
+    /// No colours.
     Plain,
 }
 
@@ -35,7 +36,7 @@ impl ThemeChoice {
         if !is_true && value("COLORTERM").is_none() && !term.contains("256color") {
             return Self::Basic;
         }
-        // The background is the last number: 7 and 9 to 15 are light.
+        // The last number is the background. 7 and 9 to 15 are light.
         let background = value("COLORFGBG").and_then(|value| value.rsplit(';').next()?.parse::<u8>().ok());
         let choice = match background {
             Some(7 | 9..=15) => Self::Light,
@@ -44,7 +45,7 @@ impl ThemeChoice {
         choice.within(variable)
     }
 
-    /// Uses 256 colours if the terminal does not announce more.
+    /// Limits the scheme to 256 colours if the terminal does not announce more.
     #[must_use]
     pub fn within(self, variable: impl Fn(&str) -> Option<String>) -> Self {
         match self {
@@ -60,10 +61,10 @@ impl ThemeChoice {
     }
 }
 
-/// The style of each part.
+/// The styles of a screen.
 #[derive(Clone, Debug)]
 pub struct Theme {
-    /// The line at the top.
+    /// The first line.
     pub header: Style,
     /// Titles of columns and panes.
     pub title: Style,
@@ -82,83 +83,43 @@ pub struct Theme {
     bad: Style,
     stopped: Style,
     odd: Style,
-    /// How many colours of a task's output are shown.
+    /// The number of colours in which a task's output is shown.
     pub depth: Depth,
 }
 
 impl Theme {
-    /// Creates the theme.
+    /// Creates the theme of a scheme.
     #[must_use]
     pub fn of(choice: ThemeChoice) -> Self {
-        let theme = match choice {
-            ThemeChoice::Dark | ThemeChoice::Dark256 => Self::coloured(&Palette {
-                bar: (Color::Rgb(0xe6, 0xe6, 0xe6), Color::Rgb(0x26, 0x32, 0x38)),
-                selected: Color::Rgb(0x2f, 0x45, 0x52),
-                accent: Color::Rgb(0x6c, 0xb6, 0xff),
-                dim: Color::Rgb(0x8b, 0x94, 0x9e),
-                busy: Color::Rgb(0x56, 0xd4, 0xdd),
-                good: Color::Rgb(0x6b, 0xc4, 0x6d),
-                bad: Color::Rgb(0xff, 0x7b, 0x72),
-                stopped: Color::Rgb(0xe3, 0xb3, 0x41),
-                odd: Color::Rgb(0xd2, 0x9b, 0xff),
-            }),
-            ThemeChoice::Light | ThemeChoice::Light256 => Self::coloured(&Palette {
-                bar: (Color::Rgb(0x1f, 0x23, 0x28), Color::Rgb(0xdd, 0xe6, 0xee)),
-                selected: Color::Rgb(0xcf, 0xe3, 0xf5),
-                accent: Color::Rgb(0x09, 0x55, 0xb5),
-                dim: Color::Rgb(0x59, 0x63, 0x6e),
-                busy: Color::Rgb(0x00, 0x6d, 0x77),
-                good: Color::Rgb(0x1a, 0x7f, 0x37),
-                bad: Color::Rgb(0xc2, 0x1f, 0x27),
-                stopped: Color::Rgb(0x8a, 0x5a, 0x00),
-                odd: Color::Rgb(0x7a, 0x3f, 0xc0),
-            }),
+        match choice {
+            ThemeChoice::Dark => Self::coloured(&DARK, Depth::True),
+            ThemeChoice::Light => Self::coloured(&LIGHT, Depth::True),
+            ThemeChoice::Dark256 => Self::coloured(&DARK, Depth::Indexed),
+            ThemeChoice::Light256 => Self::coloured(&LIGHT, Depth::Indexed),
             ThemeChoice::Basic => Self::basic(),
             ThemeChoice::Plain => Self::plain(),
-        };
-        match choice {
-            ThemeChoice::Dark256 | ThemeChoice::Light256 => theme.within(Depth::Indexed),
-            ThemeChoice::Dark | ThemeChoice::Light | ThemeChoice::Basic | ThemeChoice::Plain => theme,
         }
     }
 
-    fn within(self, depth: Depth) -> Self {
-        let to = |style: Style| depth.style(style);
-        Self {
-            header: to(self.header),
-            title: to(self.title),
-            dim: to(self.dim),
-            selected: to(self.selected),
-            accent: to(self.accent),
-            found: to(self.found),
-            error: to(self.error),
-            busy: to(self.busy),
-            good: to(self.good),
-            bad: to(self.bad),
-            stopped: to(self.stopped),
-            odd: to(self.odd),
-            depth,
-        }
-    }
-
-    fn coloured(palette: &Palette) -> Self {
-        let fg = |colour| Style::new().fg(colour);
+    fn coloured(palette: &Palette, depth: Depth) -> Self {
+        let fg = |colour| depth.style(Style::new().fg(colour));
+        let on = |colour, background| depth.style(Style::new().fg(colour).bg(background));
         let (text, bar) = palette.bar;
         Self {
-            header: Style::new().fg(text).bg(bar),
+            header: on(text, bar),
             title: fg(palette.dim).add_modifier(Modifier::BOLD),
             dim: fg(palette.dim),
-            // Set both colours, because the terminal's default foreground may be as dark as this.
-            selected: Style::new().fg(text).bg(palette.selected).add_modifier(Modifier::BOLD),
+            // Both colours are set, because the terminal's default foreground may be as dark as this background.
+            selected: on(text, palette.selected).add_modifier(Modifier::BOLD),
             accent: fg(palette.accent).add_modifier(Modifier::BOLD),
-            found: Style::new().fg(Color::Black).bg(Color::Rgb(0xff, 0xd3, 0x3d)),
+            found: on(Color::Black, Color::Rgb(0xff, 0xd3, 0x3d)),
             error: fg(palette.bad).add_modifier(Modifier::BOLD),
             busy: fg(palette.busy),
             good: fg(palette.good),
             bad: fg(palette.bad),
             stopped: fg(palette.stopped),
             odd: fg(palette.odd),
-            depth: Depth::True,
+            depth,
         }
     }
 
@@ -234,6 +195,30 @@ struct Palette {
     odd: Color,
 }
 
+const DARK: Palette = Palette {
+    bar: (Color::Rgb(0xe6, 0xe6, 0xe6), Color::Rgb(0x26, 0x32, 0x38)),
+    selected: Color::Rgb(0x2f, 0x45, 0x52),
+    accent: Color::Rgb(0x6c, 0xb6, 0xff),
+    dim: Color::Rgb(0x8b, 0x94, 0x9e),
+    busy: Color::Rgb(0x56, 0xd4, 0xdd),
+    good: Color::Rgb(0x6b, 0xc4, 0x6d),
+    bad: Color::Rgb(0xff, 0x7b, 0x72),
+    stopped: Color::Rgb(0xe3, 0xb3, 0x41),
+    odd: Color::Rgb(0xd2, 0x9b, 0xff),
+};
+
+const LIGHT: Palette = Palette {
+    bar: (Color::Rgb(0x1f, 0x23, 0x28), Color::Rgb(0xdd, 0xe6, 0xee)),
+    selected: Color::Rgb(0xcf, 0xe3, 0xf5),
+    accent: Color::Rgb(0x09, 0x55, 0xb5),
+    dim: Color::Rgb(0x59, 0x63, 0x6e),
+    busy: Color::Rgb(0x00, 0x6d, 0x77),
+    good: Color::Rgb(0x1a, 0x7f, 0x37),
+    bad: Color::Rgb(0xc2, 0x1f, 0x27),
+    stopped: Color::Rgb(0x8a, 0x5a, 0x00),
+    odd: Color::Rgb(0x7a, 0x3f, 0xc0),
+};
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -245,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_terminal_gets_what_it_can_show() {
+    fn the_theme_depends_on_the_terminal() {
         let dark = [("TERM", "xterm-256color"), ("COLORTERM", "24bit"), ("COLORFGBG", "15;0")];
         assert_eq!(detected(&[("TERM", "xterm-256color")]), ThemeChoice::Dark256);
         assert_eq!(detected(&dark), ThemeChoice::Dark);
@@ -272,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn with_256_colours_no_other_is_used_and_what_is_selected_can_be_read() {
+    fn with_256_colours_only_indexed_colours_are_used_and_the_selection_is_readable() {
         for choice in [ThemeChoice::Dark256, ThemeChoice::Light256] {
             let theme = Theme::of(choice);
             let styles = [theme.header, theme.title, theme.dim, theme.selected, theme.accent, theme.found];

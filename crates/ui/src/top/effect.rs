@@ -1,62 +1,52 @@
-//! Effects: what the screen requests from the worker, the tasks or the terminal.
+//! Effects: requests of the screen to the worker, the tasks or the terminal.
 
 use mw_desk::action::TaskAction;
 use mw_desk::log_window::LogTarget;
 use mw_desk::query::{Query, Stretch};
 
-pub(crate) use crate::screen::MouseUse;
+use crate::screen::Request;
 
 /// An effect outside the screen.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Effect {
+pub(crate) enum Effect {
     /// Look something up.
     Find(Lookup),
-    /// Read this log from now on, and no other.
+    /// Follow this log and stop following any other.
     Follow(Option<LogTarget>),
     /// Perform an action on tasks or an approval request.
     Do(TaskAction),
     /// Give the terminal to another program.
     Run(Program),
-    /// Have the terminal copy a text.
-    Copy(String),
-    /// Capture the mouse, or leave it to the terminal.
-    Mouse(MouseUse),
-    /// Redraw everything.
-    Redraw,
-    /// Suspend, as a shell expects it.
-    Suspend,
-    /// Quit.
-    Quit,
+    /// Change something about the screen or the terminal.
+    Screen(Request),
 }
 
-/// Something that the library is asked for. Nothing is changed by it.
+/// A request for data. It changes nothing.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Lookup {
+pub(crate) enum Lookup {
     /// List tasks.
     List(Query, Stretch),
-    /// Look at one closely.
+    /// Load the details of this task.
     Facts(String),
-    /// Look up the runs of these.
+    /// Load the runs of these tasks.
     Runs(Vec<String>),
-    /// Look up the sessions.
+    /// List the sessions.
     Sessions,
-    /// Check whether a task takes input, before attaching to it.
+    /// Check whether this task accepts input, before attaching to it.
     Attachable(String),
-    /// Look what became of a proposal that is no longer open.
+    /// Find out how this closed approval request was answered.
     Outcome(String),
-    /// Read what comes before an offset.
+    /// Read the part of this log before this offset.
     LogBefore(LogTarget, u64),
 }
 
-/// A program that gets the terminal for a while.
+/// A program that gets the terminal.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Program {
-    /// `mw attach`.
+pub(crate) enum Program {
+    /// `mw attach` to this task.
     Attach(String),
-    /// A command of `mw` that asks, if it has to.
-    Command(Vec<String>),
-    /// The editor, on a file.
+    /// The editor with this file.
     Editor(String),
-    /// The pager, on a file.
+    /// The pager with this file.
     Pager(String),
 }

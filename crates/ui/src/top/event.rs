@@ -1,6 +1,5 @@
-//! Events: everything that can change the screen.
+//! Events from other threads.
 
-use crossterm::event::{KeyEvent, MouseEvent};
 use meanwhile::engine::SessionInfo;
 use meanwhile::model::Timestamp;
 use mw_desk::Proposed;
@@ -8,49 +7,39 @@ use mw_desk::log_window::{LogChunk, LogTarget};
 use mw_desk::query::{Lane, Window};
 use mw_desk::rows::Fact;
 
-/// An event.
+/// An event from another thread.
 #[derive(Clone, Debug)]
 pub enum Event {
-    /// A key was pressed.
-    Key(KeyEvent),
-    /// Text was pasted.
-    Paste(String),
-    /// The mouse was used.
-    Mouse(MouseEvent),
-    /// The terminal has this size: columns, rows.
-    Resized(u16, u16),
-    /// A second has passed while a visible task runs.
-    Tick,
     /// Tasks have changed.
-    News,
-    /// News cannot be heard, for this reason; it is tried again.
-    Deaf(String),
-    /// They can be heard, or again.
-    Hearing,
-    /// Tasks were listed.
+    TasksChanged,
+    /// Changes of tasks cannot be watched, for this reason. The watch is retried.
+    WatchFailed(String),
+    /// The watch has started, for the first time or after a failure.
+    WatchStarted,
+    /// A list of tasks was loaded.
     Listed(Window),
-    /// They could not be.
-    Unlisted(String),
-    /// A task was looked at closely.
-    Known(String, Vec<Fact>),
-    /// The runs of some tasks were looked up.
+    /// The list of tasks could not be loaded, for this reason.
+    ListFailed(String),
+    /// The details of the task with this id were loaded.
+    Facts(String, Vec<Fact>),
+    /// The runs of some tasks were loaded at this time.
     Lanes(Vec<Lane>, Timestamp),
-    /// The sessions were looked up.
-    SessionsKnown(Vec<SessionInfo>),
-    /// These wait for a person's answer, oldest first.
+    /// The sessions were loaded.
+    Sessions(Vec<SessionInfo>),
+    /// These approval requests are open, oldest first.
     Asked(Vec<Proposed>),
-    /// This one can be attached to.
+    /// The task with this id can be attached to.
     Attachable(String),
-    /// A log was read.
+    /// New output of a log was read.
     Read(LogTarget, LogChunk),
-    /// The stretch before was read.
+    /// An earlier part of a log was read.
     ReadEarlier(LogTarget, LogChunk),
-    /// A log cannot be read.
+    /// A log cannot be read, for this reason.
     Unreadable(LogTarget, String),
-    /// A message about an action of another process.
-    Told(String),
-    /// What was asked for is done: in words, the first line first.
+    /// An approval request was answered elsewhere. The text says how.
+    AnsweredElsewhere(String),
+    /// An action has succeeded. The lines describe its result.
     Done(Vec<String>),
-    /// What was asked for failed: what happened, and what to do.
+    /// An action has failed. The text says what happened and what to do.
     Failed(String),
 }

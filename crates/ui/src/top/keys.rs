@@ -1,29 +1,27 @@
-//! All key bindings. The help screen, the footer and the documentation are made from this table.
+//! All key bindings. The help screen and the footer are generated from this table.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-pub use super::action::Action;
-
-/// Where a key belongs on the help screen.
+/// A group of keys on the help screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Group {
-    /// Moving about.
+    /// Keys that move the selection or scroll.
     Moving,
-    /// Which tasks are listed.
+    /// Keys that select which tasks are listed.
     Listing,
-    /// The log.
+    /// Keys of the log.
     Log,
-    /// Actions on a task.
+    /// Keys that act on tasks.
     Acting,
-    /// The program itself.
+    /// Keys of the program itself.
     Program,
 }
 
 impl Group {
-    /// All, as they are shown.
+    /// All groups in display order.
     pub const ALL: [Self; 5] = [Self::Moving, Self::Acting, Self::Listing, Self::Log, Self::Program];
 
-    /// Returns its heading.
+    /// Returns the heading of the group.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -36,30 +34,29 @@ impl Group {
     }
 }
 
-/// Keys for one action.
+/// The keys of one action.
 pub struct Binding {
-    /// What it does.
+    /// The action of the keys.
     pub action: Action,
-    /// Where it is shown.
+    /// The group in which the keys are shown.
     pub group: Group,
-    /// What it does, in words; none where the words of the one before say it.
+    /// The description of the action. It is empty if the description of the previous binding covers this one.
     pub words: &'static str,
     keys: &'static [(KeyCode, KeyModifiers)],
 }
 
 impl Binding {
-    /// Returns the keys, as they are shown.
+    /// Returns the names of the keys for display.
     #[must_use]
     pub fn shown(&self) -> String {
         self.keys.iter().map(name).collect::<Vec<_>>().join(" ")
     }
 }
 
-/// Returns the lines of the help screen that belong to a group: keys, and what they do.
+/// Returns the lines of a group on the help screen: the keys, and the description of their action.
 pub fn lines(group: Group) -> impl Iterator<Item = (String, &'static str)> {
-    let of_group: Vec<_> = BINDINGS.iter().filter(|binding| binding.group == group).collect();
     let mut lines: Vec<(String, &str)> = Vec::new();
-    for binding in of_group {
+    for binding in BINDINGS.iter().filter(|binding| binding.group == group) {
         match lines.last_mut() {
             Some((keys, _)) if binding.words.is_empty() => *keys += &format!(" {}", binding.shown()),
             Some(_) | None => lines.push((binding.shown(), binding.words)),
@@ -109,7 +106,13 @@ const fn k(code: KeyCode) -> (KeyCode, KeyModifiers) {
 
 macro_rules! bindings {
     ($($action:ident $group:ident $words:literal [$($key:expr),+];)+) => {
-        /// Every key, in the order of the help screen.
+        /// The action of a key.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Action {
+            $($action),+
+        }
+
+        /// All key bindings in the order of the help screen.
         pub const BINDINGS: &[Binding] = &[$(Binding {
             action: Action::$action,
             group: Group::$group,
@@ -166,13 +169,22 @@ bindings! {
     Quit Program "quit; tasks keep running" [ctrl('c')];
 }
 
-/// Returns what a key asks for.
+fn binding_of(key: KeyEvent) -> Option<&'static Binding> {
+    // Capital letters are reported with the shift modifier, which adds no information.
+    let modifiers = key.modifiers - KeyModifiers::SHIFT;
+    BINDINGS.iter().find(|binding| binding.keys.contains(&(key.code, modifiers)))
+}
+
+/// Returns the action of a key.
 #[must_use]
 pub fn action_of(key: KeyEvent) -> Option<Action> {
-    // Capital letters come with the shift key; the letter says it already.
-    let modifiers = key.modifiers - KeyModifiers::SHIFT;
-    let is = |binding: &&Binding| binding.keys.contains(&(key.code, modifiers));
-    BINDINGS.iter().find(is).map(|binding| binding.action)
+    binding_of(key).map(|binding| binding.action)
+}
+
+/// Returns whether the effect of a key depends on the selected task or on the list.
+#[must_use]
+pub fn needs_selection(key: KeyEvent) -> bool {
+    binding_of(key).is_some_and(|binding| binding.group != Group::Program)
 }
 
 #[cfg(test)]
@@ -180,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_key_means_two_things() {
+    fn no_key_has_two_actions() {
         let mut keys: Vec<_> = BINDINGS.iter().flat_map(|binding| binding.keys).collect();
         let count = keys.len();
         keys.sort_by_key(|key| format!("{key:?}"));
@@ -189,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn capital_letters_are_keys_of_their_own() {
+    fn capital_letters_are_separate_keys() {
         let pressed = |code, modifiers| action_of(KeyEvent::new(code, modifiers));
         assert_eq!(pressed(KeyCode::Char('G'), KeyModifiers::SHIFT), Some(Action::Last));
         assert_eq!(pressed(KeyCode::Char('g'), NONE), Some(Action::First));
@@ -197,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_have_names_that_people_know() {
+    fn keys_have_common_names() {
         let shown = |action| BINDINGS.iter().find(|binding| binding.action == action).unwrap().shown();
         assert_eq!(shown(Action::PageDown), "PgDn ^d");
         assert_eq!(shown(Action::OtherPane), "Tab ⇧Tab");
@@ -205,7 +217,7 @@ mod tests {
         assert_eq!((key_of(Action::Mark), key_of(Action::Back)), ("Space".to_owned(), "Esc".to_owned()));
     }
 
-    /// Two columns of the help screen share eighty of the terminal.
+    /// Two columns of the help screen share 80 columns of the terminal.
     #[test]
     fn every_line_of_the_help_screen_can_be_read_in_eighty_columns() {
         for (keys, words) in Group::ALL.into_iter().flat_map(lines) {
@@ -213,7 +225,7 @@ mod tests {
         }
     }
 
-    /// The manual has the same tables; this says which line is missing, and which has no key any more.
+    /// The manual contains the same tables. This test fails if a key is missing there or no longer exists.
     #[test]
     fn the_manual_names_every_key_and_no_other() {
         let manual = include_str!("../../../../docs/tui.md");

@@ -1,14 +1,14 @@
-//! The position of every part, computed from the size alone, so that drawing, scrolling and clicking agree.
+//! Computes the position of every part from the size of the screen. Drawing, scrolling and clicking share the result.
 
 use ratatui::layout::Rect;
 
 use super::state::{Focus, State, Zoom};
 
-/// Less is not worth drawing.
-pub(crate) const SMALLEST: (u16, u16) = (30, 6);
+/// The minimum columns and rows of the screen. A smaller screen shows only a message.
+pub(crate) const MIN_SIZE: (u16, u16) = (30, 6);
 /// The minimum width for list and detail side by side.
 const WIDE: u16 = 150;
-/// From here on both fit, one above the other.
+/// The minimum height for list and detail one above the other.
 const TALL: u16 = 14;
 
 /// The parts of the screen. A part that is not shown has no height.
@@ -30,9 +30,10 @@ impl Areas {
         Self::within(state, state.size)
     }
 
-    /// The same for another size: the terminal may have changed before the event arrived.
+    /// Computes the layout for another size than that of the state. The terminal may have been resized before the event
+    /// arrived.
     pub(crate) fn within(state: &State, (width, height): (u16, u16)) -> Self {
-        if width < SMALLEST.0 || height < SMALLEST.1 {
+        if width < MIN_SIZE.0 || height < MIN_SIZE.1 {
             return Self::default();
         }
         let header = Rect::new(0, 0, width, 1);
@@ -46,7 +47,7 @@ impl Areas {
                 (Rect { width: left, ..body }, Rect { x: left + 1, width: width - left - 1, ..body })
             }
             Zoom::Split if height >= TALL => {
-                // Few tasks leave more room to the log.
+                // A short list leaves more rows to the log.
                 let wanted = u16::try_from(state.list.total).unwrap_or(u16::MAX).saturating_add(2).max(8);
                 let list = (body.height / 2).min(wanted).clamp(5, 24);
                 (Rect { height: list, ..body }, Rect { y: body.y + list, height: body.height - list, ..body })

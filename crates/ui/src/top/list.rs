@@ -3,19 +3,10 @@
 use mw_desk::query::Query;
 use mw_desk::rows::TaskRow;
 
-/// What the selection follows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Holds {
-    /// The first row, whichever task it is: nothing was selected yet, and new tasks should be visible.
-    Top,
-    /// The selected task, wherever it moves.
-    Task,
-}
-
-/// The list.
-#[derive(Debug)]
+/// The list of tasks.
+#[derive(Debug, Default)]
 pub(crate) struct List {
-    /// The query.
+    /// The query of the next request.
     pub(crate) query: Query,
     /// The query of the loaded rows. The screen stays unchanged until the reply to a new query arrives.
     pub(crate) shown: Query,
@@ -28,25 +19,28 @@ pub(crate) struct List {
     /// The index of the selected row.
     pub(crate) selected: usize,
     pub(crate) selected_id: Option<String>,
-    pub(crate) holds: Holds,
-    /// The selected task, while it fills the screen and no longer matches the query.
+    /// Whether the selection follows its task. Until a row is selected, the first row stays selected, so new tasks are
+    /// visible.
+    pub(crate) is_held: bool,
+    /// The selected task, if it fills the screen but no longer matches the query.
     pub(crate) away: Option<Box<TaskRow>>,
     /// The index of the first row on screen.
     pub(crate) top: usize,
     pub(crate) loading: Loading,
-    /// First row and number of rows of the last request.
+    /// The first row and the number of rows of the last request.
     pub(crate) asked: (usize, usize),
-    /// Whether anything was listed yet.
+    /// Whether a reply has arrived.
     pub(crate) is_known: bool,
 }
 
 /// The state of the request for rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Loading {
+    #[default]
     Idle,
-    /// Requested.
+    /// A reply is pending.
     Awaited,
-    /// Requested, and the screen has changed since.
+    /// A reply is pending, and the screen has changed since the request.
     Outdated,
 }
 
@@ -94,24 +88,19 @@ impl List {
         self.selected_id = self.row(self.selected).map(|row| row.id.clone());
     }
 
-    /// Follows the selected task from now on, if there is one.
+    /// Makes the selection follow its task, if there is one.
     pub(crate) const fn hold(&mut self) {
-        if self.selected_id.is_some() {
-            self.holds = Holds::Task;
-        }
+        self.is_held |= self.selected_id.is_some();
     }
 
     /// Returns the task that must stay selected.
     pub(crate) fn held(&self) -> Option<String> {
-        match self.holds {
-            Holds::Top => None,
-            Holds::Task => self.selected_id.clone(),
-        }
+        self.selected_id.clone().filter(|_| self.is_held)
     }
 
     /// Selects a row.
     pub(crate) fn select(&mut self, place: usize, height: usize) {
-        self.holds = Holds::Task;
+        self.is_held = true;
         self.selected = place.min(self.total.saturating_sub(1));
         self.take_place();
         self.keep_in_sight(height);

@@ -1,4 +1,4 @@
-//! The log of the selected task as far as it was read: lines, scroll position and search.
+//! The loaded part of the log of the selected task: lines, scroll position and search.
 
 mod search;
 
@@ -11,13 +11,14 @@ use ratatui::style::Style;
 use crate::screen::{Painted, paint};
 pub(crate) use search::{Matcher, Search};
 
-/// Maximum number of lines that are kept, and of their bytes.
-const MOST_LINES: usize = 100_000;
-const MOST_BYTES: usize = 16 << 20;
-/// A line that is longer continues in the next.
-const LONGEST_LINE: usize = 8 << 10;
+/// The maximum number of lines in memory.
+const MAX_LINES: usize = 100_000;
+/// The maximum size of these lines in bytes.
+const MAX_BYTES: usize = 16 << 20;
+/// The maximum length of a line in bytes. A longer line continues in the next one.
+const MAX_LINE_BYTES: usize = 8 << 10;
 
-/// Returns the memory of a line, including its colours.
+/// Returns the memory use of a line, including its colours.
 fn size(line: &Painted) -> usize {
     line.text.len() + size_of_val(&*line.styles)
 }
@@ -30,7 +31,7 @@ pub(crate) struct Place {
 }
 
 /// The log pane.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Log {
     pub(crate) target: Option<LogTarget>,
     pub(crate) lines: VecDeque<Painted>,
@@ -41,17 +42,17 @@ pub(crate) struct Log {
     pub(crate) offset: u64,
     pub(crate) end: u64,
     pub(crate) has_earlier: bool,
-    /// Whether lines were dropped that are not read again.
+    /// Whether lines were dropped that cannot be read again.
     pub(crate) is_cut: bool,
     /// Whether the part before the first line was requested.
     pub(crate) awaits_earlier: bool,
-    /// Whether anything was read yet.
+    /// Whether any part was read.
     pub(crate) is_read: bool,
     pub(crate) problem: Option<String>,
     /// The size of the lines in bytes.
     bytes: usize,
-    /// Whether output after the last line was dropped, because the reader is far above the end. It is read again when
-    /// the end is shown.
+    /// Whether output after the last line was dropped, because the visible part is far above the end. It is read again
+    /// when the end is shown.
     pub(crate) is_withheld: bool,
     /// The first visible line and its first row, if the end is not followed.
     pub(crate) top: Place,
@@ -65,27 +66,7 @@ pub(crate) struct Log {
 
 impl Log {
     pub(crate) fn new() -> Self {
-        Self {
-            target: None,
-            lines: VecDeque::new(),
-            open: None,
-            style: Style::new(),
-            offset: 0,
-            end: 0,
-            has_earlier: false,
-            is_cut: false,
-            awaits_earlier: false,
-            is_read: false,
-            problem: None,
-            bytes: 0,
-            is_withheld: false,
-            top: Place::default(),
-            left: 0,
-            follows: true,
-            wraps: false,
-            stream: StreamChoice::Both,
-            search: None,
-        }
+        Self { follows: true, ..Self::default() }
     }
 
     /// Switches to another log and keeps the search.
@@ -122,15 +103,15 @@ impl Log {
     }
 
     fn is_too_much(&self) -> bool {
-        self.bytes > MOST_BYTES || self.lines.len() > MOST_LINES
+        self.bytes > MAX_BYTES || self.lines.len() > MAX_LINES
     }
 
-    /// Drops lines if there are too many: those farthest from the visible part.
+    /// Drops lines if there are too many, beginning with those farthest from the visible part.
     fn forget_surplus(&mut self) {
         if self.follows { self.forget_first() } else { self.forget_last() }
     }
 
-    /// Drops the first lines. The offset of the rest is then unknown, so earlier parts are not read again.
+    /// Drops the first lines. The offset of the remaining lines is then unknown, so earlier parts are not read again.
     fn forget_first(&mut self) {
         let mut surplus = 0;
         while self.is_too_much() {
@@ -150,7 +131,7 @@ impl Log {
         }
     }
 
-    /// Drops the last lines; nothing is added behind the gap.
+    /// Drops the last lines. Later output is not added, because there would be a gap.
     fn forget_last(&mut self) {
         while self.is_too_much() {
             let Some(line) = self.lines.pop_back() else { break };
@@ -176,7 +157,7 @@ impl Log {
         };
         let mut rest = text.as_str();
         while !rest.is_empty() {
-            let limit = rest.floor_char_boundary(LONGEST_LINE);
+            let limit = rest.floor_char_boundary(MAX_LINE_BYTES);
             let end = rest[..limit].find('\n');
             let (line, taken) = match end {
                 Some(end) => (&rest[..end], end + 1),
@@ -184,7 +165,7 @@ impl Log {
             };
             let mut style = begun;
             self.push_line(paint(line, &mut style));
-            if end.is_none() && taken == rest.len() && taken < LONGEST_LINE {
+            if end.is_none() && taken == rest.len() && taken < MAX_LINE_BYTES {
                 self.open = Some((line.to_owned(), begun));
             }
             begun = style;

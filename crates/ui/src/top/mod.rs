@@ -3,15 +3,14 @@
 //! ```text
 //! terminal ─┐                                     ┌▶ view ─▶ terminal
 //! signals ──┤                                     │
-//! clock ────┼─▶ Event ─▶ update(state) ─▶ state ──┤
-//! desk ─────┘                                     └▶ Effect ─▶ worker, reader, action threads ─▶ desk ─▶ Event …
+//! clock ────┼─▶ Input ─▶ update(state) ─▶ state ──┤
+//! Event ────┘                                     └▶ Effect ─▶ worker, reader, action threads ─▶ desk ─▶ Event …
 //! ```
 //!
 //! `update` and `view` do no I/O: every request to the outside is an `Effect`, and its result is an `Event`. The main
 //! thread sleeps until a key, a signal or a result arrives, or for a second while a visible task runs. Only rows near the
 //! visible part are loaded, and only visible tasks are measured.
 
-mod action;
 mod effect;
 mod event;
 mod keys;
@@ -22,13 +21,11 @@ mod outside;
 mod program;
 mod question;
 mod reader;
-mod sampler;
 mod state;
 #[cfg(test)]
 mod tests;
 mod update;
 mod view;
-mod watch;
 mod worker;
 
 pub use program::{Options, run};

@@ -1,5 +1,5 @@
-//! The programs that run on the terminal meanwhile: the editor, the pager, `mw attach`, and commands that ask for
-//! approval.
+//! The programs that use the terminal of the task manager: the editor, the pager, `mw attach`, and commands that ask
+//! for approval.
 
 use std::ffi::OsString;
 
@@ -9,11 +9,10 @@ use super::effect::Program;
 use super::program::Options;
 use crate::screen::{Afterwards, Outside};
 
-/// Returns what has to be run.
+/// Returns the command of a program.
 pub(super) fn outside(options: &Options, program: Program) -> Outside {
     match program {
         Program::Attach(id) => mw(options, "attach", &["attach".to_owned(), id], Afterwards::Return),
-        Program::Command(words) => mw(options, "mw", &words, Afterwards::Read),
         Program::Editor(path) => Outside::on_file("the editor", &options.editor, &path),
         Program::Pager(path) => Outside::on_file("the pager", &options.pager, &path),
     }
@@ -24,16 +23,19 @@ fn mw(options: &Options, name: &'static str, words: &[String], afterwards: After
     Outside { name, words, afterwards }
 }
 
-/// Returns the commands that do the same as an action and ask before, where there are any.
-pub(super) fn commands(action: &TaskAction) -> Vec<Vec<String>> {
-    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
-    match action {
-        TaskAction::Kill(ids, Force::Term) => vec![[words(&["kill"]), ids.clone()].concat()],
+/// Returns the commands that perform an action and ask for approval first.
+pub(super) fn commands(options: &Options, action: &TaskAction) -> Vec<Outside> {
+    let words = |words: &[&str], ids: &[String]| {
+        words.iter().map(|word| (*word).to_owned()).chain(ids.iter().cloned()).collect::<Vec<_>>()
+    };
+    let commands = match action {
+        TaskAction::Kill(ids, Force::Term) => vec![words(&["kill"], ids)],
         TaskAction::Kill(ids, Force::Kill) => {
-            vec![[words(&["kill", "--signal", "KILL", "--grace", "0s"]), ids.clone()].concat()]
+            vec![words(&["kill", "--signal", "KILL", "--grace", "0s"], ids)]
         }
-        TaskAction::Restart(ids) => ids.iter().map(|id| words(&["restart", id])).collect(),
-        TaskAction::Input(id, text) => vec![words(&["input", id, "--", text])],
+        TaskAction::Restart(ids) => ids.iter().map(|id| words(&["restart", id], &[])).collect(),
+        TaskAction::Input(id, text) => vec![words(&["input", id, "--", text], &[])],
         TaskAction::Answer(..) | TaskAction::Clear(_) => Vec::new(),
-    }
+    };
+    commands.iter().map(|words| mw(options, "mw", words, Afterwards::Read)).collect()
 }

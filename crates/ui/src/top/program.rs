@@ -1,5 +1,4 @@
-//! Connects the task manager to the screen's loop: input goes to the state, effects go to the threads that perform
-//! them.
+//! Connects the task manager to the main loop: input goes to the state, effects go to the threads that perform them.
 
 use std::ffi::OsString;
 use std::io;
@@ -9,129 +8,106 @@ use mw_desk::text::error_text;
 use mw_desk::{Access, Desk};
 use ratatui::Frame;
 
-use super::effect::{self, Effect};
+use super::effect::Effect;
 use super::event::Event;
 use super::outside::{commands, outside};
 use super::reader::Reader;
 use super::state::State;
 use super::update::update;
 use super::view::view;
-use super::watch;
-use super::worker::Worker;
+use super::worker::{self, Worker};
 use crate::screen::{self, App, Ending, Input, Link, Request, ThemeChoice};
 
-/// What the task manager is given.
+/// The options of the task manager.
 pub struct Options {
-    /// The home, who asks, and what they may see.
+    /// The home directory, the actor, and the tasks that the actor may see.
     pub access: Access,
-    /// The session to be shown at first; others may be chosen.
+    /// The session that is shown first. The user can select others.
     pub shown: Option<String>,
-    /// Colours.
+    /// The colour scheme.
     pub theme: ThemeChoice,
-    /// The command line of `mw`, for what asks or joins the terminal to a task.
+    /// The `mw` program, for actions that need approval and for `mw attach`.
     pub mw: OsString,
-    /// Whether kills, restarts and input must go through the gate: by the command line, which asks.
+    /// Whether kills, restarts and input need approval. They are then performed by commands that ask for it.
     pub gated: bool,
-    /// The editor, as a shell would take it.
+    /// The editor as a shell command.
     pub editor: String,
-    /// The pager, as a shell would take it.
+    /// The pager as a shell command.
     pub pager: String,
-    /// Panics when something was drawn, to show that the terminal is given back.
+    /// Panics after the first draw, to test that the terminal is restored.
     pub panics: bool,
 }
 
-/// The way to the screen.
-pub(super) type Post = screen::Post<Event>;
+/// The sender of events to the main loop.
+pub(super) type EventSender = screen::EventSender<Event>;
 
-/// Shows the tasks until the user quits.
+/// Runs the task manager until the user quits.
 ///
 /// # Errors
-/// When the terminal fails.
+/// Fails if the terminal fails.
 pub fn run(options: Options) -> io::Result<Ending> {
-    let (post, door) = screen::door()?;
-    screen::run(door, |size| Manager::new(options, post, size))
+    let (events, receiver) = screen::channel()?;
+    screen::run(receiver, |size| Manager::new(options, events, size))
 }
 
 struct Manager {
     options: Options,
     desk: Desk,
-    post: Post,
+    events: EventSender,
     state: State,
     worker: Worker,
     reader: Reader,
 }
 
 impl Manager {
-    fn new(options: Options, post: Post, size: (u16, u16)) -> Self {
+    fn new(options: Options, events: EventSender, size: (u16, u16)) -> Self {
         let mut state = State::new(size, options.theme, options.access.session.clone());
         if let Some(session) = &options.shown {
             state.show_session(session);
         }
         let desk = Desk::new(options.access.clone());
-        let worker = Worker::start(&desk, &post);
-        let reader = Reader::new(desk.clone(), post.clone());
-        watch::news(desk.clone(), &post);
-        Self { options, desk, post, state, worker, reader }
+        let worker = Worker::start(&desk, &events);
+        let reader = Reader::new(desk.clone(), events.clone());
+        worker::watch(desk.clone(), &events);
+        Self { options, desk, events, state, worker, reader }
     }
 
-    /// Has something done, and says what is wanted of the terminal for it.
+    /// Performs an effect. Returns the requests to the terminal that it needs.
     fn act(&self, effect: Effect) -> Vec<Request> {
-        let request = match effect {
-            Effect::Find(lookup) => {
-                self.worker.ask(lookup);
-                return Vec::new();
-            }
-            Effect::Follow(target) => {
-                self.reader.follow(target);
-                return Vec::new();
-            }
+        match effect {
+            Effect::Find(lookup) => self.worker.ask(lookup),
+            Effect::Follow(target) => self.reader.follow(target),
             Effect::Do(action) => return self.do_it(action),
-            Effect::Run(program) => Request::Run(outside(&self.options, program)),
-            Effect::Copy(text) => Request::Copy(text),
-            Effect::Mouse(mouse) => Request::Mouse(mouse),
-            Effect::Redraw => Request::Redraw,
-            Effect::Suspend => Request::Suspend,
-            Effect::Quit => Request::Quit,
-        };
-        vec![request]
+            Effect::Run(program) => return vec![Request::Run(outside(&self.options, program))],
+            Effect::Screen(request) => return vec![request],
+        }
+        Vec::new()
     }
 
     /// Performs an action in a separate thread, or by a command if it needs approval.
     fn do_it(&self, action: TaskAction) -> Vec<Request> {
-        let commands = if self.options.gated { commands(&action) } else { Vec::new() };
+        let commands = if self.options.gated { commands(&self.options, &action) } else { Vec::new() };
         if commands.is_empty() {
             let desk = self.desk.clone();
-            self.post.spawn(move |post| {
-                let done = desk.act(&action).map(|outcome| Event::Done(outcome.lines()));
-                post.tell(done.unwrap_or_else(|error| Event::Failed(error_text(&error))));
+            self.events.spawn(move |events| {
+                let done = desk.act(&action).map(Event::Done);
+                events.send(done.unwrap_or_else(|error| Event::Failed(error_text(&error))));
             });
         }
-        let run = |words| Request::Run(outside(&self.options, effect::Program::Command(words)));
-        commands.into_iter().map(run).collect()
+        commands.into_iter().map(Request::Run).collect()
     }
 }
 
 impl App for Manager {
-    type News = Event;
+    type Event = Event;
 
     fn take(&mut self, input: Input<Event>) -> Vec<Request> {
-        let event = match input {
-            Input::Key(key) => Event::Key(key),
-            Input::Mouse(mouse) => Event::Mouse(mouse),
-            Input::Paste(text) => Event::Paste(text),
-            Input::Resized(width, height) => Event::Resized(width, height),
-            Input::Tick => Event::Tick,
-            Input::News(event) => event,
-            Input::Back(Err(problem)) => Event::Failed(problem),
-            // Whatever ran may have done something to tasks.
-            Input::Back(Ok(())) => Event::News,
-        };
-        let effects = update(&mut self.state, event);
+        let effects = update(&mut self.state, input);
         effects.into_iter().flat_map(|effect| self.act(effect)).collect()
     }
 
     fn take_changed(&mut self) -> bool {
-        self.state.take_changed()
+        std::mem::take(&mut self.state.is_changed)
     }
 
     fn wants_ticks(&self) -> bool {

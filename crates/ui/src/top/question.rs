@@ -1,6 +1,4 @@
-//! Confirmation questions: their text, how much of it fits, and whether all of it was on screen.
-
-use std::ops::Range;
+//! Confirmation questions: their text, the layout, and whether the whole text was visible.
 
 use crossterm::event::KeyCode;
 use mw_desk::Proposed;
@@ -8,10 +6,10 @@ use mw_desk::query::Query;
 use mw_desk::text::count;
 
 use super::state::State;
-use super::view::breaks;
+use super::view::broken;
 use crate::screen::shortened;
 
-/// The task of a question.
+/// The id and the name of a task in a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Named {
     pub(crate) id: String,
@@ -22,13 +20,13 @@ pub(crate) struct Named {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Question {
     Kill(Vec<Named>),
-    /// Of a live task, of a task with live processes, or of several tasks.
+    /// Asks before live tasks, tasks with live processes or several tasks are restarted.
     Restart {
         tasks: Vec<Named>,
         survivors: u32,
     },
     Clear(Vec<Named>),
-    /// Of all ended tasks that match the query.
+    /// Asks before all ended tasks that match the query are removed.
     ClearEnded {
         count: usize,
         query: Query,
@@ -36,13 +34,13 @@ pub(crate) enum Question {
     Answer(Proposed),
 }
 
-/// A question on the screen.
+/// A question on the screen and its scroll position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Asking {
     pub(crate) question: Question,
     /// The first visible line.
     top: usize,
-    /// How many lines from the first have been visible.
+    /// The number of lines from the first that have been visible.
     seen: usize,
 }
 
@@ -54,14 +52,14 @@ pub(crate) struct Fitted {
     pub(crate) top: usize,
     /// The number of visible lines.
     pub(crate) rows: usize,
-    /// The answers, below.
+    /// The answers, which are shown below the question.
     pub(crate) answers: Vec<String>,
-    /// The position of each key in these lines: line, columns.
-    places: Vec<(usize, Range<usize>, KeyCode)>,
+    /// Whether all answers are on one line.
+    is_short: bool,
 }
 
 impl Fitted {
-    /// Returns whether there are lines below those shown.
+    /// Returns whether there are lines below the visible ones.
     pub(crate) fn has_more(&self) -> bool {
         self.top + self.rows < self.body.len()
     }
@@ -72,12 +70,21 @@ impl Fitted {
         shown.iter().chain(&self.answers).cloned().collect()
     }
 
-    /// Returns the key of the answer at a position in these lines.
+    /// Returns the key of the answer at a position in [`Fitted::lines`].
     pub(crate) fn answer_at(&self, line: usize, column: usize) -> Option<KeyCode> {
-        let line = line.checked_sub(self.rows)?;
-        let is_it =
-            |(at, columns, _): &&(usize, Range<usize>, KeyCode)| *at == line && columns.contains(&column);
-        self.places.iter().find(is_it).map(|(_, _, key)| *key)
+        let line = self.answers.get(line.checked_sub(self.rows)?)?;
+        let answers: Vec<&str> = if self.is_short { line.split(GAP).collect() } else { vec![line] };
+        let mut begin = 0;
+        let answer = answers.into_iter().find(|answer| {
+            let end = begin + answer.len();
+            let is_there = !self.is_short || (begin..end).contains(&column);
+            begin = end + GAP.len();
+            is_there
+        })?;
+        match answer.split(' ').next()? {
+            "Esc" => Some(KeyCode::Esc),
+            key => key.chars().next().filter(char::is_ascii_alphanumeric).map(KeyCode::Char),
+        }
     }
 }
 
@@ -86,31 +93,31 @@ impl Asking {
         Self { question, top: 0, seen: 0 }
     }
 
-    /// Starts again from the top, because lines are wrapped differently.
+    /// Restarts at the top, because lines are wrapped differently.
     pub(crate) const fn begin_again(&mut self) {
         (self.top, self.seen) = (0, 0);
     }
 
-    /// Computes the layout for a screen. All answers are always visible, and at least one line of the question.
+    /// Computes the layout for a screen. All answers and at least one line of the question are always visible.
     pub(crate) fn fitted(&self, (width, height): (u16, u16)) -> Fitted {
         let width = usize::from(width).saturating_sub(6).max(1);
         let room = usize::from(height).saturating_sub(2).max(2);
         let body = self.question.body(width);
         let answers = self.question.answers();
-        let (answers, places, rows) = if body.len() + 1 + answers.len() <= room {
-            let (long, places) = in_lines(answers);
-            (long, places, body.len())
-        } else {
+        let is_short = body.len() + 1 + answers.len() > room;
+        let (answers, rows) = if is_short {
             let rows = (room - 1).min(body.len());
             let rows = if rows < body.len() { (rows - 1).max(1) } else { rows };
-            // One line shows the position in a long text.
-            let has_notice = rows < body.len() && rows + 2 <= room;
-            let (short, places) = in_one_line(answers, usize::from(has_notice));
-            let notice = has_notice.then_some(String::new());
-            (notice.into_iter().chain([short]).collect(), places, rows)
+            // One row shows the position in a long text.
+            let notice = (rows < body.len() && rows + 2 <= room).then(String::new);
+            let short: Vec<_> = answers.iter().map(|(key, _, word)| format!("{key} {word}")).collect();
+            (notice.into_iter().chain([short.join(GAP)]).collect(), rows)
+        } else {
+            let long = answers.iter().map(|(key, words, _)| format!("{key}  {words}"));
+            (std::iter::once(String::new()).chain(long).collect(), body.len())
         };
         let top = self.top.min(body.len() - rows);
-        let mut fitted = Fitted { body, top, rows, answers, places };
+        let mut fitted = Fitted { body, top, rows, answers, is_short };
         if fitted.rows < fitted.body.len() && fitted.answers.len() > 1 {
             let below = fitted.body.len() - fitted.top - fitted.rows;
             fitted.answers[0] = match below {
@@ -121,7 +128,7 @@ impl Asking {
         fitted
     }
 
-    /// Scrolls by lines, never past a line that was not visible.
+    /// Scrolls by lines. It never skips a line that was not visible yet.
     pub(crate) fn scroll(&mut self, by: isize, size: (u16, u16)) {
         let fitted = self.fitted(size);
         let by = by.clamp(-(fitted.rows as isize), fitted.rows as isize);
@@ -130,7 +137,7 @@ impl Asking {
         self.seen = self.seen.max(self.top + fitted.rows);
     }
 
-    /// Returns whether all of it was visible on a screen of this size.
+    /// Returns whether the whole question was visible on a screen of this size.
     pub(crate) fn is_read(&self, size: (u16, u16)) -> bool {
         let fitted = self.fitted(size);
         self.seen.max(fitted.top + fitted.rows) >= fitted.body.len()
@@ -171,7 +178,7 @@ impl Question {
             }
             Self::Answer(proposed) => (proposed.lines.join("\n"), &[]),
         };
-        let lines = first.split('\n').flat_map(|line| broken(line.trim_end(), width));
+        let lines = first.split('\n').flat_map(|line| broken(line.trim_end(), width)).map(str::to_owned);
         let named = tasks.iter().map(|task| {
             let what = task.what.replace('\n', " ⏎ ");
             let line = if tasks.len() > 1 { format!("  {}  {what}", task.id) } else { what };
@@ -200,33 +207,9 @@ impl Question {
 }
 
 type Answers = [(&'static str, &'static str, &'static str)];
-type Places = Vec<(usize, Range<usize>, KeyCode)>;
 
-fn key_named(name: &str) -> KeyCode {
-    match name.chars().next() {
-        Some(letter) if name.len() == 1 => KeyCode::Char(letter),
-        Some(_) | None => KeyCode::Esc,
-    }
-}
-
-/// Puts each answer on a separate line, after an empty one.
-fn in_lines(answers: &Answers) -> (Vec<String>, Places) {
-    let lines = answers.iter().map(|(key, words, _)| format!("{key}  {words}"));
-    let lines: Vec<_> = std::iter::once(String::new()).chain(lines).collect();
-    let places = answers.iter().zip(1..).map(|((key, ..), line)| (line, 0..usize::MAX, key_named(key)));
-    (lines, places.collect())
-}
-
-/// Puts all answers on one line.
-fn in_one_line(answers: &Answers, line: usize) -> (String, Places) {
-    let (mut text, mut places) = (String::new(), Vec::new());
-    for (key, _, word) in answers {
-        let begin = if text.is_empty() { 0 } else { text.len() + 2 };
-        text += &format!("{}{key} {word}", if begin == 0 { "" } else { "  " });
-        places.push((line, begin..text.len(), key_named(key)));
-    }
-    (text, places)
-}
+/// The separator between two answers on one line.
+const GAP: &str = "  ";
 
 /// Describes the tasks of a question.
 pub(crate) fn subject(tasks: &[Named]) -> String {
@@ -254,10 +237,4 @@ fn restart_words(tasks: &[Named], survivors: u32) -> String {
             format!("{live}. Kill them and restart {which}?")
         }
     }
-}
-
-fn broken(line: &str, width: usize) -> Vec<String> {
-    let begins = breaks(line, width);
-    let ends = begins.iter().skip(1).copied().chain([line.len()]);
-    begins.iter().zip(ends).map(|(begin, end)| line[*begin..end].to_owned()).collect()
 }

@@ -1,4 +1,4 @@
-//! The thread that reads and follows the log of the selected task.
+//! Reads and follows the log of the selected task.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,51 +10,51 @@ use mw_desk::log_window::{Followed, LogTarget};
 use mw_desk::text::error_text;
 
 use super::event::Event;
-use super::program::Post;
+use super::program::EventSender;
 
-/// Longest silence between two looks; the supervisor wakes us before.
-const LONGEST: Duration = Duration::from_secs(2);
-/// The minimum time between two updates; a person cannot read faster.
-const BREATH: Duration = Duration::from_millis(30);
+/// The maximum time between two reads. The supervisor usually wakes the reader earlier.
+const MAX_READ_INTERVAL: Duration = Duration::from_secs(2);
+/// The minimum time between two updates of the screen. Nobody reads faster.
+const MIN_UPDATE_INTERVAL: Duration = Duration::from_millis(30);
 
-/// One thread per log that is looked at; a thread whose log is no longer the one ends at its next step.
+/// Runs one thread for each followed log. A thread ends at its next step once another log is followed.
 pub(super) struct Reader {
     desk: Desk,
-    post: Post,
+    events: EventSender,
     turn: Arc<AtomicU64>,
 }
 
 impl Reader {
-    pub(super) fn new(desk: Desk, post: Post) -> Self {
-        Self { desk, post, turn: Arc::new(AtomicU64::new(0)) }
+    pub(super) fn new(desk: Desk, events: EventSender) -> Self {
+        Self { desk, events, turn: Arc::new(AtomicU64::new(0)) }
     }
 
-    /// Reads this log from now on, and no other.
+    /// Follows this log and stops following any other.
     pub(super) fn follow(&self, target: Option<LogTarget>) {
         let mine = self.turn.fetch_add(1, Ordering::SeqCst) + 1;
         let Some(target) = target else { return };
         let (desk, turn) = (self.desk.clone(), Arc::clone(&self.turn));
-        self.post.spawn(move |post| {
+        self.events.spawn(move |events| {
             let is_mine = || turn.load(Ordering::SeqCst) == mine;
-            // Whoever holds a key down passes over most logs.
-            std::thread::sleep(BREATH);
-            if let Err(error) = read_on(&desk, post, &target, is_mine) {
-                post.tell(Event::Unreadable(target, error_text(&error)));
+            // While a key is held down, most logs are selected only briefly. They are not read at all.
+            std::thread::sleep(MIN_UPDATE_INTERVAL);
+            if let Err(error) = read_on(&desk, events, &target, is_mine) {
+                events.send(Event::Unreadable(target, error_text(&error)));
             }
         });
     }
 }
 
-fn read_on(desk: &Desk, post: &Post, target: &LogTarget, is_mine: impl Fn() -> bool) -> Result<()> {
+fn read_on(desk: &Desk, events: &EventSender, target: &LogTarget, is_mine: impl Fn() -> bool) -> Result<()> {
     let mut log = desk.follow_log(target.clone())?;
     while is_mine() {
         match log.read()? {
-            Followed::Chunk(chunk) => post.tell(Event::Read(target.clone(), chunk)),
+            Followed::Chunk(chunk) => events.send(Event::Read(target.clone(), chunk)),
             Followed::Nothing => {}
             Followed::End => break,
         }
-        log.wait(LONGEST)?;
-        std::thread::sleep(BREATH);
+        log.wait(MAX_READ_INTERVAL)?;
+        std::thread::sleep(MIN_UPDATE_INTERVAL);
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The state of the screen.
+//! The state of the task manager's screen.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -7,12 +7,13 @@ use mw_desk::Proposed;
 use mw_desk::query::{Lane, Query, Window};
 use mw_desk::rows::Fact;
 
+use super::effect::{Effect, Lookup};
 use super::event::Event;
 use super::layout::Areas;
-use super::list::{Holds, List, Loading};
+use super::list::List;
 use super::log::Log;
 use super::question::Asking;
-use crate::screen::{Theme, ThemeChoice};
+use crate::screen::{Input, Request, TextField, Theme, ThemeChoice};
 
 /// The pane that has the focus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,30 +37,28 @@ pub(crate) enum Pane {
     Timeline,
 }
 
-/// The meaning of keys.
+/// The meaning of keys at the moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// As in the table of key bindings.
+    /// Keys have the actions of the table of key bindings.
     Normal,
-    /// Text for a line of input.
+    /// Keys edit a text field.
     Typing(Prompt),
-    /// An answer.
+    /// Keys answer a question.
     Asking(Asking),
-    /// A menu.
+    /// Keys select a line of a menu.
     Choosing(Menu),
-    /// The help is shown, from this line on.
+    /// The help is shown. Its first visible line is given.
     Help(usize),
-    /// Earlier messages are shown, from this line on.
+    /// Earlier messages are shown. The first visible line is given.
     Said(usize),
 }
 
-/// A text field.
+/// A text field and its purpose.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Prompt {
     pub(crate) purpose: Purpose,
-    pub(crate) text: String,
-    /// The position of the cursor in bytes.
-    pub(crate) cursor: usize,
+    pub(crate) field: TextField,
 }
 
 /// The purpose of a text field.
@@ -73,7 +72,7 @@ pub(crate) enum Purpose {
     Input { id: String },
 }
 
-/// A menu.
+/// A menu with its selected line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Menu {
     pub(crate) kind: MenuKind,
@@ -83,7 +82,7 @@ pub(crate) struct Menu {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum MenuKind {
     States,
-    /// Names with a description of each.
+    /// Sessions, each with a description.
     Sessions(Vec<(String, String)>),
 }
 
@@ -94,7 +93,7 @@ pub(crate) enum Message {
     Error(String),
 }
 
-/// The whole screen.
+/// The state of the whole screen.
 #[derive(Debug)]
 pub struct State {
     pub(crate) size: (u16, u16),
@@ -104,60 +103,46 @@ pub struct State {
     pub(crate) focus: Focus,
     pub(crate) zoom: Zoom,
     pub(crate) mode: Mode,
-    /// Keys and pasted text that came before the reply that decides which task they apply to. They are processed after
-    /// it.
-    pub(crate) typed_ahead: VecDeque<Event>,
+    /// Keys and pasted text that wait for the reply that decides which task is selected.
+    pub(crate) typed_ahead: VecDeque<Input<Event>>,
     pub(crate) log: Log,
-    /// The facts about a task, its id, and the first line on screen.
+    /// The id of a task and its details.
     pub(crate) facts: Option<(String, Vec<Fact>)>,
     pub(crate) facts_top: usize,
-    /// The task whose facts were requested.
+    /// The task whose details were requested.
     pub(crate) facts_asked: Option<String>,
     pub(crate) lanes: Vec<Lane>,
     /// The tasks whose runs were requested.
     pub(crate) lanes_asked: Vec<String>,
-    /// The marked tasks by id.
+    /// The names of the marked tasks by id.
     pub(crate) marked: BTreeMap<String, String>,
     /// Open approval requests, oldest first.
     pub(crate) proposed: Vec<Proposed>,
     pub(crate) message: Option<Message>,
     /// Earlier messages, newest first.
     pub(crate) said: VecDeque<Message>,
-    /// Why the screen is not updated.
-    pub(crate) deaf: Option<String>,
+    /// The reason why changes of tasks are not watched at the moment.
+    pub(crate) watch_error: Option<String>,
     pub(crate) mouse_is_ours: bool,
     /// The only session that may be shown, if `mw top` runs inside one.
     pub(crate) bound_to: Option<String>,
-    /// When the rows were read.
+    /// The time at which the rows were read.
     pub(crate) now: Timestamp,
     /// Whether the screen is out of date.
     pub(crate) is_changed: bool,
+    /// The effects of the input that is being processed.
+    pub(crate) effects: Vec<Effect>,
 }
 
 impl State {
-    /// Creates an empty screen of this size. If a session is given, only that one is shown.
+    /// Creates an empty screen of this size. If a session is given, only its tasks are shown.
     #[must_use]
     pub fn new(size: (u16, u16), theme: ThemeChoice, session: Option<String>) -> Self {
         let query = Query { session: session.clone(), ..Query::default() };
         Self {
             size,
             theme: Theme::of(theme),
-            list: List {
-                shown: query.clone(),
-                query,
-                rows: Vec::new(),
-                start: 0,
-                total: 0,
-                live: 0,
-                selected: 0,
-                selected_id: None,
-                holds: Holds::Top,
-                away: None,
-                top: 0,
-                loading: Loading::Idle,
-                asked: (0, 0),
-                is_known: false,
-            },
+            list: List { shown: query.clone(), query, ..List::default() },
             pane: Pane::Log,
             focus: Focus::List,
             zoom: Zoom::Split,
@@ -173,25 +158,47 @@ impl State {
             proposed: Vec::new(),
             message: None,
             said: VecDeque::new(),
-            deaf: None,
+            watch_error: None,
             mouse_is_ours: true,
             bound_to: session,
             now: Timestamp::default(),
             is_changed: true,
+            effects: Vec::new(),
         }
     }
 
-    /// Shows a session at first; others may be selected.
+    /// Shows a session first. The user can select others.
     pub fn show_session(&mut self, session: &str) {
         self.list.query.session = Some(session.to_owned());
     }
 
-    /// Returns whether the screen is out of date, once.
-    pub fn take_changed(&mut self) -> bool {
-        std::mem::take(&mut self.is_changed)
+    /// Shows a message.
+    pub(crate) fn say(&mut self, message: Message) {
+        /// The maximum number of earlier messages.
+        const MAX_SAID: usize = 100;
+        self.said.truncate(MAX_SAID - 1);
+        self.said.push_front(message.clone());
+        self.message = Some(message);
+        self.is_changed = true;
     }
 
-    /// Returns whether anything on screen changes by itself from second to second.
+    pub(crate) fn note(&mut self, text: impl Into<String>) {
+        self.say(Message::Note(text.into()));
+    }
+
+    pub(crate) fn fail(&mut self, text: impl Into<String>) {
+        self.say(Message::Error(text.into()));
+    }
+
+    pub(crate) fn find(&mut self, lookup: Lookup) {
+        self.effects.push(Effect::Find(lookup));
+    }
+
+    pub(crate) fn request(&mut self, request: Request) {
+        self.effects.push(Effect::Screen(request));
+    }
+
+    /// Returns whether the content of the screen changes with time alone.
     #[must_use]
     pub fn wants_ticks(&self) -> bool {
         let areas = Areas::of(self);
@@ -208,7 +215,7 @@ impl State {
         }
     }
 
-    /// Returns how many rows of the list are on screen: in the list, or as lanes of a full-screen timeline.
+    /// Returns the number of visible tasks: rows of the list, or lanes of a full-screen timeline.
     pub(crate) fn list_height(&self) -> usize {
         let areas = Areas::of(self);
         match (areas.list.height, self.pane) {
@@ -222,7 +229,7 @@ impl State {
         (detail.width.into(), detail.height.into())
     }
 
-    /// Keeps the selected task selected, wherever it is among the loaded rows, else the task in its place.
+    /// Keeps the selected task selected if it is among the loaded rows. Otherwise the task in its place is selected.
     pub(crate) fn keep_selected(&mut self) {
         let height = self.list_height();
         if self.list.selected_row().is_none() {
@@ -235,7 +242,7 @@ impl State {
         }
     }
 
-    /// Takes new rows. The selected task stays selected, wherever it is now.
+    /// Replaces the loaded rows. The selected task stays selected.
     pub(crate) fn take_window(&mut self, window: Window) {
         let height = self.list_height();
         let list = &mut self.list;
@@ -245,17 +252,16 @@ impl State {
             || list.rows != window.rows;
         list.is_known = true;
         if list.shown != window.query {
-            // For a new query the selected task stays selected if it is listed, else the first one is selected.
+            // After a new query, the selected task stays selected if it is listed. Otherwise the first task is
+            // selected.
             (list.shown, list.top, list.selected) = (window.query, 0, 0);
             self.is_changed = true;
         }
         (list.rows, list.start, list.total, list.live) =
             (window.rows, window.start, window.total, window.live);
         let before = (list.selected, list.selected_id.clone(), list.away.take());
-        if list.total == 0 {
-            list.holds = Holds::Top;
-        }
-        if list.holds == Holds::Top {
+        list.is_held &= list.total > 0;
+        if !list.is_held {
             list.selected = 0;
             list.take_place();
         }

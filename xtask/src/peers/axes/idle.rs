@@ -1,4 +1,4 @@
-//! How much memory a peer's own processes take while tasks sleep.
+//! Measures the memory of a peer's own processes while tasks sleep.
 
 use std::thread;
 use std::time::Duration;
@@ -15,7 +15,7 @@ const TASKS: usize = 50;
 
 pub(in crate::peers) fn run(bench: &mut Bench) {
     for _ in 0..bench.options.amount(3, 1) {
-        // The limit has no processes of its own.
+        // The bare limit has no processes of its own.
         let kinds: Vec<Kind> = bench.kinds.iter().filter(|kind| **kind != Kind::Bare).cloned().collect();
         for kind in &kinds {
             let root = bench.root.clone();
@@ -40,7 +40,7 @@ fn sample(bench: &mut Bench, peer: &mut dyn Peer) -> Outcome<()> {
     };
     until(Duration::from_secs(60), || (asleep(peer) >= TASKS).then_some(()))
         .ok_or_else(|| Trouble::because("not all tasks began"))?;
-    // Whatever a start leaves behind is over by then.
+    // Short-lived processes of the start have ended by then.
     thread::sleep(Duration::from_millis(500));
     let after = memory(peer);
     bench.samples.add(Metric::IdleTask, peer.name(), (after - before) / TASKS as f64);

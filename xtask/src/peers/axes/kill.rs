@@ -1,4 +1,4 @@
-//! How long until a kill has returned and every process of a small tree is dead.
+//! Measures the time until a kill has returned and every process of a small tree is dead.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -22,7 +22,7 @@ fn sample(bench: &mut Bench, peer: &mut dyn Peer) -> Outcome<()> {
     let told = mark.display();
     let task = peer.start(&format!("sleep 600 & one=$!; sleep 600 & echo $$ $one $! >{told}; wait"))?;
     let tree: Vec<u32> = await_line(&mark)?.split_whitespace().filter_map(|pid| pid.parse().ok()).collect();
-    // Let both children become what they are going to be.
+    // Both children get time to execute their programs.
     thread::sleep(Duration::from_millis(20));
 
     let begun = Instant::now();

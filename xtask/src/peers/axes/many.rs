@@ -1,4 +1,4 @@
-//! How many trivial tasks a second get through a queue, eight at once.
+//! Measures how many trivial tasks per second pass through a queue, with eight at once.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::peers::peer::Peer;
 use crate::peers::systems::Kind;
 
 const AXIS: &str = "many";
-const LONGEST: Duration = Duration::from_secs(120);
+const MAX_WAIT: Duration = Duration::from_secs(120);
 
 pub(in crate::peers) fn run(bench: &mut Bench) {
     for (count, rounds) in [(200, bench.options.amount(5, 1)), (1000, bench.options.amount(5, 0))] {
@@ -25,12 +25,12 @@ pub(in crate::peers) fn run(bench: &mut Bench) {
     }
 }
 
-/// A new store each time: what a peer keeps of earlier rounds is another axis.
+/// Takes one sample with a new store, because the effect of a filled store is a separate axis.
 fn one(bench: &mut Bench, kind: &Kind, count: u32, round: u32) {
     bench.quiet.settle();
     let root = bench.root.clone();
     let Some(mut peer) = bench.open(AXIS, kind, &root) else { return };
-    // Minutes for figures that others reach in a second: once is enough.
+    // Further rounds of a slow peer would take minutes.
     if peer.is_slow() && round > 0 {
         return;
     }
@@ -51,14 +51,15 @@ fn sample(bench: &mut Bench, peer: &mut dyn Peer, count: u32) -> Outcome<()> {
     let rate = |since: Instant| f64::from(count) / since.elapsed().as_secs_f64();
     bench.samples.add(Metric::Many(count), peer.name(), rate(begun));
     if peer.settles_later() {
-        until(LONGEST, || peer.stand().helpers().is_empty().then_some(()))
+        until(MAX_WAIT, || peer.stand().helpers().is_empty().then_some(()))
             .ok_or_else(|| Trouble::because("its processes do not end"))?;
         bench.samples.add(Metric::Settled(count), peer.name(), rate(begun));
     }
     Ok(())
 }
 
-/// The limit once more, with a command for each task as the others have it, and nothing to hold any of them back.
+/// Measures the bare limit again, with one command per task as in the other systems and without a limit on parallel
+/// tasks.
 fn sample_by_commands(bench: &mut Bench, bare: &mut dyn Peer, count: u32) -> Outcome<()> {
     let mark = bench.mark();
     fs::write(&mark, "")?;
@@ -72,9 +73,9 @@ fn sample_by_commands(bench: &mut Bench, bare: &mut dyn Peer, count: u32) -> Out
     Ok(())
 }
 
-/// Every task adds a byte.
+/// Waits until every task has added a byte.
 fn await_size(mark: &Path, count: u32) -> Outcome<()> {
     let size = || fs::metadata(mark).map_or(0, |found| found.len());
-    until(LONGEST, || (size() >= u64::from(count)).then_some(()))
+    until(MAX_WAIT, || (size() >= u64::from(count)).then_some(()))
         .ok_or_else(|| Trouble::because(format!("{} of {count} tasks ran", size())))
 }

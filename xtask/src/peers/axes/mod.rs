@@ -1,4 +1,4 @@
-//! The axes, a file each: how a figure is taken.
+//! The axes of the comparison, one file each.
 
 mod idle;
 mod kill;

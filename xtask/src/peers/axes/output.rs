@@ -1,4 +1,4 @@
-//! How fast a gigabyte of lines gets into a task's log, and what that costs the peer's own processes.
+//! Measures how fast a gigabyte of lines is written to a task's log, and its cost for the peer's own processes.
 
 use std::fs;
 use std::path::PathBuf;
@@ -25,13 +25,14 @@ pub(in crate::peers) fn run(bench: &mut Bench) {
             bench.note(AXIS, kind.name(), outcome);
             let used = peer.stand().dir.clone();
             drop(peer);
-            // All of it together would not fit into memory.
+            // The logs of all peers together would not fit into memory.
             let _ = fs::remove_dir_all(used);
         }
     }
 }
 
-/// The task sleeps when it has printed everything, so that the processes around it can still be looked at.
+/// Takes one sample. The task sleeps after it has printed everything, so the processes around it can still be
+/// inspected.
 fn sample(bench: &mut Bench, peer: &mut dyn Peer) -> Outcome<()> {
     let before: f64 = peer.stand().helpers().iter().map(|pid| process::cpu_seconds(*pid)).sum();
     let begun = Instant::now();

@@ -1,4 +1,4 @@
-//! How long a start takes to return, and how long until the task's first instruction.
+//! Measures the time until a start returns, and until the task's first instruction.
 
 use crate::peers::bench::{Bench, await_stamp};
 use crate::peers::metric::Metric;
@@ -13,7 +13,7 @@ pub(in crate::peers) fn run(bench: &mut Bench) {
     bench.rounds(AXIS, rounds, &mut peers, sample);
 }
 
-/// The task's shell becomes a program that writes down the time, in every peer alike.
+/// Takes one sample. In every peer, the task's shell executes a program that writes the time.
 fn sample(bench: &mut Bench, peer: &mut dyn Peer) -> Outcome<()> {
     let mark = bench.mark();
     let started = peer.start(&bench.stamp_script(&mark))?;

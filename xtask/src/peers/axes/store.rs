@@ -1,4 +1,4 @@
-//! How list and start fare among many finished tasks.
+//! Measures list and start with many finished tasks in the store.
 
 use std::thread;
 use std::time::Instant;
@@ -11,7 +11,7 @@ use crate::peers::systems::Kind;
 
 const AXIS: &str = "store";
 
-/// A peer and how many finished tasks it holds.
+/// A peer and the number of its finished tasks.
 struct Filled {
     count: u32,
     peer: Box<dyn Peer>,
@@ -68,7 +68,7 @@ fn sample(bench: &mut Bench, store: &mut Filled) -> Outcome<()> {
     let peer = store.peer.as_mut();
     let started = peer.start("true")?;
     bench.add_time(Metric::StartAmong(store.count), peer, started.took);
-    // A list just before a start would warm the way for it, and an empty store has nothing to list.
+    // A list just before a start would warm its caches, and an empty store has nothing to list.
     if store.count > 0 {
         peer.wait(&started.id)?;
         thread::sleep(REST);

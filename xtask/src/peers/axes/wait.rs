@@ -1,4 +1,4 @@
-//! How long after a task's last act a command that waits for its end returns.
+//! Measures the time between a task's end and the return of a command that waits for it.
 
 use crate::peers::bench::{Bench, await_stamp};
 use crate::peers::metric::Metric;
@@ -14,10 +14,10 @@ pub(in crate::peers) fn run(bench: &mut Bench) {
     bench.rounds(AXIS, rounds, &mut peers, sample);
 }
 
-/// The task sleeps long enough that the waiter sleeps too when it ends.
+/// Takes one sample. The task sleeps long enough that the waiting command is blocked when the task ends.
 fn sample(bench: &mut Bench, peer: &mut dyn Peer) -> Outcome<()> {
     let mark = bench.mark();
-    // Different times, so that nobody's clock ticks along with the measurement.
+    // The duration varies, so it is not synchronous with a polling interval.
     let sleep = 80 + wall_clock() % 60;
     let task = peer.start(&format!("sleep 0.{sleep:03}; {}", bench.stamp_script(&mark)))?;
     peer.wait(&task.id)?;

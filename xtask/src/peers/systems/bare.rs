@@ -49,12 +49,12 @@ impl Peer for Bare {
         Ok(self.stand.call(&self.program, &["kill", id])?.took)
     }
 
-    /// It keeps no names: this is the log of the task that was started last.
+    /// Returns the log of the last started task, because the limit keeps no names.
     fn log(&mut self, _id: &str) -> Outcome<PathBuf> {
         Ok(self.stand.dir.join(format!("logs/{}", self.begun)))
     }
 
-    /// All from one process: no command a task, which is what makes it the limit.
+    /// Starts all tasks from one process, without a command per task. This makes it the lower limit.
     fn start_many(&mut self, count: u32, script: &str) -> Outcome<()> {
         let logs = self.stand.dir.join("logs").display().to_string();
         let (count, at_once) = (count.to_string(), AT_ONCE.to_string());

@@ -1,4 +1,4 @@
-//! Which systems there are, and which of them are installed.
+//! The list of measured systems, and which of them are installed.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,7 +8,7 @@ use crate::peers::outcome::Outcome;
 use crate::peers::peer::Peer;
 use crate::peers::tools::Tools;
 
-/// A system, together with where it was found.
+/// A system and the path of its program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::peers) enum Kind {
     Bare,
@@ -19,7 +19,7 @@ pub(in crate::peers) enum Kind {
 }
 
 impl Kind {
-    /// Returns what is there, of the names given.
+    /// Returns the installed systems among the given names.
     pub(in crate::peers) fn installed(wanted: Option<&[String]>) -> Vec<Self> {
         let found = [
             Some(Self::Bare),
@@ -43,7 +43,7 @@ impl Kind {
         }
     }
 
-    /// Sets it up in a new directory under `root`.
+    /// Sets up the system in a new directory under `root`.
     pub(in crate::peers) fn open(&self, root: &Path, tools: &Tools) -> Outcome<Box<dyn Peer>> {
         Ok(match self {
             Self::Bare => Box::new(bare::Bare::open(root, tools)?),
@@ -54,7 +54,7 @@ impl Kind {
         })
     }
 
-    /// Returns what it says its version is; nq and the bare limit say nothing.
+    /// Returns the version that the system reports. nq and the bare limit report none.
     pub(in crate::peers) fn version(&self, tools: &Tools) -> Option<String> {
         let (program, flag) = match self {
             Self::Bare | Self::Nq(_) => return None,

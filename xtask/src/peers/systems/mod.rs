@@ -1,4 +1,4 @@
-//! The systems that are measured, a file each.
+//! The measured systems, one file each.
 
 mod bare;
 mod kind;

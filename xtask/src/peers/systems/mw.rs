@@ -1,4 +1,4 @@
-//! `mw` itself.
+//! `mw` as a measured system.
 
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -21,7 +21,7 @@ impl Mw {
         let mut stand = Stand::new(root, &tools.watchdog)?;
         let home = stand.dir.join("home");
         stand.set("MEANWHILE_HOME", home.display().to_string());
-        // The whole gigabyte has to arrive, as it does in peers that have no cap.
+        // The whole gigabyte must be stored, as in peers without a limit.
         stand.set("MEANWHILE_OUTPUT_CAP", "0");
         stand.set("MEANWHILE_QUEUE_MAX_RUNNING", "64");
         Ok(Self { stand, program: tools.mw.join("mw"), home })
@@ -67,7 +67,7 @@ impl Peer for Mw {
         self.call(&["wait", &model.id])?;
         self.settle()?;
         mw_seed::multiply(&self.home, &model.id, count)?;
-        // The first command finds no database and makes it from the directories.
+        // The first command finds no database and rebuilds it from the directories.
         let call = self.stand.call(&self.program, &["list", "--json", "--limit", "1"])?;
         let expected = format!("\"total\":{count}}}");
         if !call.text.trim_end().ends_with(&expected) {
@@ -89,7 +89,7 @@ impl Peer for Mw {
 }
 
 impl Mw {
-    /// Waits until what runs at the end of a task is over.
+    /// Waits until the processes that run after a task's end have exited.
     fn settle(&self) -> Outcome<()> {
         let end = Instant::now() + Duration::from_secs(10);
         while !self.stand.helpers().is_empty() {
@@ -102,7 +102,7 @@ impl Mw {
     }
 }
 
-/// Takes a text out of one line of JSON; ids hold nothing that JSON would escape.
+/// Returns a string of a line of JSON. Ids contain no escaped characters.
 fn text_field<'a>(line: &'a str, name: &str) -> Outcome<&'a str> {
     let mark = format!("\"{name}\":\"");
     line.split_once(&mark)

@@ -1,8 +1,8 @@
-//! Fills a home with finished tasks without running each.
+//! Fills a home directory with finished tasks without running each of them.
 //!
-//! One real task is run. Its directory is copied under other ids, with the id and the number changed inside, and the
-//! database is removed. The next command then rebuilds it from the directories with the code that a user would meet
-//! after losing it, so every row and event is made by `mw` and none by this tool.
+//! One real task is run. Its directory is copied under other ids, with the id and the number replaced inside, and the
+//! database is removed. The next command rebuilds the database from the directories with the product's own recovery
+//! code, so `mw` itself creates every row and event.
 
 use std::fs;
 use std::path::Path;
@@ -10,10 +10,11 @@ use std::path::Path;
 use crate::peers::outcome::{Outcome, Trouble};
 
 const LETTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
-/// Spreads consecutive numbers over all ids; odd and no multiple of three, so that no two meet.
+/// The factor that spreads consecutive numbers over all ids. It is coprime to the number of ids, so no two ids are
+/// equal.
 const SPREAD: u64 = 1_234_567_891_001;
 
-/// Makes `count` tasks out of the one called `model`, itself included.
+/// Copies the task `model` until there are `count` tasks, including itself.
 pub(super) fn multiply(home: &Path, model: &str, count: u32) -> Outcome<()> {
     let tasks = home.join("tasks");
     let files = files_of(&tasks.join(model))?;
@@ -33,7 +34,7 @@ pub(super) fn multiply(home: &Path, model: &str, count: u32) -> Outcome<()> {
     Ok(())
 }
 
-/// Reads the regular files of a task; sockets and pipes are of its running time.
+/// Reads the regular files of a task. Sockets and pipes exist only while it runs.
 fn files_of(directory: &Path) -> Outcome<Vec<(String, String)>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(directory)? {

@@ -1,4 +1,4 @@
-//! nq: a file per task, one task at a time in each directory; no daemon, no list, no kill.
+//! nq has one file per task and runs one task at a time in each directory. It has no daemon, no list and no kill.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::peers::tools::Tools;
 pub(super) struct Nq {
     stand: Stand,
     program: PathBuf,
-    /// Directories in use: its only way to run several tasks at once.
+    /// The number of directories. Several tasks run at once only in different directories.
     lanes: u32,
     begun: u32,
 }
@@ -37,7 +37,7 @@ impl Peer for Nq {
         &self.stand
     }
 
-    /// An id here is the path of the task's file.
+    /// Starts a task. Its id is the path of its file.
     fn start(&mut self, script: &str) -> Outcome<Started> {
         let lane = self.stand.dir.join(format!("lane{}", self.begun % self.lanes));
         self.begun += 1;
@@ -57,13 +57,13 @@ impl Peer for Nq {
         Ok(self.stand.call(&self.program, &["-w", name])?.took)
     }
 
-    /// By hand: the last part of a file's name is the process group to kill.
+    /// Kills the process group whose number is the last part of the file's name, because nq has no kill command.
     fn kill(&mut self, id: &str) -> Outcome<Duration> {
         let Some((_, pid)) = id.rsplit_once('.') else { return Err(Trouble::because("no task")) };
         Ok(self.stand.call(Path::new("/bin/kill"), &["-KILL", "--", &format!("-{pid}")])?.took)
     }
 
-    /// The nearest thing to a list: whether any task of a directory still runs.
+    /// Checks whether any task of a directory is running, which is the nearest equivalent to a list.
     fn list(&mut self) -> Outcome<Duration> {
         self.enter(&self.stand.dir.join("lane0"));
         let (call, _) = self.stand.try_call(&self.program, &["-t"])?;
@@ -74,7 +74,7 @@ impl Peer for Nq {
         Ok(PathBuf::from(id))
     }
 
-    /// Its store is the files, so that copies of one are as good as tasks that ran.
+    /// Copies the file of a task. The files are nq's whole store, so copies are equivalent to real tasks.
     fn seed(&mut self, count: u32) -> Outcome<()> {
         self.lanes = 1;
         let model = self.start("true")?;
@@ -82,7 +82,7 @@ impl Peer for Nq {
         let text = fs::read(&model.id)?;
         let lane = self.stand.dir.join("lane0");
         for number in 1..count {
-            // Time in hexadecimal and a pid; earlier than any real one.
+            // The name contains a time in hexadecimal and a pid. The time is earlier than any real one.
             fs::write(
                 lane.join(format!(",{:x}.{}", 0x0100_0000_0000_u64 + u64::from(number), number + 1)),
                 &text,

@@ -1,4 +1,4 @@
-//! pueue: a daemon with a queue, whose state is one JSON file.
+//! pueue has a daemon with a queue, and stores its state in one JSON file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,8 +10,9 @@ use crate::peers::peer::{Peer, Started};
 use crate::peers::stand::Stand;
 use crate::peers::tools::Tools;
 
-/// It runs about twenty tasks a second, so larger stores would take minutes.
-const MOST_SEEDED: u32 = 1_000;
+/// The maximum number of tasks in the store. pueue runs about twenty tasks per second, so a larger store would take
+/// minutes.
+const MAX_SEEDED: u32 = 1_000;
 
 pub(super) struct Pueue {
     stand: Stand,
@@ -88,7 +89,7 @@ impl Peer for Pueue {
     }
 
     fn seed(&mut self, count: u32) -> Outcome<()> {
-        if count > MOST_SEEDED {
+        if count > MAX_SEEDED {
             return Err(Trouble::Unsupported);
         }
         let mut last = None;

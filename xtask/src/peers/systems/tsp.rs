@@ -1,4 +1,4 @@
-//! task-spooler: a server per user that keeps its list in memory.
+//! task-spooler has a server per user that keeps its list in memory.
 
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -9,8 +9,8 @@ use crate::peers::peer::{AT_ONCE, Peer, Started};
 use crate::peers::stand::Stand;
 use crate::peers::tools::Tools;
 
-/// It can only be filled by running tasks, so much larger stores would take minutes.
-const MOST_SEEDED: u32 = 10_000;
+/// The maximum number of tasks in the store. Only real tasks can fill it, so a much larger store would take minutes.
+const MAX_SEEDED: u32 = 10_000;
 
 pub(super) struct Tsp {
     stand: Stand,
@@ -58,7 +58,7 @@ impl Peer for Tsp {
         self.call(&["-l"])
     }
 
-    /// The file has a name only once the task has begun.
+    /// Returns the log. The file has a name only after the task has started.
     fn log(&mut self, id: &str) -> Outcome<PathBuf> {
         let end = Instant::now() + Duration::from_secs(5);
         while Instant::now() < end {
@@ -72,12 +72,12 @@ impl Peer for Tsp {
     }
 
     fn seed(&mut self, count: u32) -> Outcome<()> {
-        if count > MOST_SEEDED {
+        if count > MAX_SEEDED {
             return Err(Trouble::Unsupported);
         }
         self.start_many(count, "true")?;
         self.set_slots(64)?;
-        // A task that waits for all slots of the queue to be given before it comes last.
+        // This task starts after all others, because the queue starts tasks in order.
         let last = self.start("true")?;
         self.wait(&last.id)?;
         Ok(())

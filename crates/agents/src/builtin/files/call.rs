@@ -1,4 +1,4 @@
-//! Runs calls of the file tools. Files are read and written through the client if it offers that.
+//! Runs calls of the file tools. Files are read and written through the client if it supports that.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,10 +20,10 @@ use crate::builtin::client::SessionClient;
 use crate::builtin::session::Session;
 use crate::delivery::receipts::Receipt;
 
-/// Maximum size of a file whose change is shown as a diff of the whole file.
-const MOST_DIFF: usize = 128 << 10;
+/// The maximum size of a file whose change is shown as a diff of the whole file, in bytes.
+const MAX_DIFF: usize = 128 << 10;
 
-/// Runs a call of a file tool. `path` was resolved and checked.
+/// Runs a call of a file tool. `path` must be resolved and checked.
 pub(in crate::builtin) async fn call(
     session: &Session,
     client: &SessionClient,
@@ -57,7 +57,7 @@ pub(in crate::builtin) async fn read_own(
     arguments: &Map<String, Value>,
 ) -> Option<CallResult> {
     let call = agent.calls.begin().await;
-    let teller = agent.deliveries.lease(&session.premises.session.as_str().into()).await;
+    let holder = agent.deliveries.lease(&session.premises.session.as_str().into()).await;
     let (settings, name) = (Arc::clone(&session.settings), session.premises.session.clone());
     let (arguments, most_bytes) = (arguments.clone(), session.most_bytes());
     let done = tokio::task::spawn_blocking(move || {
@@ -69,11 +69,11 @@ pub(in crate::builtin) async fn read_own(
             Ok(part) => part,
             Err(why) => return Some(CallResult::refused(why)),
         };
-        // A model that has read the log of an ended task to its end needs no notification.
+        // A model that has read the log of an ended task to its end needs no notification about the end.
         let told = if part.is_last && file.tells_the_end() { vec![file.task.id] } else { Vec::new() };
         let mut receipt = Receipt::new(settings, call);
         receipt.told = told;
-        receipt.teller = teller;
+        receipt.holder = holder;
         Some(CallResult { receipt: Some(receipt), ..CallResult::done(part.text) })
     });
     done.await.unwrap_or_else(|_| Some(CallResult::refused("the call failed unexpectedly")))
@@ -90,7 +90,7 @@ async fn read(
     Ok(CallResult::done(excerpt(&text, offset, limit, most_bytes).text))
 }
 
-/// Reads the arguments for the first line and the number of lines.
+/// Parses the arguments for the first line and the number of lines.
 fn lines(arguments: &Map<String, Value>) -> Result<(usize, usize), String> {
     Ok((number(arguments, "offset")?.unwrap_or(1), number(arguments, "limit")?.unwrap_or(usize::MAX)))
 }
@@ -147,9 +147,9 @@ fn search(
     grep(base, &call, most_bytes, stopped)
 }
 
-/// Reads a file through the client, if it offers that, else from the disk.
+/// Reads a file through the client if it supports that, else from the disk.
 async fn whole_text(client: &SessionClient, path: &Path) -> Result<String, String> {
-    if client.reads_files && path.is_file() {
+    if client.files.read_text_file && path.is_file() {
         return client
             .read_file(path)
             .await
@@ -159,7 +159,7 @@ async fn whole_text(client: &SessionClient, path: &Path) -> Result<String, Strin
 }
 
 async fn save(client: &SessionClient, path: &Path, content: &str) -> Result<(), String> {
-    if client.writes_files {
+    if client.files.write_text_file {
         let written = client.write_file(path, content.to_owned()).await;
         return written.map_err(|error| format!("the client could not write it: {}", error.message));
     }
@@ -169,7 +169,7 @@ async fn save(client: &SessionClient, path: &Path, content: &str) -> Result<(), 
 
 fn changed(text: String, path: PathBuf, old: Option<String>, new: &str) -> CallResult {
     let size = old.as_ref().map_or(0, String::len) + new.len();
-    let shown = if size <= MOST_DIFF { vec![Diff::new(path, new).old_text(old).into()] } else { Vec::new() };
+    let shown = if size <= MAX_DIFF { vec![Diff::new(path, new).old_text(old).into()] } else { Vec::new() };
     CallResult { shown, ..CallResult::done(text) }
 }
 

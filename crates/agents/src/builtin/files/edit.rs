@@ -1,11 +1,11 @@
 //! Replaces a part of a text.
 
-/// Which occurrences are replaced.
+/// The occurrences to replace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::builtin) enum Occurrences {
-    /// The only one. More than one is an error.
+    /// The only occurrence. More than one is an error.
     One,
-    /// All.
+    /// All occurrences.
     All,
 }
 

@@ -1,5 +1,5 @@
-//! Files of the session's own tasks, such as logs. They are outside every project but may be read; those of other
-//! sessions may not.
+//! Files of the session's own tasks, such as logs. They are outside of every project but may be read. Files of other
+//! sessions' tasks may not be read.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use meanwhile::engine::{From, ReadRequest, Runtime};
 use meanwhile::{Scope, Task};
 use mw_model::wire::{LOG_FILE, RUNS_DIR, SPEC_FILE};
 
-use super::place::{MOST_BYTES, read_text};
+use super::place::{MAX_BYTES, read_text};
 
 /// A file of a task.
 pub(in crate::builtin) struct OwnFile {
@@ -17,25 +17,25 @@ pub(in crate::builtin) struct OwnFile {
 }
 
 enum What {
-    /// The log of a run; `None` = the last one.
+    /// The log of a run, or of the last run if no number is given.
     Log(Option<u32>),
     Other(PathBuf),
 }
 
 impl OwnFile {
-    /// Finds the file of a task of this session, if the resolved path is one.
+    /// Finds the task and file of a resolved path, if it belongs to a task of this session.
     pub(in crate::builtin) fn find(runtime: &Runtime, session: &str, path: &Path) -> Option<Self> {
         let tasks = fs::canonicalize(runtime.home().tasks()).ok()?;
         let inside = path.strip_prefix(tasks).ok()?;
         let words: Vec<_> = inside.iter().map(|word| word.to_str()).collect::<Option<_>>()?;
         let (id, rest) = words.split_first()?;
         let task = runtime.tasks().task(id, &Scope::Session(session.to_owned())).ok()?;
-        // A lookup also accepts the beginning of an id, but a directory has the whole id as its name.
+        // A lookup also accepts the beginning of an id, but the name of a directory is a whole id.
         if task.id.as_str() != *id {
             return None;
         }
         let what = match rest {
-            // The spec contains the environment.
+            // The spec contains the environment and may not be read.
             [SPEC_FILE] => return None,
             [LOG_FILE] => What::Log(None),
             [RUNS_DIR, run, LOG_FILE] => What::Log(Some(run.parse().ok()?)),
@@ -44,7 +44,7 @@ impl OwnFile {
         Some(Self { task, what })
     }
 
-    /// Reads the file, without secrets.
+    /// Reads the file and redacts secrets.
     pub(in crate::builtin) fn read(&self, runtime: &Runtime) -> Result<String, String> {
         let run = match &self.what {
             What::Log(run) => *run,
@@ -53,12 +53,12 @@ impl OwnFile {
             }
         };
         let request =
-            ReadRequest { from: From::Offset(0), max_bytes: MOST_BYTES, run, ..ReadRequest::default() };
+            ReadRequest { from: From::Offset(0), max_bytes: MAX_BYTES, run, ..ReadRequest::default() };
         let scope = Scope::Session(self.task.session.clone());
         let read = runtime.reader().read_shown(self.task.id.as_str(), &scope, &request);
         let read = read.map_err(|error| format!("{error}. {}", error.hint()))?;
         if read.left > 0 {
-            return Err(format!("it has more than {MOST_BYTES} bytes: use task_output"));
+            return Err(format!("it has more than {MAX_BYTES} bytes: use task_output"));
         }
         Ok(read.text())
     }

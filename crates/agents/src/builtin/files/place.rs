@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use meanwhile::engine::LocalFiles;
 use mw_policy::Files;
 
-/// Maximum size of a file that is read or edited, in bytes.
-pub(super) const MOST_BYTES: u64 = 8 << 20;
+/// The maximum size of a file that is read or edited, in bytes.
+pub(super) const MAX_BYTES: u64 = 8 << 20;
 
-/// The directories that files may be in: the project's first, then those that the client added.
+/// The directories that may be accessed: the project's first, then those that the client has added.
 #[derive(Clone, Debug)]
 pub(in crate::builtin) struct Place {
     roots: Vec<PathBuf>,
@@ -46,7 +46,7 @@ impl Place {
         Ok(PathBuf::from(real.ok_or_else(|| format!("{path} does not exist"))?))
     }
 
-    /// Resolves a path, and refuses one outside of the directories.
+    /// Resolves a path, and refuses a path outside of the directories.
     pub(in crate::builtin) fn find(&self, path: &str) -> Result<PathBuf, String> {
         let real = self.real(path)?;
         if self.roots.iter().any(|root| real.starts_with(root)) {
@@ -58,7 +58,7 @@ impl Place {
         ))
     }
 
-    /// Returns a path relative to the project, as the model writes it.
+    /// Returns a path relative to the project.
     pub(in crate::builtin) fn shown(&self, path: &Path) -> String {
         path.strip_prefix(self.root()).unwrap_or(path).to_string_lossy().into_owned()
     }
@@ -74,17 +74,17 @@ pub(in crate::builtin) fn read_text(path: &Path) -> Result<String, String> {
     if !about.is_file() {
         return Err("not a regular file".to_owned());
     }
-    if about.len() > MOST_BYTES {
+    if about.len() > MAX_BYTES {
         return Err(format!(
-            "it has {} bytes, more than {MOST_BYTES}: use grep, or shell with sed -n",
+            "it has {} bytes, more than {MAX_BYTES}: use grep, or shell with sed -n",
             about.len()
         ));
     }
     let mut bytes = Vec::new();
-    // It may have become a pipe, which must not block, or have grown.
+    // The file may have been replaced by a pipe, which must not block, or may have grown.
     let nonblock = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
     let file = OpenOptions::new().read(true).custom_flags(nonblock).open(path).map_err(failed)?;
-    file.take(MOST_BYTES).read_to_end(&mut bytes).map_err(failed)?;
+    file.take(MAX_BYTES).read_to_end(&mut bytes).map_err(failed)?;
     String::from_utf8(bytes)
         .map_err(|error| format!("not a text file: byte {} is not UTF-8", error.utf8_error().valid_up_to()))
 }
@@ -169,7 +169,7 @@ mod tests {
         fs::write(&path, b"ab\xff").unwrap();
         assert_eq!(read_text(&path).unwrap_err(), "not a text file: byte 2 is not UTF-8");
         assert_eq!(read_text(place.path()).unwrap_err(), "not a regular file");
-        fs::File::create(&path).unwrap().set_len(MOST_BYTES + 1).unwrap();
+        fs::File::create(&path).unwrap().set_len(MAX_BYTES + 1).unwrap();
         assert!(read_text(&path).unwrap_err().contains("use grep"));
     }
 }

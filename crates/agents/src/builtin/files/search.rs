@@ -8,10 +8,10 @@ use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContex
 use ignore::WalkBuilder;
 use mw_model::count;
 
-/// Maximum size of a line in the result, in bytes.
-const MOST_LINE: usize = 300;
-/// Maximum number of files that are searched.
-const MOST_FILES: usize = 200_000;
+/// The maximum size of a line in the result, in bytes.
+const MAX_LINE: usize = 300;
+/// The maximum number of files that are searched.
+const MAX_FILES: usize = 200_000;
 
 /// A search in files.
 #[derive(Clone, Debug, Default)]
@@ -41,7 +41,7 @@ pub(in crate::builtin) fn glob(
     }
     let mut text = lines.end("files");
     if cut {
-        text.push_str(&format!("\n[only the first {MOST_FILES} files were searched: give a directory]"));
+        text.push_str(&format!("\n[only the first {MAX_FILES} files were searched: give a directory]"));
     }
     Ok(text)
 }
@@ -95,7 +95,7 @@ pub(in crate::builtin) fn grep(
         text.push_str(&format!("\n[{} could not be read]", count(unreadable, "file", "files")));
     }
     if cut {
-        text.push_str(&format!("\n[only the first {MOST_FILES} files were searched: give a directory]"));
+        text.push_str(&format!("\n[only the first {MAX_FILES} files were searched: give a directory]"));
     }
     Ok(text)
 }
@@ -111,7 +111,7 @@ fn matcher(pattern: &str) -> Result<GlobMatcher, String> {
     glob.map(|glob| glob.compile_matcher()).map_err(|error| format!("invalid pattern: {error}"))
 }
 
-/// Lists files by name, and whether there are too many. Links are not followed.
+/// Lists files by name, and returns whether there are too many. Symbolic links are not followed.
 fn files(base: &Path, wanted: Option<&GlobMatcher>, stopped: &dyn Fn() -> bool) -> (Vec<PathBuf>, bool) {
     let walk = WalkBuilder::new(base)
         .hidden(false)
@@ -122,8 +122,8 @@ fn files(base: &Path, wanted: Option<&GlobMatcher>, stopped: &dyn Fn() -> bool) 
         .build();
     let mut files = Vec::new();
     for (seen, entry) in walk.filter_map(Result::ok).enumerate() {
-        if seen >= MOST_FILES || stopped() {
-            return (files, seen >= MOST_FILES);
+        if seen >= MAX_FILES || stopped() {
+            return (files, seen >= MAX_FILES);
         }
         let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
         let path = entry.path();
@@ -139,7 +139,7 @@ fn below(base: &Path, path: &Path) -> String {
     path.strip_prefix(base).unwrap_or(path).to_string_lossy().into_owned()
 }
 
-/// Collects lines up to a size, and counts the rest.
+/// Collects lines up to a size, and counts the remaining ones.
 struct Lines {
     text: String,
     most_bytes: usize,
@@ -181,7 +181,7 @@ impl Found {
     fn add(&mut self, number: Option<u64>, mark: char, bytes: &[u8]) {
         let line = String::from_utf8_lossy(bytes);
         let line = line.trim_end();
-        let end = line.floor_char_boundary(MOST_LINE);
+        let end = line.floor_char_boundary(MAX_LINE);
         let more =
             if end < line.len() { format!(" [… {} more bytes]", line.len() - end) } else { String::new() };
         self.lines.add(&format!("{}{mark}{}{mark}{}{more}", self.name, number.unwrap_or(0), &line[..end]));

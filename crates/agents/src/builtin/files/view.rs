@@ -1,11 +1,11 @@
-//! Cuts a file to the part that fits into a reply.
+//! Cuts a file to a part that fits into a reply.
 
 /// A part of a text.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::builtin) struct Part {
-    /// Its lines, and a note about what is left out.
+    /// The lines of the part, with a note about omitted lines.
     pub(in crate::builtin) text: String,
-    /// Whether it reaches the end.
+    /// Whether the part reaches the end of the text.
     pub(in crate::builtin) is_last: bool,
 }
 
@@ -19,7 +19,7 @@ impl Part {
     }
 }
 
-/// Returns at most `limit` lines and `most_bytes` bytes from line `offset` (from 1), with a note about what is left out
+/// Returns at most `limit` lines and `most_bytes` bytes from line `offset` (from 1), with a note about omitted lines
 /// and how to continue.
 pub(in crate::builtin) fn excerpt(text: &str, offset: usize, limit: usize, most_bytes: usize) -> Part {
     let total = text.lines().count();

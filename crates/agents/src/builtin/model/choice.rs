@@ -5,7 +5,7 @@ use std::fmt;
 /// A provider, which determines the format of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Provider {
-    /// OpenAI, and every endpoint that supports its chat completions.
+    /// OpenAI, and every endpoint that supports its chat completions API.
     OpenAi,
     /// Anthropic.
     Anthropic,
@@ -17,7 +17,7 @@ impl Provider {
     /// All providers, in the order in which their variables are checked.
     pub const ALL: [Self; 3] = [Self::OpenAi, Self::Anthropic, Self::Ollama];
 
-    /// Returns its name, as in `provider/model`.
+    /// Returns the name of the provider, as in `provider/model`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -27,7 +27,7 @@ impl Provider {
         }
     }
 
-    /// Returns the variables with its address, key and model.
+    /// Returns the names of the variables for the address, the key and the model.
     const fn variables(self) -> (&'static str, Option<&'static str>, &'static str) {
         match self {
             Self::OpenAi => ("OPENAI_BASE_URL", Some("OPENAI_API_KEY"), "OPENAI_MODEL"),
@@ -60,11 +60,11 @@ impl Provider {
             url = format!("http://{url}");
         }
         match self {
-            // Anthropic's own programs take the address without the version.
+            // Anthropic's own programs expect the address without the version.
             Self::Anthropic if !url.ends_with("/v1") => url.push_str("/v1"),
             Self::Anthropic | Self::OpenAi => {}
             Self::Ollama => {
-                // `OLLAMA_HOST` is also the address on which its server listens.
+                // `OLLAMA_HOST` is also the address on which the server listens.
                 url = url.replace("://0.0.0.0", "://127.0.0.1");
                 let authority = url.split_once("://").map_or(url.as_str(), |(_, rest)| rest);
                 if !authority.trim_start_matches('[').contains(':') && url.starts_with("http://") {
@@ -77,13 +77,13 @@ impl Provider {
     }
 }
 
-/// A text that is never shown.
+/// A secret text that is never displayed.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Secret(Option<String>);
 
 impl Secret {
-    /// Minimum length of a key. A shorter text would be hidden everywhere.
-    const LEAST: usize = 8;
+    /// The minimum length of a key. A shorter text would be redacted in too many places.
+    const MIN_KEY: usize = 8;
 
     #[must_use]
     pub fn new(key: Option<String>) -> Self {
@@ -94,10 +94,10 @@ impl Secret {
         self.0.as_deref().unwrap_or_default()
     }
 
-    /// Returns a text without the key in it.
+    /// Redacts the key in a text.
     pub(in crate::builtin) fn hide(&self, text: &str) -> String {
         match &self.0 {
-            Some(key) if key.len() >= Self::LEAST => text.replace(key.as_str(), "[redacted:key]"),
+            Some(key) if key.len() >= Self::MIN_KEY => text.replace(key.as_str(), "[redacted:key]"),
             _ => text.to_owned(),
         }
     }
@@ -109,45 +109,45 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// The model that answers.
+/// The selected model and its endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelChoice {
     /// The provider.
     pub provider: Provider,
-    /// Its name at the provider.
+    /// The name of the model at the provider.
     pub model: String,
-    /// The base URL, which ends with a slash.
+    /// The base URL, with a final slash.
     pub base_url: String,
     /// The API key.
     pub key: Secret,
 }
 
-/// Why no model can be used.
+/// The reason why no model can be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ModelError {
-    /// The problem.
+    /// A description of the problem.
     pub message: String,
     /// The next step.
     pub hint: String,
 }
 
-/// The user's choice, from arguments and settings.
+/// The user's choice from arguments and settings.
 #[derive(Clone, Debug, Default)]
 pub struct ModelWishes {
-    /// `provider/model`, or a model's name.
+    /// The model as `provider/model` or by name only.
     pub model: Option<String>,
     /// The base URL.
     pub base_url: Option<String>,
-    /// The key.
+    /// The API key.
     pub key: Option<String>,
 }
 
 impl ModelChoice {
-    /// Selects by the user's choice and the usual environment variables.
+    /// Selects a model from the user's choice and the usual environment variables.
     ///
     /// # Errors
-    /// When the model or its key is missing.
+    /// Fails if the model or its key is missing.
     pub fn of(wishes: &ModelWishes, variable: impl Fn(&str) -> Option<String>) -> Result<Self, ModelError> {
         let variable = |name: &str| variable(name).filter(|value| !value.trim().is_empty());
         let (named, model) = split(wishes.model.as_deref());
@@ -161,7 +161,7 @@ impl ModelChoice {
             Some(provider) => provider,
             None => match Provider::ALL.into_iter().find(is_set) {
                 Some(provider) => provider,
-                // An endpoint with its own address is assumed to be compatible with OpenAI.
+                // An endpoint with a custom address is assumed to be compatible with OpenAI.
                 None if wishes.base_url.is_some() => Provider::OpenAi,
                 None => return Err(nothing_set()),
             },
@@ -183,7 +183,7 @@ impl ModelChoice {
     }
 }
 
-/// Splits `provider/model`. If the first part is not a provider, the whole text is the model's name.
+/// Splits `provider/model`. If the first part is not a provider, the whole text is the name of the model.
 fn split(wish: Option<&str>) -> (Option<Provider>, Option<&str>) {
     let Some(wish) = wish.map(str::trim).filter(|wish| !wish.is_empty()) else { return (None, None) };
     let known = |name: &str| Provider::ALL.into_iter().find(|provider| provider.name() == name);
@@ -254,7 +254,7 @@ mod tests {
         assert_eq!(unnamed.model, "claude-sonnet-4-5");
         let keyless = chosen("openai/gpt-x", &[]).unwrap_err();
         assert!(keyless.hint.contains("OPENAI_API_KEY"), "{keyless:?}");
-        // A server of one's own may ask for none.
+        // A self-hosted server may not require a key.
         assert!(chosen("openai/gpt-x", &[("OPENAI_BASE_URL", "http://localhost:1/v1")]).is_ok());
     }
 

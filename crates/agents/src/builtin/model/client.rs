@@ -9,17 +9,17 @@ use genai::resolver::{AuthData, Endpoint};
 use genai::{Client, ModelIden, ModelSpec, ServiceTarget, WebConfig};
 
 use super::choice::{ModelChoice, ModelError, Provider};
-use super::failure::{Failure, LONGEST_WAIT};
+use super::failure::{Failure, MAX_WAIT};
 use crate::builtin::conversation::{Call, Spoken, Thought};
 
-/// How often a failed request is repeated, if that may help.
-const MOST_AGAIN: u32 = 4;
-/// The pause before the first repetition. Each further one is twice as long.
-const FIRST_PAUSE: Duration = Duration::from_millis(500);
-/// Maximum size of an answer, in bytes. An endpoint might send without end.
-const MOST_ANSWER: usize = 8 << 20;
-/// How long a connection may take to be established.
-const CONNECT: Duration = Duration::from_secs(20);
+/// The maximum number of times a failed request is repeated.
+const MAX_RETRIES: u32 = 4;
+/// The delay before the first repetition. It doubles with each further one.
+const FIRST_RETRY_DELAY: Duration = Duration::from_millis(500);
+/// The maximum size of an answer in bytes. It protects against an endpoint that never stops sending.
+const MAX_ANSWER: usize = 8 << 20;
+/// The timeout for establishing a connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A client of a model.
 #[derive(Clone)]
@@ -35,48 +35,48 @@ pub(in crate::builtin) enum Said {
     Text(String),
     /// A thought of the model.
     Thought(String),
-    /// Our note about a pause.
+    /// A note that a request is repeated after a delay.
     Pause(String),
 }
 
-/// An answer.
+/// An answer of the model.
 pub(in crate::builtin) struct Reply {
     pub(in crate::builtin) spoken: Spoken,
     pub(in crate::builtin) stop: Stop,
     pub(in crate::builtin) usage: Option<Usage>,
 }
 
-/// The number of tokens of a request.
+/// The numbers of tokens of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::builtin) struct Usage {
     pub(in crate::builtin) input: u64,
     pub(in crate::builtin) output: u64,
 }
 
-/// Why an answer ended.
+/// The reason why an answer ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::builtin) enum Stop {
-    /// It is complete, or has calls.
+    /// The answer is complete or contains calls.
     Done,
-    /// It reached the maximum length.
+    /// The answer reached the maximum length.
     Length,
-    /// The model refused.
+    /// The model refused to answer.
     Refusal,
 }
 
 impl Model {
-    /// Creates a client. Nothing is sent.
+    /// Creates a client without sending anything.
     pub(in crate::builtin) fn new(choice: ModelChoice, silence: Duration) -> Result<Self, ModelError> {
-        // This fails if the same provider is already installed.
+        // Installing fails if the same provider is already installed.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let failed = |error: &dyn std::fmt::Display| ModelError {
             message: format!("cannot prepare a connection: {}", choice.key.hide(&error.to_string())),
             hint: "check the certificates of this system, and the proxy variables".to_owned(),
         };
-        let web = WebConfig::default().with_connect_timeout(CONNECT);
+        let web = WebConfig::default().with_connect_timeout(CONNECT_TIMEOUT);
         let mut http = web.apply_to_builder(reqwest::Client::builder());
         if choice.base_url.starts_with("http://") {
-            // A machine with a local model may have no certificates, and needs none.
+            // A machine with only a local model may have no certificates, and needs none.
             http = http.tls_certs_only([]);
         }
         let http = http.build().map_err(|error| failed(&error))?;
@@ -104,31 +104,30 @@ impl Model {
         }
     }
 
-    /// Sends a request. `hear` gets the pieces of the answer. A request that fails before the first piece is repeated, if
-    /// that may help.
+    /// Sends a request. `on_piece` receives the pieces of the answer. A request that fails before the first piece is
+    /// repeated, if that may help.
     ///
     /// # Errors
-    /// With the answer so far.
+    /// Returns the failure together with the answer so far.
     pub(in crate::builtin) async fn ask(
         &self,
         request: &ChatRequest,
-        mut hear: impl FnMut(Said),
+        mut on_piece: impl FnMut(Said),
     ) -> Result<Reply, (Failure, Spoken)> {
-        let mut pause = FIRST_PAUSE;
+        let mut pause = FIRST_RETRY_DELAY;
         for again in 0.. {
             let mut spoken = Spoken::default();
-            let failure = match self.once(request, &mut spoken, &mut hear).await {
+            let failure = match self.once(request, &mut spoken, &mut on_piece).await {
                 Ok(reply) => return Ok(reply),
                 Err(failure) => failure,
             };
             let nothing_yet = spoken.text.is_empty() && spoken.thoughts.is_empty();
-            let wait = failure.again.filter(|_| nothing_yet && again < MOST_AGAIN);
-            let Some(wait) = wait.map(|asked| asked.unwrap_or(pause)).filter(|wait| *wait <= LONGEST_WAIT)
-            else {
+            let wait = failure.again.filter(|_| nothing_yet && again < MAX_RETRIES);
+            let Some(wait) = wait.map(|asked| asked.unwrap_or(pause)).filter(|wait| *wait <= MAX_WAIT) else {
                 return Err((failure, spoken));
             };
             pause *= 2;
-            hear(Said::Pause(format!("{}; retrying in {:.1} s", failure.message, wait.as_secs_f64())));
+            on_piece(Said::Pause(format!("{}; retrying in {:.1} s", failure.message, wait.as_secs_f64())));
             tokio::time::sleep(wait).await;
         }
         Err((Failure::cut(&self.choice), Spoken::default()))
@@ -138,7 +137,7 @@ impl Model {
         &self,
         request: &ChatRequest,
         spoken: &mut Spoken,
-        hear: &mut impl FnMut(Said),
+        on_piece: &mut impl FnMut(Said),
     ) -> Result<Reply, Failure> {
         let failed = |error: genai::Error| Failure::of(&error, &self.choice);
         let target = ModelSpec::from_target(self.target());
@@ -148,7 +147,7 @@ impl Model {
             match event.map_err(failed)? {
                 ChatStreamEvent::Chunk(chunk) => {
                     spoken.text.push_str(&chunk.content);
-                    hear(Said::Text(chunk.content));
+                    on_piece(Said::Text(chunk.content));
                 }
                 ChatStreamEvent::ReasoningChunk(chunk) => {
                     match spoken.thoughts.last_mut() {
@@ -157,7 +156,7 @@ impl Model {
                             spoken.thoughts.push(Thought { text: chunk.content.clone(), signature: None });
                         }
                     }
-                    hear(Said::Thought(chunk.content));
+                    on_piece(Said::Thought(chunk.content));
                 }
                 ChatStreamEvent::End(end) => return Ok(reply(end)),
                 ChatStreamEvent::Start
@@ -166,7 +165,7 @@ impl Model {
                 | ChatStreamEvent::Heartbeat => {}
             }
             let thoughts: usize = spoken.thoughts.iter().map(|thought| thought.text.len()).sum();
-            if spoken.text.len() + thoughts > MOST_ANSWER {
+            if spoken.text.len() + thoughts > MAX_ANSWER {
                 return Err(Failure::endless(&self.choice));
             }
         }
@@ -224,7 +223,7 @@ fn spoken(end: StreamEnd) -> Spoken {
     {
         spoken.thoughts.push(Thought { text, signature: None });
     }
-    // Empty thoughts are useful only for their signature.
+    // An empty thought is only kept for its signature.
     spoken.thoughts.retain(|thought| !thought.text.is_empty() || thought.signature.is_some());
     spoken
 }

@@ -8,24 +8,24 @@ use reqwest::header::HeaderMap;
 
 use super::choice::ModelChoice;
 
-/// Maximum length of a quoted error message, in characters.
-const MOST_QUOTED: usize = 400;
-/// Maximum pause that an endpoint may request.
-pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(60);
+/// The maximum length of a quoted error message, in characters.
+const MAX_QUOTED: usize = 400;
+/// The maximum delay that an endpoint may request.
+pub(super) const MAX_WAIT: Duration = Duration::from_secs(60);
 
-/// Why the model did not answer.
+/// The reason why the model did not answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::builtin) struct Failure {
     /// A stable code for programs.
     pub(in crate::builtin) code: &'static str,
     pub(in crate::builtin) message: String,
     pub(in crate::builtin) hint: String,
-    /// Whether a repetition may help, and the pause that the endpoint requests.
+    /// Whether a repetition may help, and the delay that the endpoint requests.
     pub(super) again: Option<Option<Duration>>,
 }
 
 impl Failure {
-    /// The answer was cut off.
+    /// Describes an answer that was cut off.
     pub(super) fn cut(choice: &ModelChoice) -> Self {
         Self {
             code: "model_cut",
@@ -35,7 +35,7 @@ impl Failure {
         }
     }
 
-    /// The answer is too long.
+    /// Describes an answer that exceeds the maximum size.
     pub(super) fn endless(choice: &ModelChoice) -> Self {
         Self {
             code: "model_endless",
@@ -137,7 +137,7 @@ impl Failure {
     }
 }
 
-/// Returns the model and its address, without secrets in the address.
+/// Returns the model and its address. Secrets in the address are removed.
 fn place(choice: &ModelChoice) -> String {
     let url = choice.base_url.split(['?', '#']).next().unwrap_or_default();
     let url = match url.split_once("://") {
@@ -149,7 +149,7 @@ fn place(choice: &ModelChoice) -> String {
     format!("{}/{} at {}", choice.provider.name(), choice.model, url.trim_end_matches('/'))
 }
 
-/// Returns the pause that the endpoint requests, up to a maximum.
+/// Returns the delay that the endpoint requests, up to a maximum.
 fn wait_of(headers: &HeaderMap) -> Option<Duration> {
     let number = |name: &str| headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok();
     let seconds = number("retry-after-ms").map(|ms| ms / 1000.0).or_else(|| number("retry-after"))?;
@@ -169,10 +169,9 @@ fn words(body: &str) -> String {
 /// Shortens a message of an endpoint to one line without the key.
 fn quoted(text: &str, choice: &ModelChoice) -> String {
     let text = choice.key.hide(text);
-    let clean: String =
-        text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MOST_QUOTED).collect();
+    let clean: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MAX_QUOTED).collect();
     let clean = clean.split_whitespace().collect::<Vec<_>>().join(" ");
-    if text.chars().count() > MOST_QUOTED { format!("{clean}…") } else { clean }
+    if text.chars().count() > MAX_QUOTED { format!("{clean}…") } else { clean }
 }
 
 fn causes(error: &reqwest::Error) -> String {

@@ -35,12 +35,12 @@ pub(super) fn entry(update: &SessionUpdate, tail: &dyn Fn(&str) -> String) -> Op
         SessionUpdate::CurrentModeUpdate(update) => {
             Some(Entry::Mode { mode: update.current_mode_id.0.to_string() })
         }
-        // Messages of the person are already shown; other updates are not shown.
+        // Messages of the user are already shown. Other updates are not shown.
         _ => None,
     }
 }
 
-/// Returns a permission request as a short title and in full.
+/// Returns the short title and the full text of a permission request.
 pub(super) fn question(request: &RequestPermissionRequest) -> (String, Vec<String>) {
     let fields = &request.tool_call.fields;
     let title = fields.title.clone().unwrap_or_else(|| request.tool_call.tool_call_id.0.to_string());
@@ -54,13 +54,13 @@ pub(super) fn question(request: &RequestPermissionRequest) -> (String, Vec<Strin
         match shown(content) {
             Some(ToolContent::Text { text }) => {
                 let text = beside(&text, fields.raw_input.as_ref());
-                lines.extend(both_ends(text, MOST_BESIDE).lines().map(str::to_owned));
+                lines.extend(both_ends(text, MAX_BESIDE).lines().map(str::to_owned));
             }
             Some(ToolContent::Diff { path, .. }) => lines.push(format!("changes {path}")),
             None => {}
         }
     }
-    // Control characters are made visible, because they are a part of what is approved.
+    // Control characters are made visible, because they are part of what is approved.
     (title, lines.iter().map(|line| mw_model::visible(line)).collect())
 }
 
@@ -108,20 +108,20 @@ fn contents(content: &[ToolCallContent], tail: &dyn Fn(&str) -> String) -> Vec<T
     content.iter().filter_map(shown).collect()
 }
 
-/// Maximum size of one part of the result of a call, in bytes.
-const MOST: usize = 256 << 10;
-/// Maximum size of the text beside a request, in bytes. The command itself is shown whole.
-const MOST_BESIDE: usize = 16 << 10;
+/// The maximum size of one part of a call's result, in bytes.
+const MAX_PART: usize = 256 << 10;
+/// The maximum size of the text beside a request, in bytes. The command itself is shown whole.
+const MAX_BESIDE: usize = 16 << 10;
 
 fn shown(content: &ToolCallContent) -> Option<ToolContent> {
     match content {
         ToolCallContent::Content(content) => {
-            Some(ToolContent::Text { text: both_ends(&block_text(&content.content), MOST) })
+            Some(ToolContent::Text { text: both_ends(&block_text(&content.content), MAX_PART) })
         }
         ToolCallContent::Diff(diff) => Some(ToolContent::Diff {
             path: diff.path.to_string_lossy().into_owned(),
-            old: both_ends(diff.old_text.as_deref().unwrap_or_default(), MOST),
-            new: both_ends(&diff.new_text, MOST),
+            old: both_ends(diff.old_text.as_deref().unwrap_or_default(), MAX_PART),
+            new: both_ends(&diff.new_text, MAX_PART),
         }),
         _ => None,
     }

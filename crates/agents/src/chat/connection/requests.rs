@@ -14,16 +14,16 @@ use crate::acp::permissions::choose;
 
 type Question = (RequestPermissionRequest, Responder<RequestPermissionResponse, V1>);
 
-/// Maximum number of open requests. No person answers more, and an agent that sends more does not wait for answers.
-pub(super) const MOST: usize = 100;
+/// The maximum number of open requests. An agent that sends more does not wait for answers.
+pub(super) const MAX_REQUESTS: usize = 100;
 
-/// Requests that were not answered yet.
+/// The requests that are not answered yet.
 #[derive(Default)]
 pub(super) struct Requests {
     last: AtomicU64,
-    /// Whether it was reported that there are too many.
+    /// Whether it was reported that there are too many requests.
     is_too_much: AtomicBool,
-    /// Whether the turn was asked to stop. Its further requests are denied.
+    /// Whether the turn was cancelled. Its further requests are denied.
     is_stopped: AtomicBool,
     open: Mutex<HashMap<u64, Question>>,
 }
@@ -37,7 +37,7 @@ impl Requests {
             cancel(question.1);
             return Added::Refused;
         }
-        if open.len() >= MOST {
+        if open.len() >= MAX_REQUESTS {
             drop(open);
             cancel(question.1);
             let is_told = self.is_too_much.swap(true, Ordering::Relaxed);
@@ -48,7 +48,7 @@ impl Requests {
         Added::Number(number)
     }
 
-    /// Answers a request. If it is allowed, `allowed` is called before the agent gets the answer.
+    /// Answers a request. If the answer is an approval, `allowed` is called before the agent receives the answer.
     pub(super) fn answer(&self, number: u64, reply: Reply, allowed: impl FnOnce(&RequestPermissionRequest)) {
         let question = self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(&number);
         if let Some((request, responder)) = question {
@@ -65,12 +65,12 @@ impl Requests {
         }
     }
 
-    /// Accepts requests again, because a turn begins.
+    /// Accepts requests again, because a new turn begins.
     pub(super) fn begin_turn(&self) {
         self.is_stopped.store(false, Ordering::SeqCst);
     }
 
-    /// Denies all requests, also further ones of this turn.
+    /// Denies all open requests and further ones of this turn.
     pub(super) fn cancel_all(&self) {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         self.is_stopped.store(true, Ordering::SeqCst);
@@ -85,11 +85,11 @@ impl Requests {
 /// The result of adding a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Added {
-    /// It was added under this number.
+    /// The request was added under this number.
     Number(u64),
-    /// It was denied, because there are too many. This was not reported yet.
+    /// The request was denied, because there are too many. This is the first such denial.
     FirstRefused,
-    /// It was denied.
+    /// The request was denied.
     Refused,
 }
 

@@ -4,7 +4,6 @@
 //! show the difference; [`FileChange::apply`] writes one. There is no other record: the layout of an entry shows how the
 //! file was before, and a change that could not be undone byte for byte is refused.
 
-pub(super) mod entry;
 pub(super) mod error;
 mod files;
 pub(super) mod json;

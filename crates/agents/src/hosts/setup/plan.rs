@@ -1,14 +1,17 @@
 //! Plans the changes to a host's files, so that they can be shown before they are made.
 
+use std::cmp::Reverse;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::slice;
+
+use serde_json::{Value, json};
 
 use super::error::{Flaw, SetupError};
-use super::files;
-use super::json;
 use super::json::Spot;
-use super::toml;
-use super::value::Value;
-use crate::hosts::host::{Entry, Format, Host, HostFile, Scope, Surroundings};
+use super::value::{COMMAND_FIELDS, on_one_line};
+use super::{files, json, toml};
+use crate::hosts::host::{Entry, Format, Host, HostFile, Scope, Surroundings, shell_word};
 
 /// The byte order mark that some editors write. It is kept.
 const BYTE_ORDER_MARK: &str = "\u{feff}";
@@ -96,11 +99,11 @@ impl Host {
             let path = around.resolve(file.place(scope))?;
             let text = files::read(&path)?;
             for entry in file.entries {
-                let work = Work::new(self, file.format, entry, around.program);
+                let planned = PlannedEntry::new(self, file.format, entry, around.program);
                 let text = text.as_deref().map(|text| text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text));
-                let command = text.map(|text| work.command_line(text)).transpose();
+                let command = text.map(|text| planned.command_line(text)).transpose();
                 let command = command.map_err(|flaw| flaw.in_file(&path))?.flatten();
-                found.push(Installed { path: path.clone(), command, wanted: work.wanted() });
+                found.push(Installed { path: path.clone(), command, wanted: planned.wanted() });
             }
         }
         Ok(found)
@@ -131,84 +134,71 @@ impl Host {
         text: Option<&str>,
         program: &str,
     ) -> Result<Option<String>, Flaw> {
-        let mut works = file.entries.iter().map(|entry| Work::new(self, file.format, entry, program));
+        let mut entries =
+            file.entries.iter().map(|entry| PlannedEntry::new(self, file.format, entry, program));
         let mark =
             if text.is_some_and(|text| text.starts_with(BYTE_ORDER_MARK)) { BYTE_ORDER_MARK } else { "" };
         let text = text.map(|text| text[mark.len()..].to_owned());
         let after = match wish {
-            Wish::SetUp => works.try_fold(text, |text, work| work.ensure(text)),
+            Wish::SetUp => entries.try_fold(text, |text, entry| entry.ensure(text)),
             // In reverse order, so that each finds the file as it left it.
-            Wish::Remove => works.rev().try_fold(text, |text, work| work.take_out(text)),
+            Wish::Remove => entries.rev().try_fold(text, |text, entry| entry.take_out(text)),
         }?;
         Ok(if mark.is_empty() { after } else { Some(format!("{mark}{}", after.unwrap_or_default())) })
     }
 }
 
+/// A field of an entry that says what it starts.
+pub(super) struct CommandField {
+    pub(super) name: &'static str,
+    /// The position of its value.
+    pub(super) range: Range<usize>,
+    pub(super) words: Vec<String>,
+}
+
 /// One entry of one file, ready to be written.
-struct Work<'a> {
+struct PlannedEntry {
     format: Format,
     path: &'static [&'static str],
-    /// Where its command is in the file.
+    /// The arguments by which a hook is recognised; `None` for the server.
+    hook_arguments: Option<String>,
+    /// The object with the command.
     value: Value,
     /// The value to add if there is none.
     whole: Value,
-    is_ours: Box<dyn Fn(&str) -> bool + 'a>,
-    is_element: bool,
 }
 
-impl<'a> Work<'a> {
-    fn new(host: &'a Host, format: Format, entry: &Entry, program: &str) -> Self {
-        let is_ours = Box::new(|command: &str| host.is_hook_command(command));
-        match *entry {
+impl PlannedEntry {
+    fn new(host: &Host, format: Format, entry: &Entry, program: &str) -> Self {
+        let (path, matcher, timeout, wakes) = match *entry {
             Entry::Server { path, value } => {
                 let value = value(program);
-                Self { format, path, whole: value.clone(), value, is_ours, is_element: false }
+                return Self { format, path, hook_arguments: None, whole: value.clone(), value };
             }
-            Entry::Waker { path, timeout } => {
-                let value = Value::Table(vec![
-                    ("type", Value::Text("command".to_owned())),
-                    ("command", Value::Text(host.waker_command(program))),
-                    ("timeout", Value::Number(timeout)),
-                    ("asyncRewake", Value::Flag(true)),
-                ]);
-                let whole = Value::Table(vec![("hooks", Value::List(vec![value.clone()]))]);
-                let is_ours = Box::new(|command: &str| host.is_waker_command(command));
-                Self { format, path, value, whole, is_ours, is_element: true }
-            }
-            Entry::Hook { path, matcher, timeout } => {
-                let value = Value::Table(vec![
-                    ("type", Value::Text("command".to_owned())),
-                    ("command", Value::Text(host.hook_command(program))),
-                    ("timeout", Value::Number(timeout)),
-                ]);
-                let matcher = matcher.map(|matcher| ("matcher", Value::Text(matcher.to_owned())));
-                let hooks = ("hooks", Value::List(vec![value.clone()]));
-                let whole = Value::Table(matcher.into_iter().chain([hooks]).collect());
-                Self { format, path, value, whole, is_ours, is_element: true }
-            }
+            Entry::Hook { path, matcher, timeout } => (path, matcher, timeout, false),
+            Entry::Waker { path, timeout } => (path, None, timeout, true),
+        };
+        let arguments = format!("hook {}{}", host.id, if wakes { " --wake" } else { "" });
+        let command = format!("{} {arguments}", shell_word(program));
+        let mut value = json!({"type": "command", "command": command, "timeout": timeout});
+        if wakes {
+            value["asyncRewake"] = true.into();
         }
+        let whole = match matcher {
+            Some(matcher) => json!({"matcher": matcher, "hooks": [value]}),
+            None => json!({"hooks": [value]}),
+        };
+        Self { format, path, hook_arguments: Some(arguments), value, whole }
     }
 
     fn spot(&self) -> Spot<'_> {
-        if self.is_element { Spot::Element { is_ours: &*self.is_ours } } else { Spot::Member }
+        self.hook_arguments.as_deref().map_or(Spot::Member, |arguments| Spot::Element { arguments })
     }
 
     fn wanted(&self) -> Vec<String> {
-        let Value::Table(fields) = &self.value else {
-            return Vec::new();
-        };
-        let mut words = Vec::new();
-        for name in ["command", "args"] {
-            match fields.iter().find(|(field, _)| *field == name) {
-                Some((_, Value::Text(text))) => words.push(text.clone()),
-                Some((_, Value::List(items))) => words.extend(items.iter().filter_map(|item| match item {
-                    Value::Text(text) => Some(text.clone()),
-                    Value::Number(_) | Value::Flag(_) | Value::List(_) | Value::Table(_) => None,
-                })),
-                Some(_) | None => {}
-            }
-        }
-        words
+        let fields = COMMAND_FIELDS.iter().filter_map(|name| self.value.get(name));
+        let texts = fields.flat_map(|field| field.as_array().map_or(slice::from_ref(field), Vec::as_slice));
+        texts.filter_map(|text| text.as_str().map(str::to_owned)).collect()
     }
 
     /// Returns whether a command is one of ours, with any path of `mw`. Hooks are recognised by it.
@@ -216,14 +206,20 @@ impl<'a> Work<'a> {
         let name = |words: &[String]| {
             words.first().and_then(|word| Path::new(word).file_name().map(ToOwned::to_owned))
         };
-        self.is_element || name(words).is_some_and(|own| own == "mw" || Some(own) == name(&self.wanted()))
+        let is_ours = |own| own == "mw" || Some(own) == name(&self.wanted());
+        self.hook_arguments.is_some() || name(words).is_some_and(is_ours)
+    }
+
+    fn command(&self, text: &str) -> Result<Option<Vec<CommandField>>, Flaw> {
+        match self.format {
+            Format::Json(syntax) => json::command(text, syntax, self.path, self.spot()),
+            Format::Toml => toml::command(text, self.path),
+        }
     }
 
     fn command_line(&self, text: &str) -> Result<Option<Vec<String>>, Flaw> {
-        match self.format {
-            Format::Json(syntax) => json::command_line(text, syntax, self.path, self.spot()),
-            Format::Toml => toml::command_line(text, self.path),
-        }
+        let words = |fields: Vec<CommandField>| fields.into_iter().flat_map(|field| field.words).collect();
+        Ok(self.command(text)?.map(words))
     }
 
     fn ensure(&self, text: Option<String>) -> Result<Option<String>, Flaw> {
@@ -257,11 +253,24 @@ impl<'a> Work<'a> {
         }
     }
 
+    /// Replaces the command and nothing else.
     fn with_our_command(&self, text: &str) -> Result<String, Flaw> {
-        match self.format {
-            Format::Json(syntax) => json::change_command(text, syntax, self.path, self.spot(), &self.value),
-            Format::Toml => toml::change_command(text, self.path, &self.value),
+        let present = self.command(text)?.unwrap_or_default();
+        let mut cuts = Vec::new();
+        for name in COMMAND_FIELDS {
+            let Some(value) = self.value.get(name) else { continue };
+            let Some(field) = present.iter().find(|field| field.name == name) else {
+                // An entry of another form is written anew.
+                return self.add(self.take_out(Some(text.to_owned()))?.as_deref());
+            };
+            cuts.push((field.range.clone(), on_one_line(value)));
         }
+        cuts.sort_by_key(|(range, _)| Reverse(range.start));
+        let mut changed = text.to_owned();
+        for (range, new) in cuts {
+            changed.replace_range(range, &new);
+        }
+        Ok(changed)
     }
 
     fn take_out(&self, text: Option<String>) -> Result<Option<String>, Flaw> {
@@ -288,4 +297,29 @@ pub fn lasting_path(program: &Path, path: &std::ffi::OsStr) -> PathBuf {
         .map(|directory| directory.join("mw"))
         .find(same)
         .unwrap_or_else(|| program.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hosts::setup::json::Syntax;
+
+    #[test]
+    fn another_command_leaves_the_rest() {
+        let old = "{\"mcpServers\": {\"meanwhile\": {\"command\": \"old\", /* keep */ \"args\": [], \"timeout\": 7}}}";
+        let new = "{\"mcpServers\": {\"meanwhile\": {\"command\": \"/opt/mw\", /* keep */ \"args\": [\"mcp\"], \"timeout\": 7}}}";
+        let old_table =
+            "[mcp_servers.meanwhile]\ncommand = \"old\" # here\nargs = []\ntool_timeout_sec = 7\n";
+        let new_table =
+            "[mcp_servers.meanwhile]\ncommand = \"/opt/mw\" # here\nargs = [\"mcp\"]\ntool_timeout_sec = 7\n";
+        let value = json!({"command": "/opt/mw", "args": ["mcp"]});
+        for (format, path, old, new) in [
+            (Format::Json(Syntax::Comments), &["mcpServers", "meanwhile"], old, new),
+            (Format::Toml, &["mcp_servers", "meanwhile"], old_table, new_table),
+        ] {
+            let (value, whole) = (value.clone(), value.clone());
+            let planned = PlannedEntry { format, path, hook_arguments: None, value, whole };
+            assert_eq!(planned.with_our_command(old).unwrap(), new);
+        }
+    }
 }

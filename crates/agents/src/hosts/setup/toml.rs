@@ -3,10 +3,12 @@
 //! A table is added at the end of the file, after an empty line. In a file whose last line has no line end, the
 //! table has neither the empty line nor a line end, which shows later how the file was before.
 
+use serde_json::Value;
 use toml_edit::{Document, DocumentMut, Item, TableLike};
 
 use super::error::Flaw;
-use super::value::{Value, line_end_of};
+use super::plan::CommandField;
+use super::value::{COMMAND_FIELDS, line_end_of, on_one_line};
 
 fn parse(text: &str) -> Result<Document<&str>, Flaw> {
     Document::parse(text).map_err(|error| {
@@ -24,7 +26,11 @@ fn find<'tree>(root: &'tree dyn TableLike, path: &[&str]) -> Option<&'tree Item>
 
 /// Adds a table that the text does not have yet.
 pub(in crate::hosts) fn add(text: Option<&str>, path: &[&str], value: &Value) -> Result<String, Flaw> {
-    let table = |end: &str| format!("[{}]{end}{}", path.join("."), value.as_toml(end));
+    let table = |end: &str| {
+        let fields = value.as_object().into_iter().flatten();
+        let lines: Vec<_> = fields.map(|(name, value)| format!("{name} = {}", on_one_line(value))).collect();
+        format!("[{}]{end}{}", path.join("."), lines.join(end))
+    };
     let Some(text) = text else {
         return Ok(table("\n") + "\n");
     };
@@ -40,17 +46,17 @@ pub(in crate::hosts) fn add(text: Option<&str>, path: &[&str], value: &Value) ->
     Ok(added)
 }
 
-/// Returns the current command.
-pub(in crate::hosts) fn command_line(text: &str, path: &[&str]) -> Result<Option<Vec<String>>, Flaw> {
+/// Returns the command of a table.
+pub(in crate::hosts) fn command(text: &str, path: &[&str]) -> Result<Option<Vec<CommandField>>, Flaw> {
     let document = parse(text)?;
-    let Some(table) = find(document.as_table(), path) else {
-        return Ok(None);
+    let Some(table) = find(document.as_table(), path) else { return Ok(None) };
+    let field = |name| {
+        let value = table.get(name)?.as_value()?;
+        let texts = value.as_array().map_or_else(|| vec![value], |list| list.iter().collect());
+        let words = texts.into_iter().filter_map(|text| text.as_str().map(str::to_owned)).collect();
+        Some(CommandField { name, range: value.span()?, words })
     };
-    let program = table.get("command").and_then(Item::as_str);
-    let words = table.get("args").and_then(Item::as_array).into_iter().flatten();
-    Ok(Some(
-        program.into_iter().chain(words.filter_map(toml_edit::Value::as_str)).map(str::to_owned).collect(),
-    ))
+    Ok(Some(COMMAND_FIELDS.into_iter().filter_map(field).collect()))
 }
 
 /// Removes a table. Returns `None` if the file was created for it.
@@ -99,46 +105,24 @@ fn without(text: &str, path: &[&str]) -> Result<String, Flaw> {
     Ok(document.to_string())
 }
 
-/// Replaces the command and nothing else.
-pub(in crate::hosts) fn change_command(text: &str, path: &[&str], value: &Value) -> Result<String, Flaw> {
-    let document = parse(text)?;
-    let Some(item) = find(document.as_table(), path) else {
-        return Ok(text.to_owned());
-    };
-    let Value::Table(fields) = value else {
-        return Ok(text.to_owned());
-    };
-    let mut cuts = Vec::new();
-    for (name, value) in fields.iter().filter(|(name, _)| ["command", "args"].contains(name)) {
-        let Some(span) = item.get(name).and_then(Item::span) else {
-            return add(Some(&without(text, path)?), path, &Value::Table(fields.clone()));
-        };
-        cuts.push((span, value.on_one_line()));
-    }
-    cuts.sort_by_key(|(span, _)| std::cmp::Reverse(span.start));
-    let mut changed = text.to_owned();
-    for (span, new) in cuts {
-        changed.replace_range(span, &new);
-    }
-    Ok(changed)
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use serde_json::json;
 
     use super::*;
 
     const PATH: [&str; 2] = ["mcp_servers", "meanwhile"];
 
     fn server() -> Value {
-        Value::Table(vec![("command", Value::Text("/opt/mw".to_owned())), ("args", Value::texts(["mcp"]))])
+        json!({"command": "/opt/mw", "args": ["mcp"]})
     }
 
     fn round(text: &str) {
         let added = add(Some(text), &PATH, &server()).unwrap();
         assert!(added.starts_with(text), "{added:?}");
-        assert_eq!(command_line(&added, &PATH).unwrap().unwrap(), ["/opt/mw", "mcp"]);
+        let fields = command(&added, &PATH).unwrap().unwrap();
+        assert_eq!(fields.into_iter().flat_map(|field| field.words).collect::<Vec<_>>(), ["/opt/mw", "mcp"]);
         assert_eq!(take_out(&added, &PATH).unwrap().as_deref(), Some(text), "{added:?}");
     }
 
@@ -177,15 +161,6 @@ mod tests {
                     approval_mode = \"approve\"\n\n# keep\n[mcp_servers.other]\ncommand = \"o\"\n";
         let left = take_out(text, &PATH).unwrap().unwrap();
         assert_eq!(left, "x = 1\n\n# keep\n[mcp_servers.other]\ncommand = \"o\"\n");
-    }
-
-    #[test]
-    fn another_command_leaves_the_rest() {
-        let text = "[mcp_servers.meanwhile]\ncommand = \"old\" # here\nargs = []\ntool_timeout_sec = 7\n";
-        let changed = change_command(text, &PATH, &server()).unwrap();
-        let expected =
-            "[mcp_servers.meanwhile]\ncommand = \"/opt/mw\" # here\nargs = [\"mcp\"]\ntool_timeout_sec = 7\n";
-        assert_eq!(changed, expected);
     }
 
     proptest! {

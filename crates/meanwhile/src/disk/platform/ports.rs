@@ -15,6 +15,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use rustix::fs::{Dir, Mode, OFlags, open, readlinkat};
 
+use super::tree::pids;
+
 /// The state of a listening socket in the kernel's list.
 const LISTEN: &str = "0A";
 /// The state of a socket that stopped listening while the list was read. It may still be among the listeners.
@@ -55,16 +57,12 @@ pub(crate) fn holders_of_port(port: u16) -> Vec<u32> {
     if listeners.is_empty() {
         return Vec::new();
     }
-    let Ok(entries) = fs::read_dir("/proc") else {
-        return Vec::new();
-    };
-    let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
     let holds = |pid: &u32| {
         let mut held = false;
         each_socket(*pid, |inode| held |= listeners.contains_key(&inode));
         held
     };
-    let mut found: Vec<u32> = pids.filter(holds).collect();
+    let mut found: Vec<u32> = pids().into_iter().flatten().filter(holds).collect();
     found.sort_unstable();
     found
 }

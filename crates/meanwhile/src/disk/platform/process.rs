@@ -22,8 +22,8 @@ pub(crate) fn running_ms(process: &Process) -> Option<u64> {
 }
 
 /// Returns a short path to an open directory.
-pub(crate) fn short_path(directory: &File) -> Option<PathBuf> {
-    Some(PathBuf::from(format!("/proc/self/fd/{}", directory.as_raw_fd())))
+pub(crate) fn short_path(directory: &File) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}", directory.as_raw_fd()))
 }
 
 /// Returns random bytes, fit for secrets.

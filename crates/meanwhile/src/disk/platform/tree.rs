@@ -11,6 +11,12 @@ use mw_model::{ProcStat, Process};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
+/// Returns the ids of all processes.
+pub(super) fn pids() -> io::Result<impl Iterator<Item = u32>> {
+    let entries = fs::read_dir("/proc")?.flatten();
+    Ok(entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()))
+}
+
 /// Reads a live process; `None` if it has ended, even if it is still a zombie.
 fn stat(pid: u32) -> io::Result<Option<ProcStat>> {
     let stat = read(pid, "stat")?.and_then(|text| ProcStat::parse(&String::from_utf8_lossy(&text)));
@@ -100,12 +106,11 @@ fn is_ours(pid: u32) -> io::Result<bool> {
 pub(crate) fn kill_marked(entry: &str) {
     const MOST_ROUNDS: u32 = 50;
     for _ in 0..MOST_ROUNDS {
-        let pids = fs::read_dir("/proc").into_iter().flatten().flatten();
-        let pids = pids.filter_map(|found| found.file_name().to_str()?.parse::<u32>().ok());
         let has_mark = |pid: u32| {
             let environ = read(pid, "environ").ok().flatten().unwrap_or_default();
             environ.split(|byte| *byte == 0).any(|found| found == entry.as_bytes())
         };
+        let pids = pids().into_iter().flatten();
         let marked: Vec<_> = pids.filter(|pid| has_mark(*pid) && !is_ours(*pid).unwrap_or(true)).collect();
         let living: Vec<_> = marked.into_iter().filter_map(|pid| Some((pid, stat(pid).ok()??))).collect();
         if living.is_empty() {

@@ -96,7 +96,7 @@ impl SessionDir {
     }
 
     /// Stores the policy of a session.
-    pub(crate) fn set_house_rules(&self, text: &[u8]) -> Result<()> {
+    pub(crate) fn set_session_policy(&self, text: &[u8]) -> Result<()> {
         let write = || {
             let (new, path) = (self.path.join("house.new"), self.path.join("house.json"));
             let file = open_below(&self.path, &new, &mut OpenOptions::new())?;
@@ -108,7 +108,7 @@ impl SessionDir {
     }
 
     /// Returns the policy of a session, if its host stored one.
-    pub(crate) fn house_rules(&self) -> Result<Option<Vec<u8>>> {
+    pub(crate) fn session_policy(&self) -> Result<Option<Vec<u8>>> {
         match fs::read(self.path.join("house.json")) {
             Ok(text) => Ok(Some(text)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

@@ -12,18 +12,18 @@ use super::vacancy;
 use crate::disk::platform;
 
 /// Prefix of the lease files of processes that only receive notifications.
-const TELLER_PREFIX: &str = "teller-";
+const RELAY_PREFIX: &str = "teller-";
 
 /// Prefixes of all lease files.
-const PREFIXES: [&str; 3] = [HOST_PREFIX, SERVER_PREFIX, TELLER_PREFIX];
+const PREFIXES: [&str; 3] = [HOST_PREFIX, SERVER_PREFIX, RELAY_PREFIX];
 
 /// A lease, released when dropped.
 pub(crate) struct Lease {
     /// The file's name, which identifies the holder in the ledger.
-    token: String,
+    pub(crate) token: String,
     path: PathBuf,
     /// Whether the session had lost its holders before.
-    ended_vacancy: bool,
+    pub(crate) ended_vacancy: bool,
     file: File,
 }
 
@@ -40,8 +40,8 @@ impl Lease {
     }
 
     /// Takes the lease of a process that only receives notifications.
-    pub(crate) fn teller(session: &Path) -> io::Result<Self> {
-        Self::take(session, TELLER_PREFIX, &[])
+    pub(crate) fn relay(session: &Path) -> io::Result<Self> {
+        Self::take(session, RELAY_PREFIX, &[])
     }
 
     fn take(session: &Path, prefix: &str, vacancies: &[&str]) -> io::Result<Self> {
@@ -60,16 +60,6 @@ impl Lease {
         }
     }
 
-    pub(crate) fn token(&self) -> &str {
-        &self.token
-    }
-
-    pub(crate) const fn ended_vacancy(&self) -> bool {
-        self.ended_vacancy
-    }
-}
-
-impl Lease {
     /// Releases the lease before it is dropped.
     pub(crate) fn give_back(&self) {
         let _ = fs::remove_file(&self.path);
@@ -90,8 +80,7 @@ pub(crate) fn is_held(session: &Path, token: &str) -> bool {
 
 /// Returns the tokens and process ids of all live holders of a session.
 pub(crate) fn holders(session: &Path) -> Vec<(String, u32)> {
-    let is_hold = |name: &String| PREFIXES.iter().any(|prefix| name.starts_with(prefix));
-    let held = names(session).filter(|name| is_hold(name) && is_held(session, name));
+    let held = names(session).filter(|name| is_lease(name) && is_held(session, name));
     held.filter_map(|name| {
         let pid = fs::read_to_string(session.join(&name)).ok()?.trim().parse().ok()?;
         Some((name, pid))
@@ -138,6 +127,10 @@ pub(crate) fn count_hosts(session: &Path) -> usize {
     names(session).filter(|name| name.starts_with(HOST_PREFIX) && is_held(session, name)).count()
 }
 
+fn is_lease(name: &str) -> bool {
+    PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}
+
 fn names(session: &Path) -> impl Iterator<Item = String> {
     let entries = fs::read_dir(session).into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().into_string().ok())
@@ -148,16 +141,12 @@ fn sweep(session: &Path) {
     if !fs::symlink_metadata(session).is_ok_and(|found| found.is_dir()) {
         return;
     }
-    let Ok(entries) = fs::read_dir(session) else { return };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let is_hold = PREFIXES.iter().any(|prefix| name.as_encoded_bytes().starts_with(prefix.as_bytes()));
+    for path in names(session).filter(|name| is_lease(name)).map(|name| session.join(name)) {
         // The lock is kept until the file is removed, so a new holder that has not locked it yet notices.
-        if is_hold
-            && let Ok(file) = File::open(entry.path())
+        if let Ok(file) = File::open(&path)
             && file.try_lock().is_ok()
         {
-            let _ = fs::remove_file(entry.path());
+            let _ = fs::remove_file(&path);
             drop(file);
         }
     }
@@ -171,14 +160,14 @@ mod tests {
     fn a_hold_lasts_as_long_as_its_holder_and_leaves_nothing() {
         let dir = tempfile::tempdir().unwrap();
         let session = dir.path().join("s");
-        let (one, two) = (Lease::host(&session).unwrap(), Lease::teller(&session).unwrap());
-        let token = one.token().to_owned();
-        assert_ne!(token, two.token());
+        let (one, two) = (Lease::host(&session).unwrap(), Lease::relay(&session).unwrap());
+        let token = one.token.clone();
+        assert_ne!(token, two.token);
         assert!(is_held(&session, &token));
         assert_eq!(held(&session), Held { hosts: true, servers: false });
         drop(one);
         assert!(!is_held(&session, &token));
-        assert!(is_held(&session, two.token()));
+        assert!(is_held(&session, &two.token));
         drop(two);
         assert_eq!(fs::read_dir(&session).unwrap().count(), 0);
     }
@@ -190,12 +179,12 @@ mod tests {
             let taking = || {
                 std::thread::spawn({
                     let session = dir.path().to_owned();
-                    move || Lease::teller(&session).unwrap()
+                    move || Lease::relay(&session).unwrap()
                 })
             };
             let taken: Vec<_> =
                 [(); 8].map(|()| taking()).into_iter().map(|one| one.join().unwrap()).collect();
-            assert!(taken.iter().all(|lease| is_held(dir.path(), lease.token())));
+            assert!(taken.iter().all(|lease| is_held(dir.path(), &lease.token)));
         }
     }
 
@@ -206,6 +195,6 @@ mod tests {
         assert!(!is_held(dir.path(), "host-dead"));
         let lease = Lease::host(dir.path()).unwrap();
         assert!(!dir.path().join("host-dead").exists());
-        assert!(is_held(dir.path(), lease.token()));
+        assert!(is_held(dir.path(), &lease.token));
     }
 }

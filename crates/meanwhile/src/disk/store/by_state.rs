@@ -1,12 +1,12 @@
 //! The list as a person reads it: running tasks, queued tasks, recent failures, the rest.
 
 use mw_model::{Status, Timestamp};
-use rusqlite::types::ToSql;
+use rusqlite::params_from_iter;
 
 use super::connection::Store;
 use super::error::StoreError;
 use super::filter::{Filter, conditions};
-use super::list::{Rows, Stretch, Walk};
+use super::list::{Stretch, Walk};
 use super::rows;
 use crate::task::Task;
 
@@ -63,12 +63,13 @@ impl Store {
         let mut tasks = Vec::new();
         let (skip, most) = left.take(running);
         if most > 0 {
-            let stretch = Stretch { skip, most, except: &[] };
+            let stretch = Stretch { skip, most: most.into(), except: &[] };
             tasks.extend(self.walk(filter, &[Walk::HoldingSlots], stretch)?);
         }
         let (skip, most) = left.take(waiting);
         if most > 0 {
-            tasks.extend(self.queue(filter, (skip, most))?);
+            let (_, values) = conditions(filter);
+            tasks.extend(self.tasks(&queue_sql(filter, skip, most), params_from_iter(values))?);
         }
         if left.most == 0 {
             return Ok(tasks);
@@ -76,32 +77,21 @@ impl Store {
         let lately = self.failed_lately(filter, failed_since)?;
         let (skip, most) = left.take(lately.len() as u64);
         for seq in lately.iter().skip(skip as usize).take(most as usize) {
-            let sql = format!("SELECT {} FROM tasks WHERE seq = ?1", rows::COLUMNS);
-            let mut query = self.connection.prepare_cached(&sql)?;
-            tasks.push(query.query_row([seq], |row| rows::task(row, &self.tasks_dir))?);
+            tasks.extend(self.tasks_that("WHERE seq = ?1", [seq])?);
         }
         if left.most > 0 {
             let skip = u32::try_from(left.skip).unwrap_or(u32::MAX);
-            let stretch = Stretch { skip, most: left.most, except: &lately };
+            let stretch = Stretch { skip, most: left.most.into(), except: &lately };
             tasks.extend(self.ended_walk(filter, stretch)?);
         }
         Ok(tasks)
-    }
-
-    /// Returns a part of the matching queued tasks, in queue order.
-    fn queue(&self, filter: &Filter, (skip, most): (u32, u32)) -> Result<Vec<Task>, StoreError> {
-        let (_, values) = conditions(filter);
-        let values: Vec<&dyn ToSql> = values.iter().map(AsRef::as_ref).collect();
-        let mut query = self.connection.prepare_cached(&queue_sql(filter, skip, most))?;
-        let found = query.query_map(&*values, |row| rows::task(row, &self.tasks_dir))?;
-        Ok(found.collect::<Result<_, _>>()?)
     }
 
     /// Returns the row numbers of the matching tasks that failed recently, newest first.
     pub(super) fn failed_lately(&self, filter: &Filter, since: Timestamp) -> Result<Vec<i64>, StoreError> {
         let is_wanted = |status: &Status| filter.statuses.is_empty() || filter.statuses.contains(status);
         let ways: Vec<_> = FAILING.into_iter().filter(is_wanted).map(Walk::InStatus).collect();
-        let newest = Rows { most: LOOKED_AT, skip: 0, except: &[] };
+        let newest = Stretch { most: LOOKED_AT, skip: 0, except: &[] };
         let found = self.walk_numbered(filter, &ways, newest)?;
         let is_late = |task: &Task| task.ended_at.is_some_and(|ended| ended >= since);
         let mut lately: Vec<_> =

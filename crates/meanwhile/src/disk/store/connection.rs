@@ -1,7 +1,6 @@
 //! The one place that opens a connection.
 
 use std::cell::Cell;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -14,9 +13,10 @@ use super::error::StoreError;
 use super::events::MARK_LOG;
 use super::migrations;
 use crate::disk::damage::{FileLock, OpenFile, Shared};
+use crate::disk::file_lock::open_private;
 
 /// How often a writer retries while another one holds the lock: for ten seconds.
-const MOST_TRIES: i32 = 10_000;
+const MOST_TRIES: i32 = 30_000;
 
 /// An open database.
 pub(crate) struct Store {
@@ -177,9 +177,7 @@ fn connect(path: &Path) -> Result<Connection, StoreError> {
         Ok(connection) => Ok(connection),
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::CannotOpen) => {
             // Create the file first, so that it is never readable by others.
-            let mut options = std::fs::OpenOptions::new();
-            let made = options.write(true).create(true).truncate(false).mode(0o600).open(path);
-            made.map_err(StoreError::Unopened)?;
+            open_private(path).map_err(StoreError::Unopened)?;
             Ok(Connection::open_with_flags(path, flags)?)
         }
         Err(error) => Err(error.into()),

@@ -1,7 +1,7 @@
 //! How far each reader has read.
 
 use mw_model::TaskId;
-use rusqlite::{OptionalExtension, params};
+use rusqlite::params;
 
 use super::connection::Store;
 use super::error::StoreError;
@@ -15,13 +15,9 @@ impl Store {
         stream: &str,
         run: u32,
     ) -> Result<u64, StoreError> {
-        let mut query = self.connection.prepare_cached(
-            "SELECT run, position FROM cursors WHERE reader = ?1 AND task = ?2 AND stream = ?3",
-        )?;
-        let found: Option<(u32, i64)> = query
-            .query_row([reader, task.as_str(), stream], |row| Ok((row.get(0)?, row.get(1)?)))
-            .optional()?;
-        Ok(found.filter(|(of, _)| *of == run).map_or(0, |(_, position)| position as u64))
+        let sql = "SELECT position FROM cursors WHERE reader = ?1 AND task = ?2 AND stream = ?3 AND run = ?4";
+        let position: Option<i64> = self.first(sql, params![reader, task.as_str(), stream, run])?;
+        Ok(position.unwrap_or(0) as u64)
     }
 
     /// Sets a reader's position.
@@ -33,10 +29,8 @@ impl Store {
         run: u32,
         position: u64,
     ) -> Result<(), StoreError> {
-        let mut insert = self.connection.prepare_cached(
-            "INSERT OR REPLACE INTO cursors (reader, task, stream, run, position) VALUES (?1,?2,?3,?4,?5)",
-        )?;
-        insert.execute(params![reader, task.as_str(), stream, run, position as i64])?;
-        Ok(())
+        let sql =
+            "INSERT OR REPLACE INTO cursors (reader, task, stream, run, position) VALUES (?1,?2,?3,?4,?5)";
+        self.change(sql, params![reader, task.as_str(), stream, run, position as i64])
     }
 }

@@ -44,19 +44,14 @@ impl StoreError {
     #[must_use]
     pub fn is_lack_of_room(&self) -> bool {
         use rusqlite::ErrorCode;
-        let error = match self {
-            Self::Sqlite(error) => error,
-            Self::Unopened(error) => return is_lack_of_room(error),
-            Self::Newer { .. }
-            | Self::Corrupt(_)
-            | Self::Emptied
-            | Self::BeingReplaced
-            | Self::Refused(_) => return false,
-        };
-        matches!(
-            error.sqlite_error_code(),
-            Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure | ErrorCode::ReadOnly)
-        )
+        match self {
+            Self::Sqlite(error) => matches!(
+                error.sqlite_error_code(),
+                Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure | ErrorCode::ReadOnly)
+            ),
+            Self::Unopened(error) => is_lack_of_room(error),
+            _ => false,
+        }
     }
 
     /// Returns whether the file is damaged.
@@ -69,27 +64,25 @@ impl StoreError {
     }
 
     /// Returns what to do next, without any command.
-    pub(crate) fn hint(&self) -> String {
+    pub(crate) fn hint(&self) -> &'static str {
         match self {
-            Self::Newer { .. } => "upgrade meanwhile, or use another home directory".to_owned(),
+            Self::Newer { .. } => "upgrade meanwhile, or use another home directory",
             Self::Sqlite(_) if self.is_lack_of_room() => {
-                "free disk space, for example by removing finished tasks, or restore write permission".to_owned()
+                "free disk space, for example by removing finished tasks, or restore write permission"
             }
             Self::Sqlite(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::CannotOpen) => {
-                "check the permissions of the home directory and the limit of open files (ulimit -n)".to_owned()
+                "check the permissions of the home directory and the limit of open files (ulimit -n)"
             }
-            Self::Unopened(error) if is_lack(error) => LACK_HINT.to_owned(),
-            Self::Unopened(_) => "check the permissions and the free space of the home directory".to_owned(),
-            Self::BeingReplaced => "try again".to_owned(),
+            Self::Unopened(error) if is_lack(error) => LACK_HINT,
+            Self::Unopened(_) => "check the permissions and the free space of the home directory",
+            Self::BeingReplaced => "try again",
             Self::Sqlite(_) if self.is_damage() => {
                 "try again: a damaged database is set aside and rebuilt from the task directories"
-                    .to_owned()
             }
             Self::Sqlite(_) | Self::Corrupt(_) | Self::Emptied => {
                 "check free space and permissions; if the database is damaged, remove meanwhile.db: it is rebuilt from the task directories"
-                    .to_owned()
             }
-            Self::Refused(_) => "look at the state of the task".to_owned(),
+            Self::Refused(_) => "look at the state of the task",
         }
     }
 }

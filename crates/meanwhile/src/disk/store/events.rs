@@ -1,12 +1,13 @@
 //! The event stream.
 
 use mw_model::{Event, TaskId, Timestamp};
-use rusqlite::{OptionalExtension, params};
+use rusqlite::params;
 use serde::Serialize;
 
 use super::connection::Store;
 use super::error::StoreError;
 use super::filter::IS_KEEPER;
+use super::query::{decoded, task_id};
 use super::write::Transaction;
 use crate::task::Scope;
 
@@ -61,51 +62,34 @@ impl Store {
         most: u32,
         condition: &str,
     ) -> Result<Vec<EventRow>, StoreError> {
-        let session = match scope {
-            Scope::All => None,
-            Scope::Session(session) => Some(session),
-        };
-        let mut query = self.connection.prepare_cached(&format!(
+        let sql = format!(
             "SELECT seq, at, task, run, event FROM events WHERE seq > ?1 AND (?2 IS NULL OR task = ?2) \
              AND (?3 IS NULL OR task IN (SELECT id FROM tasks WHERE session = ?3)){condition} ORDER BY seq LIMIT ?4",
-        ))?;
-        let found = query.query_map(params![seq, task.map(TaskId::as_str), session, most], |row| {
-            Ok((
-                row.get::<_, i64>(0)?,
-                row.get::<_, i64>(1)?,
-                row.get::<_, String>(2)?,
-                row.get(3)?,
-                row.get::<_, String>(4)?,
-            ))
-        })?;
-        let mut events = Vec::new();
-        for row in found {
-            let (seq, at, task, run, event) = row?;
-            let task = task.parse().map_err(|_| StoreError::Corrupt(task))?;
-            let event =
-                serde_json::from_str(&event).map_err(|error| StoreError::Corrupt(error.to_string()))?;
-            events.push(EventRow { seq, at: Timestamp::from_micros(at), task, run, event });
-        }
-        Ok(events)
+        );
+        self.rows(&sql, params![seq, task.map(TaskId::as_str), scope.session(), most], |row| {
+            Ok(EventRow {
+                seq: row.get(0)?,
+                at: Timestamp::from_micros(row.get(1)?),
+                task: task_id(row, 2)?,
+                run: row.get(3)?,
+                event: decoded(row, 4)?,
+            })
+        })
     }
 
     /// Returns a reader's position in the stream.
     pub(crate) fn mark(&self, name: &str) -> Result<i64, StoreError> {
-        let sql = "SELECT seq FROM marks WHERE name = ?1";
-        Ok(self.connection.query_row(sql, [name], |row| row.get(0)).optional()?.unwrap_or(0))
+        Ok(self.first("SELECT seq FROM marks WHERE name = ?1", [name])?.unwrap_or(0))
     }
 
     /// Returns the position of the newest event.
     pub(crate) fn last_event(&self) -> Result<i64, StoreError> {
-        Ok(self.connection.query_row("SELECT coalesce(max(seq), 0) FROM events", [], |row| row.get(0))?)
+        self.value("SELECT coalesce(max(seq), 0) FROM events", [])
     }
-}
 
-impl Store {
     /// Returns whether hook calls of removed tasks are stored.
     pub(crate) fn any_hook_calls(&self) -> Result<bool, StoreError> {
-        let sql = "SELECT EXISTS (SELECT 1 FROM hook_calls)";
-        Ok(self.connection.query_row(sql, [], |row| row.get(0))?)
+        self.value("SELECT EXISTS (SELECT 1 FROM hook_calls)", [])
     }
 }
 
@@ -113,15 +97,14 @@ impl Transaction<'_> {
     /// Stores the hook call of an event whose task is removed.
     pub(crate) fn keep_hook_call(&self, seq: i64, call: &str) -> Result<(), StoreError> {
         let sql = "INSERT INTO hook_calls (seq, call) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
-        self.inner.execute(sql, params![seq, call])?;
-        Ok(())
+        self.change(sql, params![seq, call])
     }
 
     /// Removes and returns all stored hook calls, in the order of the events.
     pub(crate) fn take_hook_calls(&self) -> Result<Vec<(i64, String)>, StoreError> {
-        let mut query = self.inner.prepare_cached("SELECT seq, call FROM hook_calls ORDER BY seq")?;
-        let kept = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?;
-        self.inner.execute("DELETE FROM hook_calls", [])?;
+        let sql = "SELECT seq, call FROM hook_calls ORDER BY seq";
+        let kept = self.rows(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        self.change("DELETE FROM hook_calls", [])?;
         Ok(kept)
     }
 
@@ -129,13 +112,11 @@ impl Transaction<'_> {
     pub(crate) fn set_mark(&self, name: &str, seq: i64) -> Result<(), StoreError> {
         let sql =
             "INSERT INTO marks (name, seq) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET seq = max(seq, ?2)";
-        self.inner.execute(sql, params![name, seq])?;
-        Ok(())
+        self.change(sql, params![name, seq])
     }
 
     /// Writes something to the log, because it must not be empty.
     pub(crate) fn mark_log(&self) -> Result<(), StoreError> {
-        self.inner.execute(MARK_LOG, [])?;
-        Ok(())
+        self.change(MARK_LOG, [])
     }
 }

@@ -6,22 +6,13 @@ use super::connection::open_copy;
 use super::error::StoreError;
 use super::filter::IS_KEEPER;
 use super::migrations;
+use crate::disk::inspect::Inspection;
 
 /// The most problems that are reported.
 const MOST: u32 = 5;
 
-/// The state of a database.
-pub(crate) struct DatabaseReport {
-    pub(crate) schema: u32,
-    pub(crate) known_schema: u32,
-    /// The problems that SQLite reports.
-    pub(crate) problems: Vec<String>,
-    pub(crate) tasks: u64,
-    pub(crate) lost: u64,
-}
-
-/// Checks a copy that no other process uses.
-pub(crate) fn inspect_copy(path: &Path) -> Result<DatabaseReport, StoreError> {
+/// Checks a copy that no other process uses. The result has what the database shows.
+pub(crate) fn inspect_copy(path: &Path) -> Result<Inspection, StoreError> {
     let connection = open_copy(path)?;
     let (schema, known_schema) = migrations::versions(&connection)?;
     let mut check = connection.prepare(&format!("PRAGMA integrity_check({MOST})"))?;
@@ -37,5 +28,5 @@ pub(crate) fn inspect_copy(path: &Path) -> Result<DatabaseReport, StoreError> {
             Ok((row.get::<_, i64>(0)?.unsigned_abs(), row.get::<_, i64>(1)?.unsigned_abs()))
         })?;
     }
-    Ok(DatabaseReport { schema, known_schema, problems, tasks, lost })
+    Ok(Inspection { schema: Some(schema), known_schema, problems, tasks, lost, ..Inspection::default() })
 }

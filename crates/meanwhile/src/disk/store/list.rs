@@ -3,8 +3,7 @@
 use std::cmp::Reverse;
 
 use mw_model::{Status, TaskId};
-use rusqlite::types::ToSql;
-use rusqlite::{OptionalExtension, TransactionBehavior};
+use rusqlite::{TransactionBehavior, params_from_iter};
 
 use super::by_state::by_state_sql;
 use super::connection::Store;
@@ -38,7 +37,7 @@ impl Walk {
 }
 
 /// Returns the query of one walk. The values of the filter are bound to it.
-fn walk_sql(filter: &Filter, way: &Walk, Rows { most, skip, except }: Rows<'_>) -> String {
+fn walk_sql(filter: &Filter, way: &Walk, Stretch { most, skip, except }: Stretch<'_>) -> String {
     let (index, condition, by_age) = way.sql();
     let (mut clause, _) = conditions(filter);
     if !except.is_empty() {
@@ -60,16 +59,8 @@ fn count_sql(filter: &Filter, condition: &str) -> String {
 #[derive(Clone, Copy)]
 pub(super) struct Stretch<'a> {
     pub(super) skip: u32,
-    pub(super) most: u32,
-    /// Row numbers of tasks that are listed elsewhere.
-    pub(super) except: &'a [i64],
-}
-
-/// The rows to read in each walk.
-#[derive(Clone, Copy)]
-pub(super) struct Rows<'a> {
     pub(super) most: u64,
-    pub(super) skip: u32,
+    /// Row numbers of tasks that are listed elsewhere.
     pub(super) except: &'a [i64],
 }
 
@@ -80,22 +71,21 @@ impl Store {
         let _view = rusqlite::Transaction::new_unchecked(&self.connection, TransactionBehavior::Deferred)?;
         let (waiting, running) = (self.count(filter, "phase = 0")?, self.count(filter, "phase = 1")?);
         let live = waiting + running;
+        let total = self.count(filter, "1")?;
         if let Order::ByState { failed_since } = filter.order {
             let tasks = self.list_by_state(filter, failed_since, (running, waiting))?;
-            let total = self.count(filter, "1")?;
             return Ok(Page { tasks, total, live });
         }
-        let stretch = Stretch { skip: filter.offset, most: filter.limit, except: &[] };
+        let stretch = Stretch { skip: filter.offset, most: filter.limit.into(), except: &[] };
         let mut tasks = self.walk(filter, &[Walk::HoldingSlots, Walk::Waiting], stretch)?;
         let left = Stretch {
             skip: u32::try_from(u64::from(filter.offset).saturating_sub(live)).unwrap_or(u32::MAX),
-            most: filter.limit - tasks.len() as u32,
+            most: u64::from(filter.limit) - tasks.len() as u64,
             except: &[],
         };
         if left.most > 0 {
             tasks.extend(self.ended_walk(filter, left)?);
         }
-        let total = self.count(filter, "1")?;
         Ok(Page { tasks, total, live })
     }
 
@@ -122,8 +112,8 @@ impl Store {
     ) -> Result<Vec<Task>, StoreError> {
         // Several walks are merged, so each must start at its beginning. A single one need not.
         let (skip_there, skip_here) = if ways.len() == 1 { (stretch.skip, 0) } else { (0, stretch.skip) };
-        let most = u64::from(skip_here) + u64::from(stretch.most);
-        let rows = Rows { most, skip: skip_there, except: stretch.except };
+        let most = u64::from(skip_here) + stretch.most;
+        let rows = Stretch { most, skip: skip_there, ..stretch };
         let mut found = self.walk_numbered(filter, ways, rows)?;
         match filter.order {
             Order::Newest | Order::ByState { .. } => found.sort_by_key(|(seq, _)| Reverse(*seq)),
@@ -142,18 +132,14 @@ impl Store {
         &self,
         filter: &Filter,
         ways: &[Walk],
-        rows: Rows<'_>,
+        rows: Stretch<'_>,
     ) -> Result<Vec<(i64, Task)>, StoreError> {
         let mut found = Vec::new();
         for way in ways {
-            let (_, values) = conditions(filter);
-            let mut query = self.connection.prepare_cached(&walk_sql(filter, way, rows))?;
-            let values: Vec<&dyn ToSql> = values.iter().map(AsRef::as_ref).collect();
-            let read =
-                |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>("seq")?, rows::task(row, &self.tasks_dir)?));
-            for row in query.query_map(&*values, read)? {
-                found.push(row?);
-            }
+            let values = params_from_iter(conditions(filter).1);
+            found.extend(self.rows(&walk_sql(filter, way, rows), values, |row| {
+                Ok((row.get("seq")?, rows::task(row, &self.tasks_dir)?))
+            })?);
         }
         Ok(found)
     }
@@ -165,11 +151,8 @@ impl Store {
             let keepers = self.count(&all, &format!("{condition} AND {IS_KEEPER}"))?;
             return Ok(self.count(&all, condition)?.saturating_sub(keepers));
         }
-        let (_, values) = conditions(filter);
-        let sql = count_sql(filter, condition);
-        let values: Vec<&dyn ToSql> = values.iter().map(AsRef::as_ref).collect();
-        let count: i64 = self.connection.prepare_cached(&sql)?.query_row(&*values, |row| row.get(0))?;
-        Ok(count as u64)
+        let values = params_from_iter(conditions(filter).1);
+        Ok(self.value::<i64>(&count_sql(filter, condition), values)? as u64)
     }
 
     /// Returns how many tasks come before a task in a list; `None` if it is not listed. Reads all matching tasks.
@@ -185,9 +168,8 @@ impl Store {
             "SELECT place FROM (SELECT id, row_number() OVER (ORDER BY {order}) - 1 AS place \
              FROM tasks WHERE 1{clause}) WHERE id = ?{last}"
         );
-        let values: Vec<&dyn ToSql> = values.iter().map(AsRef::as_ref).collect();
-        let place = self.connection.prepare_cached(&sql)?.query_row(&*values, |row| row.get::<_, i64>(0));
-        Ok(place.optional()?.map(|place| place as u64))
+        let place: Option<i64> = self.first(&sql, params_from_iter(values))?;
+        Ok(place.map(|place| place as u64))
     }
 
     /// Returns the matching ended tasks, oldest first.
@@ -197,7 +179,7 @@ impl Store {
         ended_before_us: Option<i64>,
     ) -> Result<Vec<Task>, StoreError> {
         let all = Filter { limit: u32::MAX, offset: 0, ..filter.clone() };
-        let all_of_them = Stretch { skip: 0, most: u32::MAX, except: &[] };
+        let all_of_them = Stretch { skip: 0, most: u32::MAX.into(), except: &[] };
         let mut tasks = self.ended_walk(&all, all_of_them)?;
         tasks.retain(|task| {
             ended_before_us.is_none_or(|before| task.ended_at.is_some_and(|ended| ended.as_micros() < before))
@@ -221,7 +203,7 @@ mod tests {
         rows.map(Result::unwrap).collect()
     }
 
-    const FIRST: Rows<'_> = Rows { most: 50, skip: 0, except: &[] };
+    const FIRST: Stretch<'_> = Stretch { most: 50, skip: 0, except: &[] };
 
     fn filters() -> Vec<Filter> {
         let mut all = Vec::new();

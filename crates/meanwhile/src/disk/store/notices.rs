@@ -3,11 +3,12 @@
 
 use mw_model::wire::ExitRecord;
 use mw_model::{DEFAULT_SESSION, News, RunOrigin, TaskId, TaskState, Timestamp, Turn};
+use rusqlite::params;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
-use rusqlite::{Row, params};
 
 use super::connection::Store;
 use super::error::StoreError;
+use super::query::{decoded, task_id};
 use super::write::{Transaction, json};
 use crate::disk::session_dir::agent_sessions::kept_agent;
 use crate::task::Task;
@@ -24,11 +25,11 @@ pub(crate) enum Stage {
     /// Acknowledged.
     Closed = 3,
     /// Reserved: its holder delivers it itself.
-    Promised = 4,
+    Reserved = 4,
 }
 
 impl Stage {
-    const ALL: [Self; 5] = [Self::Waiting, Self::Known, Self::HandedOver, Self::Closed, Self::Promised];
+    const ALL: [Self; 5] = [Self::Waiting, Self::Known, Self::HandedOver, Self::Closed, Self::Reserved];
 }
 
 impl ToSql for Stage {
@@ -44,7 +45,7 @@ impl FromSql for Stage {
     }
 }
 
-/// The condition for notifications that the owner may not know yet: waiting, handed over, or promised. An index has
+/// The condition for notifications that the owner may not know yet: waiting, handed over, or reserved. An index has
 /// exactly this text.
 pub(super) const IS_OPEN: &str = "stage IN (0, 2, 4)";
 
@@ -75,25 +76,15 @@ pub(super) fn has_owner_to_tell(session: &str) -> bool {
 impl Transaction<'_> {
     /// Adds a notification for a task's owner. Does nothing if the owner knows already, or it was added before.
     pub(super) fn enter_notice(&self, task: &Task, news: &News, at: Timestamp) -> Result<(), StoreError> {
-        let mut insert = self.inner.prepare_cached(
-            "INSERT INTO notices (session, task, run, kind, ordinal, at, news, duration_ms, stage) \
+        let sql = "INSERT INTO notices (session, task, run, kind, ordinal, at, news, duration_ms, stage) \
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) \
              ON CONFLICT DO UPDATE SET at = excluded.at, news = excluded.news, duration_ms = excluded.duration_ms \
-             WHERE news IS NULL AND stage IN (?9, ?10)",
-        )?;
-        insert.execute(params![
-            task.session,
-            task.id.as_str(),
-            task.state.run(),
-            news.kind(),
-            ordinal(news, at) as i64,
-            at.as_micros(),
-            json(news)?,
-            task.duration_ms.map(|ms| ms as i64),
-            Stage::Waiting,
-            Stage::Promised,
-        ])?;
-        Ok(())
+             WHERE news IS NULL AND stage IN (?9, ?10)";
+        let (session, id, run) = (&task.session, task.id.as_str(), task.state.run());
+        let (kind, ordinal, news) = (news.kind(), ordinal(news, at) as i64, json(news)?);
+        let (at, duration_ms) = (at.as_micros(), task.duration_ms.map(|ms| ms as i64));
+        let (new, reserved) = (Stage::Waiting, Stage::Reserved);
+        self.change(sql, params![session, id, run, kind, ordinal, at, news, duration_ms, new, reserved])
     }
 
     /// Adds the end of an earlier run, for a rebuilt database.
@@ -121,9 +112,7 @@ impl Transaction<'_> {
             "SELECT DISTINCT holder FROM notices \
              WHERE session = ?1 AND {IS_OPEN} AND news IS NOT NULL AND holder IS NOT NULL"
         );
-        let mut query = self.inner.prepare_cached(&sql)?;
-        let found = query.query_map([session], |row| row.get(0))?;
-        Ok(found.collect::<Result<_, _>>()?)
+        self.rows(&sql, [session], |row| Ok(row.get(0)?))
     }
 
     /// Returns a session's unacknowledged notifications that are wanted and that none of these holders has, in order
@@ -140,19 +129,18 @@ impl Transaction<'_> {
              WHERE session = ?1 AND {IS_OPEN} AND news IS NOT NULL \
              AND (holder IS NULL OR holder NOT IN (SELECT value FROM json_each(?2))) ORDER BY at, number"
         );
-        let mut query = self.inner.prepare_cached(&sql)?;
+        let mut query = self.connection.prepare_cached(&sql)?;
         let mut rows = query.query(params![session, json(&without)?])?;
         let mut found = Vec::new();
         while found.len() < most
             && let Some(row) = rows.next()?
         {
-            let (task, news): (String, String) = (row.get(1)?, row.get(4)?);
             let row = NoticeRow {
                 number: row.get(0)?,
-                task: task.parse().map_err(|_| StoreError::Corrupt(task))?,
+                task: task_id(row, 1)?,
                 run: row.get(2)?,
                 at: Timestamp::from_micros(row.get(3)?),
-                news: serde_json::from_str(&news).map_err(|error| StoreError::Corrupt(error.to_string()))?,
+                news: decoded(row, 4)?,
                 duration_ms: row.get::<_, Option<i64>>(5)?.map(|ms| ms as u64),
             };
             if is_wanted(&row) {
@@ -165,11 +153,7 @@ impl Transaction<'_> {
     /// Records the holder that notifications were delivered to.
     pub(crate) fn hand_over(&self, numbers: &[i64], holder: &str) -> Result<(), StoreError> {
         let sql = format!("UPDATE notices SET stage = ?2, holder = ?3 WHERE number = ?1 AND {IS_OPEN}");
-        let mut update = self.inner.prepare_cached(&sql)?;
-        for number in numbers {
-            update.execute(params![number, Stage::HandedOver, holder])?;
-        }
-        Ok(())
+        numbers.iter().try_for_each(|number| self.change(&sql, params![number, Stage::HandedOver, holder]))
     }
 
     /// Closes notifications that were delivered to this holder.
@@ -186,24 +170,19 @@ impl Transaction<'_> {
     fn let_go(&self, numbers: &[i64], holder: &str, next: Stage) -> Result<(), StoreError> {
         let sql =
             "UPDATE notices SET stage = ?3, holder = NULL WHERE number = ?1 AND stage = ?4 AND holder = ?2";
-        let mut update = self.inner.prepare_cached(sql)?;
-        for number in numbers {
-            update.execute(params![number, holder, next, Stage::HandedOver])?;
-        }
-        Ok(())
+        let let_go = |number| self.change(sql, params![number, holder, next, Stage::HandedOver]);
+        numbers.iter().try_for_each(let_go)
     }
 
     /// Returns whether a task has notifications that its owner may not know yet.
     pub(crate) fn has_open_notices(&self, task: &TaskId) -> Result<bool, StoreError> {
         let sql = format!("SELECT EXISTS (SELECT 1 FROM notices WHERE task = ?1 AND {IS_OPEN})");
-        Ok(self.inner.prepare_cached(&sql)?.query_row([task.as_str()], |row| row.get(0))?)
+        self.value(&sql, [task.as_str()])
     }
 
     /// Stores a message of a session.
     pub(crate) fn add_turn(&self, session: &str, turn: &Turn) -> Result<(), StoreError> {
-        let sql = "INSERT INTO turns (session, turn) VALUES (?1, ?2)";
-        self.inner.execute(sql, params![session, json(turn)?])?;
-        Ok(())
+        self.change("INSERT INTO turns (session, turn) VALUES (?1, ?2)", params![session, json(turn)?])
     }
 }
 
@@ -213,31 +192,22 @@ impl Store {
         let sql = format!(
             "SELECT EXISTS (SELECT 1 FROM notices WHERE session = ?1 AND {IS_OPEN} AND news IS NOT NULL)"
         );
-        Ok(self.connection.query_row(&sql, [session], |row| row.get(0))?)
+        self.value(&sql, [session])
     }
 
     /// Returns the messages of a session, oldest first.
     pub(crate) fn turns(&self, session: &str) -> Result<Vec<Turn>, StoreError> {
-        let mut query =
-            self.connection.prepare_cached("SELECT turn FROM turns WHERE session = ?1 ORDER BY seq")?;
-        let found = query.query_map([session], |row| row.get::<_, String>(0))?;
-        let mut turns = Vec::new();
-        for turn in found {
-            turns.push(serde_json::from_str(&turn?).map_err(|error| StoreError::Corrupt(error.to_string()))?);
-        }
-        Ok(turns)
+        let sql = "SELECT turn FROM turns WHERE session = ?1 ORDER BY seq";
+        self.rows(sql, [session], |row| decoded(row, 0))
     }
-}
 
-impl Store {
     /// Returns the live tasks of a session whose end a holder has reserved, with the holder.
-    pub(crate) fn promised(&self, session: &str) -> Result<Vec<(TaskId, String)>, StoreError> {
+    pub(crate) fn reserved(&self, session: &str) -> Result<Vec<(TaskId, String)>, StoreError> {
         let sql = "SELECT task, holder FROM notices \
                    WHERE session = ?1 AND stage = ?2 AND news IS NULL AND holder IS NOT NULL ORDER BY number";
-        let mut query = self.connection.prepare_cached(sql)?;
-        let row = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get(1)?));
-        let found =
-            query.query_map(params![session, Stage::Promised], row)?.collect::<Result<Vec<_>, _>>()?;
+        let found = self.rows(sql, params![session, Stage::Reserved], |row| {
+            Ok((row.get::<_, String>(0)?, row.get(1)?))
+        })?;
         Ok(found.into_iter().filter_map(|(id, holder)| Some((id.parse().ok()?, holder))).collect())
     }
 
@@ -245,9 +215,7 @@ impl Store {
     pub(crate) fn notices_of(&self, task: &TaskId) -> Result<Vec<(u32, String, Stage)>, StoreError> {
         let sql =
             "SELECT run, kind, stage FROM notices WHERE task = ?1 AND news IS NOT NULL ORDER BY run, at";
-        let mut query = self.connection.prepare_cached(sql)?;
-        let found = query.query_map([task.as_str()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-        Ok(found.collect::<Result<_, _>>()?)
+        self.rows(sql, [task.as_str()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
     }
 }
 
@@ -259,7 +227,7 @@ mod tests {
     fn what_is_open_is_what_the_owner_may_not_know() {
         for stage in Stage::ALL {
             let is_open = match stage {
-                Stage::Waiting | Stage::HandedOver | Stage::Promised => true,
+                Stage::Waiting | Stage::HandedOver | Stage::Reserved => true,
                 Stage::Known | Stage::Closed => false,
             };
             let number = (stage as i64).to_string();

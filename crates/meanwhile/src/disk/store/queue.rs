@@ -1,17 +1,13 @@
 //! Queries of the queue, always inside the transaction that decides.
 
 use mw_model::{QueueLimits, TaskId};
+use rusqlite::params;
 
 use super::error::StoreError;
-use super::rows;
+use super::query::task_id;
 use super::write::{Transaction, json};
 use crate::disk::slots::Pool;
 use crate::task::Task;
-
-/// A session that has queued tasks.
-pub(crate) struct Waiting {
-    pub(crate) session: String,
-}
 
 impl Transaction<'_> {
     /// Returns a session's queued tasks in queue order, from an offset, except those with certain limits.
@@ -22,73 +18,40 @@ impl Transaction<'_> {
         skip: u32,
         most: u32,
     ) -> Result<Vec<Task>, StoreError> {
-        let sql = format!(
-            "SELECT {} FROM tasks WHERE phase = 0 AND session = ?1 AND (kind = 'agent') = ?4 \
-             AND ifnull(queue, '') NOT IN (SELECT value FROM json_each(?5)) ORDER BY priority DESC, seq LIMIT ?2 OFFSET ?3",
-            rows::COLUMNS
-        );
-        let mut query = self.inner.prepare_cached(&sql)?;
+        let rest = "WHERE phase = 0 AND session = ?1 AND (kind = 'agent') = ?4 \
+             AND ifnull(queue, '') NOT IN (SELECT value FROM json_each(?5)) ORDER BY priority DESC, seq LIMIT ?2 OFFSET ?3";
         let without: Result<Vec<_>, _> =
             without.iter().map(|limits| limits.as_ref().map_or_else(|| Ok(String::new()), json)).collect();
-        let parameters = rusqlite::params![session, most, skip, pool == Pool::Agents, json(&without?)?];
-        let found = query.query_map(parameters, |row| rows::task(row, self.tasks_dir))?;
-        Ok(found.collect::<Result<_, _>>()?)
+        self.tasks_that(rest, params![session, most, skip, pool == Pool::Agents, json(&without?)?])
     }
 
     /// Returns the queued tasks that wait for another.
     pub(crate) fn waiting_after(&self, id: &TaskId) -> Result<Vec<Task>, StoreError> {
-        let sql = format!("SELECT {} FROM tasks WHERE phase = 0 AND instr(after, ?1)", rows::COLUMNS);
-        let mut query = self.inner.prepare_cached(&sql)?;
-        let found = query.query_map([id.as_str()], |row| rows::task(row, self.tasks_dir))?;
-        Ok(found.collect::<Result<_, _>>()?)
+        self.tasks_that("WHERE phase = 0 AND instr(after, ?1)", [id.as_str()])
     }
 
     /// Changes which tasks a task waits for.
     pub(crate) fn set_after(&self, id: &TaskId, after: &[TaskId]) -> Result<(), StoreError> {
         let after = if after.is_empty() { None } else { Some(json(&after)?) };
-        self.inner
-            .execute("UPDATE tasks SET after = ?2 WHERE id = ?1", rusqlite::params![id.as_str(), after])?;
-        Ok(())
-    }
-
-    /// Returns every task that holds a slot, or has surviving children.
-    pub(crate) fn unsettled(&self) -> Result<Vec<Task>, StoreError> {
-        super::read::unsettled(&self.inner, self.tasks_dir)
-    }
-
-    /// Returns whether any task is queued.
-    pub(crate) fn any_waiting(&self) -> Result<bool, StoreError> {
-        let sql = "SELECT EXISTS (SELECT 1 FROM tasks WHERE phase = 0)";
-        Ok(self.inner.prepare_cached(sql)?.query_row([], |row| row.get(0))?)
+        self.change("UPDATE tasks SET after = ?2 WHERE id = ?1", params![id.as_str(), after])
     }
 
     /// Returns whether a session has queued tasks for slots of this pool.
     pub(crate) fn any_waiting_in(&self, session: &str, pool: Pool) -> Result<bool, StoreError> {
         let sql =
             "SELECT EXISTS (SELECT 1 FROM tasks WHERE phase = 0 AND session = ?1 AND (kind = 'agent') = ?2)";
-        let parameters = rusqlite::params![session, pool == Pool::Agents];
-        Ok(self.inner.prepare_cached(sql)?.query_row(parameters, |row| row.get(0))?)
+        self.value(sql, params![session, pool == Pool::Agents])
     }
 
     /// Returns the sessions that have queued tasks.
-    pub(crate) fn sessions_waiting(&self) -> Result<Vec<Waiting>, StoreError> {
-        let mut query = self.inner.prepare_cached("SELECT DISTINCT session FROM tasks WHERE phase = 0")?;
-        let found = query.query_map([], |row| Ok(Waiting { session: row.get(0)? }))?;
-        Ok(found.collect::<Result<_, _>>()?)
+    pub(crate) fn sessions_waiting(&self) -> Result<Vec<String>, StoreError> {
+        self.rows("SELECT DISTINCT session FROM tasks WHERE phase = 0", [], |row| Ok(row.get(0)?))
     }
 
     /// Returns the live task of a session with this name.
     pub(crate) fn live_named(&self, session: &str, name: &str) -> Result<Option<TaskId>, StoreError> {
-        let mut query = self.inner.prepare_cached(
-            "SELECT id FROM tasks WHERE name = ?2 AND session = ?1 AND phase < 2 ORDER BY seq DESC LIMIT 1",
-        )?;
-        let mut found = query.query([session, name])?;
-        match found.next()? {
-            Some(row) => {
-                let id: String = row.get(0)?;
-                id.parse().map(Some).map_err(|_| StoreError::Corrupt(id))
-            }
-            None => Ok(None),
-        }
+        let sql =
+            "SELECT id FROM tasks WHERE name = ?2 AND session = ?1 AND phase < 2 ORDER BY seq DESC LIMIT 1";
+        Ok(self.rows(sql, [session, name], |row| task_id(row, 0))?.pop())
     }
 }

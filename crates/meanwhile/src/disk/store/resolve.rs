@@ -1,11 +1,12 @@
 //! Resolves a handle to a task.
 
 use mw_model::{TaskId, TaskKind, Timestamp, long_handle, parse_short_handle};
-use rusqlite::{OptionalExtension, params};
+use rusqlite::params;
 
 use super::connection::Store;
 use super::error::StoreError;
 use super::filter::IS_KEEPER;
+use super::query::task_id;
 use crate::task::Scope;
 
 /// The most ids that an error about an ambiguous handle lists.
@@ -19,7 +20,7 @@ pub(crate) enum Naming {
     /// All of it, for models: an id, its eight characters, a handle, or a name.
     Exact,
     /// Also a prefix with at least [`ENOUGH`] of the random characters, for a person's command that acts on a task.
-    Deed,
+    Act,
     /// Also any other prefix, for a person's command that only reads.
     Look,
 }
@@ -30,7 +31,7 @@ impl Naming {
         let random = beginning.rsplit_once('-').map_or(beginning, |(_, random)| random);
         match self {
             Self::Exact => random == id.suffix(),
-            Self::Deed => random.len() >= ENOUGH,
+            Self::Act => random.len() >= ENOUGH,
             Self::Look => true,
         }
     }
@@ -71,10 +72,8 @@ impl Store {
                    ORDER BY seq DESC LIMIT 1";
         let Some((kind, number)) = parse_short_handle(handle) else { return Ok(None) };
         let number = i64::try_from(number).unwrap_or(i64::MAX);
-        let mut query = self.connection.prepare_cached(sql)?;
-        let id: Option<String> =
-            query.query_row(params![session, context, number, kind.word()], |row| row.get(0)).optional()?;
-        id.map(|id| id.parse().map_err(|_| StoreError::Corrupt(id))).transpose()
+        let values = params![session, context, number, kind.word()];
+        Ok(self.rows(sql, values, |row| task_id(row, 0))?.pop())
     }
 
     /// Returns the live task of a session with this name.
@@ -98,15 +97,7 @@ impl Store {
         let sql = format!(
             "SELECT id FROM tasks WHERE {condition} AND (?1 IS NULL OR session = ?1) ORDER BY seq DESC LIMIT {NAMED}"
         );
-        let session = session_of(scope);
-        let mut query = self.connection.prepare_cached(&sql)?;
-        let found = query.query_map(params![session, value], |row| row.get::<_, String>(0))?;
-        let mut ids = Vec::new();
-        for id in found {
-            let id = id?;
-            ids.push(id.parse().map_err(|_| StoreError::Corrupt(id))?);
-        }
-        Ok(ids)
+        self.rows(&sql, params![scope.session(), value], |row| task_id(row, 0))
     }
 
     /// Finds tasks by a short handle: `bash_3`.
@@ -135,11 +126,10 @@ impl Store {
              AND iif(?3 IS NULL, NOT {IS_KEEPER}, session = ?3) ORDER BY seq DESC"
         );
         let mut query = self.connection.prepare_cached(&sql)?;
-        let mut rows = query.query(params![from.as_micros(), until.as_micros(), session_of(scope)])?;
+        let mut rows = query.query(params![from.as_micros(), until.as_micros(), scope.session()])?;
         let mut fitting = Vec::new();
         while let Some(row) = rows.next()? {
-            let (id, created, command): (String, i64, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
-            let id: TaskId = id.parse().map_err(|_| StoreError::Corrupt(id))?;
+            let (id, created, command) = (task_id(row, 0)?, row.get(1)?, row.get::<_, String>(2)?);
             let spec = mw_model::CommandSpec::Shell { program: "sh".into(), script: command.into() };
             let whole = long_handle(Timestamp::from_micros(created), &spec.program_word(), &id);
             if whole == handle {
@@ -154,11 +144,12 @@ impl Store {
     }
 
     fn by_name(&self, handle: &str, scope: &Scope) -> Result<Vec<TaskId>, StoreError> {
-        let live = self.ids("name = ?2 AND phase < 2", handle, scope)?;
-        if !live.is_empty() {
-            return Ok(live);
+        let mut found = self.ids("name = ?2 AND phase < 2", handle, scope)?;
+        if found.is_empty() {
+            found = self.ids("name = ?2", handle, scope)?;
+            found.truncate(1);
         }
-        Ok(self.ids("name = ?2", handle, scope)?.into_iter().take(1).collect())
+        Ok(found)
     }
 
     fn by_beginning(&self, handle: &str, scope: &Scope) -> Result<Vec<TaskId>, StoreError> {
@@ -177,13 +168,6 @@ impl Store {
             }
         }
         Ok(found)
-    }
-}
-
-const fn session_of(scope: &Scope) -> Option<&String> {
-    match scope {
-        Scope::All => None,
-        Scope::Session(session) => Some(session),
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use mw_model::{Dialect, Lifetime, Status, TaskId, TaskKind, TaskSpec, TaskState, Timestamp};
+use mw_model::{Dialect, Lifetime, TaskId, TaskKind, TaskState, Timestamp};
 use rusqlite::Row;
 use rusqlite::types::Type;
 
-use crate::task::{Task, TaskLimits};
+use crate::task::Task;
 
 /// Columns in the order in which [`task`] reads them.
 pub(super) const COLUMNS: &str = "id, kind, session, number, name, description, command, cwd, batch, lifetime, priority, after, \
@@ -91,67 +91,4 @@ fn parsed<T>(row: &Row<'_>, column: usize, parse: impl FnOnce(String) -> Option<
         rusqlite::Error::FromSqlConversionFailure(column, Type::Text, format!("unexpected {text:?}").into())
     };
     parse(text.clone()).ok_or_else(problem)
-}
-
-/// Returns a task that was just requested, before it has a row.
-pub(crate) fn new_task(spec: &TaskSpec, state: TaskState, output_path: &Path) -> Task {
-    let mut task = Task {
-        id: spec.id.clone(),
-        kind: spec.kind,
-        name: spec.name.clone(),
-        description: spec.description.clone(),
-        status: Status::Pending,
-        cause: None,
-        command: spec.to_line(),
-        cwd: spec.cwd.to_lossy(),
-        session: spec.session.clone(),
-        batch_id: spec.batch.clone(),
-        untended: None,
-        place: Some(spec.place).filter(|place| !place.is_process()),
-        parent_session: spec.parent_session.clone(),
-        parent_message: spec.parent_message.clone(),
-        limits: TaskLimits::of(&spec.limits.resources, None),
-        pid: None,
-        created_at: spec.created_at,
-        started_at: None,
-        ended_at: None,
-        duration_ms: None,
-        exit_code: None,
-        signal: None,
-        output_path: output_path.to_string_lossy().into_owned(),
-        output_bytes: 0,
-        dropped_bytes: 0,
-        output_complete: true,
-        survivors: 0,
-        runs: 0,
-        resume_count: 0,
-        queue_position: None,
-        waiting_for: None,
-        stalled: None,
-        lifetime: spec.lifetime,
-        deadline: spec.limits.deadline,
-        ready: None,
-        ports: None,
-        progress: None,
-        agent: None,
-        approved_by: spec.approved_by.clone(),
-        approved_at: spec.approved_at,
-        proposal: spec.approval.as_ref().map(|approval| approval.proposal.clone()),
-        trace_id: None,
-        span_id: None,
-        number: spec.number,
-        dialect: spec.dialect,
-        context: spec.context.clone(),
-        // Earlier builds numbered all tasks of a session together.
-        handle_number: spec.handle_number.or((!spec.foreground).then_some(spec.number)),
-        foreground: spec.foreground,
-        queue: spec.queue,
-        priority: spec.priority,
-        after: spec.after.clone(),
-        trace: spec.trace,
-        state: state.clone(),
-        journal_seen: 0,
-    };
-    task.set_state(state);
-    task
 }

@@ -1,7 +1,6 @@
 //! Sessions in the database.
 
 use mw_model::TaskId;
-use rusqlite::params;
 use serde::Serialize;
 
 use super::connection::Store;
@@ -10,6 +9,7 @@ use super::filter::IS_KEEPER;
 use super::notices::IS_OPEN;
 use super::rows;
 use super::write::Transaction;
+use crate::disk::session_dir::agent_sessions::kept_agent;
 use crate::task::Task;
 
 /// A session in a list.
@@ -35,29 +35,24 @@ impl Store {
              (SELECT count(*) FROM notices WHERE notices.session = tasks.session AND {IS_OPEN}) \
              FROM tasks WHERE NOT {IS_KEEPER} GROUP BY session ORDER BY session"
         );
-        let mut query = self.connection.prepare(&sql)?;
-        let found = query.query_map([], |row| {
+        self.rows(&sql, [], |row| {
+            let count = |at| row.get::<_, i64>(at).map(|count| count as u64);
             Ok(SessionInfo {
                 id: row.get(0)?,
-                tasks: row.get::<_, i64>(1)? as u64,
-                live: row.get::<_, i64>(2)? as u64,
-                notices: row.get::<_, i64>(3)? as u64,
+                tasks: count(1)?,
+                live: count(2)?,
+                notices: count(3)?,
                 hosts: 0,
             })
-        })?;
-        Ok(found.collect::<Result<_, _>>()?)
+        })
     }
 
     /// Returns the removed agent tasks whose keepers' tasks are still there.
     pub(crate) fn gone_with_keepers(&self) -> Result<Vec<TaskId>, StoreError> {
         let sql = format!("SELECT DISTINCT session FROM tasks WHERE {IS_KEEPER}");
-        let mut query = self.connection.prepare(&sql)?;
-        let sessions = query.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?;
+        let sessions: Vec<String> = self.rows(&sql, [], |row| Ok(row.get(0)?))?;
         let mut gone = Vec::new();
-        for agent in sessions
-            .iter()
-            .filter_map(|session| crate::disk::session_dir::agent_sessions::kept_agent(session))
-        {
+        for agent in sessions.iter().filter_map(|session| kept_agent(session)) {
             if self.task(&agent)?.is_none() {
                 gone.push(agent);
             }
@@ -73,32 +68,18 @@ impl Store {
              SELECT {0} FROM tasks WHERE session = ?1 AND phase = 2 AND survivors > 0",
             rows::COLUMNS
         );
-        let mut query = self.connection.prepare_cached(&sql)?;
-        let found = query.query_map([session], |row| rows::task(row, &self.tasks_dir))?;
-        Ok(found.collect::<Result<_, _>>()?)
+        self.tasks(&sql, [session])
     }
 }
 
 impl Transaction<'_> {
-    /// Returns the highest number that any task of a session has had.
-    pub(crate) fn last_number(&self, session: &str) -> Result<u64, StoreError> {
-        super::read::last_number(&self.inner, session)
-    }
-
-    pub(crate) fn last_handle_number(&self, session: &str, context: Option<&str>) -> Result<u64, StoreError> {
-        super::read::last_handle_number(&self.inner, session, context)
-    }
-
     /// Returns a session's tasks that are live or have pending notifications.
     pub(crate) fn unfinished_of(&self, session: &str) -> Result<Vec<Task>, StoreError> {
-        let sql = format!(
-            "SELECT {} FROM tasks WHERE session = ?1 AND (phase < 2 OR survivors > 0 OR EXISTS \
-             (SELECT 1 FROM notices WHERE notices.task = tasks.id AND {IS_OPEN})) ORDER BY seq",
-            rows::COLUMNS
+        let rest = format!(
+            "WHERE session = ?1 AND (phase < 2 OR survivors > 0 OR EXISTS \
+             (SELECT 1 FROM notices WHERE notices.task = tasks.id AND {IS_OPEN})) ORDER BY seq"
         );
-        let mut query = self.inner.prepare(&sql)?;
-        let found = query.query_map([session], |row| rows::task(row, self.tasks_dir))?;
-        Ok(found.collect::<Result<_, _>>()?)
+        self.tasks_that(&rest, [session])
     }
 
     /// Removes the rest of a session without tasks.
@@ -108,7 +89,7 @@ impl Transaction<'_> {
             "DELETE FROM turns WHERE session = ?1",
             "DELETE FROM sessions WHERE id = ?1",
         ] {
-            self.inner.execute(sql, params![session])?;
+            self.change(sql, [session])?;
         }
         Ok(())
     }

@@ -4,12 +4,12 @@
 //! exported wait here until they are delivered: this is the exporter's outbox.
 
 use mw_model::{SpanId, TaskId, TaskTrace, Timestamp, TraceId};
-use rusqlite::{OptionalExtension, Params, Row, params};
+use rusqlite::params;
 use serde::Serialize;
 
 use super::connection::Store;
 use super::error::StoreError;
-use super::rows;
+use super::query::decoded;
 use super::write::{Transaction, json};
 use crate::span::Span;
 use crate::task::{Scope, Task};
@@ -37,38 +37,21 @@ pub struct ExportState {
     pub next_try_at: Option<Timestamp>,
 }
 
-fn read_span(row: &Row<'_>) -> Result<Span, StoreError> {
-    let text: String = row.get(0)?;
-    serde_json::from_str(&text).map_err(|error| StoreError::Corrupt(error.to_string()))
-}
-
 impl Store {
-    fn spans(&self, sql: &str, values: impl Params) -> Result<Vec<Span>, StoreError> {
-        let mut query = self.connection.prepare_cached(sql)?;
-        let mut rows = query.query(values)?;
-        let mut spans = Vec::new();
-        while let Some(row) = rows.next()? {
-            spans.push(read_span(row)?);
-        }
-        Ok(spans)
-    }
-
     /// Returns the visible ended spans of a trace.
     pub(crate) fn spans_of_trace(&self, trace: TraceId, scope: &Scope) -> Result<Vec<Span>, StoreError> {
         let sql = "SELECT span FROM spans WHERE trace = ?1 AND (?2 IS NULL OR session = ?2 OR task IN \
                    (SELECT id FROM tasks WHERE session = ?2)) ORDER BY seq";
-        self.spans(sql, params![trace.to_string(), session(scope)])
+        self.rows(sql, params![trace.to_string(), scope.session()], |row| decoded(row, 0))
     }
 
     /// Returns the trace of an ended span, or of a span that is known only as a parent.
     pub(crate) fn trace_of_span(&self, span: SpanId) -> Result<Option<TraceId>, StoreError> {
-        let look = |sql: &str| {
-            self.connection.query_row(sql, [span.to_string()], |row| row.get::<_, String>(0)).optional()
-        };
-        let found = match look("SELECT trace FROM spans WHERE id = ?1")? {
-            Some(found) => Some(found),
-            None => look("SELECT trace FROM spans WHERE parent = ?1 LIMIT 1")?,
-        };
+        let mut found: Option<String> =
+            self.first("SELECT trace FROM spans WHERE id = ?1", [span.to_string()])?;
+        if found.is_none() {
+            found = self.first("SELECT trace FROM spans WHERE parent = ?1 LIMIT 1", [span.to_string()])?;
+        }
         Ok(found.and_then(|text| text.parse().ok()))
     }
 
@@ -76,31 +59,26 @@ impl Store {
     pub(crate) fn recent_traces(&self, scope: &Scope, most: u32) -> Result<Vec<TraceId>, StoreError> {
         let sql = "SELECT trace FROM spans WHERE ?1 IS NULL OR session = ?1 OR task IN \
                    (SELECT id FROM tasks WHERE session = ?1) GROUP BY trace ORDER BY max(seq) DESC LIMIT ?2";
-        let mut query = self.connection.prepare_cached(sql)?;
-        let found = query.query_map(params![session(scope), most], |row| row.get::<_, String>(0))?;
-        Ok(found.collect::<Result<Vec<_>, _>>()?.iter().filter_map(|text| text.parse().ok()).collect())
+        let found: Vec<String> = self.rows(sql, params![scope.session(), most], |row| Ok(row.get(0)?))?;
+        Ok(found.iter().filter_map(|text| text.parse().ok()).collect())
     }
 
     /// Returns the visible live tasks, newest first.
     pub(crate) fn live(&self, scope: &Scope) -> Result<Vec<Task>, StoreError> {
-        let sql = format!(
-            "SELECT {} FROM tasks WHERE phase IN (0, 1) AND (?1 IS NULL OR session = ?1) ORDER BY seq DESC",
-            rows::COLUMNS
-        );
-        let mut query = self.connection.prepare_cached(&sql)?;
-        let found = query.query_map(params![session(scope)], |row| rows::task(row, &self.tasks_dir))?;
-        Ok(found.collect::<Result<_, _>>()?)
+        let rest = "WHERE phase IN (0, 1) AND (?1 IS NULL OR session = ?1) ORDER BY seq DESC";
+        self.tasks_that(rest, [scope.session()])
     }
 
     /// Returns spans that wait to be exported, oldest first.
     pub(crate) fn spans_waiting(&self, most: u32) -> Result<Vec<Span>, StoreError> {
-        self.spans("SELECT span FROM spans WHERE stage = 1 ORDER BY seq LIMIT ?1", [most])
+        let sql = "SELECT span FROM spans WHERE stage = 1 ORDER BY seq LIMIT ?1";
+        self.rows(sql, [most], |row| decoded(row, 0))
     }
 
     /// Returns the state of the export.
     pub(crate) fn export_state(&self) -> Result<ExportState, StoreError> {
         let sql = "SELECT delivered, rejected, given_up, endpoint, tried_at, error, failures, next_try_at FROM exports";
-        let known = self.connection.query_row(sql, [], |row| {
+        let known = self.rows(sql, [], |row| {
             let count = |at| row.get::<_, i64>(at).map(|count| count as u64);
             Ok(ExportState {
                 waiting: 0,
@@ -114,36 +92,22 @@ impl Store {
                 next_try_at: row.get::<_, Option<i64>>(7)?.map(Timestamp::from_micros),
             })
         });
-        let waiting: i64 =
-            self.connection.query_row("SELECT count(*) FROM spans WHERE stage = 1", [], |row| row.get(0))?;
-        Ok(ExportState { waiting: waiting as u64, ..known.optional()?.unwrap_or_default() })
-    }
-}
-
-fn session(scope: &Scope) -> Option<&str> {
-    match scope {
-        Scope::All => None,
-        Scope::Session(session) => Some(session),
+        let waiting: i64 = self.value("SELECT count(*) FROM spans WHERE stage = 1", [])?;
+        Ok(ExportState { waiting: waiting as u64, ..known?.pop().unwrap_or_default() })
     }
 }
 
 impl Transaction<'_> {
     /// Stores an ended span. A span that is stored already stays as it is.
     pub(crate) fn enter_span(&self, span: &Span, trace: &TaskTrace) -> Result<(), StoreError> {
-        let mut insert = self.inner.prepare_cached(
-            "INSERT INTO spans (id, trace, parent, task, ended_at, span, stage) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) \
-             ON CONFLICT DO NOTHING",
-        )?;
-        insert.execute(params![
-            span.span_id.to_string(),
-            span.trace_id.to_string(),
-            span.parent_span_id.map(|id| id.to_string()),
-            span.task.as_ref().map_or("", TaskId::as_str),
-            span.ended_at.map(Timestamp::as_micros),
-            json(span)?,
-            i64::from(trace.is_exported()),
-        ])?;
-        Ok(())
+        let sql = "INSERT INTO spans (id, trace, parent, task, ended_at, span, stage) \
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO NOTHING";
+        let (id, trace_id) = (span.span_id.to_string(), span.trace_id.to_string());
+        let parent = span.parent_span_id.map(|id| id.to_string());
+        let task = span.task.as_ref().map_or("", TaskId::as_str);
+        let ended_at = span.ended_at.map(Timestamp::as_micros);
+        let stage = i64::from(trace.is_exported());
+        self.change(sql, params![id, trace_id, parent, task, ended_at, json(span)?, stage])
     }
 
     /// Stores a span of a session's own work.
@@ -154,16 +118,13 @@ impl Transaction<'_> {
         session: &str,
     ) -> Result<(), StoreError> {
         self.enter_span(span, trace)?;
-        let whose = "UPDATE spans SET session = ?2 WHERE id = ?1";
-        self.inner.prepare_cached(whose)?.execute(params![span.span_id.to_string(), session])?;
-        Ok(())
+        self.change("UPDATE spans SET session = ?2 WHERE id = ?1", [&span.span_id.to_string(), session])
     }
 
     /// Removes spans of sessions' own work that ended before a time, except those still to be exported.
     pub(crate) fn forget_own_spans(&self, before: Timestamp) -> Result<(), StoreError> {
         let sql = "DELETE FROM spans WHERE session IS NOT NULL AND stage <> 1 AND ended_at < ?1";
-        self.inner.execute(sql, [before.as_micros()])?;
-        Ok(())
+        self.change(sql, [before.as_micros()])
     }
 
     /// Records that spans are waiting that no supervisor will export at its end.
@@ -173,27 +134,22 @@ impl Transaction<'_> {
 
     /// Removes the spans of a task, except those still to be exported.
     pub(super) fn delete_delivered_spans(&self, task: &TaskId) -> Result<(), StoreError> {
-        self.inner.execute("DELETE FROM spans WHERE task = ?1 AND stage <> 1", [task.as_str()])?;
-        Ok(())
+        self.change("DELETE FROM spans WHERE task = ?1 AND stage <> 1", [task.as_str()])
     }
 
     /// Removes all spans of a task that never existed.
     pub(crate) fn delete_spans(&self, task: &TaskId) -> Result<(), StoreError> {
-        self.inner.execute("DELETE FROM spans WHERE task = ?1", [task.as_str()])?;
-        Ok(())
+        self.change("DELETE FROM spans WHERE task = ?1", [task.as_str()])
     }
 
     /// Records that spans were exported. Spans of removed tasks are deleted.
     pub(crate) fn spans_delivered(&self, spans: &[Span]) -> Result<(), StoreError> {
-        let mut done = self.inner.prepare_cached("UPDATE spans SET stage = 2 WHERE id = ?1")?;
-        let mut gone = self.inner.prepare_cached(
-            "DELETE FROM spans WHERE id = ?1 AND session IS NULL AND \
-             NOT EXISTS (SELECT 1 FROM tasks WHERE id = spans.task)",
-        )?;
+        let gone = "DELETE FROM spans WHERE id = ?1 AND session IS NULL AND \
+                    NOT EXISTS (SELECT 1 FROM tasks WHERE id = spans.task)";
         for span in spans {
             let id = span.span_id.to_string();
-            done.execute([&id])?;
-            gone.execute([&id])?;
+            self.change("UPDATE spans SET stage = 2 WHERE id = ?1", [&id])?;
+            self.change(gone, [&id])?;
         }
         Ok(())
     }
@@ -202,7 +158,7 @@ impl Transaction<'_> {
     pub(crate) fn give_up_spans(&self, before: Timestamp) -> Result<u64, StoreError> {
         let sql = "DELETE FROM spans WHERE stage = 1 AND ended_at < ?1 AND \
                    NOT EXISTS (SELECT 1 FROM tasks WHERE id = spans.task)";
-        Ok(self.inner.execute(sql, [before.as_micros()])? as u64)
+        Ok(self.count_changed(sql, [before.as_micros()])? as u64)
     }
 
     /// Stores the state of the export. The number of waiting spans is counted, not stored.
@@ -210,7 +166,7 @@ impl Transaction<'_> {
         let sql = "INSERT INTO exports (one, delivered, rejected, given_up, endpoint, tried_at, error, failures, \
                    next_try_at) VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO UPDATE SET delivered = ?1, \
                    rejected = ?2, given_up = ?3, endpoint = ?4, tried_at = ?5, error = ?6, failures = ?7, next_try_at = ?8";
-        self.inner.execute(
+        self.change(
             sql,
             params![
                 state.delivered as i64,
@@ -222,7 +178,6 @@ impl Transaction<'_> {
                 state.failures,
                 state.next_try_at.map(Timestamp::as_micros),
             ],
-        )?;
-        Ok(())
+        )
     }
 }

@@ -75,7 +75,7 @@ fn a_home_from_before_approvals_keeps_what_it_knows_of_its_exports() {
     let runtime = open(home.path());
     let tasks = runtime.tasks().list(&Filter::new(Scope::All)).unwrap().tasks;
     assert_eq!(tasks.iter().map(|task| task.exit_code).collect::<Vec<_>>(), [Some(3), Some(3)]);
-    let store = runtime.base.store().unwrap();
+    let store = runtime.base.database.store().unwrap();
     let known = "SELECT delivered + rejected + given_up + failures FROM exports";
     let known: i64 = store.connection.query_row(known, [], |row| row.get(0)).unwrap();
     let approvals = "SELECT count(*) FROM approvals";
@@ -100,7 +100,7 @@ fn what_a_stored_home_has_told_is_not_told_again_and_the_rest_is() {
     assert_eq!(after[..before.len()], before);
     assert_eq!(after.len(), before.len() + 2, "a notice and a text");
     let store = open(home.path());
-    let store = store.base.store().unwrap();
+    let store = store.base.database.store().unwrap();
     assert_eq!([store.mark("hooks").unwrap(), store.mark("a_mark_nobody_knows").unwrap()], [6, 1]);
 }
 

@@ -1,26 +1,21 @@
 //! Changes: each is an event and the resulting state, in one transaction.
 
-use std::cell::Cell;
-use std::path::Path;
+use std::ops::Deref;
 
 use mw_model::{Event, News, RunOrigin, TaskId, TaskState, Timestamp, next_state};
-use rusqlite::{OptionalExtension, TransactionBehavior, params};
+use rusqlite::{TransactionBehavior, params};
 
 use super::connection::Store;
 use super::error::StoreError;
 use super::notices::{Stage, has_owner_to_tell};
-use super::rows;
 use crate::disk::damage::Shared;
 use crate::span;
 use crate::task::Task;
 
 /// A write transaction. If it is dropped without [`Transaction::commit`], nothing is changed.
 pub(crate) struct Transaction<'store> {
+    store: &'store Store,
     pub(super) inner: rusqlite::Transaction<'store>,
-    pub(super) tasks_dir: &'store Path,
-    pub(super) spans_wait: &'store Cell<bool>,
-    /// Whether the end of a batch is notified.
-    tells_batches: bool,
     /// Keeps the file from being replaced until the transaction ends.
     _held: Option<Shared<'store>>,
 }
@@ -40,13 +35,16 @@ impl Store {
     pub(crate) fn begin(&self) -> Result<Transaction<'_>, StoreError> {
         let held = self.hold()?;
         let inner = rusqlite::Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
-        Ok(Transaction {
-            inner,
-            tasks_dir: &self.tasks_dir,
-            spans_wait: &self.spans_wait,
-            tells_batches: self.tells_batches.get(),
-            _held: held,
-        })
+        Ok(Transaction { store: self, inner, _held: held })
+    }
+}
+
+/// A transaction reads what its store reads, on the same connection.
+impl Deref for Transaction<'_> {
+    type Target = Store;
+
+    fn deref(&self) -> &Store {
+        self.store
     }
 }
 
@@ -68,31 +66,25 @@ impl Transaction<'_> {
         Ok(self.inner.commit()?)
     }
 
-    /// Assigns the number that a task was promised, or the next one if it is taken.
-    pub(crate) fn take_number(&self, session: &str, promised: u64) -> Result<u64, StoreError> {
-        let taken: bool = self
-            .inner
-            .prepare_cached("SELECT EXISTS (SELECT 1 FROM tasks WHERE session = ?1 AND number = ?2)")?
-            .query_row(params![session, promised as i64], |row| row.get(0))?;
-        let wanted = if taken { 0 } else { promised as i64 };
-        let mut upsert = self.inner.prepare_cached(
-            "INSERT INTO sessions (id, last_number) VALUES (?1, max(1, ?2)) ON CONFLICT (id) DO UPDATE \
-             SET last_number = iif(?2 = 0, last_number + 1, max(last_number, ?2)) RETURNING last_number",
-        )?;
-        let last: i64 = upsert.query_row(params![session, wanted], |row| row.get(0))?;
-        Ok(if taken { last as u64 } else { promised })
+    /// Assigns the number that a task was given at its start, or the next one if it is taken.
+    pub(crate) fn take_number(&self, session: &str, given: u64) -> Result<u64, StoreError> {
+        let sql = "SELECT EXISTS (SELECT 1 FROM tasks WHERE session = ?1 AND number = ?2)";
+        let taken: bool = self.value(sql, params![session, given as i64])?;
+        let wanted = if taken { 0 } else { given as i64 };
+        let sql = "INSERT INTO sessions (id, last_number) VALUES (?1, max(1, ?2)) ON CONFLICT (id) DO UPDATE \
+                   SET last_number = iif(?2 = 0, last_number + 1, max(last_number, ?2)) RETURNING last_number";
+        let last: i64 = self.value(sql, params![session, wanted])?;
+        Ok(if taken { last as u64 } else { given })
     }
 
     /// Adds a task in its current state.
     pub(crate) fn insert(&self, task: &Task) -> Result<(), StoreError> {
-        let mut insert = self.inner.prepare_cached(
+        self.change(
             "INSERT INTO tasks (id, kind, session, number, name, description, command, cwd, batch, lifetime, priority, after, \
              deadline, created_at, approved_by, approved_at, phase, status, state, trace, resume_count, dialect, context, \
              handle_number, foreground, queue) \
              VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24,?25,?26)",
-        )?;
-        let after = if task.after.is_empty() { None } else { Some(json(&task.after)?) };
-        insert.execute(params![
+            params![
             task.id.as_str(),
             task.kind.word(),
             task.session,
@@ -104,7 +96,7 @@ impl Transaction<'_> {
             task.batch_id,
             task.lifetime.word(),
             task.priority,
-            after,
+            if task.after.is_empty() { None } else { Some(json(&task.after)?) },
             task.deadline.map(Timestamp::as_micros),
             task.created_at.as_micros(),
             task.approved_by,
@@ -119,8 +111,7 @@ impl Transaction<'_> {
             task.handle_number.map(|number| number as i64),
             task.foreground,
             task.queue.as_ref().map(json).transpose()?,
-        ])?;
-        Ok(())
+        ])
     }
 
     /// Adds a task that gets its slot at once, with one write instead of two.
@@ -130,13 +121,6 @@ impl Transaction<'_> {
         task.set_state(state);
         self.insert(task)?;
         self.append_event(&task.id, task.state.run(), at, &event)
-    }
-
-    /// Reads a task inside the transaction.
-    pub(crate) fn task(&self, id: &TaskId) -> Result<Option<Task>, StoreError> {
-        let sql = format!("SELECT {} FROM tasks WHERE id = ?1", rows::COLUMNS);
-        let mut query = self.inner.prepare_cached(&sql)?;
-        Ok(query.query_row([id.as_str()], |row| rows::task(row, self.tasks_dir)).optional()?)
     }
 
     /// Appends an event and updates the task to the resulting state.
@@ -193,7 +177,7 @@ impl Transaction<'_> {
         }
         self.enter_notice(task, &news, at)?;
         match (&news, &task.batch_id) {
-            (News::Ended { .. }, Some(batch)) if self.tells_batches => self.tell_batch(task, batch, at),
+            (News::Ended { .. }, Some(batch)) if self.tells_batches.get() => self.tell_batch(task, batch, at),
             _ => Ok(()),
         }
     }
@@ -214,36 +198,33 @@ impl Transaction<'_> {
         self.enter_notice(task, &News::Batch { batch: batch.to_owned(), completed, others }, at)
     }
 
-    /// Moves a task to another session, with its latch and its pending notifications. A reservation ends, because its
+    /// Moves a task to another session, with what its owner knows and its pending notifications. A reservation ends, because its
     /// holder replied to the old owner. The new owner gets the usual notification.
     pub(crate) fn set_owner(&self, task: &Task) -> Result<(), StoreError> {
         let id = task.id.as_str();
         let number = task.number as i64;
         let handle_number = task.handle_number.map(|number| number as i64);
         let sql = "UPDATE tasks SET session = ?2, number = ?3, handle_number = ?4 WHERE id = ?1";
-        self.inner.execute(sql, params![id, task.session, number, handle_number])?;
+        self.change(sql, params![id, task.session, number, handle_number])?;
         let sql = "UPDATE notices SET session = ?2, holder = iif(stage = ?3, NULL, holder), \
                    stage = iif(stage = ?3, ?4, stage) WHERE task = ?1 AND stage <> ?5";
-        let (promised, waiting, closed) = (Stage::Promised, Stage::Waiting, Stage::Closed);
-        self.inner.execute(sql, params![id, task.session, promised, waiting, closed])?;
-        Ok(())
+        let (reserved, waiting, closed) = (Stage::Reserved, Stage::Waiting, Stage::Closed);
+        self.change(sql, params![id, task.session, reserved, waiting, closed])
     }
 
     /// Sets the short handle's number of a task that was started in the foreground.
     pub(crate) fn set_handle_number(&self, task: &Task) -> Result<(), StoreError> {
         let number = task.handle_number.map(|number| number as i64);
         let sql = "UPDATE tasks SET handle_number = ?2, foreground = ?3 WHERE id = ?1";
-        self.inner.execute(sql, params![task.id.as_str(), number, task.foreground])?;
-        Ok(())
+        self.change(sql, params![task.id.as_str(), number, task.foreground])
     }
 
     /// Writes the cached state of a task.
     fn save(&self, task: &Task) -> Result<(), StoreError> {
-        let mut update = self.inner.prepare_cached(
+        self.change(
             "UPDATE tasks SET phase = ?2, status = ?3, state = ?4, pid = ?5, duration_ms = ?6, output_bytes = ?7, \
              dropped_bytes = ?8, survivors = ?9, resume_count = ?10, journal_seen = ?11 WHERE id = ?1",
-        )?;
-        update.execute(params![
+            params![
             task.id.as_str(),
             phase(&task.state),
             task.status.word(),
@@ -255,15 +236,12 @@ impl Transaction<'_> {
             task.survivors,
             task.resume_count,
             task.journal_seen as i64,
-        ])?;
-        Ok(())
+        ])
     }
 
     fn append_event(&self, id: &TaskId, run: u32, at: Timestamp, event: &Event) -> Result<(), StoreError> {
-        let mut insert =
-            self.inner.prepare_cached("INSERT INTO events (task, run, at, event) VALUES (?1, ?2, ?3, ?4)")?;
-        insert.execute(params![id.as_str(), run, at.as_micros(), json(event)?])?;
-        Ok(())
+        let sql = "INSERT INTO events (task, run, at, event) VALUES (?1, ?2, ?3, ?4)";
+        self.change(sql, params![id.as_str(), run, at.as_micros(), json(event)?])
     }
 
     /// Removes tasks, their events, cursors, notifications and spans. Spans that are still to be exported stay.
@@ -276,17 +254,14 @@ impl Transaction<'_> {
             "DELETE FROM cursors WHERE task IN (SELECT value FROM json_each(?1))",
             "DELETE FROM notices WHERE task IN (SELECT value FROM json_each(?1))",
         ] {
-            self.inner.execute(sql, [&all])?;
+            self.change(sql, [&all])?;
         }
         ids.iter().try_for_each(|id| self.delete_delivered_spans(id))
     }
-}
 
-impl Transaction<'_> {
     /// Records how many lines of a task's journal are in the database.
     pub(crate) fn set_journal_seen(&self, id: &TaskId, lines: u64) -> Result<(), StoreError> {
-        let mut update = self.inner.prepare_cached("UPDATE tasks SET journal_seen = ?2 WHERE id = ?1")?;
-        update.execute(params![id.as_str(), lines as i64])?;
-        Ok(())
+        let sql = "UPDATE tasks SET journal_seen = ?2 WHERE id = ?1";
+        self.change(sql, params![id.as_str(), lines as i64])
     }
 }

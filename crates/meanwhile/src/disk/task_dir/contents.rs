@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use mw_model::wire::{ExitRecord, JOURNAL_FILE, JournalLine, LOG_FILE, RESULT_FILE, RUNS_DIR};
 
 use super::TaskDir;
+use crate::disk::file_lock::within;
 use crate::disk::look::{has_text, look, read};
 use crate::error::Result;
 
@@ -34,14 +35,7 @@ impl TaskDir<'_> {
 
     /// Waits briefly for a run's exit record; returns whether it exists.
     pub(crate) fn await_record(&self, run: u32, patience: Duration) -> Result<bool> {
-        let deadline = Instant::now() + patience;
-        while self.result(run)?.is_none() {
-            if Instant::now() > deadline {
-                return Ok(false);
-            }
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        Ok(true)
+        within(patience, Duration::from_millis(1), || Ok(self.result(run)?.is_some()))
     }
 
     /// Reads the exit record of an earlier run.

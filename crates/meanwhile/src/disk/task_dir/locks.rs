@@ -1,26 +1,20 @@
 //! Locks on a task: its starter locks the directory, its supervisors lock the journal, and a process that sends a new
 //! supervisor locks the spec.
 
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use mw_model::wire::{JOURNAL_FILE, SPEC_FILE};
 
 use super::TaskDir;
-use super::control::SILENCE;
+use crate::disk::file_lock::{is_taken, within};
 use crate::disk::look::{look, unseen};
 use crate::error::{Error, Result};
 
 /// A task directory, locked by the process that starts the task.
 pub(crate) struct StartHold {
     pub(crate) directory: File,
-}
-
-impl StartHold {
-    pub(crate) const fn directory(&self) -> &File {
-        &self.directory
-    }
 }
 
 impl TaskDir<'_> {
@@ -44,14 +38,8 @@ impl TaskDir<'_> {
         const PATIENCE: Duration = Duration::from_secs(2);
         let path = self.path.join(SPEC_FILE);
         let Some(spec) = open(&path)? else { return Ok(None) };
-        let deadline = Instant::now() + PATIENCE;
-        while !try_lock(&path, &spec)? {
-            if Instant::now() > deadline {
-                return Ok(None);
-            }
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        Ok(Some(spec))
+        let is_held = within(PATIENCE, Duration::from_millis(1), || try_lock(&path, &spec))?;
+        Ok(is_held.then_some(spec))
     }
 
     /// Returns whether a process is starting this task.
@@ -67,6 +55,7 @@ impl TaskDir<'_> {
     /// Waits until the supervisors of an ended task have exited. Calls `tell` if that takes long.
     pub(crate) fn await_unsupervised(&self, tell: fn(&str)) -> Result<()> {
         const LONGEST: Duration = Duration::from_secs(10);
+        const NOTICEABLE: Duration = Duration::from_millis(800);
         let begun = Instant::now();
         let mut is_told = false;
         while self.is_supervised()? {
@@ -79,7 +68,7 @@ impl TaskDir<'_> {
                     ),
                 });
             }
-            if begun.elapsed() > SILENCE && !is_told {
+            if begun.elapsed() > NOTICEABLE && !is_told {
                 is_told = true;
                 tell(&format!(
                     "waiting up to {} s for the supervisor of {} to exit",
@@ -98,22 +87,15 @@ fn open(path: &Path) -> Result<Option<File>> {
 }
 
 fn try_lock(path: &Path, file: &File) -> Result<bool> {
-    match file.try_lock() {
-        Ok(()) => Ok(true),
-        Err(TryLockError::WouldBlock) => Ok(false),
-        Err(TryLockError::Error(error)) => Err(unseen(path)(error)),
-    }
+    is_taken(file.try_lock()).map_err(unseen(path))
 }
 
 /// Returns whether a process holds a lock on a file; false if the file does not exist.
 fn is_locked(path: &Path) -> Result<bool> {
     let Some(file) = open(path)? else { return Ok(false) };
-    match file.try_lock_shared() {
-        Ok(()) => {
-            let _ = file.unlock();
-            Ok(false)
-        }
-        Err(TryLockError::WouldBlock) => Ok(true),
-        Err(TryLockError::Error(error)) => Err(unseen(path)(error)),
+    let is_free = is_taken(file.try_lock_shared()).map_err(unseen(path))?;
+    if is_free {
+        let _ = file.unlock();
     }
+    Ok(!is_free)
 }

@@ -6,7 +6,7 @@ use std::os::unix::fs::{DirBuilderExt, symlink};
 use std::path::{Path, PathBuf};
 
 use mw_model::wire::LOG_FILE;
-use mw_model::{Link, TaskId, short_handle, task_log_name};
+use mw_model::{TaskId, short_handle, task_log_name};
 
 use crate::disk::home::Home;
 use crate::error::{Error, Result};
@@ -18,15 +18,10 @@ const LOGS: &str = "tasks";
 /// Removes a task's second name if it is dangling, because a task that never ran has no log. A further run creates it
 /// again.
 pub(crate) fn drop_empty_name(home: &Home, task: &Task) {
-    let link = name_beside(task).map(|(name, _)| home.tasks().join(name));
+    let link = task.dialect.link(task).map(|(name, _)| home.tasks().join(name));
     if let Some(link) = link.filter(|link| link.is_symlink() && !link.exists()) {
         let _ = fs::remove_file(link);
     }
-}
-
-/// Returns a task's second name, if its dialect has one, and the file that it names; no file means the directory.
-pub(crate) fn name_beside(task: &Task) -> Option<Link> {
-    task.dialect.link(task)
 }
 
 /// Gives the log of a task a second name, if its dialect has one. It is beside the task's directory or, for a task
@@ -53,7 +48,7 @@ pub(crate) fn link_log(home: &Home, task: &Task) {
 /// Creates a task's second name, if its dialect has one.
 pub(crate) fn link_name(home: &Home, task: &Task) {
     // A foreground task is gone before its name would be needed.
-    if let Some((name, file)) = name_beside(task).filter(|_| task.handle_number.is_some()) {
+    if let Some((name, file)) = task.dialect.link(task).filter(|_| task.handle_number.is_some()) {
         let _ = link_beside(home, task, &name, file);
     }
 }
@@ -80,7 +75,7 @@ pub(crate) fn link_beside(home: &Home, task: &Task, name: &str, file: Option<&st
 /// task gets that name here.
 #[must_use]
 pub(crate) fn name_log(home: &Home, task: &Task) -> PathBuf {
-    if let Some((name, file)) = name_beside(task).filter(|_| task.started_at.is_some()) {
+    if let Some((name, file)) = task.dialect.link(task).filter(|_| task.started_at.is_some()) {
         let _ = link_beside(home, task, &name, file);
     }
     log_of(home, task)
@@ -90,7 +85,7 @@ pub(crate) fn name_log(home: &Home, task: &Task) -> PathBuf {
 #[must_use]
 pub(crate) fn log_of(home: &Home, task: &Task) -> PathBuf {
     let log = home.task(&task.id).log();
-    if let Some((name, file)) = name_beside(task) {
+    if let Some((name, file)) = task.dialect.link(task) {
         let link = home.tasks().join(name);
         let is_there = link.is_symlink();
         return match file {

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use mw_model::wire::{Entry, EntryKind, HEADER_LEN, INDEX_FILE, IndexHeader, LOG_FILE, Segment, segments};
 
-use crate::disk::look::is_absent;
+use crate::disk::look::present;
 
 /// Which streams to read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,17 +58,17 @@ impl LogView {
     /// found under its other name.
     pub(crate) fn open(directory: &Path, choice: StreamChoice) -> io::Result<Self> {
         const TRIES: usize = 50;
+        let log = directory.join(LOG_FILE);
         for _ in 0..TRIES {
-            let index = match File::open(directory.join(INDEX_FILE)) {
-                Ok(index) => index,
-                Err(error) if is_absent(&error) => break,
-                Err(error) => return Err(error),
+            // Before the index is looked for: the first byte of standard error is written after the index exists.
+            let size = fs::metadata(&log).map_or(0, |found| found.len());
+            let Some(index) = present(File::open(directory.join(INDEX_FILE)))? else {
+                return Ok(Self { file: File::open(&log)?, parts: whole(0, size) });
             };
             let mut bytes = [0; HEADER_LEN as usize];
             let header = index.read_exact_at(&mut bytes, 0).ok().and_then(|()| IndexHeader::decode(&bytes));
             let Some(header) = header else {
-                let file = File::open(directory.join(LOG_FILE))?;
-                return Self::with(file, &index, IndexHeader::default(), choice);
+                return Self::with(File::open(&log)?, &index, IndexHeader::default(), choice);
             };
             for name in [LOG_FILE, "output.log.new"] {
                 if let Ok(file) = File::open(directory.join(name))
@@ -78,8 +78,8 @@ impl LogView {
                 }
             }
         }
-        // There is no index, or it describes another log: one of the two was replaced or removed.
-        let file = File::open(directory.join(LOG_FILE))?;
+        // The index describes another log: one of the two was replaced or removed.
+        let file = File::open(&log)?;
         let size = file.metadata()?.len();
         Ok(Self { file, parts: whole(0, size) })
     }
@@ -105,6 +105,12 @@ impl LogView {
 
     pub(crate) fn parts(&self) -> &[Segment] {
         &self.parts
+    }
+
+    /// Returns the segments of the requested streams that are in the log.
+    pub(crate) fn readable(&self, choice: StreamChoice) -> impl DoubleEndedIterator<Item = &Segment> {
+        let is_there = move |kind| choice.takes(kind) && !matches!(kind, EntryKind::Drop(_));
+        self.parts.iter().filter(move |part| is_there(part.kind))
     }
 
     /// Reads bytes of a segment, from a logical offset inside it.
@@ -147,4 +153,50 @@ fn read_parts(index: &File, header: IndexHeader, log_size: u64) -> io::Result<Ve
 pub(crate) fn last_write_us(directory: &Path) -> Option<i64> {
     let found = fs::metadata(directory.join(LOG_FILE)).ok()?;
     Some(found.mtime() * 1_000_000 + found.mtime_nsec() / 1000)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::thread;
+
+    use super::*;
+
+    /// Writes as a supervisor does: the index is created when the second stream begins, before its first byte.
+    fn print_to_both(directory: &Path) {
+        let mut log = File::create(directory.join(LOG_FILE)).unwrap();
+        log.write_all(b"out").unwrap();
+        let header = IndexHeader { log_inode: log.metadata().unwrap().ino(), ..IndexHeader::default() };
+        let first = Entry { offset: 0, kind: EntryKind::Stdout(0) };
+        let second = Entry { offset: 3, kind: EntryKind::Stderr(0) };
+        let mut index = File::create(directory.join(INDEX_FILE)).unwrap();
+        index.write_all(&[&header.encode()[..], &first.encode()].concat()).unwrap();
+        index.write_all(&second.encode()).unwrap();
+        log.write_all(b"err").unwrap();
+    }
+
+    #[test]
+    fn standard_error_never_counts_as_standard_output() {
+        let place = tempfile::tempdir().unwrap();
+        for round in 0..500 {
+            let directory = place.path().join(round.to_string());
+            fs::create_dir(&directory).unwrap();
+            let writer = thread::spawn({
+                let directory = directory.clone();
+                move || print_to_both(&directory)
+            });
+            loop {
+                let is_over = writer.is_finished();
+                let Ok(view) = LogView::open(&directory, StreamChoice::Stdout) else { continue };
+                for part in view.parts().iter().filter(|part| StreamChoice::Stdout.takes(part.kind)) {
+                    let bytes = view.bytes(part, part.logical, 100).unwrap();
+                    assert!(b"out".starts_with(&bytes), "{}", String::from_utf8_lossy(&bytes));
+                }
+                if is_over {
+                    break;
+                }
+            }
+            writer.join().unwrap();
+        }
+    }
 }

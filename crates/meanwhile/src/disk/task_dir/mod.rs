@@ -1,13 +1,11 @@
 //! One task's files.
 //!
 //! `dir` is the directory itself. `spec` is the stored request, `contents` what the directory records about its runs,
-//! `locks` shows which processes work on it, and `control` talks to its supervisor. `log_view` opens its log, and
-//! `log_names` gives the log a second name. `runs` keeps the files of earlier runs, `told` the delivered
+//! and `locks` shows which processes work on it. `log_view` opens its log, and `log_names` gives the log a second name. `runs` keeps the files of earlier runs, `told` the delivered
 //! notifications, `metadata` the file that another tool reads. `removal` removes the directory, and refuses one that
 //! is not a task of ours.
 
 mod contents;
-pub(crate) mod control;
 mod dir;
 mod locks;
 pub(crate) mod log_names;

@@ -13,7 +13,7 @@ use rustix::fs::{AtFlags, Dir, renameat, unlinkat};
 use rustix::io::Errno;
 
 use super::TaskDir;
-use crate::disk::look::look;
+use crate::disk::look::{look, present};
 use crate::error::{Error, ForeignEntry, Result};
 
 /// The spec of a task that is being removed.
@@ -56,12 +56,8 @@ impl TaskDir<'_> {
     /// When something is left of it, or it is not a task's directory.
     pub(crate) fn try_remove(&self) -> Result<()> {
         self.refuse_foreign()?;
-        match fs::remove_dir_all(&self.path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(Error::io(format!("cannot remove {}", self.path.display()))(error))
-            }
-            Ok(()) | Err(_) => Ok(()),
-        }
+        let failed = Error::io(format!("cannot remove {}", self.path.display()));
+        present(fs::remove_dir_all(&self.path)).map(drop).map_err(failed)
     }
 
     /// Removes a task's directory, best effort. A later sweep tries again.
@@ -73,10 +69,7 @@ impl TaskDir<'_> {
     pub(crate) fn remove_output(&self) -> io::Result<()> {
         const KEPT: [&str; 6] =
             [SPEC_FILE, CLEARED_FILE, RESULT_FILE, JOURNAL_FILE, TOLD_FILE, TOLD_NEWS_FILE];
-        let directory = match self.open() {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            other => other?,
-        };
+        let Some(directory) = present(self.open())? else { return Ok(()) };
         for entry in Dir::read_from(&directory)? {
             let entry = entry?;
             let name = entry.file_name();

@@ -24,7 +24,7 @@ use rustix::io::Errno;
 
 use super::TaskDir;
 use super::dir::open_file;
-use crate::disk::look::{look, read, unseen};
+use crate::disk::look::{look, present, read, unseen};
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::task::Task;
@@ -34,7 +34,7 @@ const MOVING: &str = "moving";
 
 impl TaskDir<'_> {
     /// Creates the directory that archiving a run needs, while the change can still be refused on a full disk.
-    pub(crate) fn prepare_shelf(&self, run: u32) -> Result<()> {
+    pub(crate) fn prepare_archive(&self, run: u32) -> Result<()> {
         let prepared = self.open().and_then(|task| prepare(&directory_in(&task, RUNS_DIR)?, run));
         prepared.map_err(Error::io(format!(
             "cannot create {} for the files of run {run}",
@@ -44,43 +44,36 @@ impl TaskDir<'_> {
 
     /// Archives the files of the run before a queued one. Does nothing for any other task. Must be called inside a
     /// transaction. Doing it again changes nothing.
-    pub(crate) fn shelve_before(&self, task: &Task) -> io::Result<()> {
+    pub(crate) fn archive_before(&self, task: &Task) -> io::Result<()> {
         match &task.state {
-            TaskState::Pending { run, .. } if *run > 1 => self.shelve(run - 1),
-            TaskState::Pending { .. }
-            | TaskState::Starting { .. }
-            | TaskState::Running { .. }
-            | TaskState::Cancelling { .. }
-            | TaskState::Ended { .. } => Ok(()),
+            TaskState::Pending { run, .. } if *run > 1 => self.archive(run - 1),
+            _ => Ok(()),
         }
     }
 
-    fn shelve(&self, run: u32) -> io::Result<()> {
+    fn archive(&self, run: u32) -> io::Result<()> {
         let task = self.open()?;
         let runs = directory_in(&task, RUNS_DIR)?;
         let name = run.to_string();
         if !exists(&runs, &name)? {
             prepare(&runs, run)?;
             renameat(&runs, prepared_name(run), &runs, &name)?;
-            fail_point("restart-shelf-marked");
+            fail_point("restart-archive-marked");
         }
-        let shelf = open_directory(&runs, &name)?;
-        if !exists(&shelf, MOVING)? {
+        let archive = open_directory(&runs, &name)?;
+        if !exists(&archive, MOVING)? {
             return Ok(());
         }
         for file in [LOG_FILE, INDEX_FILE, RESULT_FILE] {
-            match renameat(&task, file, &shelf, file) {
-                Ok(()) | Err(Errno::NOENT) => {}
-                Err(error) => return Err(error.into()),
-            }
-            fail_point("restart-file-shelved");
+            present(renameat(&task, file, &archive, file).map_err(io::Error::from))?;
+            fail_point("restart-file-archived");
         }
-        Ok(unlinkat(&shelf, MOVING, AtFlags::empty())?)
+        Ok(unlinkat(&archive, MOVING, AtFlags::empty())?)
     }
 
     /// Returns the last run whose files were archived, or were about to be. The next run is the current one. Returns
     /// 0 if there is none.
-    pub(crate) fn last_shelved(&self) -> Result<u32> {
+    pub(crate) fn last_archived(&self) -> Result<u32> {
         let path = self.path.join(RUNS_DIR);
         let Some(runs) = look(&path, fs::read_dir(&path))? else { return Ok(0) };
         let mut last = 0;
@@ -100,14 +93,11 @@ impl TaskDir<'_> {
                 let follow_ups = directory_in(&task, FOLLOW_UPS_DIR)?;
                 open_file(&follow_ups, &name, OFlags::TRUNC)?.write_all(message.as_bytes())
             }
-            None => match open_directory(&task, FOLLOW_UPS_DIR) {
-                Ok(follow_ups) => match unlinkat(&follow_ups, name, AtFlags::empty()) {
-                    Ok(()) | Err(Errno::NOENT) => Ok(()),
-                    Err(error) => Err(error.into()),
-                },
-                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-                Err(error) => Err(error),
-            },
+            None => {
+                let Some(follow_ups) = present(open_directory(&task, FOLLOW_UPS_DIR))? else { return Ok(()) };
+                let removed = unlinkat(&follow_ups, name, AtFlags::empty());
+                present(removed.map_err(io::Error::from)).map(drop)
+            }
         }
     }
 
@@ -131,14 +121,12 @@ fn prepared_name(run: u32) -> String {
 fn prepare(runs: &OwnedFd, run: u32) -> io::Result<()> {
     let name = run.to_string();
     // A process of an earlier build may have been killed while it archived the same run.
-    let shelf = if exists(runs, &name)? {
+    let archive = if exists(runs, &name)? {
         open_directory(runs, &name)?
     } else {
         directory_in(runs, &prepared_name(run))?
     };
-    let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    openat(&shelf, MOVING, flags, Mode::RUSR | Mode::WUSR)?;
-    Ok(())
+    open_file(&archive, MOVING, OFlags::empty()).map(drop)
 }
 
 /// Opens a directory below another, and creates it if it does not exist. A link is refused.
@@ -156,9 +144,6 @@ pub(crate) fn open_directory(parent: &OwnedFd, name: &str) -> io::Result<OwnedFd
 }
 
 fn exists(directory: &OwnedFd, name: &str) -> io::Result<bool> {
-    match statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(_) => Ok(true),
-        Err(Errno::NOENT) => Ok(false),
-        Err(error) => Err(error.into()),
-    }
+    let found = statat(directory, name, AtFlags::SYMLINK_NOFOLLOW);
+    Ok(present(found.map_err(io::Error::from))?.is_some())
 }

@@ -15,12 +15,8 @@ impl TaskDir<'_> {
     pub(crate) fn write_spec(&self, spec: &TaskSpec) -> Result<()> {
         let path = self.path.join(SPEC_FILE);
         let text = serde_json::to_vec(spec).map_err(|error| Error::io("spec.json")(error.into()))?;
-        let written = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&path)
-            .and_then(|mut file| file.write_all(&text));
+        let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
+        let written = made.and_then(|mut file| file.write_all(&text));
         written.map_err(Error::io(format!("cannot write {}", path.display())))
     }
 

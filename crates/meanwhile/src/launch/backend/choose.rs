@@ -2,19 +2,28 @@
 
 use mw_model::{AgentSpec, Io, Place, TaskSpec};
 
-use super::agent::AgentDriver;
 use super::mock::Mock;
 use super::process::LocalProcess;
-use super::{Backend, Capabilities};
+use super::{Backend, BackendReport, Capabilities};
 use crate::error::{Error, Result};
 use crate::request::TaskRequest;
 
 fn choose(place: Place, agent: Option<&AgentSpec>) -> &'static dyn Backend {
     match (place, agent) {
-        (Place::Process, None) => &LocalProcess,
-        (Place::Process, Some(_)) => &AgentDriver,
+        (Place::Process, None) => &LocalProcess { is_driver: false },
+        (Place::Process, Some(_)) => &LocalProcess { is_driver: true },
         (Place::Mock, _) => &Mock,
     }
+}
+
+/// Returns every back-end, and checks whether tasks can run there now.
+#[must_use]
+pub fn backends() -> Vec<BackendReport> {
+    let report = |place| {
+        let backend = choose(place, None);
+        BackendReport { place, capabilities: backend.capabilities(), problem: backend.probe().err() }
+    };
+    Place::ALL.into_iter().map(report).collect()
 }
 
 /// Returns the back-end that a task was started in.

@@ -6,12 +6,11 @@
 use mw_model::wire::Launch;
 use mw_model::{Io, RawText, TaskSpec};
 
-use super::process::environment;
-use super::{Backend, Capabilities, Stop};
+use super::process::{SHELL, execution, probe_shell};
+use super::{Backend, Capabilities};
 use crate::error::{Error, Result};
 use crate::request::TaskRequest;
 
-const SHELL: &str = "/bin/sh";
 const SCRIPT: &str = r#"
 while IFS= read -r line; do
   case $line in
@@ -39,16 +38,11 @@ impl Backend for Mock {
     }
 
     fn plan(&self, spec: &TaskSpec, run: u32) -> Result<Launch> {
-        Ok(Launch::Spawn {
-            program: RawText::from(SHELL),
-            argv: ["mock", "-c", SCRIPT].map(RawText::from).to_vec(),
-            env: environment(spec, run),
-            cwd: spec.cwd.clone(),
-            umask: spec.umask,
-        })
+        let argv = ["mock", "-c", SCRIPT].map(RawText::from).to_vec();
+        Ok(execution(spec, run, RawText::from(SHELL), argv))
     }
 
-    fn stop(&self) -> Stop {
-        Stop::Tree
+    fn probe(&self) -> Result<()> {
+        probe_shell()
     }
 }

@@ -1,4 +1,4 @@
-//! A local process: the command itself.
+//! A local process: the command itself, or the driver that talks to an agent.
 
 use std::os::unix::ffi::OsStrExt;
 
@@ -6,15 +6,23 @@ use mw_model::wire::Launch;
 use mw_model::{EnvVar, RawText, TRACEPARENT_VARIABLE, TRACESTATE_VARIABLE, TaskSpec, TaskTrace};
 
 use super::{Backend, Capabilities, Stop};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::launch::program::program_of;
 use crate::request::TaskRequest;
 
-pub(super) struct LocalProcess;
+pub(super) struct LocalProcess {
+    /// Whether the command is the driver of an agent.
+    pub(super) is_driver: bool,
+}
 
 impl Backend for LocalProcess {
     fn capabilities(&self) -> Capabilities {
-        Capabilities { terminal: true, resources: true }
+        Capabilities { terminal: !self.is_driver, resources: true }
+    }
+
+    /// A driver first lets the agent finish its message.
+    fn stop(&self) -> Stop {
+        if self.is_driver { Stop::LeaderFirst } else { Stop::Tree }
     }
 
     fn check(&self, request: &TaskRequest) -> Result<()> {
@@ -25,18 +33,27 @@ impl Backend for LocalProcess {
     fn plan(&self, spec: &TaskSpec, run: u32) -> Result<Launch> {
         // The program is looked up in the task's own PATH.
         let program = program_of(&spec.command, path_in(&spec.env), &spec.cwd)?;
-        Ok(Launch::Spawn {
-            program,
-            argv: spec.command.argv(),
-            env: environment(spec, run),
-            cwd: spec.cwd.clone(),
-            umask: spec.umask,
-        })
+        Ok(execution(spec, run, program, spec.command.argv()))
     }
 
-    fn stop(&self) -> Stop {
-        Stop::Tree
+    fn probe(&self) -> Result<()> {
+        probe_shell()
     }
+}
+
+/// Returns the execution of a program in a task's directory and with its environment.
+pub(super) fn execution(spec: &TaskSpec, run: u32, program: RawText, argv: Vec<RawText>) -> Launch {
+    let (env, cwd, umask) = (environment(spec, run), spec.cwd.clone(), spec.umask);
+    Launch::Spawn { program, argv, env, cwd, umask }
+}
+
+/// The shell of scripts that name none.
+pub(super) const SHELL: &str = "/bin/sh";
+
+/// Checks that scripts can be executed.
+pub(super) fn probe_shell() -> Result<()> {
+    rustix::fs::access(SHELL, rustix::fs::Access::EXEC_OK)
+        .map_err(|error| Error::io(format!("cannot execute {SHELL}"))(error.into()))
 }
 
 fn path_in(env: &[EnvVar]) -> Option<&[u8]> {
@@ -44,7 +61,7 @@ fn path_in(env: &[EnvVar]) -> Option<&[u8]> {
 }
 
 /// Returns the environment of a run's command: the requested variables and the span of the run.
-pub(super) fn environment(spec: &TaskSpec, run: u32) -> Vec<RawText> {
+fn environment(spec: &TaskSpec, run: u32) -> Vec<RawText> {
     let named = |var: &EnvVar, name: &str| var.name.as_bytes() == name.as_bytes();
     // The caller's trace state does not apply to a span of ours that has another origin.
     let is_replaced = |var: &EnvVar, trace: &TaskTrace| {

@@ -6,44 +6,47 @@ use std::time::{Duration, Instant};
 use mw_model::wire::{ControlReply, Operation};
 
 use crate::disk::platform;
-use crate::disk::task_dir::control::Line;
+use crate::supervisor::control::Connection;
 
 /// How long an answer may take before the supervisor is asked whether it is there at all. Its grace period may be long.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// How long it may take to say that it is there.
 const SILENCE: Duration = Duration::from_secs(4);
 /// How long the rest of a line may take whose beginning is there.
-const LINE_PATIENCE: Duration = Duration::from_secs(1);
+const REPLY_PATIENCE: Duration = Duration::from_secs(1);
 
 /// A supervisor that was asked.
 pub(super) struct Asked {
-    line: Line,
+    connection: Connection,
     /// When it was last known to be able to answer.
     heard: Instant,
     /// Where it was asked whether it is there.
-    call: Option<Line>,
+    call: Option<Connection>,
 }
 
 impl Asked {
-    pub(super) fn on(line: Line) -> Self {
-        Self { line, heard: Instant::now(), call: None }
+    pub(super) fn on(connection: Connection) -> Self {
+        Self { connection, heard: Instant::now(), call: None }
     }
 
     /// Returns the connections on which something may be said.
-    pub(super) fn lines(&self) -> impl Iterator<Item = &Line> {
-        std::iter::once(&self.line).chain(&self.call)
+    pub(super) fn connections(&self) -> impl Iterator<Item = &Connection> {
+        std::iter::once(&self.connection).chain(&self.call)
     }
 
     /// Returns the answer if it has come; an error when the supervisor has died instead.
     pub(super) fn answer(&mut self) -> Option<io::Result<ControlReply>> {
-        said(&mut self.line)
+        said(&mut self.connection)
     }
 
     /// Looks after a supervisor that has not answered: one that is stopped is continued. Returns what is wrong when it
     /// does not even say that it is there.
-    pub(super) fn silent_supervisor(&mut self, connect: impl FnOnce() -> io::Result<Line>) -> Option<String> {
+    pub(super) fn silent_supervisor(
+        &mut self,
+        connect: impl FnOnce() -> io::Result<Connection>,
+    ) -> Option<String> {
         let waited = self.heard.elapsed();
-        let supervisor = self.line.peer();
+        let supervisor = self.connection.peer();
         if waited >= PATIENCE / 10
             && let Some(pid) = supervisor
         {
@@ -74,10 +77,10 @@ impl Asked {
 }
 
 /// Returns what was said on a connection, without waiting.
-fn said(line: &mut Line) -> Option<io::Result<ControlReply>> {
-    if !platform::is_readable_within(line, Duration::ZERO) {
+fn said(connection: &mut Connection) -> Option<io::Result<ControlReply>> {
+    if !platform::is_readable_within(connection, Duration::ZERO) {
         return None;
     }
-    let _ = line.set_patience(Some(LINE_PATIENCE));
-    Some(line.reply())
+    let _ = connection.set_patience(Some(REPLY_PATIENCE));
+    Some(connection.reply())
 }

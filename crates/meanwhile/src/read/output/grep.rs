@@ -1,7 +1,6 @@
 //! Searches a log in place and returns a bounded reply.
 
 use memchr::memmem;
-use mw_model::wire::EntryKind;
 use mw_model::{Edge, redaction_mark};
 use regex::bytes::Regex;
 use serde::Serialize;
@@ -12,9 +11,7 @@ use super::shown::before;
 use crate::disk::task_dir::log_view::StreamChoice;
 use crate::error::{Error, Result};
 use crate::read::Reader;
-use crate::record::Lookup;
 use crate::redact::{Redaction, Redactor, UNREADABLE_NOTE};
-use crate::settle::Settler;
 use crate::task::Scope;
 
 /// Number of bytes read at once.
@@ -41,7 +38,7 @@ pub struct GrepMatch {
 }
 
 /// What to search for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct GrepRequest {
     /// A regular expression.
     pub pattern: String,
@@ -117,15 +114,14 @@ impl Reader<'_> {
     pub fn grep(&self, handle: &str, scope: &Scope, request: &GrepRequest) -> Result<GrepReply> {
         let GrepRequest { stream, from, context, most, .. } = *request;
         let pattern = compile(&request.pattern)?;
-        let id = Lookup::on(self.base).resolve(handle, scope)?;
-        let task = Settler::on(self.base).current(&id)?;
+        let task = self.current(handle, scope)?;
         let run = request.run.unwrap_or_else(|| task.state.run());
         check_run(&task, run)?;
         if self.has_not_run(&task, run) {
             return Ok(GrepReply { matches: Vec::new(), truncated: false, next_offset: 0 });
         }
         let view = self.view(&task, run, stream)?;
-        let redactor = Redaction::on(self.base).redactor(&id);
+        let redactor = Redaction::on(self.base).redactor(&task.id);
         let before = before(&view, stream, from).map_err(Error::io("cannot read the log"))?;
         let mut search = Search {
             pattern: &pattern,
@@ -147,15 +143,7 @@ impl Reader<'_> {
         let mut line = Vec::new();
         let mut line_start = 0;
         let mut next = from;
-        for part in view.parts() {
-            let wanted = match part.kind {
-                EntryKind::Stdout(_) => stream != StreamChoice::Stderr,
-                EntryKind::Stderr(_) => stream != StreamChoice::Stdout,
-                EntryKind::Drop(_) => false,
-            };
-            if !wanted || part.logical + part.len <= from {
-                continue;
-            }
+        for part in view.readable(stream).filter(|part| part.logical + part.len > from) {
             let mut at = part.logical.max(from);
             while at < part.logical + part.len {
                 let bytes = view.bytes(part, at, STEP).map_err(Error::io("cannot read the log"))?;
@@ -168,11 +156,10 @@ impl Reader<'_> {
                     }
                     line.extend_from_slice(piece);
                     at += piece.len() as u64;
-                    if (line.ends_with(b"\n") || line.len() > LONGEST_LINE) && search.look(&line, line_start)
-                    {
-                        return Ok(GrepReply { matches: search.lines, truncated: true, next_offset: at });
-                    }
                     if line.ends_with(b"\n") || line.len() > LONGEST_LINE {
+                        if search.look(&line, line_start) {
+                            return Ok(GrepReply { matches: search.lines, truncated: true, next_offset: at });
+                        }
                         line.clear();
                     }
                 }

@@ -1,15 +1,15 @@
 //! The read primitive: stream × (offset | tail | cursor) × limits.
 
 use mw_model::TaskState;
-use mw_model::wire::{EntryKind, LOG_FILE, drop_marker};
+use mw_model::wire::{LOG_FILE, drop_marker};
 
 use super::tail::{next_character, tail_start, window_start};
 use super::take::{Taken, take};
+use crate::database::Lookup;
 use crate::disk::task_dir::log_view::{LogView, StreamChoice};
 use crate::error::{Error, Invalid, Result};
 use crate::read::Reader;
-use crate::record::{Lookup, Records};
-use crate::settle::Settler;
+use crate::reconcile::Reconciler;
 use crate::task::{Scope, Task};
 
 /// Where to start reading.
@@ -75,7 +75,7 @@ pub enum Piece {
 }
 
 /// The result of a read.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ReadReply {
     /// The output, in order.
     pub pieces: Vec<Piece>,
@@ -129,9 +129,12 @@ impl Reader<'_> {
     /// # Errors
     /// When the task is unknown, or its log is gone.
     pub fn read(&self, handle: &str, scope: &Scope, request: &ReadRequest) -> Result<ReadReply> {
-        let id = Lookup::on(self.base).resolve(handle, scope)?;
-        let task = Settler::on(self.base).current(&id)?;
-        self.read_task(&task, request)
+        self.read_task(&self.current(handle, scope)?, request)
+    }
+
+    /// Finds a task and returns it as it is now.
+    pub(super) fn current(&self, handle: &str, scope: &Scope) -> Result<Task> {
+        Reconciler::on(self.base).current(&Lookup::on(&self.base.database).resolve(handle, scope)?)
     }
 
     pub(crate) fn read_task(&self, task: &Task, request: &ReadRequest) -> Result<ReadReply> {
@@ -139,7 +142,7 @@ impl Reader<'_> {
         check_run(task, run)?;
         let over = is_over(task, run);
         if self.has_not_run(task, run) {
-            return Ok(ReadReply { eof: over, ..nothing_yet() });
+            return Ok(ReadReply { eof: over, ..ReadReply::default() });
         }
         let view = self.view(task, run, request.stream)?;
         let (end, dropped_bytes) = view.size();
@@ -149,7 +152,7 @@ impl Reader<'_> {
             From::TailLines(lines) => tail(&view, request.stream, *lines, request.most_bytes())?,
             From::TailBytes(bytes) => tail(&view, request.stream, u64::MAX, *bytes)?,
             From::Cursor(reader) => {
-                self.base.store()?.cursor(reader, &task.id, request.stream.word(), run)?.min(end)
+                self.base.database.store()?.cursor(reader, &task.id, request.stream.word(), run)?.min(end)
             }
         };
         let left = bytes_after(&view, request.stream, asked);
@@ -163,7 +166,13 @@ impl Reader<'_> {
             take(&view, request, start, over).map_err(Error::io("cannot read the log"))?;
         let left_after = bytes_after(&view, request.stream, next_offset) - held_back;
         if let From::Cursor(reader) = &request.from {
-            self.base.store()?.set_cursor(reader, &task.id, request.stream.word(), run, next_offset)?;
+            self.base.database.store()?.set_cursor(
+                reader,
+                &task.id,
+                request.stream.word(),
+                run,
+                next_offset,
+            )?;
         }
         let has_earlier = misses_before(&view, request.stream, start);
         let has_gap = pieces.iter().any(|piece| matches!(piece, Piece::Dropped(_)));
@@ -212,7 +221,7 @@ impl Reader<'_> {
         let mut view = LogView::open(&directory, stream);
         if view.is_err() && matches!(task.state, TaskState::Pending { .. }) && run + 1 == task.state.run() {
             // The process that requested the queued run was killed before it had moved the files of this one.
-            Records::on(self.base).shelve_waiting(&task.id);
+            self.base.database.archive_previous_run(&task.id);
             view = LogView::open(&directory, stream);
         }
         view.map_err(|error| Error::Damaged {
@@ -256,29 +265,11 @@ fn misses_before(view: &LogView, stream: StreamChoice, start: u64) -> bool {
 
 /// Counts the bytes of the requested streams that are in the log before an offset.
 fn readable_before(view: &LogView, stream: StreamChoice, start: u64) -> u64 {
-    let is_there = |kind: EntryKind| stream.takes(kind) && !matches!(kind, EntryKind::Drop(_));
-    let parts = view.parts().iter().filter(|part| is_there(part.kind));
-    parts.map(|part| part.len.min(start.saturating_sub(part.logical))).sum()
+    view.readable(stream).map(|part| part.len.min(start.saturating_sub(part.logical))).sum()
 }
 
 /// Counts the bytes of the requested streams from an offset on, including dropped bytes.
 fn bytes_after(view: &LogView, stream: StreamChoice, offset: u64) -> u64 {
     let parts = view.parts().iter().filter(|part| stream.takes(part.kind));
     parts.map(|part| (part.logical + part.len).saturating_sub(offset.max(part.logical))).sum()
-}
-
-const fn nothing_yet() -> ReadReply {
-    ReadReply {
-        pieces: Vec::new(),
-        offset: 0,
-        next_offset: 0,
-        eof: false,
-        truncated: false,
-        dropped_bytes: 0,
-        end: 0,
-        left: 0,
-        has_earlier: false,
-        earlier: 0,
-        passed_over: 0,
-    }
 }

@@ -15,9 +15,7 @@ use super::read::{Piece, ReadReply, ReadRequest};
 use crate::disk::task_dir::log_view::{LogView, StreamChoice};
 use crate::error::{Error, Result};
 use crate::read::Reader;
-use crate::record::Lookup;
 use crate::redact::{Redaction, Redactor, UNREADABLE_NOTE};
-use crate::settle::Settler;
 use crate::task::{Scope, Task};
 
 /// How many bytes before and after a page are considered.
@@ -30,9 +28,7 @@ impl Reader<'_> {
     /// # Errors
     /// As [`Reader::read`](crate::engine::Reader::read).
     pub fn read_shown(&self, handle: &str, scope: &Scope, request: &ReadRequest) -> Result<ReadReply> {
-        let id = Lookup::on(self.base).resolve(handle, scope)?;
-        let task = Settler::on(self.base).current(&id)?;
-        self.read_task_shown(&task, request)
+        self.read_task_shown(&self.current(handle, scope)?, request)
     }
 
     pub(crate) fn read_task_shown(&self, task: &Task, request: &ReadRequest) -> Result<ReadReply> {

@@ -15,12 +15,9 @@ pub(super) fn tail_start(view: &LogView, stream: StreamChoice, lines: u64, bytes
     let mut bytes_left = bytes;
     let mut start = view.size().0;
     let mut at_end = true;
-    for part in view.parts().iter().rev() {
+    for part in view.readable(stream).rev() {
         if lines_left == 0 || bytes_left == 0 {
             break;
-        }
-        if matches!(part.kind, EntryKind::Drop(_)) || !stream.takes(part.kind) {
-            continue;
         }
         let mut until = part.len;
         while until > 0 && bytes_left > 0 {
@@ -49,15 +46,14 @@ pub(super) fn tail_start(view: &LogView, stream: StreamChoice, lines: u64, bytes
 /// longer line, it begins in the middle of that line.
 pub(super) fn window_start(view: &LogView, stream: StreamChoice, bytes: u64) -> io::Result<u64> {
     let start = tail_start(view, stream, u64::MAX, bytes)?;
-    let mine = |part: &&Segment| stream.takes(part.kind) && !matches!(part.kind, EntryKind::Drop(_));
-    let before = view.parts().iter().filter(mine).rfind(|part| part.logical < start);
+    let before = view.readable(stream).rfind(|part| part.logical < start);
     let Some(before) = before else { return Ok(start) };
     let last = (before.logical + before.len).min(start) - 1;
     if view.bytes(before, last, 1)? == b"\n" {
         return Ok(start);
     }
-    let end = view.parts().iter().rfind(mine).map_or(start, |part| part.logical + part.len);
-    for part in view.parts().iter().filter(mine) {
+    let end = view.readable(stream).next_back().map_or(start, |part| part.logical + part.len);
+    for part in view.readable(stream) {
         let mut from = start.max(part.logical);
         while from < part.logical + part.len {
             let chunk = view.bytes(part, from, STEP)?;

@@ -246,7 +246,7 @@ impl Drop for World {
         let begun = Instant::now();
         while anybody_in(self.dir.path()) && begun.elapsed() < SOON {
             // Tasks that still wait get their turn, see that they are not wanted, and end.
-            let _ = self.runtime.settler().reconcile();
+            let _ = self.runtime.reconciler().reconcile();
             self.runtime.listen().unwrap().wait(Duration::from_millis(20));
         }
     }

@@ -1,8 +1,9 @@
 //! Secrets that are recognised by what precedes them: a name, a flag, a header, or a user in an address.
 
+use super::find::MARK;
 use super::names;
 use super::names::{Name, is_ordinary, is_path};
-use super::{Edge, MARK, Secret, mark_len};
+use super::{Edge, Secret, mark_len};
 
 /// A longer value counts as secret without further checks, so that no value is scanned repeatedly.
 const LONG: usize = 512;

@@ -89,34 +89,21 @@ pub(super) fn look(name: &[u8]) -> Option<Name> {
     {
         return Some(Name::Token);
     }
-    if word == b"token" && !PLACES.contains(&before) {
+    if word == b"token" && !is_listed(before, PLACES) {
         return Some(Name::Token);
     }
-    if word == b"key" && SECRET_KEYS.contains(&before) {
+    if word == b"key" && is_listed(before, SECRET_KEYS) {
         return Some(Name::Token);
     }
     (word == b"authorization").then_some(Name::Authorization)
 }
 
 /// Words before `token` that make it a position, or otherwise not a secret.
-const PLACES: [&[u8]; 9] =
-    [b"next", b"page", b"continuation", b"cancellation", b"sync", b"max", b"pad", b"eos", b"bos"];
+const PLACES: &str = "next page continuation cancellation sync max pad eos bos";
 /// Words before `key` that make it a secret, unlike the key of a cache or a table.
-const SECRET_KEYS: [&[u8]; 13] = [
-    b"api",
-    b"secret",
-    b"access",
-    b"private",
-    b"auth",
-    b"signing",
-    b"encryption",
-    b"service",
-    b"master",
-    b"app",
-    b"subscription",
-    b"deploy",
-    b"webhook",
-];
+const SECRET_KEYS: &str = "
+    api secret access private auth signing encryption service master app subscription deploy webhook
+";
 
 /// Returns whether a variable of that name holds a secret.
 #[must_use]
@@ -132,7 +119,7 @@ pub fn is_secret_name(name: &[u8]) -> bool {
 /// Returns whether a variable's value is redacted wherever it occurs: it is long enough and not a path.
 #[must_use]
 pub fn is_secret_value(value: &[u8]) -> bool {
-    value.len() >= LEAST && !is_path(value) && !is_ordinary(value) && !super::MARK.starts_with(value)
+    value.len() >= LEAST && !is_path(value) && !is_ordinary(value) && !super::find::MARK.starts_with(value)
 }
 
 /// Returns whether a text is an absolute path with a readable first part.
@@ -143,65 +130,19 @@ pub(super) fn is_path(text: &[u8]) -> bool {
 }
 
 /// Words that appear in place of a secret and are not secret.
-const ORDINARY: [&str; 54] = [
-    "true",
-    "false",
-    "null",
-    "none",
-    "nil",
-    "undefined",
-    "yes",
-    "no",
-    "on",
-    "off",
-    "required",
-    "optional",
-    "string",
-    "str",
-    "value",
-    "option",
-    "options",
-    "argument",
-    "flag",
-    "parameter",
-    "instead",
-    "token",
-    "password",
-    "secret",
-    "key",
-    "default",
-    "enabled",
-    "disabled",
-    "missing",
-    "invalid",
-    "expired",
-    "incorrect",
-    "wrong",
-    "empty",
-    "set",
-    "unset",
-    "is",
-    "to",
-    "or",
-    "and",
-    "for",
-    "in",
-    "with",
-    "from",
-    "as",
-    "not",
-    "was",
-    "has",
-    "must",
-    "be",
-    "if",
-    "can",
-    "will",
-    "are",
-];
+const ORDINARY: &str = "
+    true false null none nil undefined yes no on off required optional string str value option options
+    argument flag parameter instead token password secret key default enabled disabled missing invalid expired
+    incorrect wrong empty set unset is to or and for in with from as not was has must be if can will are
+";
 
 /// Returns whether a text is a word that appears in place of a secret and is not secret.
 pub(super) fn is_ordinary(text: &[u8]) -> bool {
     let text = text.strip_suffix(b".").unwrap_or(text);
-    ORDINARY.iter().any(|word| text.eq_ignore_ascii_case(word.as_bytes()))
+    is_listed(text, ORDINARY)
+}
+
+/// Returns whether a list, with blanks between its words, has this word in upper or lower case.
+fn is_listed(word: &[u8], list: &str) -> bool {
+    list.split_ascii_whitespace().any(|listed| word.eq_ignore_ascii_case(listed.as_bytes()))
 }

@@ -31,7 +31,7 @@ impl Log {
         self.write_index_header()?;
         self.announced = None;
         self.dropped = self.end;
-        self.board.set_pending_drop(self.end);
+        self.board.pending_drop.set(self.end);
         Ok(())
     }
 }

@@ -31,8 +31,8 @@ impl Log {
         self.dropped += bytes;
         match self.way {
             Way::Straight => {
-                let pending = self.board.pending_drop() + bytes;
-                self.board.set_pending_drop(pending);
+                let pending = self.board.pending_drop.get() + bytes;
+                self.board.pending_drop.set(pending);
                 self.note_drop(pending);
             }
             Way::Through(ref writer) => writer.widen_gap(self.board, bytes),
@@ -61,7 +61,7 @@ impl Log {
 
     /// Writes a marker where bytes were dropped, as soon as there is room for it.
     pub(super) fn write_pending_drop(&mut self) -> io::Result<()> {
-        let count = self.board.pending_drop();
+        let count = self.board.pending_drop.get();
         if count == 0 {
             return Ok(());
         }
@@ -69,7 +69,7 @@ impl Log {
         let index_len = self.open_index()?;
         let written = self.append_drop(count);
         if written.is_err() {
-            self.board.set_pending_drop(count);
+            self.board.pending_drop.set(count);
             self.rewind_to(size)?;
             self.cut_index(index_len)?;
             self.note_drop(count);
@@ -83,7 +83,7 @@ impl Log {
         self.append_entry(Entry { offset: self.end - count, kind: EntryKind::Drop(count) })?;
         self.write_index_header()?;
         fail_point("drop-announced");
-        self.board.set_pending_drop(0);
+        self.board.pending_drop.set(0);
         let marker = drop_marker(count);
         self.file.write_all(marker.as_bytes())?;
         fail_point("drop-marked");

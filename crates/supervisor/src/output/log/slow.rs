@@ -83,8 +83,8 @@ impl Log {
                 }
             }
             Way::Through(writer) => {
-                writer.slow_ms = writer.slow_ms.max(self.board.slow_ms());
-                if self.board.written() == self.end
+                writer.slow_ms = writer.slow_ms.max(self.board.slow_ms.get());
+                if self.board.written.get() == self.end
                     && clock::monotonic_ms().saturating_sub(writer.slow_ms) >= WELL_MS
                 {
                     self.rejoin();
@@ -108,7 +108,9 @@ impl Log {
         let soon = clock::monotonic_ms() + LOOK_MS;
         Some(match writer.flow {
             Flow::Behind { since_ms, .. } if writer.full.contains(&true) => since_ms + SLOW_MS,
-            Flow::Free | Flow::Behind { .. } if self.board.written() == self.end => writer.slow_ms + WELL_MS,
+            Flow::Free | Flow::Behind { .. } if self.board.written.get() == self.end => {
+                writer.slow_ms + WELL_MS
+            }
             Flow::Free | Flow::Behind { .. } | Flow::Dropping { .. } => soon,
         })
     }
@@ -127,16 +129,16 @@ impl Log {
         let pipes = [OutputPipe::new()?, OutputPipe::new()?];
         // The writer makes a buffer of its own.
         self.buffering = Buffering::Untried;
-        self.board.set_taken(self.end);
-        self.board.set_written(self.end);
-        self.board.set_slow_ms(slow_ms);
+        self.board.taken.set(self.end);
+        self.board.written.set(self.end);
+        self.board.slow_ms.set(slow_ms);
         for slot in 0..2 {
             self.board.set_gap_bytes(slot, 0);
         }
         match sys::fork()? {
             Fork::Child => self.write_for(pipes, journal),
             Fork::Parent(pid) => {
-                self.board.set_writer(Some(pid));
+                self.board.writer.set(Some(pid));
                 let writer = Writer { pid, pipes, flow: Flow::Free, full: [false; 2], gaps: 0, slow_ms };
                 self.way = Way::Through(Box::new(writer));
                 Ok(())
@@ -147,7 +149,7 @@ impl Log {
     /// Passes the content of a task's pipe to the writer; drops it if the writer does not keep up.
     pub(super) fn pass_on(&mut self, stream: Stream, source: &impl AsFd) -> Moved {
         let Way::Through(writer) = &mut self.way else { return Moved::Nothing };
-        let written = self.board.written();
+        let written = self.board.written.get();
         let now = clock::monotonic_ms();
         match writer.flow {
             Flow::Dropping { from } if written < from => return self.discard_behind(source),
@@ -160,7 +162,7 @@ impl Log {
         match (moved, writer.flow) {
             (Ok(moved), _) => {
                 self.end += moved as u64;
-                self.board.set_taken(self.end);
+                self.board.taken.set(self.end);
                 return Moved::Bytes(moved as u64);
             }
             (Err(Errno::AGAIN), Flow::Free | Flow::Dropping { .. }) => {
@@ -182,7 +184,7 @@ impl Log {
 
     fn discard_behind(&mut self, source: &impl AsFd) -> Moved {
         let moved = self.discard(source);
-        self.board.set_taken(self.end);
+        self.board.taken.set(self.end);
         moved
     }
 
@@ -205,7 +207,7 @@ impl Log {
         drop((stdout.write, stderr.write));
         // The writer may have been reaped already.
         let _ = sys::reap(pid);
-        self.board.set_writer(None);
+        self.board.writer.set(None);
         fail_point("writer-ended");
         let taken = self.end;
         self.dropped = 0;
@@ -213,7 +215,7 @@ impl Log {
         log.set_cap(self.cap);
         log.empty_pipes(&pipes);
         log.lose(taken.saturating_sub(log.end));
-        self.board.set_taken(0);
+        self.board.taken.set(0);
         *self = log;
     }
 

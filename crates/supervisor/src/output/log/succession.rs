@@ -57,13 +57,13 @@ impl Log {
                 found.pop();
                 log.rewind_to(marker)?;
                 log.cut_index(log.index_len - Entry::LEN as u64)?;
-                board.set_pending_drop(board.pending_drop().max(count));
+                board.pending_drop.set(board.pending_drop.get().max(count));
             }
             log.end = found.last().map_or(0, |last| last.logical + last.len);
             let drops = found.iter().filter(|part| matches!(part.kind, EntryKind::Drop(_)));
             log.dropped = drops.map(|part| part.len).sum();
         }
-        let pending = board.pending_drop();
+        let pending = board.pending_drop.get();
         log.end += pending;
         log.dropped += pending;
         log.finish_batch()?;
@@ -77,7 +77,7 @@ impl Log {
     pub(crate) fn succeed(&mut self) {
         self.way = Way::Closed;
         let on_disk = fs::metadata(&self.path).map_or(0, |found| found.size());
-        self.end = self.board.taken().max(on_disk);
+        self.end = self.board.taken.get().max(on_disk);
         self.dropped = 0;
         let patience = clock::monotonic_ms() + WRITER_PATIENCE_MS;
         while self.is_being_written() && clock::monotonic_ms() < patience {
@@ -94,16 +94,16 @@ impl Log {
         let mut log = Self::recover(&self.dir, self.board)?;
         log.set_cap(self.cap);
         // Taken out of the task's pipes by the predecessor or by us, and neither in the log nor in a pipe.
-        let missing = self.board.taken().saturating_sub(log.end) + self.dropped;
+        let missing = self.board.taken.get().saturating_sub(log.end) + self.dropped;
         log.lose(missing);
-        self.board.set_writer(None);
-        self.board.set_taken(0);
+        self.board.writer.set(None);
+        self.board.taken.set(0);
         *self = log;
         Ok(())
     }
 
     fn is_being_written(&self) -> bool {
-        self.board.writer().is_some_and(|pid| sys::start_ticks(pid).is_some())
+        self.board.writer.get().is_some_and(|pid| sys::start_ticks(pid).is_some())
     }
 
     /// Counts bytes that are neither in the log nor in a pipe.

@@ -264,7 +264,7 @@ fn a_drop_is_counted_once_wherever_its_marker_was_cut_short() {
         let log = OpenOptions::new().write(true).open(dir.path().join(LOG_FILE)).unwrap();
         log.set_len(7 + marker - cut).unwrap();
         let board = writer.log.board;
-        board.set_pending_drop(if is_on_the_page { 1000 } else { 0 });
+        board.pending_drop.set(if is_on_the_page { 1000 } else { 0 });
         writer.log = Log::recover(dir.path(), board).unwrap();
         assert_eq!((writer.log.end(), writer.log.dropped()), (1007, 1000), "{cut} bytes short");
         writer.write(Stream::Stdout, b"after\n");

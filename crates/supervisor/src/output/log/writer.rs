@@ -19,7 +19,7 @@ impl Log {
         // A process that waits for the end of one of our streams must not wait for this one.
         sys::close_all_but(&own.into_iter().chain(index).collect::<Vec<_>>());
         // The supervisor may be killed before it records this.
-        self.board.set_writer(Some(std::process::id()));
+        self.board.writer.set(Some(std::process::id()));
         let sources = [stdout.read.as_fd(), stderr.read.as_fd()];
         let mut gaps = 0;
         loop {
@@ -48,9 +48,9 @@ impl Log {
 
     fn report(&mut self) {
         if let Some(slow_ms) = self.slow_ms.take() {
-            self.board.set_slow_ms(slow_ms);
+            self.board.slow_ms.set(slow_ms);
         }
-        self.board.set_written(self.end);
+        self.board.written.set(self.end);
     }
 
     /// Counts what the supervisor dropped after the bytes that were written so far; tells whether there was any.

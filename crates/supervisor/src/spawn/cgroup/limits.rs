@@ -181,7 +181,7 @@ mod tests {
         fs::write(top.path().join("a/cgroup.subtree_control"), "memory pids cpu").unwrap();
         let time = Resources { cpu_time_ms: Some(5), ..Resources::default() };
         let nearest = Cgroup::make_limited(&base, "bash-x", &time).unwrap();
-        assert_eq!(nearest.path(), base.join("meanwhile-bash-x"));
+        assert_eq!(nearest.path, base.join("meanwhile-bash-x"));
         // Here no files come with a new group, so no limit can be set, and nothing is left behind.
         assert!(Cgroup::make_limited(&base, "bash-y", &ALL).is_none());
         assert!(!top.path().join("a/meanwhile-bash-y").exists());
@@ -207,11 +207,11 @@ mod tests {
         ];
         for (files, expected) in table {
             let directory = group(&files);
-            let group = Cgroup::find(directory.path()).unwrap();
+            let group = Cgroup::find(directory.path(), true).unwrap();
             assert_eq!(group.exceeded(&ALL), expected, "{files:?}");
             assert_eq!(group.exceeded(&Resources::default()), None);
         }
         let gone = group(&[]);
-        assert_eq!(Cgroup::find(gone.path()).unwrap().exceeded(&ALL), None);
+        assert_eq!(Cgroup::find(gone.path(), true).unwrap().exceeded(&ALL), None);
     }
 }

@@ -1,6 +1,5 @@
 //! The functions behind the tools of the background-task specification.
 
-use meanwhile::engine::Condition;
 use meanwhile::{Filter, Task};
 use serde_json::{Value, json};
 
@@ -13,7 +12,7 @@ use crate::operations::{
 };
 use crate::screens::text::{minutes, title};
 
-/// How much of an answer `background_output` returns at least.
+/// The minimum size limit for an agent's answer in `background_output`.
 const MOST_RESULT: u64 = 64 << 10;
 
 pub(super) fn background_task(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
@@ -36,7 +35,7 @@ pub(super) fn background_resume(arguments: &Arguments, cx: &CallContext<'_>) -> 
     Ok(begun(&task, "Message sent; you get a notification with the response.", cx))
 }
 
-/// The reply to a start or a follow-up. It says what happens at the end of the session.
+/// Creates the reply to a start or a follow-up. It says what happens at the end of the session.
 fn begun(task: &Task, promise: &str, cx: &CallContext<'_>) -> Reply {
     let mut data = summary(task);
     data["endsWithSession"] = cx.ends_with_session(task).into();
@@ -56,7 +55,7 @@ pub(super) fn background_output(arguments: &Arguments, cx: &CallContext<'_>) -> 
     };
     let task = cx.task(handle)?;
     let most = cx.premises.reply_bytes;
-    // What an agent has answered is what was asked for, and there is no other way to it.
+    // The answer of an agent is its result, and no other tool returns it, so it gets more room.
     let most = if task.agent.is_some() && task.status.is_terminal() { most.max(MOST_RESULT) } else { most };
     let output = Excerpt::within(&task, most, cx)?;
     let mut data = summary(&task);
@@ -82,7 +81,7 @@ pub(super) fn background_output(arguments: &Arguments, cx: &CallContext<'_>) -> 
     Ok(Reply::new(text, data).telling([task.id]))
 }
 
-/// How far a task has come, and that it lives.
+/// Returns the progress of a running task.
 fn progress(task: &Task, output: &Excerpt, cx: &CallContext<'_>) -> Value {
     let Some(agent) = &task.agent else {
         let last = cx.runtime.reader().last_output(task);
@@ -114,7 +113,7 @@ fn batch_status(batch: &str, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
     Ok(Reply::new(lines.join("\n"), json!({"tasks": tasks})))
 }
 
-/// Adds facts that lists do not have: the parents and the agent.
+/// Adds facts that lists do not contain: the parents and the agent.
 fn complete(tasks: &mut [Task], cx: &CallContext<'_>) {
     for task in tasks {
         if let Ok(whole) = cx.task(task.id.as_str()) {
@@ -123,7 +122,7 @@ fn complete(tasks: &mut [Task], cx: &CallContext<'_>) {
     }
 }
 
-/// How much room a task takes in a reply about several tasks.
+/// Returns the room that a task takes in a reply about several tasks.
 fn room(task: &Task) -> usize {
     line(task).len() + summary(task).to_string().len()
 }
@@ -137,13 +136,11 @@ pub(super) fn background_block(arguments: &Arguments, cx: &CallContext<'_>) -> R
     let timeout = cx.wait(arguments.number("timeout"));
     let mut tasks = arguments.texts("task_ids").unwrap_or_default();
     if let Some(batch) = arguments.text("batch_id") {
-        let all = Filter { batch: Some(batch.to_owned()), limit: u32::MAX, ..Filter::new(cx.scope()) };
-        tasks.extend(cx.runtime.tasks().list(&all)?.tasks.iter().map(|task| task.id.to_string()));
+        tasks.extend(cx.batch(batch)?.iter().map(|task| task.id.to_string()));
     } else if tasks.is_empty() {
         return Err(Refusal::argument("task_ids", "or batch_id is required"));
     }
-    let mut waited =
-        wait(WaitCall { tasks, any: false, condition: Condition::Exit, timeout: Some(timeout) }, cx)?;
+    let mut waited = wait(WaitCall::exit(tasks, timeout), cx)?;
     complete(&mut waited.tasks, cx);
     let missing = shorten(&mut waited.tasks, room, cx);
     let told: Vec<_> = waited.ended().map(|task| task.id.clone()).collect();

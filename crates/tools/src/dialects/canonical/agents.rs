@@ -31,7 +31,7 @@ pub(super) fn agent(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply
         let took = seconds(ran.took.as_millis() as u64);
         let why = why_it_goes_on(ran.returned, &took);
         let why = format!("[{why}, the time limit of a call; it continues in the background]\n");
-        return Ok(ran.with_output_so_far(asked(task, cx).after(&why)));
+        return Ok(ran.with_output_so_far(asked(task, cx).prepend(&why)));
     }
     let answer = ran.output.text.clone();
     let data = json!({
@@ -46,7 +46,7 @@ pub(super) fn task_resume(arguments: &Arguments, cx: &CallContext<'_>) -> Result
     Ok(asked(&follow_up(arguments.required("task_id"), arguments.required("message"), cx)?, cx))
 }
 
-/// The reply to a message that an agent works on. It says what happens at the end of the session.
+/// Creates the reply to a message for an agent. It says what happens at the end of the session.
 fn asked(task: &Task, cx: &CallContext<'_>) -> Reply {
     let data = json!({
         "task_id": task.id, "status": task.status, "answer": null, "output_path": task.output_path,

@@ -25,7 +25,7 @@ pub(super) fn shell(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply
     Ok(ran(&run(&call, cx)?))
 }
 
-/// The reply to a foreground command, whether it has ended or not.
+/// Creates the reply to a foreground command, whether it has ended or not.
 pub fn ran(ran: &Ran) -> Reply {
     let (task, output) = (&ran.task, &ran.output);
     let mut text = shown_so_far(ran);
@@ -36,7 +36,7 @@ pub fn ran(ran: &Ran) -> Reply {
         "output": output.text,
         "left_out_bytes": output.left_out,
     });
-    // A log that is about to be removed is not mentioned.
+    // A log that will be removed is not mentioned.
     if !ran.is_spent() {
         data["task_id"] = json!(task.id);
         data["output_path"] = json!(task.output_path);
@@ -70,7 +70,7 @@ pub fn ran(ran: &Ran) -> Reply {
     })
 }
 
-/// The output of a foreground command, and where the rest of it is.
+/// Returns the output of a foreground command, and the location of the rest.
 fn shown_so_far(ran: &Ran) -> String {
     let mut text = ran.output.text.clone();
     if !text.is_empty() && !text.ends_with('\n') {
@@ -82,7 +82,7 @@ fn shown_so_far(ran: &Ran) -> String {
     text
 }
 
-/// The data of the reply to a start, if the task has already ended.
+/// Returns the data of the reply to a start of a task that has already ended.
 fn ended(end: End) -> Value {
     json!({"status": end.word, "exit_code": end.exit_code})
 }
@@ -104,7 +104,7 @@ fn started(task: &Task, cx: &CallContext<'_>) -> Reply {
     Reply::new(text, data).starting(task, move |end| Over { text: over.clone(), data: ended(end) })
 }
 
-/// Describes why a foreground call continues in the background, and after what time.
+/// Describes why and after what time a foreground call continues in the background.
 pub(super) fn why_it_goes_on(returned: Returned, took: &str) -> String {
     match returned {
         Returned::Moved => format!("moved to the background by the user after {took}"),

@@ -16,7 +16,7 @@ use crate::operations::{
 
 /// The reader whose position in the output `task_output` stores.
 const READER: &str = "model";
-/// How many ended tasks a list shows besides the live ones.
+/// The maximum number of ended tasks in a list.
 const MOST_ENDED: usize = 10;
 /// The reply for a batch without tasks.
 const NO_SUCH_BATCH: &str = "No tasks in that batch.";
@@ -26,7 +26,7 @@ pub(super) fn task_output(arguments: &Arguments, cx: &CallContext<'_>) -> Result
     let mut timed_out = false;
     if arguments.flag("block") == Some(true) {
         let timeout = cx.wait(arguments.number("timeout"));
-        timed_out = wait_for(vec![cx.task(handle)?.id.to_string()], timeout, cx)?;
+        timed_out = wait(WaitCall::exit(vec![cx.task(handle)?.id.to_string()], timeout), cx)?.timed_out;
     }
     if let Some(pattern) = arguments.text("pattern") {
         let found = search(handle, pattern, cx)?;
@@ -56,8 +56,7 @@ pub(super) fn task_output(arguments: &Arguments, cx: &CallContext<'_>) -> Result
         (None, None) => From::Cursor(cx.reader(READER)),
     };
     let stream = stream_of(arguments.text("stream"));
-    let read =
-        output(OutputCall { task: handle.to_owned(), stream, from, max_lines: 0, within: 0, parts: 1 }, cx)?;
+    let read = output(OutputCall::new(handle, stream, from), cx)?;
     let mut text = format!("{}\n", line(&read.task));
     if timed_out {
         text.push_str("[wait timed out; the task continues]\n");
@@ -80,32 +79,13 @@ pub(super) fn task_output(arguments: &Arguments, cx: &CallContext<'_>) -> Result
     Ok(Reply::new(text, data).telling(told))
 }
 
-/// Reads a list of tasks. Without a batch it must not be empty.
+/// Parses a list of tasks. Without a batch it must not be empty.
 fn some_tasks(arguments: &Arguments) -> Result<Vec<String>, Refusal> {
     let tasks = arguments.texts("task_ids").unwrap_or_default();
     if tasks.is_empty() && arguments.text("batch_id").is_none() {
         return Err(Refusal::argument("task_ids", "is empty: give a task or a batch"));
     }
     Ok(tasks)
-}
-
-/// Adds the tasks of the given batch, if any.
-fn with_batch(
-    mut tasks: Vec<String>,
-    arguments: &Arguments,
-    cx: &CallContext<'_>,
-) -> Result<Vec<String>, Refusal> {
-    if let Some(batch) = arguments.text("batch_id") {
-        let all = Filter { batch: Some(batch.to_owned()), limit: u32::MAX, ..Filter::new(cx.scope()) };
-        tasks.extend(cx.runtime.tasks().list(&all)?.tasks.iter().map(|task| task.id.to_string()));
-    }
-    Ok(tasks)
-}
-
-/// Waits for ends. Returns whether the wait timed out.
-fn wait_for(tasks: Vec<String>, timeout: Duration, cx: &CallContext<'_>) -> Result<bool, Refusal> {
-    let call = WaitCall { tasks, any: false, condition: Condition::Exit, timeout: Some(timeout) };
-    Ok(wait(call, cx)?.timed_out)
 }
 
 /// Parses the name of a stream.
@@ -124,7 +104,10 @@ pub(super) fn task_wait(arguments: &Arguments, cx: &CallContext<'_>) -> Result<R
         (None, None) => Condition::Exit,
     };
     let wants_all = arguments.texts("task_ids").is_none() && arguments.text("batch_id").is_none();
-    let tasks = if wants_all { own_live(cx)? } else { with_batch(some_tasks(arguments)?, arguments, cx)? };
+    let mut tasks = if wants_all { own_live(cx)? } else { some_tasks(arguments)? };
+    if let Some(batch) = arguments.text("batch_id") {
+        tasks.extend(cx.batch(batch)?.iter().map(|task| task.id.to_string()));
+    }
     if wants_all && tasks.is_empty() {
         let data = json!({"tasks": [], "met": [], "not_found": [], "timed_out": false});
         return Ok(Reply::new("You have no running tasks.".to_owned(), data));
@@ -167,16 +150,16 @@ fn own_live(cx: &CallContext<'_>) -> Result<Vec<String>, Refusal> {
     Ok(live.filter(|task| cx.is_own(task)).map(|task| task.id.to_string()).collect())
 }
 
-/// The states of tasks as text and data, and the tasks whose end that reports.
+/// The states of tasks as text and data, and the tasks whose ends they report.
 struct Ends {
     lines: Vec<String>,
     entries: Vec<Value>,
     told: Vec<TaskId>,
 }
 
-/// Describes the state of each task; for an ended task everything that a notification would say: the outcome found in
-/// its output, and the answer or failure of an agent. Also returns the same as data, and the tasks whose end is
-/// reported. A task for which there is no room is omitted and reported later.
+/// Describes the state of each task as text and data. For an ended task, the description contains everything that a
+/// notification would: the outcome found in its output, and the answer or failure of an agent. A task that does not fit
+/// is left out, and its end is reported later.
 fn ends(tasks: &[Task], cx: &CallContext<'_>) -> Result<Ends, Refusal> {
     let over = tasks.iter().filter(|task| task.status.is_terminal()).count().max(1) as u64;
     let most = cx.premises.reply_bytes;
@@ -220,7 +203,7 @@ pub(super) fn task_stop(arguments: &Arguments, cx: &CallContext<'_>) -> Result<R
         let sent: Vec<_> = one.receipt.signals.iter().map(|sent| sent.signal.as_str()).collect();
         let what = match () {
             () if over => "had already ended".to_owned(),
-            // It is still running: the signal was only sent.
+            // The signal was sent, and the task is still running.
             () if !one.receipt.status.is_terminal() && dead == 0 && alive == 0 => {
                 format!("{} sent", sent.join(", "))
             }

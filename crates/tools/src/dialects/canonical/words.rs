@@ -1,4 +1,4 @@
-//! Tasks as lines of text and as data.
+//! Formats tasks as lines of text and as data.
 
 use meanwhile::Task;
 use mw_model::Status;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::screens::text::{command, first_line, seconds, title};
 
-/// How much room a task takes in a reply about several tasks.
+/// Returns the room that a task takes in a reply about several tasks.
 pub(super) fn room(task: &Task) -> usize {
     line(task).len() + entry(task).to_string().len()
 }
@@ -16,7 +16,7 @@ pub(super) fn more(missing: usize) -> Option<String> {
     (missing > 0).then(|| format!("[{missing} more not shown; see task_list]"))
 }
 
-/// One task in one line.
+/// Formats a task in one line.
 pub(super) fn line(task: &Task) -> String {
     let time = task.duration_ms.map(|ms| format!(" {}", seconds(ms))).unwrap_or_default();
     let state = if task.status.is_terminal() {
@@ -31,7 +31,7 @@ pub(super) fn line(task: &Task) -> String {
     format!("{} {state}{time}: {}", task.id, title(task))
 }
 
-/// How a task ended, as text.
+/// Describes how a task ended.
 pub(super) fn outcome(task: &Task) -> String {
     let cause = task.cause.as_deref().map(first_line).unwrap_or_default();
     match task.status {

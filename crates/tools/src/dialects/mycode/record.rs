@@ -10,7 +10,7 @@ use crate::dialects::Speaks;
 use crate::screens::mycode::{error_text, exit_code, output_file};
 use crate::screens::text::{command, title};
 
-/// The record of a task, field by field as its source has it.
+/// Returns the record of a task with the fields of the dialect's source.
 pub(super) fn record(task: &Task, cx: &CallContext<'_>) -> Value {
     let mut record = json!({
         "id": task.id,
@@ -30,7 +30,7 @@ pub(super) fn record(task: &Task, cx: &CallContext<'_>) -> Value {
     record
 }
 
-/// Returns a line that names the full output, if some was omitted.
+/// Returns a line that names the full output, if some was left out.
 pub(super) fn full_output(left_out: u64, task: &Task, cx: &CallContext<'_>) -> String {
     let file = if left_out > 0 { output_file(task, cx.runtime) } else { None };
     file.map(|file| format!("\n\nFull output: {file}")).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! How texts of agents are drawn.
+//! Tests how texts of agents are drawn.
 
 use super::*;
 use crate::screen::ThemeChoice;
@@ -13,7 +13,7 @@ fn drawn(text: &str, width: usize) -> Vec<String> {
 const TABLE: &str = "Results:\n| name | `n` |\n|:--|--:|\n| one \\| two | 1 |\n| 日本 | 22 | more\nend";
 
 #[test]
-fn what_agents_write_is_drawn() {
+fn markdown_of_agents_is_drawn() {
     let text = "# Title\n\ntext with `code` and **bold** _it_\n- one\n  - two\n1. first\n> quote\n```rust\nlet a = \"b\";\n```\nend";
     assert_eq!(
         drawn(text, 40),
@@ -48,10 +48,10 @@ fn a_table_has_columns() {
 }
 
 #[test]
-fn a_table_fits_its_width_or_stays_as_it_was_written() {
+fn a_table_that_does_not_fit_stays_as_written() {
     let text = "| a | b |\n|---|---|\n| one two three four | five six seven |";
     let lines = drawn(text, 20);
-    assert!(lines.iter().all(|line| super::super::wrap::columns(line) <= 20), "{lines:?}");
+    assert!(lines.iter().all(|line| crate::screen::columns(line) <= 20), "{lines:?}");
     let words: Vec<_> = lines.iter().flat_map(|line| line.split([' ', '│'])).collect();
     for word in ["one", "two", "three", "four", "five", "six", "seven"] {
         assert!(words.contains(&word), "{word} in {lines:?}");
@@ -64,7 +64,7 @@ fn a_table_fits_its_width_or_stays_as_it_was_written() {
 }
 
 #[test]
-fn text_that_comes_in_pieces_is_drawn_as_if_it_came_at_once() {
+fn text_in_pieces_is_drawn_like_the_whole_text() {
     let theme = Theme::of(ThemeChoice::Dark);
     let text =
         format!("# Title\n\n- one\n```sh\na | b\n# no title\n~~~\n```\n{TABLE}\n\n```\nopen\n\n| a | b |\n");
@@ -78,7 +78,7 @@ fn text_that_comes_in_pieces_is_drawn_as_if_it_came_at_once() {
 }
 
 #[test]
-fn a_long_answer_is_not_drawn_anew_for_each_piece() {
+fn a_long_answer_is_not_redrawn_for_each_piece() {
     let theme = Theme::of(ThemeChoice::Dark);
     let (mut text, mut lines, mut place) = (String::new(), Vec::new(), Place::default());
     for _ in 0..1000 {
@@ -90,13 +90,13 @@ fn a_long_answer_is_not_drawn_anew_for_each_piece() {
 }
 
 #[test]
-fn nothing_that_goes_on_and_on_is_drawn_anew_for_each_piece_of_it() {
+fn endless_lines_and_tables_are_not_redrawn_for_each_piece() {
     let theme = Theme::of(ThemeChoice::Dark);
     let table = "| name | number |\n|---|---|\n";
     for (begin, piece, most) in [
-        ("", "word ", LONG + 100),
-        ("```\n", "no_blank_at_all", LONG + 100),
-        ("- ", "x", LONG + 100),
+        ("", "word ", MAX_PIECE + 100),
+        ("```\n", "no_blank_at_all", MAX_PIECE + 100),
+        ("- ", "x", MAX_PIECE + 100),
         ("", "no | table\n", 100),
         (table, "| one | 1 |\n", 12 * 600),
     ] {
@@ -117,13 +117,13 @@ fn nothing_that_goes_on_and_on_is_drawn_anew_for_each_piece_of_it() {
 fn deep_indents_leave_room_for_the_text() {
     for text in ["            - deep down", "            deep down", "            1. deep down"] {
         let lines = drawn(text, 12);
-        assert!(lines.iter().all(|line| super::super::wrap::columns(line) <= 12), "{lines:?}");
+        assert!(lines.iter().all(|line| crate::screen::columns(line) <= 12), "{lines:?}");
         assert_eq!(lines.concat().replace([' ', '•', '1', '.'], ""), "deepdown");
     }
 }
 
 #[test]
-fn nothing_is_lost_that_only_looks_like_emphasis() {
+fn text_that_only_looks_like_emphasis_is_kept() {
     for text in ["a * b * c", "snake_case_name", "2 ** 3", "`open", "**open", "a_b", "\u{1f600} _"] {
         assert_eq!(drawn(text, 40), [text]);
     }
@@ -131,7 +131,7 @@ fn nothing_is_lost_that_only_looks_like_emphasis() {
 }
 
 #[test]
-fn long_lines_hang_under_their_bullet() {
+fn wrapped_list_items_are_indented() {
     assert_eq!(drawn("- aaa bbb ccc", 8), ["• aaa", "  bbb", "  ccc"]);
     assert_eq!(drawn("aaaaaaaaaa", 4), ["aaaa", "aaaa", "aa"]);
 }

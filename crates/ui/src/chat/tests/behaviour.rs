@@ -1,4 +1,4 @@
-//! What follows from keys and news.
+//! Tests the effects of keys and messages.
 
 use super::*;
 
@@ -6,7 +6,7 @@ use super::*;
 fn ctrl_c_says_what_it_does() {
     let mut state = state(120, 12);
     assert!(picture(&state).contains("Ctrl-C quit"), "{}", picture(&state));
-    update(&mut state, Event::Paste("first\nsecond\n".to_owned()));
+    update(&mut state, Input::Paste("first\nsecond\n".to_owned()));
     assert!(picture(&state).contains("Ctrl-C clear"), "{}", picture(&state));
     assert_eq!(ctrl(&mut state, 'c'), []);
     let drawn = picture(&state);
@@ -30,7 +30,7 @@ fn cancelling_the_turn_says_what_ends_with_it() {
 }
 
 #[test]
-fn a_banner_says_the_same_time_as_the_agent_is_told() {
+fn a_notification_shows_the_duration_that_the_agent_receives() {
     let mut state = state(100, 12);
     let Entry::Notice { notice: mut told } = notice(7, 0) else { unreachable!() };
     told.duration_ms = Some(3955);
@@ -40,7 +40,7 @@ fn a_banner_says_the_same_time_as_the_agent_is_told() {
 }
 
 #[test]
-fn the_chip_counts_what_is_in_the_background() {
+fn background_tasks_are_counted_on_screen() {
     let mut state = state(80, 10);
     assert!(!picture(&state).contains('⌁'));
     tell(&mut state, ChatNews::Tasks(vec![task("bash_1", "a", false)]));
@@ -52,7 +52,7 @@ fn the_chip_counts_what_is_in_the_background() {
 }
 
 #[test]
-fn ctrl_b_twice_moves_only_what_is_awaited() {
+fn ctrl_b_twice_moves_only_awaited_tasks_to_the_background() {
     let mut state = state(80, 20);
     tell(&mut state, ChatNews::Tasks(vec![task("bash_1", "a", true)]));
     assert_eq!(ctrl(&mut state, 'b'), []);
@@ -63,7 +63,7 @@ fn ctrl_b_twice_moves_only_what_is_awaited() {
 }
 
 #[test]
-fn a_kill_means_what_was_selected_and_never_what_stands_there_now() {
+fn a_kill_applies_to_the_selected_task_and_not_to_its_replacement() {
     let mut state = state(80, 20);
     let kill = |id: &str| [Effect::Order(ChatOrder::Kill(format!("bash-{id}")))];
     let [one, two, three] = ["bash_1", "bash_2", "bash_3"].map(|handle| task(handle, "a", false));
@@ -87,7 +87,7 @@ fn a_kill_means_what_was_selected_and_never_what_stands_there_now() {
 }
 
 #[test]
-fn keys_of_the_task_list_are_those_of_the_task_manager() {
+fn the_task_list_has_the_keys_of_the_task_manager() {
     let mut state = state(80, 20);
     let [one, two] = ["bash_1", "bash_2"].map(|handle| task(handle, "a", false));
     tell(&mut state, ChatNews::Tasks(vec![one, two]));
@@ -101,7 +101,7 @@ fn keys_of_the_task_list_are_those_of_the_task_manager() {
 }
 
 #[test]
-fn a_turn_that_ends_hands_its_row_to_no_task() {
+fn the_selection_does_not_move_from_an_ended_turn_to_a_task() {
     let mut state = state(80, 20);
     tell(&mut state, ChatNews::Tasks(vec![task("bash_1", "a", false)]));
     tell(&mut state, ChatNews::Agent(AgentState::Busy));
@@ -114,7 +114,7 @@ fn a_turn_that_ends_hands_its_row_to_no_task() {
 }
 
 #[test]
-fn the_key_of_the_other_dialog_opens_it_and_kills_nothing() {
+fn the_key_of_another_dialog_opens_it_without_a_kill() {
     let mut state = state(80, 20);
     tell(&mut state, ChatNews::Tasks(vec![task("bash_1", "a", false)]));
     ctrl(&mut state, 'b');
@@ -124,12 +124,12 @@ fn the_key_of_the_other_dialog_opens_it_and_kills_nothing() {
     assert!(picture(&state).contains(" tasks "));
 }
 
-/// Answers whoever asked what would end with the chat.
+/// Delivers the list of running tasks that was requested on leaving.
 fn looked(state: &mut State, tasks: Result<Vec<ChatTask>, String>) -> Vec<Effect> {
     if let Ok(tasks) = &tasks {
         tell(state, ChatNews::Tasks(tasks.clone()));
     }
-    update(state, Event::News(ChatNews::Leaving(tasks)))
+    update(state, Input::Event(ChatNews::Leaving(tasks).into()))
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn leaving_asks_only_when_tasks_run() {
     let mut state = state(80, 20);
     let look = [Effect::Order(ChatOrder::Leave)];
     assert_eq!(ctrl(&mut state, 'c'), look);
-    assert_eq!(looked(&mut state, Ok(Vec::new())), [Effect::Quit]);
+    assert_eq!(looked(&mut state, Ok(Vec::new())), [Effect::Screen(Request::Quit)]);
     tell(&mut state, ChatNews::Tasks(vec![task("bash_1", "a", false)]));
     press(&mut state, KeyCode::Esc);
     write(&mut state, "/quit now");
@@ -147,32 +147,32 @@ fn leaving_asks_only_when_tasks_run() {
     assert_eq!(looked(&mut state, Ok(Vec::new())), [], "whoever stays is not thrown out");
     tell(&mut state, ChatNews::Tasks(vec![task("bash_1", "a", false)]));
     ctrl(&mut state, 'd');
-    assert_eq!(press(&mut state, KeyCode::Char('y')), [Effect::Quit]);
+    assert_eq!(press(&mut state, KeyCode::Char('y')), [Effect::Screen(Request::Quit)]);
 }
 
 #[test]
-fn a_task_that_nobody_had_heard_of_is_asked_about_before_it_ends_with_the_chat() {
+fn leaving_asks_about_tasks_that_were_not_listed_before() {
     let mut state = state(80, 20);
     ctrl(&mut state, 'c');
     assert!(picture(&state).contains("Checking for running tasks"));
     assert_eq!(looked(&mut state, Ok(vec![task("bash_1", "a", true)])), []);
     assert!(picture(&state).contains("1 task is running."));
     assert_eq!(ctrl(&mut state, 'c'), [], "the same key once more is no answer");
-    assert_eq!(press(&mut state, KeyCode::Char('y')), [Effect::Quit]);
+    assert_eq!(press(&mut state, KeyCode::Char('y')), [Effect::Screen(Request::Quit)]);
 }
 
 #[test]
-fn nobody_is_held_by_a_store_that_cannot_be_read_or_does_not_answer() {
+fn the_user_can_leave_if_the_store_fails_or_does_not_answer() {
     let mut state = state(80, 20);
     ctrl(&mut state, 'c');
-    assert_eq!(ctrl(&mut state, 'c'), [Effect::Quit]);
+    assert_eq!(ctrl(&mut state, 'c'), [Effect::Screen(Request::Quit)]);
     assert_eq!(looked(&mut state, Err("the disk is full".to_owned())), []);
     assert!(picture(&state).contains("cannot be listed: the disk is full"));
-    assert_eq!(press(&mut state, KeyCode::Enter), [Effect::Quit]);
+    assert_eq!(press(&mut state, KeyCode::Enter), [Effect::Screen(Request::Quit)]);
 }
 
 #[test]
-fn esc_stops_only_a_turn_that_is_under_way() {
+fn esc_cancels_only_a_running_turn() {
     let mut state = state(80, 20);
     assert_eq!(press(&mut state, KeyCode::Esc), []);
     tell(&mut state, ChatNews::Agent(AgentState::Busy));
@@ -180,7 +180,7 @@ fn esc_stops_only_a_turn_that_is_under_way() {
 }
 
 #[test]
-fn what_is_written_is_sent_whole_and_only_once() {
+fn a_message_is_sent_whole_and_only_once() {
     let mut state = state(80, 20);
     write(&mut state, "one");
     ctrl(&mut state, 'j');
@@ -201,7 +201,7 @@ fn the_log_of_the_selected_task_opens_in_the_editor() {
 }
 
 #[test]
-fn what_was_written_is_in_the_history_once_whenever_it_was_heard() {
+fn a_message_is_in_the_history_once() {
     let mut state = state(80, 20);
     for text in ["one", "two"] {
         write(&mut state, text);

@@ -1,4 +1,4 @@
-//! How entries become a conversation.
+//! Tests how entries become a conversation.
 
 use super::*;
 
@@ -16,7 +16,7 @@ fn told(state: &mut State, entries: impl IntoIterator<Item = Entry>) -> String {
 }
 
 #[test]
-fn a_replay_looks_as_it_did_live() {
+fn a_replay_looks_like_the_live_conversation() {
     let mut live = state(60, 40);
     for one in talk() {
         entry(&mut live, one);
@@ -27,9 +27,9 @@ fn a_replay_looks_as_it_did_live() {
     let mut again = state(60, 40);
     for line in &kept {
         let one = serde_json::from_str(line).unwrap();
-        assert_eq!(update(&mut again, Event::News(ChatNews::Entry(one))), []);
+        assert_eq!(update(&mut again, Input::Event(ChatNews::Entry(one).into())), []);
     }
-    update(&mut again, Event::News(ChatNews::Replayed));
+    update(&mut again, Input::Event(ChatNews::Replayed.into()));
     again.lay_out_stale();
     assert_eq!(picture(&again), picture(&live));
     let banners = |text: &str| text.matches("⌁ bash_1 exited (101) · 4.2s ·").count();
@@ -37,13 +37,13 @@ fn a_replay_looks_as_it_did_live() {
 }
 
 #[test]
-fn what_ends_in_the_midst_of_a_sentence_is_told_below_it() {
+fn a_notification_during_a_sentence_is_shown_below_it() {
     let mut state = state(60, 20);
     [said("It"), notice(7, 3), said(" runs.")].into_iter().for_each(|one| entry(&mut state, one));
     let shown = picture(&state);
     assert!(shown.find("It runs.") < shown.find("⌁ bash_1"), "{shown}");
     assert!(shown.contains("It runs."), "{shown}");
-    // A turn that it begins stands below it.
+    // A turn that the notification begins is placed below it.
     entry(&mut state, Entry::TurnEnded { early: None });
     entry(&mut state, Entry::Told { numbers: vec![7] });
     entry(&mut state, said("I see."));
@@ -52,7 +52,7 @@ fn what_ends_in_the_midst_of_a_sentence_is_told_below_it() {
 }
 
 #[test]
-fn nothing_of_ours_breaks_an_answer_apart() {
+fn our_own_entries_do_not_split_an_answer() {
     let text = |text: &str| text.to_owned();
     let between = [
         Entry::Command { text: text("/tasks") },
@@ -71,7 +71,7 @@ fn nothing_of_ours_breaks_an_answer_apart() {
 }
 
 #[test]
-fn a_call_that_never_ended_is_stopped_with_its_turn() {
+fn an_unfinished_call_counts_as_stopped_after_its_turn() {
     for end in [over(None), over(Some("stopped")), Entry::Opened { agent: "mw".into(), cwd: "/".into() }] {
         let mut state = state(60, 20);
         let running = tool("call-1", "sleep 600", ToolState::Running, Vec::new());
@@ -82,13 +82,13 @@ fn a_call_that_never_ended_is_stopped_with_its_turn() {
 }
 
 #[test]
-fn names_of_calls_are_good_for_a_turn_however_it_began() {
+fn call_ids_are_unique_only_within_a_turn() {
     let mut state = state(60, 20);
     let first = tool("1", "first", ToolState::Done, Vec::new());
     let second = tool("1", "second", ToolState::Failed, Vec::new());
     let shown = told(&mut state, [first, over(None), Entry::Told { numbers: vec![7] }, second]);
     assert!(shown.contains("✓ first") && shown.contains("✗ second"), "{shown}");
-    // News that come after the turn still find their call.
+    // Updates that arrive after the turn still find their call.
     let late =
         Entry::Tool(ToolNews { id: "1".to_owned(), state: Some(ToolState::Done), ..ToolNews::default() });
     let shown = told(&mut state, [over(None), late]);
@@ -96,7 +96,7 @@ fn names_of_calls_are_good_for_a_turn_however_it_began() {
 }
 
 #[test]
-fn a_plan_that_changes_is_shown_once_for_each_turn() {
+fn a_changed_plan_is_shown_once_per_turn() {
     let mut state = state(60, 20);
     let plan = |how: &str| Entry::Plan { steps: vec![("a step".to_owned(), how.to_owned())] };
     let shown = told(&mut state, [plan("pending"), said("On it."), plan("completed")]);
@@ -107,7 +107,7 @@ fn a_plan_that_changes_is_shown_once_for_each_turn() {
 }
 
 #[test]
-fn huge_results_are_counted_whole_and_shown_in_part() {
+fn huge_results_are_counted_completely_and_shown_partly() {
     let mut state = state(60, 400);
     let text = |text: String| vec![ToolContent::Text { text }];
     entry(&mut state, tool("1", "many lines", ToolState::Done, text("x\n".repeat(100_000))));
@@ -121,7 +121,7 @@ fn huge_results_are_counted_whole_and_shown_in_part() {
 }
 
 #[test]
-fn an_answer_in_many_pieces_is_drawn_as_one() {
+fn an_answer_in_many_pieces_is_one_item() {
     let (mut pieces, mut whole) = (state(50, 40), state(50, 40));
     let text = "# Title\n\nwords\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```\ncode\n```\nend";
     for c in text.chars() {
@@ -130,8 +130,8 @@ fn an_answer_in_many_pieces_is_drawn_as_one() {
     entry(&mut whole, said(text));
     assert_eq!(picture(&pieces), picture(&whole));
     for size in [(30, 40), (60, 40)] {
-        update(&mut pieces, Event::Resized(size.0, size.1));
-        update(&mut whole, Event::Resized(size.0, size.1));
+        update(&mut pieces, Input::Resized(size.0, size.1));
+        update(&mut whole, Input::Resized(size.0, size.1));
         entry(&mut pieces, said("."));
         entry(&mut whole, said("."));
         assert_eq!(picture(&pieces), picture(&whole));
@@ -139,7 +139,7 @@ fn an_answer_in_many_pieces_is_drawn_as_one() {
 }
 
 #[test]
-fn a_banner_is_coloured_by_how_it_ended_and_leads_to_its_log() {
+fn a_notification_has_the_colour_of_its_outcome_and_links_to_the_log() {
     let now = Timestamp::from_micros(NOW);
     let mut state = State::new((90, 20), ThemeChoice::Dark, "chat-0a1b2c3d", "mw", now);
     [notice(7, 0), notice(8, 3)].into_iter().for_each(|one| entry(&mut state, one));
@@ -154,13 +154,13 @@ fn a_banner_is_coloured_by_how_it_ended_and_leads_to_its_log() {
 }
 
 #[test]
-fn a_storm_of_sizes_and_news_is_drawn_once() {
+fn many_resizes_and_messages_cause_one_draw() {
     let mut state = state(60, 20);
     talk().into_iter().for_each(|one| entry(&mut state, one));
     let before = state.total_lines();
     for width in (20..60).rev() {
-        update(&mut state, Event::Resized(width, 20));
-        update(&mut state, Event::News(ChatNews::Entry(said("word "))));
+        update(&mut state, Input::Resized(width, 20));
+        update(&mut state, Input::Event(ChatNews::Entry(said("word ")).into()));
     }
     assert_eq!(state.total_lines(), before, "nothing was drawn that nobody sees");
     state.lay_out_stale();
@@ -168,20 +168,23 @@ fn a_storm_of_sizes_and_news_is_drawn_once() {
 }
 
 #[test]
-fn a_turn_of_many_calls_costs_each_of_them_the_same() {
+fn the_cost_of_a_call_does_not_grow_with_the_turn() {
     let mut state = state(80, 20);
     let begun = std::time::Instant::now();
     for number in 0..50_000 {
         let id = format!("call-{number}");
-        update(&mut state, Event::News(ChatNews::Entry(tool(&id, "look", ToolState::Running, Vec::new()))));
+        update(
+            &mut state,
+            Input::Event(ChatNews::Entry(tool(&id, "look", ToolState::Running, Vec::new())).into()),
+        );
         let news = ToolNews { id, state: Some(ToolState::Done), ..ToolNews::default() };
-        update(&mut state, Event::News(ChatNews::Entry(Entry::Tool(news))));
+        update(&mut state, Input::Event(ChatNews::Entry(Entry::Tool(news)).into()));
         if number % 100 == 0 {
             let steps = vec![(format!("step {number}"), "pending".to_owned())];
-            update(&mut state, Event::News(ChatNews::Entry(Entry::Plan { steps })));
+            update(&mut state, Input::Event(ChatNews::Entry(Entry::Plan { steps }).into()));
         }
     }
-    // With a search through the turn for each it takes minutes.
+    // With a search through the turn for each call, this takes minutes.
     assert!(begun.elapsed() < std::time::Duration::from_secs(20), "{:?}", begun.elapsed());
     assert_eq!(state.items.len(), 50_001, "one item per call and one plan");
     state.lay_out_stale();

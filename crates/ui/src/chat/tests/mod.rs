@@ -1,4 +1,4 @@
-//! The screen without a terminal: events in, pictures out.
+//! Tests the chat screen without a terminal: events in, pictures out.
 
 mod behaviour;
 mod entries;
@@ -14,10 +14,10 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use serde_json::json;
 
-use super::state::{Effect, Event, State};
+use super::state::{Effect, State};
 use super::update::update;
 use super::view::view;
-use crate::screen::ThemeChoice;
+use crate::screen::{Input, Request, ThemeChoice};
 
 const NOW: i64 = 1_800_000_000_000_000;
 
@@ -29,7 +29,7 @@ fn state(width: u16, height: u16) -> State {
 }
 
 fn tell(state: &mut State, news: ChatNews) {
-    assert_eq!(update(state, Event::News(news)), []);
+    assert_eq!(update(state, Input::Event(news.into())), []);
     state.lay_out_stale();
 }
 
@@ -38,21 +38,21 @@ fn entry(state: &mut State, entry: Entry) {
 }
 
 fn press(state: &mut State, code: KeyCode) -> Vec<Effect> {
-    update(state, Event::Key(KeyEvent::new(code, KeyModifiers::NONE)))
+    update(state, Input::Key(KeyEvent::new(code, KeyModifiers::NONE)))
 }
 
 fn ctrl(state: &mut State, c: char) -> Vec<Effect> {
-    update(state, Event::Key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL)))
+    update(state, Input::Key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL)))
 }
 
-/// Lets time pass.
+/// Advances the clock.
 fn later(state: &mut State, ms: i64) {
     let now = Timestamp::from_micros(state.now.as_micros() + ms * 1000);
     state.now = now;
-    update(state, Event::Tick(now));
+    update(state, Input::Tick);
 }
 
-/// Asks, and waits until an answer is taken.
+/// Adds a question, and waits until it accepts an answer.
 fn ask(state: &mut State, question: ChatQuestion) {
     tell(state, ChatNews::Asked(question));
     later(state, 500);
@@ -115,7 +115,7 @@ fn tool(id: &str, title: &str, state: ToolState, content: Vec<ToolContent>) -> E
     })
 }
 
-/// A conversation with a bit of everything.
+/// Returns a conversation with one entry of each kind.
 fn talk() -> Vec<Entry> {
     let text = |text: &str| text.to_owned();
     vec![

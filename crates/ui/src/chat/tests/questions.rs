@@ -1,9 +1,9 @@
-//! A question is answered by a key that was meant for it, and by nothing else.
+//! Tests that only a key that was meant for a question answers it.
 
 use super::*;
 
 fn with(state: &mut State, c: char, modifiers: KeyModifiers) -> Vec<Effect> {
-    update(state, Event::Key(KeyEvent::new(KeyCode::Char(c), modifiers)))
+    update(state, Input::Key(KeyEvent::new(KeyCode::Char(c), modifiers)))
 }
 
 fn long_question(lines: usize) -> ChatQuestion {
@@ -31,7 +31,7 @@ fn a_question_is_answered_set_aside_or_settled_elsewhere() {
 }
 
 #[test]
-fn a_question_takes_no_key_that_was_meant_for_the_text() {
+fn a_key_meant_for_the_text_does_not_answer_a_question() {
     let mut state = state(80, 20);
     write(&mut state, "m");
     tell(&mut state, ChatNews::Asked(question()));
@@ -43,7 +43,7 @@ fn a_question_takes_no_key_that_was_meant_for_the_text() {
 }
 
 #[test]
-fn whoever_begins_to_write_as_it_comes_up_goes_on_writing() {
+fn typing_continues_when_a_question_appears() {
     for text in ["yes, but", "so", "no", "hello y"] {
         let mut state = state(80, 20);
         tell(&mut state, ChatNews::Asked(question()));
@@ -52,7 +52,7 @@ fn whoever_begins_to_write_as_it_comes_up_goes_on_writing() {
         assert_eq!(state.composer.text(), text);
         assert!(!state.questions.is_empty());
     }
-    // What was written and taken back is still writing.
+    // Text that was written and deleted again counts as typing.
     let mut state = state(80, 20);
     write(&mut state, "m");
     press(&mut state, KeyCode::Backspace);
@@ -64,7 +64,7 @@ fn whoever_begins_to_write_as_it_comes_up_goes_on_writing() {
 }
 
 #[test]
-fn a_word_that_begins_with_another_letter_is_no_answer_later_on_either() {
+fn letters_inside_a_typed_word_are_not_an_answer() {
     let mut state = state(80, 20);
     ask(&mut state, question());
     write(&mut state, "wait, yes");
@@ -73,7 +73,7 @@ fn a_word_that_begins_with_another_letter_is_no_answer_later_on_either() {
 }
 
 #[test]
-fn an_answer_is_a_key_by_itself() {
+fn an_answer_is_a_single_key_without_modifiers() {
     for modifiers in [KeyModifiers::CONTROL, KeyModifiers::ALT, KeyModifiers::CONTROL | KeyModifiers::ALT] {
         for c in ['y', 's', 'n'] {
             let mut state = state(80, 20);
@@ -98,7 +98,7 @@ fn a_key_for_one_question_does_not_answer_the_next() {
     later(&mut state, 500);
     let second = [Effect::Order(ChatOrder::Answer("ask-2".to_owned(), Reply::Once))];
     assert_eq!(press(&mut state, KeyCode::Char('y')), second);
-    // The same when the first was answered elsewhere in the moment of the key.
+    // The first question is answered elsewhere at the moment of the key.
     ask(&mut state, question());
     ask(&mut state, question_of("ask-2"));
     tell(&mut state, ChatNews::Settled("ask-1".to_owned()));
@@ -106,7 +106,7 @@ fn a_key_for_one_question_does_not_answer_the_next() {
 }
 
 #[test]
-fn the_title_asks_when_an_answer_is_taken() {
+fn the_title_asks_while_answers_are_accepted() {
     let mut state = state(80, 20);
     tell(&mut state, ChatNews::Asked(question()));
     assert!(!picture(&state).contains("allow?"));
@@ -117,7 +117,7 @@ fn the_title_asks_when_an_answer_is_taken() {
 }
 
 #[test]
-fn a_clock_that_is_set_back_does_not_keep_a_question_from_being_answered() {
+fn a_question_can_be_answered_after_the_clock_was_set_back() {
     let mut state = state(80, 20);
     tell(&mut state, ChatNews::Asked(question()));
     later(&mut state, -3_600_000);
@@ -125,7 +125,7 @@ fn a_clock_that_is_set_back_does_not_keep_a_question_from_being_answered() {
 }
 
 #[test]
-fn what_does_not_fit_is_read_before_it_is_allowed() {
+fn a_long_request_must_be_scrolled_to_its_end_before_approval() {
     for last in [KeyCode::End, KeyCode::PageDown, KeyCode::Down] {
         let mut state = state(60, 16);
         ask(&mut state, long_question(40));
@@ -146,12 +146,12 @@ fn what_does_not_fit_is_read_before_it_is_allowed() {
 }
 
 #[test]
-fn a_narrower_screen_has_to_be_read_again() {
+fn a_narrower_screen_requires_reading_again() {
     let mut state = state(80, 12);
     let line = format!("  echo {}", "word ".repeat(60));
     ask(&mut state, ChatQuestion { lines: vec![line], ..question() });
     assert!(picture(&state).contains("y  yes\u{20}"), "{}", picture(&state));
-    update(&mut state, Event::Resized(20, 12));
+    update(&mut state, Input::Resized(20, 12));
     assert_eq!(press(&mut state, KeyCode::Char('y')), []);
     press(&mut state, KeyCode::End);
     assert_eq!(press(&mut state, KeyCode::Char('y')), answer(Reply::Once));
@@ -169,7 +169,7 @@ fn a_question_of_any_length_is_drawn() {
 }
 
 #[test]
-fn on_a_low_screen_something_of_the_question_is_seen() {
+fn a_low_screen_shows_a_part_of_the_question() {
     let mut state = state(60, 7);
     ask(&mut state, question());
     for line in ["Command requires approval:", "rm -rf build", "n no"] {
@@ -178,20 +178,20 @@ fn on_a_low_screen_something_of_the_question_is_seen() {
 }
 
 #[test]
-fn what_is_pasted_goes_into_the_text_whatever_is_open() {
+fn pasted_text_goes_into_the_input_field_even_if_a_dialog_is_open() {
     let mut state = state(80, 20);
     ask(&mut state, question());
-    update(&mut state, Event::Paste("y".to_owned()));
+    update(&mut state, Input::Paste("y".to_owned()));
     assert_eq!(state.composer.text(), "y");
     assert!(!state.questions.is_empty(), "it answers nothing");
     press(&mut state, KeyCode::Backspace);
     ctrl(&mut state, 'b');
-    update(&mut state, Event::Paste("kk".to_owned()));
+    update(&mut state, Input::Paste("kk".to_owned()));
     assert_eq!(state.composer.text(), "kk");
 }
 
 #[test]
-fn nothing_is_hidden_in_what_a_foreign_agent_asks() {
+fn hidden_characters_in_a_request_are_made_visible() {
     let mut state = state(80, 20);
     let line = "  rm \u{202e}txt.x \u{200b}\x1b[2K".to_owned();
     ask(&mut state, ChatQuestion { lines: vec![line], ..question() });
@@ -200,7 +200,7 @@ fn nothing_is_hidden_in_what_a_foreign_agent_asks() {
 }
 
 #[test]
-fn a_further_question_brings_up_what_was_set_aside() {
+fn a_new_question_shows_questions_that_were_set_aside() {
     let mut state = state(80, 20);
     ask(&mut state, question());
     press(&mut state, KeyCode::Esc);

@@ -1,4 +1,4 @@
-//! Pictures at several sizes.
+//! Tests pictures of the screen at several sizes.
 
 use insta::assert_snapshot;
 use ratatui::backend::Backend;
@@ -71,7 +71,7 @@ fn a_table_and_a_diff_with_two_changes() {
 #[test]
 fn a_composer_of_several_lines() {
     let mut state = after_talk(40, 12);
-    update(&mut state, Event::Paste("one\ntwo 日本語\nthree".to_owned()));
+    update(&mut state, Input::Paste("one\ntwo 日本語\nthree".to_owned()));
     assert_snapshot!("composer_40x12", picture(&state));
 }
 
@@ -101,7 +101,7 @@ fn no_size_is_too_small() {
     }
 }
 
-/// Draws as the terminal does: what has changed, and the links over it.
+/// Draws like the terminal: the changed cells, and the links over them.
 fn draw_with_links(terminal: &mut Terminal<TestBackend>, state: &State) -> Vec<Link> {
     let mut links = Vec::new();
     terminal.draw(|frame| links = view(state, frame)).unwrap();
@@ -117,7 +117,7 @@ fn draw_with_links(terminal: &mut Terminal<TestBackend>, state: &State) -> Vec<L
 }
 
 #[test]
-fn nothing_of_a_list_of_tasks_stays_when_it_is_closed() {
+fn closing_the_task_list_leaves_nothing_on_screen() {
     for width in [10, 24, 40, 41, 60] {
         let mut state = after_talk(width, 10);
         let long = |name: &str| ChatTask {
@@ -142,9 +142,8 @@ fn nothing_of_a_list_of_tasks_stays_when_it_is_closed() {
 }
 
 #[test]
-fn a_link_is_where_its_text_is_seen() {
-    // At one of these heights the last line of the conversation is a path, and the number of lines below stands over
-    // its end.
+fn a_link_is_written_only_over_its_visible_text() {
+    // At one of these heights, the last visible line is a path, and the number of hidden lines covers its end.
     let mut is_covered = false;
     for height in 10..13 {
         let mut state = state(78, height);

@@ -1,23 +1,25 @@
 //! Searches the log.
 
+use std::ops::Range;
+
 use unicode_width::UnicodeWidthStr;
 
 use super::{Log, Place};
 use crate::screen::Painted;
 use crate::top::view::breaks;
 
-/// What was searched for, and where it is.
+/// A search and its matches.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Search {
     pub(crate) text: String,
-    /// Lines that have it.
+    /// The indices of the lines that match.
     pub(crate) lines: Vec<usize>,
-    /// Which of them is looked at.
+    /// The index of the current match in `lines`.
     pub(crate) current: usize,
 }
 
 impl Log {
-    /// Searches for a text; an empty one ends the search.
+    /// Searches for a text. An empty text ends the search.
     pub(crate) fn search_for(&mut self, text: &str, height: usize, width: usize) {
         if text.is_empty() {
             self.search = None;
@@ -27,13 +29,13 @@ impl Log {
         self.search = Some(Search { text: text.to_owned(), ..Search::default() });
         self.find_from(0);
         if let Some(search) = &mut self.search {
-            // The last one up to the end of what is on screen.
+            // The current match is the last one before the end of the visible part.
             search.current = search.lines.partition_point(|line| *line < from).saturating_sub(1);
         }
         self.look_at_match(height, width);
     }
 
-    /// Goes to another line that has the text, round the ends.
+    /// Moves to another match, and wraps around at the ends.
     pub(crate) fn next_match(&mut self, by: isize, height: usize, width: usize) {
         if let Some(search) = &mut self.search
             && !search.lines.is_empty()
@@ -44,12 +46,12 @@ impl Log {
         self.look_at_match(height, width);
     }
 
-    /// Moves so that the match is in the middle: its line, and in a long line the part that has it.
+    /// Scrolls until the match is in the middle of the pane. In a long line, the part with the match is shown.
     fn look_at_match(&mut self, height: usize, width: usize) {
         let Some(search) = &self.search else { return };
         let Some(line) = search.lines.get(search.current).copied() else { return };
         let text = &self.lines[line].text;
-        let (begin, end) = Matcher::new(&search.text).find(text, 0).unwrap_or((0, 0));
+        let Range { start: begin, end } = Matcher::new(&search.text).find(text).unwrap_or(0..0);
         let row = if self.wraps { breaks(text, width).partition_point(|at| *at <= begin) - 1 } else { 0 };
         let (column, right) = (text[..begin].width(), text[..end].width());
         if self.wraps {
@@ -61,18 +63,18 @@ impl Log {
         self.top = self.up(Place { line, row }, height / 2, width);
     }
 
-    /// Looks for the text in the lines from a place on; what was found before it is still true.
+    /// Searches the lines from an index on. Matches before it are kept.
     pub(super) fn find_from(&mut self, from: usize) {
         let Some(search) = &mut self.search else { return };
         let matcher = Matcher::new(&search.text);
         search.lines.truncate(search.lines.partition_point(|line| *line < from));
-        let has_it = |(_, line): &(usize, &Painted)| matcher.find(&line.text, 0).is_some();
+        let has_it = |(_, line): &(usize, &Painted)| matcher.find(&line.text).is_some();
         search.lines.extend(self.lines.iter().enumerate().skip(from).filter(has_it).map(|(at, _)| at));
         search.current = search.current.min(search.lines.len().saturating_sub(1));
     }
 }
 
-/// Finds a text; capital letters matter only if it has some.
+/// Finds a text. The search ignores case unless the text contains capital letters.
 pub(crate) struct Matcher {
     text: String,
     exact: bool,
@@ -84,19 +86,31 @@ impl Matcher {
         Self { text: text.to_owned(), exact }
     }
 
-    /// Returns where it is, from an offset on.
-    pub(crate) fn find(&self, line: &str, from: usize) -> Option<(usize, usize)> {
+    /// Returns the first match.
+    pub(crate) fn find(&self, line: &str) -> Option<Range<usize>> {
         if self.text.is_empty() {
             return None;
         }
-        let tail = line.get(from..)?;
-        let found = if self.exact {
-            tail.find(&self.text)
+        let at = if self.exact {
+            line.find(&self.text)
         } else {
-            // Lower case of letters beyond ASCII may have another length, so those are compared as they are.
-            let (tail, text) = (tail.as_bytes(), self.text.as_bytes());
-            tail.windows(text.len()).position(|window| window.eq_ignore_ascii_case(text))
+            // The lower case of a letter beyond ASCII may have another length, so only ASCII letters are compared
+            // without case.
+            let (line, text) = (line.as_bytes(), self.text.as_bytes());
+            line.windows(text.len()).position(|window| window.eq_ignore_ascii_case(text))
+        }?;
+        Some(at..at + self.text.len())
+    }
+
+    /// Returns all matches.
+    pub(crate) fn find_all(&self, line: &str) -> Vec<Range<usize>> {
+        let mut from = 0;
+        let next = || {
+            let found = self.find(line.get(from..)?)?;
+            let found = from + found.start..from + found.end;
+            from = found.end;
+            Some(found)
         };
-        found.map(|at| (from + at, from + at + self.text.len()))
+        std::iter::from_fn(next).collect()
     }
 }

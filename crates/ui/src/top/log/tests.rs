@@ -1,4 +1,4 @@
-//! Lines that come in parts, go, and are looked at.
+//! Tests how lines are added, dropped, searched and scrolled.
 
 use super::*;
 
@@ -17,7 +17,7 @@ fn texts(log: &Log) -> Vec<&str> {
 }
 
 #[test]
-fn lines_that_come_in_parts_are_whole() {
+fn lines_read_in_parts_are_joined() {
     let mut log = Log::new();
     log.append(&chunk("one\ntw", 0));
     assert_eq!(texts(&log), ["one", "tw"]);
@@ -28,7 +28,7 @@ fn lines_that_come_in_parts_are_whole() {
 }
 
 #[test]
-fn earlier_lines_do_not_move_what_is_looked_at() {
+fn loading_earlier_lines_does_not_scroll() {
     let mut log = Log::new();
     log.append(&chunk("c\nd\n", 4));
     (log.follows, log.top.line) = (false, 1);
@@ -38,7 +38,7 @@ fn earlier_lines_do_not_move_what_is_looked_at() {
 }
 
 #[test]
-fn what_is_searched_for_is_found_around_the_ends() {
+fn a_search_wraps_around_at_the_ends() {
     let mut log = Log::new();
     log.append(&chunk("Error one\nfine\nerror two\nfine\n", 0));
     log.search_for("error", 10, 80);
@@ -53,7 +53,7 @@ fn what_is_searched_for_is_found_around_the_ends() {
 }
 
 #[test]
-fn a_line_without_end_is_cut_and_whole() {
+fn an_endless_line_is_split_without_loss() {
     let mut log = Log::new();
     for _ in 0..5 {
         log.append(&chunk(&"é".repeat(3000), 0));
@@ -62,17 +62,17 @@ fn a_line_without_end_is_cut_and_whole() {
 }
 
 #[test]
-fn what_is_kept_has_a_limit_and_says_so() {
+fn dropped_lines_are_reported_when_the_limit_is_exceeded() {
     let mut log = Log::new();
     let long = "x".repeat(7000) + "\n";
     for _ in 0..3 {
         log.append(&chunk(&long.repeat(1000), 0));
     }
     assert!(log.is_cut && !log.has_earlier);
-    assert_eq!(log.lines.len(), MOST_BYTES / (7000 + size_of::<(usize, Style)>()));
+    assert_eq!(log.lines.len(), MAX_BYTES / (7000 + size_of::<(usize, Style)>()));
     let mut log = Log::new();
-    log.append(&chunk(&"x\n".repeat(MOST_LINES + 5), 0));
-    assert_eq!(log.lines.len(), MOST_LINES);
+    log.append(&chunk(&"x\n".repeat(MAX_LINES + 5), 0));
+    assert_eq!(log.lines.len(), MAX_LINES);
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn scrolling_to_the_end_follows_again() {
 }
 
 #[test]
-fn of_a_wrapped_line_that_is_taller_than_the_pane_every_part_can_be_seen() {
+fn every_part_of_a_wrapped_line_taller_than_the_pane_is_reachable() {
     let mut log = Log::new();
     log.wraps = true;
     log.append(&chunk(&format!("{}END\n", "x".repeat(997)), 0));
@@ -103,7 +103,7 @@ fn of_a_wrapped_line_that_is_taller_than_the_pane_every_part_can_be_seen() {
 }
 
 #[test]
-fn a_match_far_to_the_right_comes_into_sight() {
+fn a_match_far_to_the_right_is_scrolled_into_view() {
     let mut log = Log::new();
     log.append(&chunk(&format!("{}needle{}\nshort\n", "x".repeat(500), "y".repeat(500)), 0));
     log.search_for("needle", 8, 40);
@@ -117,7 +117,7 @@ fn a_match_far_to_the_right_comes_into_sight() {
 }
 
 #[test]
-fn what_is_found_stays_true_while_lines_come_and_go() {
+fn matches_stay_correct_while_lines_are_added_and_dropped() {
     let mut log = Log::new();
     log.append(&chunk("needle\nnee", 100));
     log.search_for("needle", 8, 80);
@@ -127,12 +127,12 @@ fn what_is_found_stays_true_while_lines_come_and_go() {
     log.prepend(&chunk("needle\nhay\n", 50));
     assert_eq!(found(&log), Some(vec![0, 2, 3, 5]));
     log.follows = true;
-    log.append(&chunk(&"x\n".repeat(MOST_LINES - 4), 200));
-    assert_eq!((found(&log), log.lines.len()), (Some(vec![0, 1, 3]), MOST_LINES));
+    log.append(&chunk(&"x\n".repeat(MAX_LINES - 4), 200));
+    assert_eq!((found(&log), log.lines.len()), (Some(vec![0, 1, 3]), MAX_LINES));
 }
 
 #[test]
-fn a_line_that_was_read_in_two_parts_is_one() {
+fn a_line_read_in_two_parts_is_one_line() {
     let mut log = Log::new();
     log.append(&chunk("dle\nlast\n", 10));
     log.search_for("needle", 8, 80);
@@ -146,7 +146,7 @@ fn numbered(from: usize, count: usize) -> String {
 }
 
 #[test]
-fn whoever_reads_far_up_keeps_what_they_read() {
+fn lines_being_read_far_above_the_end_are_kept() {
     let mut log = Log::new();
     let chunk = |text: String, offset| LogChunk { text, offset, end: 1 << 30, skipped: 0, has_earlier: true };
     log.append(&chunk(numbered(60_000, 60_000), 5_000_000));
@@ -155,11 +155,11 @@ fn whoever_reads_far_up_keeps_what_they_read() {
     let shown = log.first(10, 80);
     assert_eq!(log.lines[shown.line].text, "line 60000");
     log.scroll(-isize::MAX, 10, 80);
-    // What comes now is not worth what is being read.
+    // New output does not replace the lines that are being read.
     log.append(&chunk(numbered(120_000, 60_000), 9_000_000));
     assert_eq!(log.lines[log.first(10, 80).line].text, "line 0");
-    assert!(log.lines.len() <= MOST_LINES && log.has_earlier && log.is_withheld);
-    // What is kept has no gap in it.
+    assert!(log.lines.len() <= MAX_LINES && log.has_earlier && log.is_withheld);
+    // The remaining lines have no gap.
     assert!(log.lines.iter().enumerate().all(|(at, line)| line.text == format!("line {at}")));
     log.search_for("line 99999", 10, 80);
     assert_eq!(log.search.as_ref().map(|search| search.lines.clone()), Some(vec![99_999]));
@@ -169,7 +169,7 @@ fn whoever_reads_far_up_keeps_what_they_read() {
 }
 
 #[test]
-fn colours_count_as_room() {
+fn colours_count_towards_the_size_limit() {
     let mut log = Log::new();
     let gaudy = "\x1b[31ma\x1b[32mb".repeat(300) + "\n";
     let text = gaudy.repeat(200);
@@ -177,5 +177,5 @@ fn colours_count_as_room() {
         log.append(&LogChunk { text: text.clone(), offset: 0, end: 1, skipped: 0, has_earlier: false });
     }
     let taken: usize = log.lines.iter().map(|line| line.styles.len() * size_of::<(usize, Style)>()).sum();
-    assert!(taken <= MOST_BYTES, "{taken}");
+    assert!(taken <= MAX_BYTES, "{taken}");
 }

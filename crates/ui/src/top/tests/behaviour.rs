@@ -1,4 +1,4 @@
-//! What keys, answers and the mouse do.
+//! Tests the effects of keys, replies and the mouse.
 
 use crossterm::event::{KeyCode, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use meanwhile::engine::StreamChoice;
@@ -8,6 +8,7 @@ use mw_desk::log_window::LogChunk;
 use mw_desk::query::{Query, Sort, States, Window};
 
 use super::{Desk, NOW, key, row, rows, target};
+use crate::screen::{Input, Request};
 use crate::top::effect::{Effect, Lookup, Program};
 use crate::top::event::Event;
 
@@ -23,7 +24,7 @@ fn listed(effects: &[Effect]) -> Option<(&Query, usize)> {
 }
 
 #[test]
-fn the_selection_stays_with_its_task() {
+fn the_selection_follows_its_task() {
     let mut desk = Desk::with_tasks(80, 24);
     desk.press("jjj");
     assert_eq!(selected(&desk), Some("bash-00000004"));
@@ -31,14 +32,14 @@ fn the_selection_stays_with_its_task() {
     more.insert(0, row(99, Status::Running, "new"));
     desk.list(more);
     assert_eq!((selected(&desk), desk.state.list.selected), (Some("bash-00000004"), 4));
-    // One that is gone gives its place to another.
+    // If the selected task is gone, the task in its place is selected.
     desk.list(rows().into_iter().take(2).collect());
     assert_eq!(selected(&desk), Some("bash-00000002"));
     desk.list(Vec::new());
     assert_eq!(selected(&desk), None);
 }
 
-/// Thirty of sixty live tasks, from a place on; these have ended, and come last.
+/// Returns thirty of sixty tasks from an index on. The given tasks have ended and come last.
 fn of_sixty(start: usize, ended: &[usize]) -> Window {
     let live = (0..60).filter(|at| !ended.contains(at)).map(|at| row(at, Status::Running, "x"));
     let ended = ended.iter().map(|at| row(*at, Status::Completed, "x"));
@@ -56,11 +57,11 @@ fn kept(effects: &[Effect]) -> Option<&str> {
 }
 
 #[test]
-fn the_selection_stays_with_a_task_that_goes_far_away() {
+fn the_selection_follows_a_task_that_moves_far_away() {
     let mut desk = Desk::new(80, 24);
     desk.take(Event::Listed(of_sixty(0, &[])));
     desk.press("jjj");
-    desk.take(Event::News);
+    desk.take(Event::TasksChanged);
     assert_eq!(kept(&desk.effects), Some("bash-00000003"));
     desk.take(Event::Listed(of_sixty(30, &[3])));
     assert_eq!((selected(&desk), desk.state.list.selected), (Some("bash-00000003"), 59));
@@ -68,14 +69,14 @@ fn the_selection_stays_with_a_task_that_goes_far_away() {
 }
 
 #[test]
-fn another_order_keeps_the_selection() {
+fn a_new_order_keeps_the_selection() {
     let heading = MouseEvent {
         kind: MouseEventKind::Down(MouseButton::Left),
         column: 42,
         row: 1,
         modifiers: KeyModifiers::NONE,
     };
-    for order in [key(KeyCode::Char('s')), key(KeyCode::Char('I')), Event::Mouse(heading)] {
+    for order in [key(KeyCode::Char('s')), key(KeyCode::Char('I')), Input::Mouse(heading)] {
         let mut desk = Desk::with_tasks(80, 24);
         desk.press("jjj");
         desk.take(order);
@@ -87,11 +88,11 @@ fn another_order_keeps_the_selection() {
 }
 
 #[test]
-fn as_long_as_nobody_has_chosen_the_first_row_is_selected() {
+fn the_first_row_is_selected_until_the_user_selects_another() {
     let mut desk = Desk::new(80, 24);
     desk.list(Vec::new());
     for newest in 1..40 {
-        desk.take(Event::News);
+        desk.take(Event::TasksChanged);
         assert_eq!(kept(&desk.effects), None);
         desk.list((1..=newest).rev().map(|at| row(at, Status::Running, "x")).collect());
         assert_eq!((desk.state.list.selected, desk.state.list.top), (0, 0));
@@ -104,7 +105,7 @@ fn as_long_as_nobody_has_chosen_the_first_row_is_selected() {
 }
 
 #[test]
-fn a_key_for_the_selected_task_is_a_choice() {
+fn a_key_for_the_selected_task_holds_the_selection() {
     for chooses in ["xn", "i", "e", "\t", "\n", "r"] {
         let mut desk = Desk::with_tasks(80, 24);
         for c in chooses.chars() {
@@ -122,7 +123,7 @@ fn a_key_for_the_selected_task_is_a_choice() {
 }
 
 #[test]
-fn a_log_over_the_whole_screen_stays_when_its_task_leaves_the_list() {
+fn a_full_screen_log_stays_when_its_task_leaves_the_list() {
     let mut desk = Desk::new(80, 24);
     desk.take(Event::Listed(of_sixty(0, &[])));
     desk.press("jjj");
@@ -138,7 +139,7 @@ fn a_log_over_the_whole_screen_stays_when_its_task_leaves_the_list() {
 }
 
 #[test]
-fn a_filter_that_lists_the_same_keeps_the_selection() {
+fn a_filter_with_the_same_result_keeps_the_selection() {
     let mut desk = Desk::with_tasks(80, 24);
     desk.press("jj/s");
     desk.list(rows());
@@ -146,7 +147,7 @@ fn a_filter_that_lists_the_same_keeps_the_selection() {
 }
 
 #[test]
-fn a_timeline_on_the_whole_screen_scrolls_with_the_selection() {
+fn a_full_screen_timeline_scrolls_with_the_selection() {
     let mut desk = Desk::new(80, 24);
     desk.take(Event::Listed(of_sixty(0, &[])));
     desk.press("3");
@@ -164,18 +165,18 @@ fn a_timeline_on_the_whole_screen_scrolls_with_the_selection() {
 }
 
 #[test]
-fn q_closes_what_has_the_whole_screen_before_it_leaves() {
+fn q_closes_a_full_screen_pane_before_it_quits() {
     let mut desk = Desk::with_tasks(80, 24);
     desk.take(key(KeyCode::Enter));
     desk.press("q");
     assert_eq!(desk.effects, []);
     assert!(desk.drawn().contains("STATUS"), "{}", desk.drawn());
     desk.press("q");
-    assert_eq!(desk.effects, [Effect::Quit]);
+    assert_eq!(desk.effects, [Effect::Screen(Request::Quit)]);
 }
 
 #[test]
-fn only_what_is_near_the_screen_is_asked_for() {
+fn only_rows_near_the_screen_are_requested() {
     let mut desk = Desk::new(80, 24);
     let many = |start: usize| Window {
         query: Query::default(),
@@ -194,18 +195,18 @@ fn only_what_is_near_the_screen_is_asked_for() {
     assert!(start > 9_900);
     desk.take(Event::Listed(many(start)));
     assert_eq!(selected(&desk), Some("bash-00009999"));
-    // A question that was answered is not asked again, even if it brought too little.
+    // A request that was answered is not repeated, even if the reply had too few rows.
     desk.take(Event::Listed(Window { rows: Vec::new(), ..many(start) }));
     assert_eq!(listed(&desk.effects), None);
 }
 
 #[test]
-fn one_question_at_a_time_and_the_last_one_counts() {
+fn one_request_is_pending_at_a_time_and_the_last_one_wins() {
     let mut desk = Desk::with_tasks(80, 24);
-    desk.take(Event::News);
+    desk.take(Event::TasksChanged);
     assert!(listed(&desk.effects).is_some());
-    desk.take(Event::News);
-    desk.take(Event::Tick);
+    desk.take(Event::TasksChanged);
+    desk.take(Input::Tick);
     assert_eq!(listed(&desk.effects), None);
     desk.list(rows());
     assert!(listed(&desk.effects).is_some());
@@ -214,17 +215,17 @@ fn one_question_at_a_time_and_the_last_one_counts() {
 }
 
 #[test]
-fn news_without_a_change_draw_nothing() {
+fn an_event_without_a_change_draws_nothing() {
     let mut desk = Desk::with_tasks(80, 24);
-    desk.state.take_changed();
-    desk.take(Event::News);
+    desk.take_changed();
+    desk.take(Event::TasksChanged);
     desk.list(rows());
-    assert!(!desk.state.take_changed());
-    desk.take(Event::Tick);
+    assert!(!desk.take_changed());
+    desk.take(Input::Tick);
     let mut changed = rows();
     changed[1].percent = Some(43.0);
     desk.list(changed);
-    assert!(desk.state.take_changed());
+    assert!(desk.take_changed());
 }
 
 #[test]
@@ -236,7 +237,7 @@ fn the_clock_ticks_only_while_something_on_screen_runs() {
 }
 
 #[test]
-fn filters_are_seen_while_they_are_typed_and_undone_by_escape() {
+fn filters_apply_while_typed_and_escape_restores_the_previous_one() {
     let mut desk = Desk::with_tasks(80, 24);
     desk.press("/ma");
     assert_eq!(desk.state.list.query.text, "ma");
@@ -258,7 +259,7 @@ fn filters_are_seen_while_they_are_typed_and_undone_by_escape() {
 }
 
 #[test]
-fn an_answer_to_an_older_question_is_not_shown() {
+fn a_reply_to_an_older_query_is_not_shown() {
     let mut desk = Desk::with_tasks(80, 24);
     desk.press("s");
     assert_eq!(desk.state.list.query.sort, Sort::Newest);
@@ -271,7 +272,7 @@ fn an_answer_to_an_older_question_is_not_shown() {
 fn the_log_belongs_to_the_selected_task_and_run() {
     let mut desk = Desk::with_tasks(80, 24);
     assert_eq!(desk.state.log.target, Some(target("bash-00000001")));
-    desk.take(Event::Key(crossterm::event::KeyEvent::from(KeyCode::Down)));
+    desk.take(Input::Key(crossterm::event::KeyEvent::from(KeyCode::Down)));
     assert!(desk.effects.contains(&Effect::Follow(Some(target("bash-00000002")))));
     let late = LogChunk { text: "late".to_owned(), offset: 0, end: 4, skipped: 0, has_earlier: false };
     desk.take(Event::Read(target("bash-00000001"), late));
@@ -287,7 +288,7 @@ fn the_log_belongs_to_the_selected_task_and_run() {
 }
 
 #[test]
-fn going_up_in_a_log_reads_what_was_not_read() {
+fn scrolling_up_in_a_log_reads_earlier_parts() {
     let mut desk = Desk::with_tasks(80, 24);
     let text = "line\n".repeat(100);
     let chunk = LogChunk { text, offset: 5000, end: 5500, skipped: 0, has_earlier: true };
@@ -307,14 +308,14 @@ fn going_up_in_a_log_reads_what_was_not_read() {
 }
 
 #[test]
-fn programs_get_the_terminal_for_a_task_that_is_there_for_them() {
+fn programs_get_the_terminal_only_for_a_suitable_task() {
     let mut desk = Desk::with_tasks(80, 24);
     desk.press("a");
     let id = "bash-00000001".to_owned();
     assert_eq!(desk.effects, [Effect::Find(Lookup::Attachable(id.clone()))]);
     desk.take(Event::Attachable(id.clone()));
     assert_eq!(desk.effects, [Effect::Run(Program::Attach(id.clone()))]);
-    // Whoever has turned to something else is left there.
+    // If the user has selected another task meanwhile, nothing happens.
     desk.press("j");
     desk.take(Event::Attachable(id));
     assert_eq!(desk.effects, []);
@@ -335,10 +336,10 @@ fn programs_get_the_terminal_for_a_task_that_is_there_for_them() {
 }
 
 #[test]
-fn the_mouse_selects_scrolls_sorts_and_turns_pages() {
+fn the_mouse_selects_scrolls_sorts_and_changes_panes() {
     let mut desk = Desk::with_tasks(80, 24);
     let mut mouse = |kind, column, row| {
-        desk.take(Event::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE }));
+        desk.take(Input::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE }));
         (desk.state.list.selected, desk.state.list.query.sort, desk.state.pane)
     };
     let click = MouseEventKind::Down(MouseButton::Left);
@@ -351,11 +352,11 @@ fn the_mouse_selects_scrolls_sorts_and_turns_pages() {
 }
 
 #[test]
-fn a_session_that_is_set_cannot_be_left() {
+fn a_fixed_session_cannot_be_changed() {
     let mut desk = Desk::new(80, 24);
     desk.state =
         crate::top::state::State::new((80, 24), crate::screen::ThemeChoice::Plain, Some("mine".to_owned()));
-    desk.take(Event::Resized(80, 24));
+    desk.take(Input::Resized(80, 24));
     desk.list(rows());
     desk.press("S");
     assert_eq!(desk.effects, []);
@@ -364,7 +365,7 @@ fn a_session_that_is_set_cannot_be_left() {
 }
 
 #[test]
-fn a_session_that_was_asked_for_can_be_left() {
+fn a_preselected_session_can_be_changed() {
     let mut desk = Desk::new(80, 24);
     desk.state.show_session("mine");
     desk.list(rows());
@@ -375,36 +376,36 @@ fn a_session_that_was_asked_for_can_be_left() {
 }
 
 #[test]
-fn pasted_text_is_no_keys() {
+fn pasted_text_is_not_treated_as_keys() {
     let mut desk = Desk::with_tasks(80, 24);
-    desk.take(Event::Paste("xyq".to_owned()));
+    desk.take(Input::Paste("xyq".to_owned()));
     assert_eq!(desk.effects, []);
     desk.press("/");
-    desk.take(Event::Paste("ma\u{1b}ke\n".to_owned()));
+    desk.take(Input::Paste("ma\u{1b}ke\n".to_owned()));
     assert_eq!(desk.state.list.query.text, "make");
 }
 
 #[test]
-fn what_cannot_be_listed_is_said_and_not_asked_for_over_and_over() {
+fn a_failed_list_is_reported_and_not_requested_repeatedly() {
     let mut desk = Desk::new(80, 24);
-    desk.take(Event::Unlisted("the database is damaged; mw doctor says more".to_owned()));
+    desk.take(Event::ListFailed("the database is damaged; mw doctor says more".to_owned()));
     assert_eq!(desk.effects, []);
     assert!(desk.drawn().contains("mw doctor"));
 }
 
 #[test]
-fn what_cannot_be_heard_stays_on_screen_until_it_can() {
+fn a_watch_failure_stays_on_screen_until_the_watch_works() {
     let mut desk = Desk::with_tasks(80, 24);
-    desk.take(Event::Deaf("the database is locked".to_owned()));
+    desk.take(Event::WatchFailed("the database is locked".to_owned()));
     desk.press("j");
     assert!(desk.drawn().contains("not updating: the database is locked"), "{}", desk.drawn());
-    desk.take(Event::Hearing);
+    desk.take(Event::WatchStarted);
     assert!(listed(&desk.effects).is_some());
     assert!(!desk.drawn().contains("not updating"));
 }
 
 #[test]
-fn the_end_of_a_log_that_went_on_is_read_anew() {
+fn returning_to_the_end_of_a_growing_log_reads_it_again() {
     let mut desk = Desk::with_tasks(80, 24);
     let lines: String = (0..100_010).map(|at| format!("{at}\n")).collect();
     desk.print("first\n");

@@ -1,4 +1,4 @@
-//! Keys in a burst, replies whenever they come: what is done is done to the task that the screen shows selected.
+//! Tests bursts of keys with delayed replies: an action applies to the task that the screen shows as selected.
 
 use crossterm::event::KeyCode;
 use meanwhile::model::Status;
@@ -8,12 +8,13 @@ use mw_desk::rows::TaskRow;
 use proptest::prelude::*;
 
 use super::{Desk, NOW, key, row};
+use crate::screen::{Input, Request};
 use crate::top::effect::{Effect, Lookup};
 use crate::top::event::Event;
 use crate::top::question::Question;
 use crate::top::state::{Mode, Purpose};
 
-/// Tasks, and the questions about them that nobody has answered yet.
+/// The tasks, and the lookups that are not answered yet.
 struct World {
     desk: Desk,
     tasks: Vec<TaskRow>,
@@ -30,19 +31,19 @@ impl World {
         world
     }
 
-    /// Takes down what the screen wants.
+    /// Records the effects of the screen.
     fn note(&mut self) {
         for effect in std::mem::take(&mut self.desk.effects) {
             match effect {
                 Effect::Find(Lookup::List(query, stretch)) => self.asked.push((query, stretch)),
-                Effect::Do(deed) => self.done.push(deed),
+                Effect::Do(action) => self.done.push(action),
                 _ => {}
             }
         }
     }
 
-    fn take(&mut self, event: Event) {
-        self.desk.take(event);
+    fn take(&mut self, input: impl Into<Input<Event>>) {
+        self.desk.take(input);
         self.note();
     }
 
@@ -61,7 +62,7 @@ impl World {
         self.tasks.iter().filter(|task| task.what.contains(&query.text)).cloned().collect()
     }
 
-    /// Answers the oldest question truly.
+    /// Answers the oldest lookup correctly.
     fn answer(&mut self) {
         if self.asked.is_empty() {
             return;
@@ -84,7 +85,7 @@ impl World {
     }
 
     fn killed(&self) -> Vec<String> {
-        let ids = self.done.iter().filter_map(|deed| match deed {
+        let ids = self.done.iter().filter_map(|action| match action {
             TaskAction::Kill(ids, _) => Some(ids.clone()),
             _ => None,
         });
@@ -95,7 +96,7 @@ impl World {
 }
 
 #[test]
-fn keys_in_a_burst_mean_the_task_that_they_selected() {
+fn keys_in_a_burst_apply_to_the_task_they_selected() {
     for names in [&["other", "victim", "wanted"][..], &["victim", "other", "wanted"], &["wanted", "victim"]] {
         let mut world = World::new(names);
         world.answer_all();
@@ -111,11 +112,11 @@ fn keys_in_a_burst_mean_the_task_that_they_selected() {
 }
 
 #[test]
-fn what_is_typed_ahead_of_a_failure_is_dropped_and_told() {
+fn keys_typed_before_a_failed_reply_are_dropped_and_reported() {
     let mut world = World::new(&["victim", "wanted"]);
     world.answer_all();
     world.keys("/wanted⏎xy");
-    world.take(Event::Unlisted("it is locked".to_owned()));
+    world.take(Event::ListFailed("it is locked".to_owned()));
     assert_eq!(world.killed(), Vec::<String>::new());
     assert!(world.desk.drawn().contains("keys typed meanwhile were dropped"), "{}", world.desk.drawn());
     world.keys("x");
@@ -124,14 +125,14 @@ fn what_is_typed_ahead_of_a_failure_is_dropped_and_told() {
 }
 
 #[test]
-fn whoever_cannot_wait_can_leave() {
+fn ctrl_c_quits_while_a_reply_is_pending() {
     let mut world = World::new(&["victim", "wanted"]);
     world.answer_all();
     world.keys("/wanted⏎xy");
     let interrupt =
         crossterm::event::KeyEvent::new(KeyCode::Char('c'), crossterm::event::KeyModifiers::CONTROL);
-    world.desk.take(Event::Key(interrupt));
-    assert!(world.desk.effects.contains(&Effect::Quit));
+    world.desk.take(Input::Key(interrupt));
+    assert!(world.desk.effects.contains(&Effect::Screen(Request::Quit)));
     world.answer_all();
     assert_eq!(world.killed(), Vec::<String>::new());
 }
@@ -141,11 +142,11 @@ enum Step {
     Keys(String),
     Answer,
     Fail,
-    /// A task comes first in the list.
+    /// A new task is added at the top of the list.
     Begin(usize),
-    /// One is removed by somebody else.
+    /// Another process removes a task.
     Remove(usize),
-    News,
+    TasksChanged,
 }
 
 fn steps() -> impl Strategy<Value = Step> {
@@ -160,13 +161,13 @@ fn steps() -> impl Strategy<Value = Step> {
         1 => Just(Step::Fail),
         1 => (0..3_usize).prop_map(Step::Begin),
         1 => any::<usize>().prop_map(Step::Remove),
-        1 => Just(Step::News),
+        1 => Just(Step::TasksChanged),
     ]
 }
 
 const NAMES: [&str; 3] = ["victim", "wanted", "other"];
 
-/// Returns the one task that is drawn as selected: the theme without colours marks it in reverse.
+/// Returns the task that is drawn as selected. The theme without colours draws it in reverse.
 fn selected_on_screen(desk: &Desk) -> Option<String> {
     use ratatui::style::Modifier;
     let (width, height) = desk.state.size;
@@ -174,7 +175,7 @@ fn selected_on_screen(desk: &Desk) -> Option<String> {
     terminal.draw(|frame| crate::top::view::view(&desk.state, frame)).unwrap();
     let list = crate::top::layout::Areas::of(&desk.state).list;
     if list.height == 0 {
-        // The log of the selected task has the whole screen.
+        // The log of the selected task fills the screen.
         return desk.state.list.selected_row().map(|row| row.id.clone());
     }
     let buffer = terminal.backend().buffer();
@@ -188,7 +189,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_deed_is_done_to_the_task_that_is_shown_selected(
+    fn an_action_applies_to_the_task_shown_as_selected(
         first in prop::collection::vec(0..3_usize, 1..90),
         steps in prop::collection::vec(steps(), 1..40),
     ) {
@@ -197,7 +198,7 @@ proptest! {
         world.answer_all();
         let mut count = names.len();
         for step in steps {
-            let events: Vec<Event> = match step {
+            let inputs: Vec<Input<Event>> = match step {
                 Step::Keys(keys) => keys.chars().map(|c| key(match c {
                     '⏎' => KeyCode::Enter,
                     '⎋' => KeyCode::Esc,
@@ -210,25 +211,25 @@ proptest! {
                 Step::Fail if world.asked.is_empty() => Vec::new(),
                 Step::Fail => {
                     world.asked.remove(0);
-                    vec![Event::Unlisted("it is locked".to_owned())]
+                    vec![Event::ListFailed("it is locked".to_owned()).into()]
                 }
                 Step::Begin(name) => {
                     world.tasks.insert(0, row(count, Status::Running, NAMES[name]));
                     count += 1;
-                    vec![Event::News]
+                    vec![Event::TasksChanged.into()]
                 }
                 Step::Remove(at) => {
-                    // What was removed is still known to this test by its name.
+                    // Removed tasks are identified by name in this test.
                     let at = at % world.tasks.len().max(1);
                     if at < world.tasks.len() && world.tasks.len() > 1 { world.tasks.remove(at); }
-                    vec![Event::News]
+                    vec![Event::TasksChanged.into()]
                 }
-                Step::News => vec![Event::News],
+                Step::TasksChanged => vec![Event::TasksChanged.into()],
             };
-            for event in events {
+            for input in inputs {
                 let shown = selected_on_screen(&world.desk);
                 let was_asking = matches!(world.desk.state.mode, Mode::Asking(_));
-                world.take(event);
+                world.take(input);
                 // A question that a key has opened is about the task that was drawn as selected.
                 if let Mode::Asking(asking) = &world.desk.state.mode
                     && let Question::Kill(tasks) = &asking.question
@@ -237,14 +238,14 @@ proptest! {
                     prop_assert_eq!(tasks.len(), 1);
                     prop_assert_eq!(Some(&tasks[0].id), shown.as_ref());
                 }
-                for deed in std::mem::take(&mut world.done) {
-                    let TaskAction::Kill(ids, _) = deed else { continue };
+                for action in std::mem::take(&mut world.done) {
+                    let TaskAction::Kill(ids, _) = action else { continue };
                     prop_assert!(was_asking, "nothing is killed unasked: {ids:?}");
                 }
             }
-            // Keys that waited are taken in with a reply, and mean what it has brought.
-            for deed in std::mem::take(&mut world.done) {
-                let TaskAction::Kill(ids, _) = deed else { continue };
+            // Queued keys are processed with the reply, and apply to the rows of the reply.
+            for action in std::mem::take(&mut world.done) {
+                let TaskAction::Kill(ids, _) = action else { continue };
                 let text = &world.desk.state.list.shown.text;
                 for id in ids {
                     let name = NAMES.iter().find(|name| {

@@ -1,4 +1,4 @@
-//! Marks and what is done to all that have one, orders turned round, what is copied, and what is clicked.
+//! Tests marks and actions on marked tasks, reversed orders, copying, and clicks.
 
 use crossterm::event::{KeyCode, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use mw_desk::Proposed;
@@ -8,6 +8,7 @@ use mw_desk::query::{Sort, States};
 use meanwhile::model::Status;
 
 use super::{Desk, key, rows};
+use crate::screen::{Input, Request};
 use crate::top::effect::Effect;
 use crate::top::event::Event;
 
@@ -15,7 +16,7 @@ fn ids(numbers: &[usize]) -> Vec<String> {
     numbers.iter().map(|number| format!("bash-{number:08}")).collect()
 }
 
-/// Clicks where a text begins.
+/// Clicks on the beginning of a text.
 fn click(desk: &mut Desk, text: &str) {
     let drawn = desk.drawn();
     let find = |(y, line): (usize, &str)| line.find(text).map(|at| (line[..at].chars().count(), y));
@@ -25,18 +26,18 @@ fn click(desk: &mut Desk, text: &str) {
 
 fn click_at(desk: &mut Desk, column: u16, row: u16) {
     let kind = MouseEventKind::Down(MouseButton::Left);
-    desk.take(Event::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE }));
+    desk.take(Input::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE }));
 }
 
 #[test]
-fn what_is_done_is_done_to_all_that_are_marked_after_one_question() {
-    let deeds = [
+fn one_question_confirms_an_action_on_all_marked_tasks() {
+    let actions = [
         ("xy", TaskAction::Kill(ids(&[1, 2]), Force::Term)),
         ("x9", TaskAction::Kill(ids(&[1, 2]), Force::Kill)),
         ("ry", TaskAction::Restart(ids(&[1, 2]))),
         ("cy", TaskAction::Clear(Removal::These(ids(&[1, 2])))),
     ];
-    for (keys, deed) in deeds {
+    for (keys, action) in actions {
         let mut desk = Desk::with_tasks(80, 24);
         desk.press("  ");
         assert!(desk.drawn().contains("* 2 marked"), "{}", desk.drawn());
@@ -46,13 +47,13 @@ fn what_is_done_is_done_to_all_that_are_marked_after_one_question() {
         assert!(desk.drawn().contains("2 marked tasks"), "{}", desk.drawn());
         assert!(desk.drawn().contains("bash-00000002  cargo test --workspace"), "{}", desk.drawn());
         desk.press(&keys[1..]);
-        assert!(desk.effects.contains(&Effect::Do(deed)), "{:?}", desk.effects);
-        assert!(!desk.drawn().contains("* 2 marked"), "a mark is for one deed");
+        assert!(desk.effects.contains(&Effect::Do(action)), "{:?}", desk.effects);
+        assert!(!desk.drawn().contains("* 2 marked"), "a mark is for one action");
     }
 }
 
 #[test]
-fn marks_are_taken_away_one_by_one_or_all_together() {
+fn marks_are_removed_one_by_one_or_all_at_once() {
     let mut desk = Desk::with_tasks(80, 24);
     desk.press(" k ");
     assert!(desk.state.marked.is_empty(), "{:?}", desk.state.marked);
@@ -67,7 +68,7 @@ fn marks_are_taken_away_one_by_one_or_all_together() {
 }
 
 #[test]
-fn over_the_whole_screen_keys_act_on_what_is_shown_and_not_on_marks_out_of_sight() {
+fn with_a_full_screen_pane_keys_act_on_the_shown_task_not_on_hidden_marks() {
     let mut desk = Desk::with_tasks(80, 24);
     desk.press("  ");
     desk.take(key(KeyCode::Enter));
@@ -80,7 +81,7 @@ fn over_the_whole_screen_keys_act_on_what_is_shown_and_not_on_marks_out_of_sight
 }
 
 #[test]
-fn in_a_log_the_space_bar_turns_the_page() {
+fn the_space_bar_scrolls_a_log_by_a_page() {
     let mut desk = Desk::with_tasks(80, 24);
     desk.print(&(0..100).map(|at| format!("line {at}\n")).collect::<String>());
     desk.press("\tg");
@@ -92,7 +93,7 @@ fn in_a_log_the_space_bar_turns_the_page() {
 }
 
 #[test]
-fn an_order_is_turned_round_and_says_so() {
+fn an_order_is_reversed_and_labelled_as_such() {
     let mut desk = Desk::with_tasks(80, 24);
     desk.press("I");
     assert!(desk.drawn().contains("sort:oldest"), "{}", desk.drawn());
@@ -108,13 +109,16 @@ fn an_order_is_turned_round_and_says_so() {
 }
 
 #[test]
-fn id_and_path_are_given_to_the_terminal() {
+fn id_and_path_are_copied_through_the_terminal() {
     let mut desk = Desk::with_tasks(80, 24);
     desk.press("y");
-    assert_eq!(desk.effects, [Effect::Copy("bash-00000001".to_owned())]);
+    assert_eq!(desk.effects, [Effect::Screen(Request::Copy("bash-00000001".to_owned()))]);
     assert!(desk.drawn().contains("copied bash-00000001 (if the terminal"));
     desk.press("Y");
-    assert_eq!(desk.effects, [Effect::Copy("/home/me/tasks/bash-00000001/output.log".to_owned())]);
+    assert_eq!(
+        desk.effects,
+        [Effect::Screen(Request::Copy("/home/me/tasks/bash-00000001/output.log".to_owned()))]
+    );
     let mut empty = Desk::new(80, 24);
     empty.list(Vec::new());
     empty.press("y");
@@ -122,7 +126,7 @@ fn id_and_path_are_given_to_the_terminal() {
 }
 
 #[test]
-fn answers_are_clicked_at_every_size() {
+fn answers_can_be_clicked_at_every_size() {
     for (width, height) in [(80, 24), (40, 8), (30, 6)] {
         let kill = |text: &str| {
             let mut desk = Desk::with_tasks(width, height);
@@ -142,13 +146,13 @@ fn answers_are_clicked_at_every_size() {
             "{width}x{height}"
         );
         assert!(!kill(no).iter().any(|effect| matches!(effect, Effect::Do(_))), "{width}x{height}");
-        // The question itself is no answer.
+        // The text of the question is not an answer.
         assert_eq!(kill("Kill bash"), []);
     }
 }
 
 #[test]
-fn a_click_is_no_way_round_what_must_be_read() {
+fn a_click_cannot_approve_an_unread_request() {
     let mut desk = Desk::with_tasks(80, 24);
     let lines = (0..60).map(|at| format!("line {at}")).collect();
     desk.take(Event::Asked(vec![Proposed { id: "ask-one".to_owned(), lines }]));
@@ -161,7 +165,7 @@ fn a_click_is_no_way_round_what_must_be_read() {
 }
 
 #[test]
-fn lines_of_a_menu_are_clicked() {
+fn lines_of_a_menu_can_be_clicked() {
     let mut desk = Desk::with_tasks(80, 24);
     desk.press("f");
     click_at(&mut desk, 0, 0);
@@ -171,7 +175,7 @@ fn lines_of_a_menu_are_clicked() {
 }
 
 #[test]
-fn hints_are_clicked_and_the_selected_row_is_opened() {
+fn hints_can_be_clicked_and_a_click_opens_the_selected_row() {
     let mut desk = Desk::with_tasks(80, 24);
     click(&mut desk, "? help  q");
     assert!(desk.drawn().contains("mw top: keys"), "{}", desk.drawn());

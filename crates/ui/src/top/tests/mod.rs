@@ -1,4 +1,4 @@
-//! The screen without a terminal: what is drawn, and what events do to it.
+//! Tests the task manager's screen without a terminal: what is drawn, and what events change.
 
 mod behaviour;
 mod bursts;
@@ -23,9 +23,9 @@ use super::event::Event;
 use super::state::State;
 use super::update::update;
 use super::view::view;
-use crate::screen::ThemeChoice;
+use crate::screen::{Input, ThemeChoice};
 
-/// The moment at which all of this happens.
+/// The time in all tests.
 pub(super) const NOW: Timestamp = Timestamp::from_micros(1_771_000_000_000_000);
 
 pub(super) fn ago(seconds: i64) -> Timestamp {
@@ -50,7 +50,6 @@ pub(super) fn row(number: usize, status: Status, what: &str) -> TaskRow {
         alive: !is_over && status != Status::Pending,
         survivors: 0,
         started_at: (status != Status::Pending).then(|| ago(125)),
-        ended_at: is_over.then(|| ago(5)),
         duration_ms: (status != Status::Pending).then_some(120_000),
         percent: None,
         exit_code: (status == Status::Failed).then_some(101),
@@ -59,7 +58,7 @@ pub(super) fn row(number: usize, status: Status, what: &str) -> TaskRow {
     }
 }
 
-/// Seven tasks, one of each sort that matters.
+/// Returns seven tasks, one of each important kind.
 pub(super) fn rows() -> Vec<TaskRow> {
     let mut server = row(1, Status::Running, "dev-server: npm run dev");
     server.sample = Sample { cpu: Some(3.4), memory: Some(180 << 20), ports: vec![3000, 9229] };
@@ -85,11 +84,17 @@ pub(super) fn window(query: &Query, rows: Vec<TaskRow>) -> Window {
     Window { query: query.clone(), start: 0, total: rows.len(), rows, live, unlisted: None, at: NOW }
 }
 
-pub(super) fn key(code: KeyCode) -> Event {
-    Event::Key(KeyEvent::new(code, KeyModifiers::NONE))
+pub(super) fn key(code: KeyCode) -> Input<Event> {
+    Input::Key(KeyEvent::new(code, KeyModifiers::NONE))
 }
 
-/// A screen that keys are pressed on.
+impl From<Event> for Input<Event> {
+    fn from(event: Event) -> Self {
+        Self::Event(event)
+    }
+}
+
+/// A screen for tests, with the effects that it has requested.
 pub(super) struct Desk {
     pub(super) state: State,
     pub(super) effects: Vec<Effect>,
@@ -99,7 +104,7 @@ impl Desk {
     pub(super) fn new(width: u16, height: u16) -> Self {
         let state = State::new((width, height), ThemeChoice::Plain, None);
         let mut desk = Self { state, effects: Vec::new() };
-        desk.take(Event::Resized(width, height));
+        desk.take(Input::Resized(width, height));
         desk
     }
 
@@ -114,11 +119,16 @@ impl Desk {
         self.take(Event::Listed(window(&query, rows)));
     }
 
-    pub(super) fn take(&mut self, event: Event) {
-        self.effects = update(&mut self.state, event);
+    pub(super) fn take(&mut self, input: impl Into<Input<Event>>) {
+        self.effects = update(&mut self.state, input.into());
     }
 
-    /// Presses letters, one after the other.
+    /// Returns whether the screen is out of date, and resets the flag.
+    pub(super) fn take_changed(&mut self) -> bool {
+        std::mem::take(&mut self.state.is_changed)
+    }
+
+    /// Presses letters one after the other.
     pub(super) fn press(&mut self, keys: &str) {
         for c in keys.chars() {
             self.take(key(KeyCode::Char(c)));
@@ -137,12 +147,12 @@ impl Desk {
         self.drawn_on(width, height)
     }
 
-    /// What is drawn on a terminal that may have another size by now.
+    /// Draws the screen on a terminal that may have another size.
     pub(super) fn drawn_on(&self, width: u16, height: u16) -> String {
         let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
         terminal.draw(|frame| view(&self.state, frame)).unwrap();
         let text = terminal.backend().to_string();
-        // What wide characters cover is no part of the picture.
+        // Cells that a wide character covers are not part of the picture.
         let lines = text.lines().map(|line| {
             let line = line.split("\" Hidden by").next().unwrap_or(line);
             line.trim_matches('"').trim_end().to_owned()

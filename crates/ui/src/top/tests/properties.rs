@@ -1,4 +1,4 @@
-//! Whatever happens, in whatever order: nothing panics, and what is selected exists.
+//! Tests that no sequence of events panics, and that the selected task always exists.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use meanwhile::model::Status;
@@ -8,6 +8,7 @@ use mw_desk::query::Window;
 use proptest::prelude::*;
 
 use super::{Desk, NOW, facts, lanes, row};
+use crate::screen::Input;
 use crate::top::effect::{Effect, Lookup};
 use crate::top::event::Event;
 use crate::top::list::Loading;
@@ -18,7 +19,7 @@ enum Step {
     Click(u16, u16),
     Wheel(u16, u16),
     Resize(u16, u16),
-    /// Answers the last question with a list of this many rows.
+    /// Answers the last lookup with a list of this many rows.
     List(usize),
     Print(String),
     Other(u8),
@@ -50,39 +51,33 @@ fn steps() -> impl Strategy<Value = Step> {
     ]
 }
 
-fn mouse(kind: MouseEventKind, column: u16, row: u16) -> Event {
-    Event::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE })
+fn mouse(kind: MouseEventKind, column: u16, row: u16) -> Input<Event> {
+    Input::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE })
 }
 
-fn event(desk: &Desk, asked: usize, step: Step) -> Option<Event> {
+fn event(desk: &Desk, asked: usize, step: Step) -> Option<Input<Event>> {
     Some(match step {
-        Step::Key(code, modifiers) => Event::Key(KeyEvent::new(code, modifiers)),
+        Step::Key(code, modifiers) => Input::Key(KeyEvent::new(code, modifiers)),
         Step::Click(x, y) => mouse(MouseEventKind::Down(MouseButton::Left), x, y),
         Step::Wheel(x, y) => mouse(MouseEventKind::ScrollDown, x, y),
-        Step::Resize(x, y) => Event::Resized(x, y),
+        Step::Resize(x, y) => Input::Resized(x, y),
         Step::List(total) => {
             let status = |at: usize| Status::ALL[at % Status::ALL.len()];
             let rows = (asked..total.min(asked + 60)).map(|at| row(at, status(at), "a 日本 task")).collect();
             let query = desk.state.list.query.clone();
-            Event::Listed(Window {
-                query,
-                start: asked,
-                rows,
-                total,
-                live: total / 3,
-                unlisted: None,
-                at: NOW,
-            })
+            let live = total / 3;
+            Event::Listed(Window { query, start: asked, rows, total, live, unlisted: None, at: NOW }).into()
         }
         Step::Print(text) => {
             let end = text.len() as u64 + 1000;
             let chunk = LogChunk { text, offset: 1000, end, skipped: end % 3, has_earlier: true };
-            Event::Read(desk.state.log.target.clone()?, chunk)
+            Event::Read(desk.state.log.target.clone()?, chunk).into()
         }
-        Step::Other(n) => match n % 12 {
-            0 => Event::Tick,
-            1 => Event::News,
-            2 => Event::Known(desk.state.list.selected_id.clone()?, facts()),
+        Step::Other(n) if n % 12 == 0 => Input::Tick,
+        Step::Other(n) if n % 12 == 10 => Input::Paste("pa\u{7}sted 日本".to_owned()),
+        Step::Other(n) => Input::Event(match n % 12 {
+            1 => Event::TasksChanged,
+            2 => Event::Facts(desk.state.list.selected_id.clone()?, facts()),
             3 => Event::Lanes(lanes(), NOW),
             4 => {
                 let lines = (0..usize::from(n)).map(|at| format!("line {at} 日本")).collect();
@@ -90,7 +85,7 @@ fn event(desk: &Desk, asked: usize, step: Step) -> Option<Event> {
                 Event::Asked(vec![Proposed { id: "ask-a".to_owned(), lines }, other])
             }
             5 => Event::Asked(Vec::new()),
-            6 => Event::Unlisted("it is locked".to_owned()),
+            6 => Event::ListFailed("it is locked".to_owned()),
             7 => Event::Done(vec!["done".to_owned(), "  still alive: 1 日本".to_owned()]),
             8 => Event::Unreadable(desk.state.log.target.clone()?, "it is gone".to_owned()),
             9 => {
@@ -98,9 +93,8 @@ fn event(desk: &Desk, asked: usize, step: Step) -> Option<Event> {
                 let chunk = LogChunk { text, offset: 0, end: 1000, skipped: 0, has_earlier: false };
                 Event::ReadEarlier(desk.state.log.target.clone()?, chunk)
             }
-            10 => Event::Paste("pa\u{7}sted 日本".to_owned()),
             _ => Event::Failed("it failed; try again".to_owned()),
-        },
+        }),
     })
 }
 
@@ -134,7 +128,7 @@ proptest! {
             if desk.state.size.0 > 0 && desk.state.size.1 > 0 {
                 desk.drawn();
             }
-            // A window is resized whenever it likes, and told of later.
+            // The terminal may be resized before the event arrives.
             desk.drawn_on(other.0, other.1);
         }
     }

@@ -1,4 +1,4 @@
-//! What is asked before it is done, and how it is answered.
+//! Tests confirmation questions and their answers.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use mw_desk::Proposed;
@@ -6,11 +6,12 @@ use mw_desk::action::{Force, Removal, Reply, TaskAction};
 use mw_desk::query::Query;
 
 use super::{Desk, key};
+use crate::screen::{Input, Request};
 use crate::top::effect::{Effect, Lookup};
 use crate::top::event::Event;
 
 #[test]
-fn a_kill_is_asked_and_its_receipt_shown() {
+fn a_kill_asks_first_and_shows_its_receipt() {
     let mut desk = Desk::with_tasks(80, 24);
     desk.press("jx");
     assert_eq!(desk.effects, []);
@@ -30,7 +31,7 @@ fn a_kill_is_asked_and_its_receipt_shown() {
 }
 
 #[test]
-fn a_receipt_is_shown_whole_and_once_more_when_asked_for() {
+fn a_receipt_is_shown_whole_and_again_in_the_message_list() {
     let mut desk = Desk::with_tasks(80, 24);
     let lines = [
         "bash-00000002 cancelled: SIGTERM, SIGKILL to 14 processes, 5034 ms",
@@ -55,14 +56,14 @@ fn a_receipt_is_shown_whole_and_once_more_when_asked_for() {
     assert!(is_whole(&desk.drawn()), "{}", desk.drawn());
     desk.press("q");
     assert_eq!(desk.effects, []);
-    // What does not fit says so.
+    // If not all lines fit, the screen says so.
     let many = (0..40).map(|at| format!("kept bash-{at}: running")).collect();
     desk.take(Event::Done(many));
     assert!(desk.drawn().contains("33 lines more: M shows all"), "{}", desk.drawn());
 }
 
 #[test]
-fn what_waits_for_approval_is_counted_shown_and_answered() {
+fn open_approval_requests_are_counted_shown_and_answered() {
     let mut desk = Desk::with_tasks(80, 24);
     desk.press("A");
     assert_eq!(desk.effects, []);
@@ -74,7 +75,7 @@ fn what_waits_for_approval_is_counted_shown_and_answered() {
     for (key, reply) in [("y", Reply::Once), ("s", Reply::Session), ("n", Reply::Deny)] {
         desk.press("A");
         assert!(desk.drawn().contains("rm -rf build"));
-        // Nothing is approved in passing.
+        // Enter does not approve.
         desk.take(super::key(KeyCode::Enter));
         assert_eq!(desk.effects, []);
         desk.press(key);
@@ -89,7 +90,7 @@ fn what_waits_for_approval_is_counted_shown_and_answered() {
 }
 
 #[test]
-fn a_question_that_was_answered_elsewhere_closes_and_says_how() {
+fn a_request_answered_elsewhere_closes_and_shows_the_answer() {
     let mut desk = Desk::with_tasks(80, 24);
     let asked = |id: &str| Proposed { id: id.to_owned(), lines: vec![format!("the matter of {id}")] };
     desk.take(Event::Asked(vec![asked("ask-one"), asked("ask-two")]));
@@ -99,16 +100,16 @@ fn a_question_that_was_answered_elsewhere_closes_and_says_how() {
     desk.take(Event::Asked(vec![asked("ask-two")]));
     assert_eq!(desk.effects, [Effect::Find(Lookup::Outcome("ask-one".to_owned()))]);
     assert!(!desk.drawn().contains("the matter of"), "{}", desk.drawn());
-    assert!(desk.state.take_changed());
-    desk.take(Event::Told("ask-one was denied by mw deny".to_owned()));
+    assert!(desk.take_changed());
+    desk.take(Event::AnsweredElsewhere("ask-one was denied by mw deny".to_owned()));
     assert!(desk.drawn().contains("ask-one was denied by mw deny"), "{}", desk.drawn());
-    // Other questions are nobody else's.
+    // A question about a kill is not closed by answers from elsewhere.
     desk.press("x");
     desk.take(Event::Asked(Vec::new()));
     assert!(desk.drawn().contains("Kill "), "{}", desk.drawn());
 }
 
-/// A question of forty lines and its answers.
+/// Shows a question of forty lines with its answers.
 fn long_question(desk: &mut Desk) {
     let asked = (0..40).map(|at| format!("line {at}"));
     let lines = asked.chain([String::new(), "Start in background? [y/n]".to_owned()]).collect();
@@ -117,7 +118,7 @@ fn long_question(desk: &mut Desk) {
 }
 
 #[test]
-fn a_yes_is_taken_once_all_that_would_be_done_was_on_screen() {
+fn approval_is_accepted_after_the_whole_request_was_visible() {
     let answered = |desk: &Desk| !desk.effects.is_empty();
     for (width, height) in [(40, 10), (80, 24), (30, 6)] {
         let mut desk = Desk::with_tasks(width, height);
@@ -131,7 +132,7 @@ fn a_yes_is_taken_once_all_that_would_be_done_was_on_screen() {
             assert!(!answered(&desk), "approved at\n{}", desk.drawn());
             desk.take(key(KeyCode::PageDown));
         }
-        // Nothing can be passed over by going fast.
+        // Fast scrolling does not skip lines.
         for at in 0..40 {
             assert!((seen.clone() + &desk.drawn()).contains(&format!("line {at}")), "line {at}: {seen}");
         }
@@ -142,13 +143,13 @@ fn a_yes_is_taken_once_all_that_would_be_done_was_on_screen() {
 }
 
 #[test]
-fn a_no_is_taken_at_any_time_and_a_new_size_is_read_anew() {
+fn denial_is_always_accepted_and_a_resize_requires_reading_again() {
     let mut desk = Desk::with_tasks(80, 24);
     long_question(&mut desk);
     for _ in 0..9 {
         desk.take(key(KeyCode::PageDown));
     }
-    desk.take(Event::Resized(40, 12));
+    desk.take(Input::Resized(40, 12));
     desk.press("y");
     assert_eq!(desk.effects, []);
     desk.press("n");
@@ -156,7 +157,7 @@ fn a_no_is_taken_at_any_time_and_a_new_size_is_read_anew() {
 }
 
 #[test]
-fn every_question_is_reached_and_an_answered_one_is_gone_at_once() {
+fn every_request_is_reachable_and_an_answered_one_disappears_at_once() {
     let mut desk = Desk::with_tasks(80, 24);
     let asked = |id: &str| Proposed { id: id.to_owned(), lines: vec![format!("run {id}?")] };
     desk.take(Event::Asked(vec![asked("ask-one"), asked("ask-two")]));
@@ -172,8 +173,8 @@ fn every_question_is_reached_and_an_answered_one_is_gone_at_once() {
 }
 
 #[test]
-fn whoever_holds_ctrl_or_alt_has_not_answered() {
-    let with = |code, modifiers| Event::Key(KeyEvent::new(KeyCode::Char(code), modifiers));
+fn a_key_with_ctrl_or_alt_is_not_an_answer() {
+    let with = |code, modifiers| Input::Key(KeyEvent::new(KeyCode::Char(code), modifiers));
     for modifiers in [KeyModifiers::CONTROL, KeyModifiers::ALT, KeyModifiers::SUPER] {
         let mut desk = Desk::with_tasks(80, 24);
         let lines = vec!["rm -rf build".to_owned()];
@@ -196,23 +197,23 @@ fn whoever_holds_ctrl_or_alt_has_not_answered() {
 }
 
 #[test]
-fn what_nobody_can_see_is_not_done() {
+fn a_window_that_is_too_small_accepts_no_actions() {
     for keys in ["xy", "x9", "Cy", "Gr", "Gcy", "a", "e", "Ay", "ihello"] {
         let mut desk = Desk::with_tasks(80, 24);
         let lines = vec!["rm -rf build".to_owned()];
         desk.take(Event::Asked(vec![Proposed { id: "ask-k3f9x2ab".to_owned(), lines }]));
-        desk.take(Event::Resized(20, 4));
+        desk.take(Input::Resized(20, 4));
         for c in keys.chars() {
             desk.press(&c.to_string());
             assert_eq!(desk.effects, [], "{keys} at {c}");
             desk.take(key(KeyCode::Enter));
             assert_eq!(desk.effects, [], "{keys} at {c}, Enter");
         }
-        desk.take(Event::Resized(80, 24));
+        desk.take(Input::Resized(80, 24));
         assert!(!desk.drawn().contains("really") && !desk.drawn().contains("?\n"), "{keys}");
-        desk.take(Event::Resized(20, 4));
+        desk.take(Input::Resized(20, 4));
         desk.press("q");
-        assert_eq!(desk.effects, [Effect::Quit]);
+        assert_eq!(desk.effects, [Effect::Screen(Request::Quit)]);
     }
 }
 
@@ -229,7 +230,7 @@ fn a_question_names_its_task_at_every_size() {
 }
 
 #[test]
-fn children_that_live_on_are_not_killed_in_passing() {
+fn surviving_children_are_killed_only_after_confirmation() {
     let mut desk = Desk::with_tasks(80, 24);
     desk.press("jjjjjr");
     assert_eq!(desk.effects, []);
@@ -241,7 +242,7 @@ fn children_that_live_on_are_not_killed_in_passing() {
 }
 
 #[test]
-fn what_makes_no_sense_is_said_and_not_asked() {
+fn an_impossible_action_is_reported_without_a_question() {
     let mut desk = Desk::with_tasks(80, 24);
     desk.press("c");
     assert!(desk.drawn().contains("bash-00000001 is live and cannot be removed; press x to kill it"));
@@ -252,7 +253,7 @@ fn what_makes_no_sense_is_said_and_not_asked() {
 }
 
 #[test]
-fn removing_wants_a_yes_and_nothing_else() {
+fn a_removal_requires_y() {
     let mut desk = Desk::with_tasks(80, 24);
     desk.press("jjjc");
     desk.take(key(KeyCode::Enter));
@@ -267,7 +268,7 @@ fn removing_wants_a_yes_and_nothing_else() {
 }
 
 #[test]
-fn an_ended_task_is_run_again_at_once_and_a_live_one_after_a_question() {
+fn an_ended_task_restarts_at_once_and_a_live_one_after_confirmation() {
     let mut desk = Desk::with_tasks(80, 24);
     desk.press("r");
     assert_eq!(desk.effects, []);

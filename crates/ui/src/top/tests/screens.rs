@@ -1,4 +1,4 @@
-//! Whole screens, as they are drawn.
+//! Tests pictures of whole screens.
 
 use crossterm::event::KeyCode;
 use insta::assert_snapshot;
@@ -34,7 +34,7 @@ fn a_window_that_is_too_small_says_so() {
 }
 
 #[test]
-fn a_window_that_shrinks_before_anybody_is_told_is_drawn_all_the_same() {
+fn a_window_that_shrinks_before_the_resize_event_is_drawn() {
     let tall = at(80, 50);
     for (width, height) in [(80, 20), (40, 50), (30, 6), (20, 4), (1, 1), (200, 60)] {
         tall.drawn_on(width, height);
@@ -64,7 +64,7 @@ fn a_log_over_the_whole_screen_with_a_search() {
 fn facts_and_timeline() {
     let mut desk = at(80, 24);
     desk.press("2");
-    desk.take(Event::Known("bash-00000001".to_owned(), facts()));
+    desk.take(Event::Facts("bash-00000001".to_owned(), facts()));
     assert_snapshot!("facts_80x24", desk.drawn());
     desk.press("3");
     desk.take(Event::Lanes(lanes(), NOW));

@@ -1,19 +1,19 @@
 //! Performs the action of a key.
 
 use meanwhile::engine::StreamChoice;
-use mw_desk::query::{Look, Query, Sort, States};
+use mw_desk::query::{Query, Sort};
 
 use super::load::load;
-use super::take::say;
 use super::tasks;
-use crate::top::effect::{Effect, Lookup, MouseUse, Program};
+use crate::screen::{MouseUse, Request, TextField};
+use crate::top::effect::{Lookup, Program};
 use crate::top::keys::Action;
-use crate::top::state::{Focus, Menu, MenuKind, Message, Mode, Pane, Prompt, Purpose, State, Zoom};
+use crate::top::state::{Focus, Menu, MenuKind, Mode, Pane, Prompt, Purpose, State, Zoom};
 
-/// Columns by which a log is moved sideways.
+/// The number of columns by which a log scrolls sideways.
 const SIDESTEP: usize = 16;
 
-pub(super) fn act(state: &mut State, action: Action, effects: &mut Vec<Effect>) {
+pub(super) fn act(state: &mut State, action: Action) {
     match action {
         Action::Up => move_by(state, -1),
         Action::Down => move_by(state, 1),
@@ -24,8 +24,11 @@ pub(super) fn act(state: &mut State, action: Action, effects: &mut Vec<Effect>) 
         Action::Left => state.log.left = state.log.left.saturating_sub(SIDESTEP),
         Action::Right => state.log.left = (state.log.left + SIDESTEP).min(longest_line(state)),
         Action::Open => open(state),
-        Action::Back => back(state, effects),
-        Action::OtherPane => other_pane(state),
+        Action::Back => back(state),
+        Action::OtherPane => match state.keys_go_to() {
+            Focus::List => set_focus(state, Focus::Detail),
+            Focus::Detail => set_focus(state, Focus::List),
+        },
         Action::ShowLog => state.pane = Pane::Log,
         Action::ShowFacts => (state.pane, state.facts_top) = (Pane::Facts, 0),
         Action::ShowTimeline => state.pane = Pane::Timeline,
@@ -33,45 +36,37 @@ pub(super) fn act(state: &mut State, action: Action, effects: &mut Vec<Effect>) 
         Action::NextMatch => next_match(state, 1),
         Action::PreviousMatch => next_match(state, -1),
         Action::States => states(state),
-        Action::Sessions => sessions(state, effects),
-        Action::Batch => batch(state, effects),
-        Action::Sort => next_sort(state, effects),
-        Action::Reverse => reverse(state, effects),
+        Action::Sessions => sessions(state),
+        Action::Batch => batch(state),
+        Action::Sort => next_sort(state),
+        Action::Reverse => reverse(state),
         Action::Mark => match state.keys_go_to() {
             Focus::List => tasks::mark(state),
-            // As in every pager.
+            // The space bar scrolls by a page, as in a pager.
             Focus::Detail => move_by(state, page(state)),
         },
         Action::Kill => tasks::kill(state),
-        Action::Restart => tasks::restart(state, effects),
+        Action::Restart => tasks::restart(state),
         Action::Clear => tasks::clear(state),
         Action::ClearEnded => tasks::clear_ended(state),
         Action::Input => tasks::input(state),
-        Action::Attach => tasks::attach(state, effects),
-        Action::Editor => tasks::open_log(state, Program::Editor, effects),
-        Action::Pager => tasks::open_log(state, Program::Pager, effects),
-        Action::CopyId => tasks::copy(state, |row| row.id.clone(), effects),
-        Action::CopyPath => tasks::copy(state, |row| row.output_path.clone(), effects),
+        Action::Attach => tasks::attach(state),
+        Action::Editor => tasks::open_log(state, Program::Editor),
+        Action::Pager => tasks::open_log(state, Program::Pager),
+        Action::CopyId => tasks::copy(state, |row| row.id.clone()),
+        Action::CopyPath => tasks::copy(state, |row| row.output_path.clone()),
         Action::Answer => tasks::answer(state),
         Action::Follow => follow(state),
         Action::Streams => streams(state),
         Action::Wrap => (state.log.wraps, state.log.left) = (!state.log.wraps, 0),
-        Action::Mouse => mouse(state, effects),
+        Action::Mouse => mouse(state),
         Action::Help => state.mode = Mode::Help(0),
         Action::Said => state.mode = Mode::Said(0),
-        Action::Redraw => effects.push(Effect::Redraw),
-        Action::Suspend => effects.push(Effect::Suspend),
+        Action::Redraw => state.request(Request::Redraw),
+        Action::Suspend => state.request(Request::Suspend),
         Action::Close if state.zoom == Zoom::Detail => set_focus(state, Focus::List),
-        Action::Close | Action::Quit => effects.push(Effect::Quit),
+        Action::Close | Action::Quit => state.request(Request::Quit),
     }
-}
-
-fn other_pane(state: &mut State) {
-    let other = match state.keys_go_to() {
-        Focus::List => Focus::Detail,
-        Focus::Detail => Focus::List,
-    };
-    set_focus(state, other);
 }
 
 fn follow(state: &mut State) {
@@ -88,15 +83,15 @@ const fn streams(state: &mut State) {
     };
 }
 
-fn mouse(state: &mut State, effects: &mut Vec<Effect>) {
+fn mouse(state: &mut State) {
     state.mouse_is_ours = !state.mouse_is_ours;
     let (mouse, text) = if state.mouse_is_ours {
         (MouseUse::Ours, "the mouse selects rows and scrolls")
     } else {
         (MouseUse::Terminals, "the terminal has the mouse: select text; press m to take it back")
     };
-    effects.push(Effect::Mouse(mouse));
-    say(state, Message::Note(text.to_owned()));
+    state.request(Request::Mouse(mouse));
+    state.note(text);
 }
 
 fn states(state: &mut State) {
@@ -104,28 +99,24 @@ fn states(state: &mut State) {
     state.mode = Mode::Choosing(Menu { kind: MenuKind::States, selected });
 }
 
-fn sessions(state: &mut State, effects: &mut Vec<Effect>) {
+fn sessions(state: &mut State) {
     match &state.bound_to {
         Some(session) => {
-            let text = format!("only tasks of session {session} are shown: MEANWHILE_SESSION is set");
-            say(state, Message::Error(text));
+            state.fail(format!("only tasks of session {session} are shown: MEANWHILE_SESSION is set"));
         }
-        None => effects.push(Effect::Find(Lookup::Sessions)),
+        None => state.find(Lookup::Sessions),
     }
 }
 
 pub(super) fn set_focus(state: &mut State, focus: Focus) {
     (state.focus, state.zoom) = (focus, Zoom::Split);
-    match focus {
+    if focus == Focus::Detail {
         // A log that is being read keeps its position.
-        Focus::Detail => state.list.hold(),
-        Focus::List => {}
+        state.list.hold();
     }
     if state.list.away.is_some() {
         state.list.take_place();
     }
-    let height = state.list_height();
-    state.list.keep_in_sight(height);
 }
 
 fn page(state: &State) -> isize {
@@ -158,7 +149,7 @@ pub(super) fn move_detail(state: &mut State, by: isize) {
             let lines = state.facts.as_ref().map_or(0, |(_, facts)| facts.len());
             state.facts_top = state.facts_top.saturating_add_signed(by).min(lines.saturating_sub(1));
         }
-        // The timeline shows what the list shows.
+        // The timeline shows the rows of the list.
         Pane::Timeline => move_selection(state, by),
     }
 }
@@ -178,7 +169,7 @@ fn open(state: &mut State) {
     }
 }
 
-fn back(state: &mut State, effects: &mut Vec<Effect>) {
+fn back(state: &mut State) {
     let Query { sort, is_reversed, .. } = state.list.query;
     let bound = Query { session: state.bound_to.clone(), sort, is_reversed, ..Query::default() };
     if state.keys_go_to() == Focus::Detail && state.log.search.is_some() {
@@ -188,61 +179,53 @@ fn back(state: &mut State, effects: &mut Vec<Effect>) {
     } else if !state.marked.is_empty() {
         state.marked.clear();
     } else if state.list.query != bound {
-        ask_for(state, bound, effects);
+        ask_for(state, bound);
     }
 }
 
-/// Lists other tasks.
-pub(super) fn ask_for(state: &mut State, query: Query, effects: &mut Vec<Effect>) {
+/// Changes the query of the list.
+pub(super) fn ask_for(state: &mut State, query: Query) {
     if state.list.query == query {
         return;
     }
     state.list.query = query;
-    load(state, Look::Known, effects);
+    load(state, None);
 }
 
-fn next_sort(state: &mut State, effects: &mut Vec<Effect>) {
+fn next_sort(state: &mut State) {
     let at = Sort::ALL.iter().position(|sort| *sort == state.list.query.sort).unwrap_or(0);
-    let sort = Sort::ALL[(at + 1) % Sort::ALL.len()];
-    order_by(state, Query { sort, is_reversed: false, ..state.list.query.clone() }, effects);
+    order_by(state, Sort::ALL[(at + 1) % Sort::ALL.len()], false);
 }
 
-fn reverse(state: &mut State, effects: &mut Vec<Effect>) {
-    let query = match state.list.query.sort {
-        // This order cannot be reversed; sorting by age is the nearest.
-        Sort::State => Query { sort: Sort::Newest, is_reversed: true, ..state.list.query.clone() },
-        _ => Query { is_reversed: !state.list.query.is_reversed, ..state.list.query.clone() },
-    };
-    order_by(state, query, effects);
-}
-
-/// Sorts by this; a second time reverses the order.
-pub(super) fn sort_by(state: &mut State, sort: Sort, effects: &mut Vec<Effect>) {
-    if state.list.query.sort == sort {
-        reverse(state, effects);
-    } else {
-        order_by(state, Query { sort, is_reversed: false, ..state.list.query.clone() }, effects);
+fn reverse(state: &mut State) {
+    match state.list.query.sort {
+        // The order by state cannot be reversed. Sorting by age is the nearest.
+        Sort::State => order_by(state, Sort::Newest, true),
+        sort => order_by(state, sort, !state.list.query.is_reversed),
     }
 }
 
-fn order_by(state: &mut State, query: Query, effects: &mut Vec<Effect>) {
-    ask_for(state, query, effects);
-    let text = format!("sorted by {}; live tasks first; I reverses the order", state.list.query.order_word());
-    say(state, Message::Note(text));
+/// Sorts by a column. Sorting by the same column again reverses the order.
+pub(super) fn sort_by(state: &mut State, sort: Sort) {
+    if state.list.query.sort == sort { reverse(state) } else { order_by(state, sort, false) }
 }
 
-fn batch(state: &mut State, effects: &mut Vec<Effect>) {
+fn order_by(state: &mut State, sort: Sort, is_reversed: bool) {
+    ask_for(state, Query { sort, is_reversed, ..state.list.query.clone() });
+    let order = state.list.query.order_word();
+    state.note(format!("sorted by {order}; live tasks first; I reverses the order"));
+}
+
+fn batch(state: &mut State) {
     let of_selected = state.list.selected_row().and_then(|row| row.batch.clone());
     let batch = match (&state.list.query.batch, of_selected) {
         (Some(_), _) => None,
         (None, Some(batch)) => Some(batch),
         (None, None) => {
-            say(state, Message::Error("the selected task has no batch".to_owned()));
-            return;
+            return state.fail("the selected task has no batch");
         }
     };
-    let query = Query { batch, ..state.list.query.clone() };
-    ask_for(state, query, effects);
+    ask_for(state, Query { batch, ..state.list.query.clone() });
 }
 
 fn find(state: &mut State) {
@@ -253,29 +236,21 @@ fn find(state: &mut State) {
         let text = state.list.query.text.clone();
         (Purpose::Filter { before: text.clone() }, text)
     };
-    state.mode = Mode::Typing(Prompt { purpose, cursor: text.len(), text });
+    state.mode = Mode::Typing(Prompt { purpose, field: TextField::new(&text) });
 }
 
 fn next_match(state: &mut State, by: isize) {
     let (width, height) = state.detail_size();
-    match &state.log.search {
-        None => say(state, Message::Error("no search: press Tab to focus the log, then /".to_owned())),
-        Some(search) if search.lines.is_empty() => {
-            let text = format!("{:?} not found in the part of the log that was read", search.text);
-            say(state, Message::Error(text));
-        }
-        Some(_) => state.log.next_match(by, height, width),
+    if state.log.search.is_none() {
+        state.fail("no search: press Tab to focus the log, then /");
     }
+    state.log.next_match(by, height, width);
+    say_if_not_found(state);
 }
 
-/// Filters by state.
-pub(super) fn choose_states(state: &mut State, states: States, effects: &mut Vec<Effect>) {
-    let query = Query { states, ..state.list.query.clone() };
-    ask_for(state, query, effects);
-}
-
-/// Filters by session; `None` shows all.
-pub(super) fn choose_session(state: &mut State, session: Option<String>, effects: &mut Vec<Effect>) {
-    let query = Query { session, ..state.list.query.clone() };
-    ask_for(state, query, effects);
+/// Shows a message if a search has no match.
+pub(super) fn say_if_not_found(state: &mut State) {
+    if let Some(search) = state.log.search.as_ref().filter(|search| search.lines.is_empty()) {
+        state.fail(format!("{:?} not found in the part of the log that was read", search.text));
+    }
 }

@@ -1,9 +1,9 @@
-//! The one way in which the screen changes: an event comes, effects go. No I/O here.
+//! Updates the state for an input and returns the effects. It does no I/O.
 //!
 //! ```text
-//! Event ─▶ take ─┬▶ modes ─▶ actions, tasks      a key, by what keys mean at the moment
+//! Event ─▶ take ─┬▶ modes ─▶ actions, tasks      a key, by its current meaning
 //!                ├▶ mouse
-//!                └▶ load                         asks for what should be on screen ─▶ Effect
+//!                └▶ load                         requests missing data ─▶ Effect
 //! ```
 
 mod actions;

@@ -1,19 +1,18 @@
-//! Clicks and the wheel.
+//! Handles clicks and the mouse wheel.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Position;
 
 use super::{actions, modes};
-use crate::top::effect::Effect;
 use crate::top::keys::Action;
 use crate::top::layout::Areas;
 use crate::top::state::{Focus, Mode, Pane, State};
 use crate::top::view;
 
-/// Lines per notch of the wheel.
+/// The number of lines per step of the wheel.
 const NOTCH: isize = 3;
 
-pub(super) fn mouse(state: &mut State, event: MouseEvent, effects: &mut Vec<Effect>) {
+pub(super) fn mouse(state: &mut State, event: MouseEvent) {
     let areas = Areas::of(state);
     let at = Position::new(event.column, event.row);
     match (&mut state.mode, event.kind) {
@@ -23,18 +22,18 @@ pub(super) fn mouse(state: &mut State, event: MouseEvent, effects: &mut Vec<Effe
         (Mode::Asking(asking), MouseEventKind::Down(MouseButton::Left)) => {
             let asking = asking.clone();
             match view::answer_at(state, &asking, at) {
-                Some(code) => press(state, code, effects),
+                Some(code) => press(state, code),
                 None => return,
             }
         }
-        (Mode::Choosing(_), MouseEventKind::ScrollDown) => press(state, KeyCode::Down, effects),
-        (Mode::Choosing(_), MouseEventKind::ScrollUp) => press(state, KeyCode::Up, effects),
+        (Mode::Choosing(_), MouseEventKind::ScrollDown) => press(state, KeyCode::Down),
+        (Mode::Choosing(_), MouseEventKind::ScrollUp) => press(state, KeyCode::Up),
         (Mode::Choosing(menu), MouseEventKind::Down(MouseButton::Left)) => {
             match view::choice_at(state.size, menu, at) {
                 Some(place) => menu.selected = place,
                 None => return,
             }
-            press(state, KeyCode::Enter, effects);
+            press(state, KeyCode::Enter);
         }
         (Mode::Help(top) | Mode::Said(top), MouseEventKind::ScrollDown) => *top += NOTCH as usize,
         (Mode::Help(top) | Mode::Said(top), MouseEventKind::ScrollUp) => {
@@ -43,16 +42,16 @@ pub(super) fn mouse(state: &mut State, event: MouseEvent, effects: &mut Vec<Effe
         (Mode::Help(_) | Mode::Said(_), MouseEventKind::Down(_)) => state.mode = Mode::Normal,
         (Mode::Normal, MouseEventKind::ScrollDown) => scroll(state, areas, at, NOTCH),
         (Mode::Normal, MouseEventKind::ScrollUp) => scroll(state, areas, at, -NOTCH),
-        (Mode::Normal, MouseEventKind::Down(MouseButton::Left)) => click(state, areas, at, effects),
+        (Mode::Normal, MouseEventKind::Down(MouseButton::Left)) => click(state, areas, at),
         // Movement, other buttons and clicks beside an answer are ignored.
         _ => return,
     }
     state.is_changed = true;
 }
 
-/// What can be clicked has a key, and does what the key does.
-fn press(state: &mut State, code: KeyCode, effects: &mut Vec<Effect>) {
-    modes::key(state, KeyEvent::new(code, KeyModifiers::NONE), effects);
+/// Performs a click on a key's label as that key.
+fn press(state: &mut State, code: KeyCode) {
+    modes::key(state, KeyEvent::new(code, KeyModifiers::NONE));
 }
 
 fn scroll(state: &mut State, areas: Areas, at: Position, by: isize) {
@@ -63,16 +62,16 @@ fn scroll(state: &mut State, areas: Areas, at: Position, by: isize) {
     }
 }
 
-fn click(state: &mut State, areas: Areas, at: Position, effects: &mut Vec<Effect>) {
+fn click(state: &mut State, areas: Areas, at: Position) {
     let hint = areas.footer.contains(at).then(|| view::hint_at(state, areas.footer, at.x)).flatten();
     state.message = None;
     if let Some(action) = hint {
-        actions::act(state, action, effects);
+        actions::act(state, action);
     } else if areas.list.contains(at) {
-        click_row(state, areas, at, effects);
+        click_row(state, areas, at);
     } else if areas.columns.contains(at) {
         if let Some(sort) = view::sort_at(state, at.x - areas.columns.x) {
-            actions::sort_by(state, sort, effects);
+            actions::sort_by(state, sort);
         }
     } else if areas.title.contains(at) {
         if let Some(pane) = view::pane_at(at.x - areas.title.x) {
@@ -90,12 +89,12 @@ fn click(state: &mut State, areas: Areas, at: Position, effects: &mut Vec<Effect
     }
 }
 
-/// Selects the row; the selected one is opened.
-fn click_row(state: &mut State, areas: Areas, at: Position, effects: &mut Vec<Effect>) {
+/// Selects a row. A click on the selected row opens it.
+fn click_row(state: &mut State, areas: Areas, at: Position) {
     let place = state.list.top + usize::from(at.y - areas.list.y);
     let had_focus = state.keys_go_to() == Focus::List;
     if had_focus && place == state.list.selected {
-        return actions::act(state, Action::Open, effects);
+        return actions::act(state, Action::Open);
     }
     if place < state.list.total {
         state.list.select(place, areas.list.height.into());

@@ -1,103 +1,104 @@
-//! Processes an event: one match arm for each.
+//! Processes input: one match arm for each kind, and for each event of another thread.
 
 use crossterm::event::{KeyCode, KeyModifiers};
-use mw_desk::query::Look;
+use meanwhile::engine::SessionInfo;
 
 use super::load::{load, refresh, settle};
 use super::{modes, mouse, tasks};
+use crate::screen::Input;
 use crate::top::effect::Effect;
 use crate::top::event::Event;
 use crate::top::keys;
 use crate::top::list::Loading;
-use crate::top::state::{Menu, MenuKind, Message, Mode, State};
+use crate::top::state::{Menu, MenuKind, Mode, State};
 
-/// Processes an event and returns the resulting effects.
+/// Processes input and returns the resulting effects.
 ///
-/// A key means the task that is selected when it is pressed. While a reply is on its way that decides which one that
-/// is, keys wait for it.
-pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
-    let mut effects = Vec::new();
-    let Some(event) = wait_for_selection(state, event) else { return effects };
-    take(state, event, &mut effects);
-    settle(state, &mut effects);
-    while !state.list.awaits_selection()
-        && let Some(event) = state.typed_ahead.pop_front()
-    {
-        take(state, event, &mut effects);
-        settle(state, &mut effects);
+/// A key applies to the task that is selected when it is pressed. If a pending reply decides which task that is, the
+/// key waits for the reply.
+pub(in crate::top) fn update(state: &mut State, input: Input<Event>) -> Vec<Effect> {
+    if let Some(input) = wait_for_selection(state, input) {
+        take(state, input);
+        settle(state);
+        while !state.list.awaits_selection()
+            && let Some(input) = state.typed_ahead.pop_front()
+        {
+            take(state, input);
+            settle(state);
+        }
     }
-    effects
+    std::mem::take(&mut state.effects)
 }
 
-/// Keeps what was typed too early, and returns everything else.
-fn wait_for_selection(state: &mut State, event: Event) -> Option<Event> {
-    /// Maximum number of keys that wait for a reply. Only a repeating key exceeds it.
-    const MOST: usize = 1000;
-    let is_ahead = match &event {
-        Event::Key(key) if key.code == KeyCode::Char('c') && key.modifiers == KeyModifiers::CONTROL => {
+/// Queues keys that must wait for a pending reply. Returns all other input.
+fn wait_for_selection(state: &mut State, input: Input<Event>) -> Option<Input<Event>> {
+    /// The maximum number of queued keys. Only a repeating key exceeds it.
+    const MAX_TYPED_AHEAD: usize = 1000;
+    let is_ahead = match &input {
+        Input::Key(key) if key.code == KeyCode::Char('c') && key.modifiers == KeyModifiers::CONTROL => {
             state.typed_ahead.clear();
             false
         }
-        Event::Key(key) => {
-            let needs_selection = keys::action_of(*key).is_some_and(keys::Action::needs_selection);
-            let waits = state.mode == Mode::Normal && state.list.awaits_selection() && needs_selection;
-            waits || !state.typed_ahead.is_empty()
+        Input::Key(key) => {
+            let awaits = state.mode == Mode::Normal && state.list.awaits_selection();
+            awaits && keys::needs_selection(*key) || !state.typed_ahead.is_empty()
         }
-        Event::Paste(_) => !state.typed_ahead.is_empty(),
-        // A click means what is on screen, but not what the keys before it will change.
-        Event::Mouse(_) if !state.typed_ahead.is_empty() => return None,
+        Input::Paste(_) => !state.typed_ahead.is_empty(),
+        // A click applies to the visible screen, which the queued keys will change.
+        Input::Mouse(_) if !state.typed_ahead.is_empty() => return None,
         _ => false,
     };
     if !is_ahead {
-        return Some(event);
+        return Some(input);
     }
-    if state.typed_ahead.len() < MOST {
-        state.typed_ahead.push_back(event);
+    if state.typed_ahead.len() < MAX_TYPED_AHEAD {
+        state.typed_ahead.push_back(input);
     }
     None
 }
 
-/// Forgets what was typed ahead of a reply that did not come, and says so.
-fn forget_typed_ahead(state: &mut State, problem: String) -> String {
-    let count = std::mem::take(&mut state.typed_ahead).len();
-    if count == 0 { problem } else { format!("{problem}; keys typed meanwhile were dropped") }
-}
-
-fn take(state: &mut State, event: Event, effects: &mut Vec<Effect>) {
-    match event {
-        Event::Key(key) => {
+fn take(state: &mut State, input: Input<Event>) {
+    match input {
+        Input::Key(key) => {
             state.is_changed = true;
-            modes::key(state, key, effects);
+            modes::key(state, key);
         }
-        Event::Paste(text) => {
+        Input::Paste(text) => {
             state.is_changed = true;
-            modes::paste(state, &text, effects);
+            modes::paste(state, &text);
         }
-        Event::Mouse(event) => mouse::mouse(state, event, effects),
-        Event::Resized(width, height) => {
+        Input::Mouse(event) => mouse::mouse(state, event),
+        Input::Resized(width, height) => {
             state.is_changed = true;
             state.size = (width, height);
             if let Mode::Asking(asking) = &mut state.mode {
                 asking.begin_again();
             }
-            let height = state.list_height();
-            state.list.keep_in_sight(height);
         }
-        Event::Tick => {
+        Input::Tick => {
             let shown = state.list.top..state.list.top + state.list_height().max(1);
-            refresh(state, Look::Fresh(shown), effects);
+            refresh(state, Some(shown));
         }
-        Event::News => refresh(state, Look::Known, effects),
-        Event::Deaf(problem) => {
-            if state.deaf.as_ref() != Some(&problem) {
-                say(state, Message::Error(problem.clone()));
-                state.deaf = Some(problem);
+        // The other program may have changed tasks.
+        Input::Back(Ok(())) => refresh(state, None),
+        Input::Back(Err(problem)) => state.fail(problem),
+        Input::Event(event) => happened(state, event),
+    }
+}
+
+fn happened(state: &mut State, event: Event) {
+    match event {
+        Event::TasksChanged => refresh(state, None),
+        Event::WatchFailed(problem) => {
+            if state.watch_error.as_ref() != Some(&problem) {
+                state.fail(problem.clone());
+                state.watch_error = Some(problem);
             }
         }
-        Event::Hearing => {
-            if state.deaf.take().is_some() {
+        Event::WatchStarted => {
+            if state.watch_error.take().is_some() {
                 state.is_changed = true;
-                refresh(state, Look::Known, effects);
+                refresh(state, None);
             }
         }
         Event::Listed(window) => {
@@ -107,17 +108,18 @@ fn take(state: &mut State, event: Event, effects: &mut Vec<Effect>) {
                 state.take_window(window);
             }
             if again {
-                load(state, Look::Known, effects);
+                load(state, None);
             }
         }
-        Event::Unlisted(problem) => {
-            // Asked again when something happens.
+        Event::ListFailed(problem) => {
+            // The next change of a task repeats the request.
             (state.list.loading, state.list.is_known) = (Loading::Idle, true);
             state.keep_selected();
-            let problem = forget_typed_ahead(state, problem);
-            say(state, Message::Error(problem));
+            let dropped = std::mem::take(&mut state.typed_ahead);
+            let note = if dropped.is_empty() { "" } else { "; keys typed meanwhile were dropped" };
+            state.fail(format!("{problem}{note}"));
         }
-        Event::Known(id, facts) => {
+        Event::Facts(id, facts) => {
             let known = Some((id, facts));
             state.is_changed |= state.facts != known;
             state.facts = known;
@@ -126,55 +128,41 @@ fn take(state: &mut State, event: Event, effects: &mut Vec<Effect>) {
             state.is_changed |= state.lanes != lanes || lanes.iter().any(|lane| !lane.status.is_terminal());
             (state.lanes, state.now) = (lanes, now);
         }
-        Event::SessionsKnown(sessions) => {
-            let line = |session: meanwhile::engine::SessionInfo| {
+        Event::Sessions(sessions) if state.mode == Mode::Normal => {
+            let line = |session: SessionInfo| {
                 let words = format!("{} live, {} total", session.live, session.tasks);
                 (session.id, words)
             };
             let kind = MenuKind::Sessions(sessions.into_iter().map(line).collect());
-            if state.mode == Mode::Normal {
-                state.mode = Mode::Choosing(Menu { kind, selected: 0 });
-                state.is_changed = true;
-            }
+            state.mode = Mode::Choosing(Menu { kind, selected: 0 });
+            state.is_changed = true;
         }
+        Event::Sessions(_) => {}
         Event::Asked(proposed) => {
             state.is_changed |= state.proposed != proposed;
             state.proposed = proposed;
-            tasks::close_answered(state, effects);
+            tasks::close_answered(state);
         }
-        Event::Attachable(id) => tasks::attach_now(state, id, effects),
-        Event::Told(text) => say(state, Message::Note(text)),
-        Event::Read(target, chunk) => {
-            if state.log.target.as_ref() == Some(&target) {
-                state.log.append(&chunk);
-                state.is_changed = true;
-            }
+        Event::Attachable(id) => tasks::attach_now(state, id),
+        Event::Read(target, chunk) if state.log.target.as_ref() == Some(&target) => {
+            state.log.append(&chunk);
+            state.is_changed = true;
         }
-        Event::ReadEarlier(target, chunk) => {
-            if state.log.target.as_ref() == Some(&target) {
-                state.log.prepend(&chunk);
-                state.is_changed = true;
-            }
+        Event::ReadEarlier(target, chunk) if state.log.target.as_ref() == Some(&target) => {
+            state.log.prepend(&chunk);
+            state.is_changed = true;
         }
-        Event::Unreadable(target, problem) => {
-            if state.log.target.as_ref() == Some(&target) {
-                state.log.problem = Some(problem);
-                state.is_changed = true;
-            }
+        Event::Unreadable(target, problem) if state.log.target.as_ref() == Some(&target) => {
+            state.log.problem = Some(problem);
+            state.is_changed = true;
         }
+        // The log is no longer shown.
+        Event::Read(..) | Event::ReadEarlier(..) | Event::Unreadable(..) => {}
         Event::Done(lines) => {
-            say(state, Message::Note(lines.join("\n")));
-            load(state, Look::Known, effects);
+            state.note(lines.join("\n"));
+            load(state, None);
         }
-        Event::Failed(problem) => say(state, Message::Error(problem)),
+        Event::AnsweredElsewhere(text) => state.note(text),
+        Event::Failed(problem) => state.fail(problem),
     }
-}
-
-pub(super) fn say(state: &mut State, message: Message) {
-    /// Nobody looks for more.
-    const MOST: usize = 100;
-    state.said.truncate(MOST - 1);
-    state.said.push_front(message.clone());
-    state.message = Some(message);
-    state.is_changed = true;
 }

@@ -4,13 +4,13 @@ use mw_desk::action::TaskAction;
 use mw_desk::rows::TaskRow;
 
 use super::actions;
-use super::take::say;
+use crate::screen::{Request, TextField};
 use crate::top::effect::{Effect, Lookup, Program};
 use crate::top::layout::Areas;
 use crate::top::question::{Asking, Named, Question};
-use crate::top::state::{Message, Mode, Prompt, Purpose, State};
+use crate::top::state::{Mode, Prompt, Purpose, State};
 
-/// Marks the selected task, or no longer, and continues to the next.
+/// Marks or unmarks the selected task, and selects the next one.
 pub(super) fn mark(state: &mut State) {
     let Some(Named { id, what }) = selected(state) else { return };
     if state.marked.remove(&id).is_none() {
@@ -19,17 +19,17 @@ pub(super) fn mark(state: &mut State) {
     actions::move_selection(state, 1);
 }
 
-/// Returns the selected task, which stays selected then; says so when there is none.
+/// Returns the selected task and holds the selection. Shows a message if there is none.
 fn selected(state: &mut State) -> Option<Named> {
     state.list.hold();
     let found = state.list.selected_row().map(|row| Named { id: row.id.clone(), what: row.what.clone() });
     if found.is_none() {
-        say(state, Message::Error("no task is selected".to_owned()));
+        state.fail("no task is selected");
     }
     found
 }
 
-/// Returns those that keys act on: the marked ones while the list is in sight, else the selected one.
+/// Returns the tasks that a key acts on: the marked ones while the list is visible, else the selected one.
 fn chosen(state: &mut State) -> Vec<Named> {
     if state.marked.is_empty() || Areas::of(state).list.height == 0 {
         return selected(state).into_iter().collect();
@@ -46,8 +46,7 @@ pub(super) fn kill(state: &mut State) {
     match &*chosen(state) {
         [] => {}
         [task] if is_gone(state, task) => {
-            let text = format!("{} has ended; no processes left to kill", task.id);
-            say(state, Message::Error(text));
+            state.fail(format!("{} has ended; no processes left to kill", task.id));
         }
         tasks => ask(state, Question::Kill(tasks.to_vec())),
     }
@@ -57,10 +56,7 @@ pub(super) fn clear(state: &mut State) {
     match &*chosen(state) {
         [] => {}
         [task] if !is_gone(state, task) => {
-            say(
-                state,
-                Message::Error(format!("{} is live and cannot be removed; press x to kill it", task.id)),
-            );
+            state.fail(format!("{} is live and cannot be removed; press x to kill it", task.id));
         }
         tasks => ask(state, Question::Clear(tasks.to_vec())),
     }
@@ -68,7 +64,7 @@ pub(super) fn clear(state: &mut State) {
 
 pub(super) fn clear_ended(state: &mut State) {
     match state.list.total.saturating_sub(state.list.live) {
-        0 => say(state, Message::Error("no finished tasks in this list".to_owned())),
+        0 => state.fail("no finished tasks in this list"),
         count => {
             let query = state.list.shown.clone();
             ask(state, Question::ClearEnded { count, query });
@@ -76,14 +72,14 @@ pub(super) fn clear_ended(state: &mut State) {
     }
 }
 
-pub(super) fn restart(state: &mut State, effects: &mut Vec<Effect>) {
+pub(super) fn restart(state: &mut State) {
     let tasks = chosen(state);
     match &*tasks {
         [] => {}
         [task] if is_gone(state, task) => {
             state.marked.clear();
-            say(state, Message::Note(format!("restarting {} …", task.id)));
-            effects.push(Effect::Do(TaskAction::Restart(vec![task.id.clone()])));
+            state.note(format!("restarting {} …", task.id));
+            state.effects.push(Effect::Do(TaskAction::Restart(vec![task.id.clone()])));
         }
         [first, ..] => {
             let row = state.list.row_of(&first.id).filter(|row| row.status.is_terminal());
@@ -96,17 +92,17 @@ pub(super) fn restart(state: &mut State, effects: &mut Vec<Effect>) {
 pub(super) fn answer(state: &mut State) {
     match state.proposed.first().cloned() {
         Some(proposed) => ask(state, Question::Answer(proposed)),
-        None => say(state, Message::Note("no open approval requests".to_owned())),
+        None => state.note("no open approval requests"),
     }
 }
 
-/// Closes a request that was answered elsewhere, and asks how.
-pub(super) fn close_answered(state: &mut State, effects: &mut Vec<Effect>) {
+/// Closes a request that was answered elsewhere, and looks up the answer.
+pub(super) fn close_answered(state: &mut State) {
     if let Mode::Asking(asking) = &state.mode
         && let Question::Answer(shown) = &asking.question
         && state.proposed.iter().all(|open| open.id != shown.id)
     {
-        effects.push(Effect::Find(Lookup::Outcome(shown.id.clone())));
+        state.find(Lookup::Outcome(shown.id.clone()));
         state.mode = Mode::Normal;
         state.is_changed = true;
     }
@@ -115,60 +111,53 @@ pub(super) fn close_answered(state: &mut State, effects: &mut Vec<Effect>) {
 pub(super) fn input(state: &mut State) {
     let Some(Named { id, .. }) = selected(state) else { return };
     if is_over(state) {
-        say(state, Message::Error(format!("{id} has ended and reads no input; press r to restart it")));
-        return;
+        return state.fail(format!("{id} has ended and reads no input; press r to restart it"));
     }
-    let purpose = Purpose::Input { id };
-    state.mode = Mode::Typing(Prompt { purpose, text: String::new(), cursor: 0 });
+    state.mode = Mode::Typing(Prompt { purpose: Purpose::Input { id }, field: TextField::default() });
 }
 
-pub(super) fn attach(state: &mut State, effects: &mut Vec<Effect>) {
+pub(super) fn attach(state: &mut State) {
     let Some(Named { id, .. }) = selected(state) else { return };
     if is_over(state) {
-        say(state, Message::Error(format!("{id} has ended; press e or p to open its log")));
-        return;
+        return state.fail(format!("{id} has ended; press e or p to open its log"));
     }
-    effects.push(Effect::Find(Lookup::Attachable(id)));
+    state.find(Lookup::Attachable(id));
 }
 
-/// Attaches to a task that takes input, unless the user has moved on meanwhile.
-pub(super) fn attach_now(state: &State, id: String, effects: &mut Vec<Effect>) {
+/// Attaches to a task, unless the user has selected another one meanwhile.
+pub(super) fn attach_now(state: &mut State, id: String) {
     if state.mode == Mode::Normal && state.list.selected_id.as_ref() == Some(&id) {
-        effects.push(Effect::Run(Program::Attach(id)));
+        state.effects.push(Effect::Run(Program::Attach(id)));
     }
 }
 
-/// Returns whether the selected task has come to its end.
+/// Returns whether the selected task has ended.
 fn is_over(state: &State) -> bool {
     state.list.selected_row().is_some_and(|row| row.status.is_terminal())
 }
 
-/// Returns whether a task has ended without survivors.
+/// Returns whether a task has ended and none of its processes are left.
 fn is_gone(state: &State, task: &Named) -> bool {
     state.list.row_of(&task.id).is_some_and(|row| row.status.is_terminal() && !row.alive)
 }
 
-pub(super) fn open_log(
-    state: &mut State,
-    program: impl FnOnce(String) -> Program,
-    effects: &mut Vec<Effect>,
-) {
+pub(super) fn open_log(state: &mut State, program: impl FnOnce(String) -> Program) {
     state.list.hold();
     let row = state.list.selected_row().map(|row| (row.output_path.clone(), row.started_at));
     match row {
-        Some((_, None)) => say(state, Message::Error("it has not run, so it has no log".to_owned())),
-        Some((path, Some(_))) => effects.push(Effect::Run(program(path))),
-        None => say(state, Message::Error("no task is selected".to_owned())),
+        Some((_, None)) => state.fail("it has not run, so it has no log"),
+        Some((path, Some(_))) => state.effects.push(Effect::Run(program(path))),
+        None => state.fail("no task is selected"),
     }
 }
 
-/// Has the terminal copy something of the selected task.
-pub(super) fn copy(state: &mut State, what: impl FnOnce(&TaskRow) -> String, effects: &mut Vec<Effect>) {
+/// Copies a property of the selected task to the clipboard.
+pub(super) fn copy(state: &mut State, what: impl FnOnce(&TaskRow) -> String) {
     match state.list.selected_row().map(what) {
-        None => say(state, Message::Error("no task is selected".to_owned())),
+        None => state.fail("no task is selected"),
         Some(text) => {
-            say(state, Message::Note(format!("copied {text} (if the terminal supports it)")));
-            effects.push(Effect::Copy(text));
+            state.note(format!("copied {text} (if the terminal supports it)"));
+            state.request(Request::Copy(text));
         }
     }
 }

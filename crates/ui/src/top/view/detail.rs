@@ -6,8 +6,8 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::text::{breaks, fit, put, width_of};
-use crate::screen::shortened;
+use super::text::{broken, fit, put};
+use crate::screen::{columns, shortened};
 use crate::top::state::{Focus, Pane, State};
 
 const TABS: [(Pane, &str); 3] =
@@ -34,7 +34,7 @@ pub(super) fn title(state: &State, area: Rect, buffer: &mut Buffer) {
         })
         .collect();
     let right = right_words(state);
-    let room = usize::from(area.width).saturating_sub(29 + width_of(&right) + 2);
+    let room = usize::from(area.width).saturating_sub(29 + columns(&right) + 2);
     if let Some(row) = state.list.selected_row().filter(|_| room > 12) {
         let words = format!(" {} {} {} ", row.icon(), row.id, row.state);
         spans.push(Span::styled(shortened(&words, room), state.theme.status(row.status)));
@@ -44,8 +44,8 @@ pub(super) fn title(state: &State, area: Rect, buffer: &mut Buffer) {
     buffer.set_line(area.x, area.y, &line, area.width);
     let rest = usize::from(area.width).saturating_sub(used);
     buffer.set_string(area.x + used.min(area.width.into()) as u16, area.y, rule.repeat(rest), style);
-    if !right.is_empty() && used + width_of(&right) < usize::from(area.width) {
-        let x = area.right() - width_of(&right) as u16;
+    if !right.is_empty() && used + columns(&right) < usize::from(area.width) {
+        let x = area.right() - columns(&right) as u16;
         buffer.set_string(x, area.y, right, state.theme.dim);
     }
 }
@@ -94,19 +94,17 @@ pub(super) fn facts(state: &State, area: Rect, buffer: &mut Buffer) {
     let mut y = area.y;
     for fact in facts.iter().skip(state.facts_top) {
         let value = shortened(&fact.value.replace('\n', " ⏎ "), 4 * width);
-        let begins = breaks(&value, width.max(1));
-        for (at, begin) in begins.iter().enumerate() {
+        let style = match (fact.name, state.list.selected_row()) {
+            ("status", Some(row)) => state.theme.status(row.status),
+            (_, _) => Style::new(),
+        };
+        for (at, part) in broken(&value, width.max(1)).enumerate() {
             if y >= area.bottom() {
                 return;
             }
-            let end = begins.get(at + 1).copied().unwrap_or(value.len());
             let name = if at == 0 { fact.name } else { "" };
             buffer.set_string(area.x, y, fit(&format!(" {name}"), NAME), state.theme.title);
-            let style = match (fact.name, state.list.selected_row()) {
-                ("status", Some(row)) => state.theme.status(row.status),
-                (_, _) => Style::new(),
-            };
-            buffer.set_stringn(area.x + NAME as u16, y, &value[*begin..end], width, style);
+            buffer.set_stringn(area.x + NAME as u16, y, part, width, style);
             y += 1;
         }
     }

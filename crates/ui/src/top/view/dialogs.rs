@@ -1,16 +1,16 @@
-//! Draws questions, menus and the help over everything else.
+//! Draws questions, menus and the help above the other parts.
 
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::{Margin, Position, Rect};
 use ratatui::style::Style;
 use ratatui::widgets::{Block, Clear, Widget};
 
 use super::footer::message_lines;
 use super::header::states_word;
-use super::text::{fit, put, width_of};
-use crate::top::keys;
-use crate::top::keys::Group;
+use super::text::{fit, put};
+use crate::screen::columns;
+use crate::top::keys::{self, Group};
 use crate::top::question::Asking;
 use crate::top::state::{Menu, MenuKind, Mode, State};
 use crate::top::update::STATES;
@@ -41,35 +41,29 @@ pub(in crate::top) fn answer_at(state: &State, asking: &Asking, at: Position) ->
     let area = Rect::new(0, 0, state.size.0, state.size.1);
     let fitted = asking.fitted(state.size);
     let inner = inside(framed(&asking.title(state), &fitted.lines(), area));
-    let is_inside = inner.contains(at);
-    is_inside.then(|| fitted.answer_at((at.y - inner.y).into(), (at.x - inner.x).into()))?
+    inner.contains(at).then(|| fitted.answer_at((at.y - inner.y).into(), (at.x - inner.x).into()))?
 }
 
-/// Returns the place of a box in the middle for these lines.
+/// Returns the area of a centered box for these lines.
 fn framed(title: &str, lines: &[String], area: Rect) -> Rect {
-    let longest = lines.iter().map(|line| width_of(line)).max().unwrap_or(0).max(width_of(title));
+    let longest = lines.iter().map(|line| columns(line)).max().unwrap_or(0).max(columns(title));
     let bounded = |wanted: usize, most: u16| wanted.min(most.into()) as u16;
     let (width, height) = (bounded(longest + 4, area.width), bounded(lines.len() + 2, area.height));
     Rect::new(area.x + (area.width - width) / 2, area.y + (area.height - height) / 2, width, height)
 }
 
 const fn inside(frame: Rect) -> Rect {
-    Rect {
-        x: frame.x + 2,
-        y: frame.y + 1,
-        width: frame.width.saturating_sub(4),
-        height: frame.height.saturating_sub(2),
-    }
+    frame.inner(Margin::new(2, 1))
 }
 
-/// Draws a box; returns what is inside.
+/// Draws a box. Returns the area inside.
 fn dialog(state: &State, title: &str, frame: Rect, buffer: &mut Buffer) -> Rect {
     Clear.render(frame, buffer);
     Block::bordered().title(title.to_owned()).border_style(state.theme.accent).render(frame, buffer);
     inside(frame)
 }
 
-/// Returns the title of a menu, and its lines.
+/// Returns the title and the lines of a menu.
 fn menu_lines(menu: &Menu) -> (&'static str, Vec<String>) {
     match &menu.kind {
         MenuKind::States => {
@@ -82,7 +76,7 @@ fn menu_lines(menu: &Menu) -> (&'static str, Vec<String>) {
     }
 }
 
-/// Returns the first line of a menu that is shown.
+/// Returns the index of the first visible line of a menu.
 fn first_of(menu: &Menu, inner: Rect) -> usize {
     (menu.selected + 1).saturating_sub(usize::from(inner.height).max(1))
 }
@@ -91,10 +85,8 @@ fn first_of(menu: &Menu, inner: Rect) -> usize {
 pub(in crate::top) fn choice_at(size: (u16, u16), menu: &Menu, at: Position) -> Option<usize> {
     let (title, lines) = menu_lines(menu);
     let inner = inside(framed(title, &lines, Rect::new(0, 0, size.0, size.1)));
-    let is_inside = inner.contains(at);
-    is_inside
-        .then(|| first_of(menu, inner) + usize::from(at.y - inner.y))
-        .filter(|place| *place < lines.len())
+    let place = inner.contains(at).then(|| first_of(menu, inner) + usize::from(at.y - inner.y));
+    place.filter(|place| *place < lines.len())
 }
 
 fn draw_menu(state: &State, menu: &Menu, area: Rect, buffer: &mut Buffer) {
@@ -107,27 +99,31 @@ fn draw_menu(state: &State, menu: &Menu, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// Earlier messages, newest first.
-fn said(state: &State, top: usize, area: Rect, buffer: &mut Buffer) {
+/// Clears the screen and draws its first line.
+fn heading(state: &State, text: &str, area: Rect, buffer: &mut Buffer) {
     Clear.render(area, buffer);
+    buffer.set_style(Rect { height: 1, ..area }, state.theme.header);
+    buffer.set_stringn(area.x, area.y, text, area.width.into(), Style::new());
+}
+
+/// Draws the earlier messages, newest first.
+fn said(state: &State, top: usize, area: Rect, buffer: &mut Buffer) {
     let width = usize::from(area.width).saturating_sub(2);
     let lines: Vec<_> = state.said.iter().flat_map(|message| message_lines(state, message, width)).collect();
     let head = match lines.len() {
         0 => " No messages yet. Press any key to return.",
         _ => " Messages, newest first. Press any other key to return.",
     };
-    buffer.set_style(Rect { height: 1, ..area }, state.theme.header);
-    buffer.set_stringn(area.x, area.y, head, area.width.into(), state.theme.header);
+    heading(state, head, area, buffer);
     let rows = usize::from(area.height).saturating_sub(1);
     let top = top.min(lines.len().saturating_sub(rows));
-    for (y, (line, style)) in (area.y + 1..area.bottom()).zip(lines.iter().skip(top)) {
-        put(buffer, area, y, line, *style);
+    for (y, line) in (area.y + 1..area.bottom()).zip(lines.iter().skip(top)) {
+        buffer.set_line(area.x, y, line, area.width);
     }
 }
 
 fn help(state: &State, top: usize, area: Rect, buffer: &mut Buffer) {
     const KEYS: usize = 9;
-    Clear.render(area, buffer);
     let entries = |group: Group| {
         let keys = keys::lines(group).map(|(keys, words)| (keys, Some(words)));
         std::iter::once((group.word().to_owned(), None)).chain(keys)
@@ -145,8 +141,7 @@ fn help(state: &State, top: usize, area: Rect, buffer: &mut Buffer) {
         0 => " mw top: keys. Press any other key to return.".to_owned(),
         below => format!(" keys: ↓ {below} more. Press any other key to return."),
     };
-    buffer.set_style(Rect { height: 1, ..area }, state.theme.header);
-    buffer.set_stringn(area.x, area.y, head, area.width.into(), state.theme.header);
+    heading(state, &head, area, buffer);
     let width = area.width / columns.len() as u16;
     for (at, column) in columns.iter().enumerate() {
         let x = area.x + at as u16 * width + 1;

@@ -4,9 +4,10 @@ use mw_desk::text::count;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
+use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Widget};
 
-use super::text::{filled, put, width_of};
+use crate::screen::{columns, wrap};
 use crate::top::keys::{Action, key_of};
 use crate::top::state::{Focus, Message, Mode, Pane, Prompt, Purpose, State};
 
@@ -41,8 +42,8 @@ const IN_LOG: [(Action, &str); 7] = [
 
 const ALWAYS: [(Action, &str); 2] = [(Action::Help, "help"), (Action::Close, "quit")];
 
-/// Draws the line; returns where the cursor is, if something is typed. What was said takes the lines it needs, over what
-/// is above.
+/// Draws the footer. Returns the position of the cursor while a text is typed. A message covers as many lines above the
+/// footer as it needs.
 pub(super) fn draw(state: &State, area: Rect, buffer: &mut Buffer) -> Option<Position> {
     if let Mode::Typing(prompt) = &state.mode {
         return Some(typed(state, prompt, area, buffer));
@@ -56,30 +57,28 @@ pub(super) fn draw(state: &State, area: Rect, buffer: &mut Buffer) -> Option<Pos
     if lines.len() > most {
         let more = count(lines.len() + 1 - most, "line", "lines");
         lines.truncate(most - 1);
-        lines.push((format!(" … {more} more: M shows all"), state.theme.accent));
+        lines.push(Line::styled(format!(" … {more} more: M shows all"), state.theme.accent));
     }
     let top = area.bottom() - lines.len() as u16;
-    let over = Rect { y: top, height: lines.len() as u16, ..area };
-    Clear.render(over, buffer);
-    for (y, (line, style)) in (top..area.bottom()).zip(&lines) {
-        put(buffer, over, y, line, *style);
+    Clear.render(Rect { y: top, height: lines.len() as u16, ..area }, buffer);
+    for (y, line) in (top..area.bottom()).zip(&lines) {
+        buffer.set_line(area.x, y, line, area.width);
     }
     None
 }
 
-/// Returns what was said in lines of this width.
-pub(super) fn message_lines(state: &State, message: &Message, width: usize) -> Vec<(String, Style)> {
+/// Wraps a message into lines of this width.
+pub(super) fn message_lines(state: &State, message: &Message, width: usize) -> Vec<Line<'static>> {
     let (text, sign, style) = match message {
         Message::Note(text) => (text, " ", Style::new()),
         Message::Error(text) => (text, " ✗ ", state.theme.error),
     };
-    let room = width.saturating_sub(width_of(sign)).max(1);
-    let lines = text.lines().flat_map(|line| filled(line, room));
-    lines
-        .enumerate()
-        .map(|(at, line)| if at == 0 { format!("{sign}{line}") } else { format!("   {line}") })
-        .map(|line| (line, style))
-        .collect()
+    let leads = std::iter::once(sign).chain(std::iter::repeat("   "));
+    let lines = text.lines().zip(leads).flat_map(|(line, lead)| {
+        let lines = wrap(&[Span::raw(line.to_owned())], width, lead, "   ");
+        lines.into_iter().map(|line| line.style(style))
+    });
+    lines.collect()
 }
 
 fn typed(state: &State, prompt: &Prompt, area: Rect, buffer: &mut Buffer) -> Position {
@@ -89,15 +88,15 @@ fn typed(state: &State, prompt: &Prompt, area: Rect, buffer: &mut Buffer) -> Pos
         Purpose::Input { id } => format!(" input for {id}: "),
     };
     buffer.set_stringn(area.x, area.y, &label, area.width.into(), state.theme.accent);
-    let left = area.x + (width_of(&label) as u16).min(area.width);
+    let left = area.x + (columns(&label) as u16).min(area.width);
     let room = usize::from(area.right() - left).saturating_sub(1);
-    // The end is what is being typed, so the beginning makes room.
+    // The end of the text is visible while it is typed, so the beginning is cut.
     let mut begin = 0;
-    while width_of(&prompt.text[begin..prompt.cursor]) > room {
-        begin += prompt.text[begin..].chars().next().map_or(1, char::len_utf8);
+    while columns(&prompt.field.text[begin..prompt.field.cursor]) > room {
+        begin += prompt.field.text[begin..].chars().next().map_or(1, char::len_utf8);
     }
-    buffer.set_stringn(left, area.y, &prompt.text[begin..], room, Style::new());
-    let column = width_of(&prompt.text[begin..prompt.cursor]) as u16;
+    buffer.set_stringn(left, area.y, &prompt.field.text[begin..], room, Style::new());
+    let column = columns(&prompt.field.text[begin..prompt.field.cursor]) as u16;
     Position::new((left + column).min(area.right() - 1), area.y)
 }
 
@@ -115,12 +114,11 @@ impl Hint {
     }
 
     fn end(&self) -> u16 {
-        self.x + (width_of(&self.key) + 1 + width_of(self.words)) as u16
+        self.x + (columns(&self.key) + 1 + columns(self.words)) as u16
     }
 }
 
-/// Lays out the keys that matter most where one is, as many as fit. How to learn more and how to leave are always
-/// there.
+/// Lays out as many hints for the focused part as fit. The keys for help and for leaving are always included.
 fn laid_out(state: &State, area: Rect) -> Vec<Hint> {
     let in_log = state.keys_go_to() == Focus::Detail && state.pane == Pane::Log;
     let keys: &[_] = match (in_log, state.marked.is_empty()) {
@@ -130,19 +128,18 @@ fn laid_out(state: &State, area: Rect) -> Vec<Hint> {
     };
     let asked = (!state.proposed.is_empty()).then_some((Action::Answer, "approve"));
     let reserved = ALWAYS.map(|hint| Hint::at(0, hint).end() + 2).iter().sum::<u16>();
-    let reserved = reserved + width_of(&place(state)) as u16;
+    let reserved = reserved + columns(&place(state)) as u16;
     let right = area.right().saturating_sub(reserved).max(area.x + 1);
     let mut hints: Vec<Hint> = Vec::new();
-    let next = |hints: &[Hint], from: u16| hints.last().map_or(from, |last| last.end() + 2);
     for hint in asked.into_iter().chain(keys.iter().copied()) {
-        let hint = Hint::at(next(&hints, area.x + 1), hint);
+        let hint = Hint::at(hints.last().map_or(area.x + 1, |last| last.end() + 2), hint);
         if hint.end() < right {
             hints.push(hint);
         }
     }
     let mut x = right;
-    for hint in ALWAYS.map(|(action, words)| Hint::at(0, (action, words))) {
-        let hint = Hint { x, ..hint };
+    for hint in ALWAYS {
+        let hint = Hint::at(x, hint);
         x = hint.end() + 2;
         hints.push(hint);
     }
@@ -157,7 +154,7 @@ pub(in crate::top) fn hint_at(state: &State, area: Rect, x: u16) -> Option<Actio
     laid_out(state, area).iter().find(|hint| (hint.x..hint.end()).contains(&x)).map(|hint| hint.action)
 }
 
-/// Returns where in the list one is.
+/// Returns the position of the selection in the list.
 fn place(state: &State) -> String {
     match state.list.total {
         0 => String::new(),
@@ -170,12 +167,12 @@ fn hints(state: &State, area: Rect, buffer: &mut Buffer) {
     for hint in laid_out(state, area) {
         let room = |x: u16| usize::from(area.right().saturating_sub(x));
         buffer.set_stringn(hint.x, area.y, &hint.key, room(hint.x), state.theme.accent);
-        let after = hint.x + width_of(&hint.key) as u16 + 1;
+        let after = hint.x + columns(&hint.key) as u16 + 1;
         buffer.set_stringn(after, area.y, hint.words, room(after), state.theme.dim);
         right = hint.end() + 2;
     }
     let place = place(state);
-    let x = right.max(area.right().saturating_sub(width_of(&place) as u16));
+    let x = right.max(area.right().saturating_sub(columns(&place) as u16));
     if x < area.right() {
         buffer.set_stringn(x, area.y, place, usize::from(area.right() - x), state.theme.dim);
     }

@@ -1,4 +1,4 @@
-//! The whole screen: draws each part in its place.
+//! Draws the whole screen, each part in its area.
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::{detail, dialogs, footer, header, log, table, timeline};
-use crate::top::layout::{Areas, SMALLEST};
+use crate::top::layout::{Areas, MIN_SIZE};
 use crate::top::state::{Pane, State};
 
 /// Draws the whole screen.
@@ -43,7 +43,7 @@ pub fn view(state: &State, frame: &mut Frame<'_>) {
 }
 
 fn too_small(area: Rect, buffer: &mut Buffer) {
-    let (width, height) = SMALLEST;
+    let (width, height) = MIN_SIZE;
     let lines = [
         format!("{}×{} is too small for mw top.", area.width, area.height),
         format!("Make the window {width}×{height} or larger;"),

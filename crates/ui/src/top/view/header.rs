@@ -1,4 +1,4 @@
-//! The first line.
+//! Draws the first line.
 
 use mw_desk::query::States;
 use mw_desk::text::count;
@@ -7,29 +7,25 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use super::text::width_of;
-use crate::screen::shortened;
+use crate::screen::{columns, shortened};
 use crate::top::state::State;
 
-/// Draws the first line: how many there are, what waits, what is left out.
+/// Draws the first line: the number of tasks, the open approval requests, and the active filters.
 pub(super) fn draw(state: &State, area: Rect, buffer: &mut Buffer) {
     let list = &state.list;
     let ended = list.total.saturating_sub(list.live);
-    let mut left = vec![
-        Span::styled(" mw top ", Style::new().add_modifier(Modifier::BOLD)),
-        Span::raw(format!(" {} live · {ended} ended", list.live)),
-    ];
-    if let Some(problem) = &state.deaf {
-        let text = format!("  ✗ not updating: {}", shortened(problem, 40));
-        left.push(Span::styled(text, Style::new().add_modifier(Modifier::BOLD)));
+    let bold = |text: String| Span::styled(text, Style::new().add_modifier(Modifier::BOLD));
+    let mut left =
+        vec![bold(" mw top ".to_owned()), Span::raw(format!(" {} live · {ended} ended", list.live))];
+    if let Some(problem) = &state.watch_error {
+        left.push(bold(format!("  ✗ not updating: {}", shortened(problem, 40))));
     }
     if !state.proposed.is_empty() {
         let asked = count(state.proposed.len(), "approval required: A", "approvals required: A");
-        left.push(Span::styled(format!("  ‼ {asked}"), Style::new().add_modifier(Modifier::BOLD)));
+        left.push(bold(format!("  ‼ {asked}")));
     }
     if !state.marked.is_empty() {
-        let text = format!("  * {} marked", state.marked.len());
-        left.push(Span::styled(text, Style::new().add_modifier(Modifier::BOLD)));
+        left.push(bold(format!("  * {} marked", state.marked.len())));
     }
     let query = &list.query;
     let mut chip = |name: &str, value: Option<String>| {
@@ -45,13 +41,13 @@ pub(super) fn draw(state: &State, area: Rect, buffer: &mut Buffer) {
     let used = line.width();
     buffer.set_line(area.x, area.y, &line, area.width);
     let room = usize::from(area.width).saturating_sub(used + 1);
-    if width_of(&right) <= room {
-        let x = area.right() - width_of(&right) as u16;
+    if columns(&right) <= room {
+        let x = area.right() - columns(&right) as u16;
         buffer.set_string(x, area.y, right, Style::new());
     }
 }
 
-/// Returns the word for a filter of states; none for all states.
+/// Returns the word for a filter by state, or nothing if all states are listed.
 pub(super) fn states_word(states: States) -> Option<&'static str> {
     match states {
         States::Any => None,

@@ -1,12 +1,14 @@
-//! Draws the log: with its colours, matches marked, lines cut or wrapped.
+//! Draws the log with its colours and search matches. Lines are cut or wrapped.
+
+use std::ops::Range;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::text::{breaks, byte_of_column, put, width_of};
-use crate::screen::Painted;
+use super::text::{breaks, byte_of_column, put};
+use crate::screen::{Painted, columns};
 use crate::top::log::Matcher;
 use crate::top::state::State;
 
@@ -26,8 +28,9 @@ pub(super) fn draw(state: &State, area: Rect, buffer: &mut Buffer) {
     let first = log.first(height, width);
     let mut y = area.y;
     for (place, line) in log.lines.iter().enumerate().skip(first.line) {
-        let found = matcher.as_ref().map(|matcher| (matcher, current == Some(place)));
-        let spans = styled(state, line, found);
+        let matches = matcher.as_ref().map(|matcher| matcher.find_all(&line.text)).unwrap_or_default();
+        let is_current = current == Some(place);
+        let mark = if is_current { state.theme.found.patch(state.theme.title) } else { state.theme.found };
         let stretches =
             if log.wraps { breaks(&line.text, width) } else { vec![byte_of_column(&line.text, log.left)] };
         let hidden = if log.wraps && place == first.line { first.row } else { 0 };
@@ -36,8 +39,8 @@ pub(super) fn draw(state: &State, area: Rect, buffer: &mut Buffer) {
                 return;
             }
             let end = stretches.get(at + 1).copied().unwrap_or(line.text.len());
-            buffer.set_line(area.x, y, &cut(&spans, &line.text, *begin, end), area.width);
-            if !log.wraps && width_of(&line.text[*begin..]) > width {
+            buffer.set_line(area.x, y, &part(state, line, &matches, mark, *begin..end), area.width);
+            if !log.wraps && columns(&line.text[*begin..]) > width {
                 buffer.set_string(area.right() - 1, y, "›", state.theme.dim);
             }
             y += 1;
@@ -55,43 +58,27 @@ fn empty_words(state: &State) -> &'static str {
     }
 }
 
-/// Returns consecutive byte ranges of a line, each with its style.
-fn styled(state: &State, line: &Painted, found: Option<(&Matcher, bool)>) -> Vec<(usize, usize, Style)> {
-    let mut stretches = Vec::new();
-    for (at, (begin, style)) in line.styles.iter().enumerate() {
-        let end = line.styles.get(at + 1).map_or(line.text.len(), |(next, _)| *next);
-        stretches.push((*begin, end, state.theme.depth.style(*style)));
-    }
-    let Some((matcher, is_current)) = found else { return stretches };
-    let mark = if is_current { state.theme.found.patch(state.theme.title) } else { state.theme.found };
-    let mut from = 0;
-    while let Some((begin, end)) = matcher.find(&line.text, from) {
-        let mut marked = Vec::new();
-        for (a, b, style) in stretches {
-            let (inner, outer) = (a.max(begin), b.min(end));
-            if inner >= outer {
-                marked.push((a, b, style));
-                continue;
-            }
-            marked.extend((a < inner).then_some((a, inner, style)));
-            marked.push((inner, outer, mark));
-            marked.extend((outer < b).then_some((outer, b, style)));
-        }
-        stretches = marked;
-        from = end;
-    }
-    stretches
-}
-
-fn cut<'line>(
-    stretches: &[(usize, usize, Style)],
-    text: &'line str,
-    begin: usize,
-    end: usize,
+/// Returns a part of a line with its colours and matches.
+fn part<'line>(
+    state: &State,
+    line: &'line Painted,
+    matches: &[Range<usize>],
+    mark: Style,
+    part: Range<usize>,
 ) -> Line<'line> {
-    let within = stretches.iter().filter_map(|(a, b, style)| {
-        let (a, b) = ((*a).max(begin), (*b).min(end));
-        (a < b).then(|| Span::styled(&text[a..b], *style))
-    });
-    Line::from(within.collect::<Vec<_>>())
+    let styles = line.styles.iter().map(|(at, _)| *at);
+    let ends = matches.iter().flat_map(|found| [found.start, found.end]);
+    let mut cuts: Vec<_> =
+        styles.chain(ends).filter(|at| part.contains(at)).chain([part.start, part.end]).collect();
+    cuts.sort_unstable();
+    cuts.dedup();
+    let span = |cut: &[usize]| {
+        let style = match line.styles.iter().rfind(|(at, _)| *at <= cut[0]) {
+            _ if matches.iter().any(|found| found.contains(&cut[0])) => mark,
+            Some((_, style)) => state.theme.depth.style(*style),
+            None => Style::new(),
+        };
+        Span::styled(&line.text[cut[0]..cut[1]], style)
+    };
+    Line::from(cuts.windows(2).map(span).collect::<Vec<_>>())
 }

@@ -1,4 +1,4 @@
-//! Draws the state. It changes nothing and reads only the state.
+//! Draws the state. It changes nothing and reads nothing else.
 //!
 //! ```text
 //! State ─▶ frame ─▶ header, table, detail (log, facts, timeline), footer, dialogs
@@ -20,4 +20,4 @@ pub(super) use dialogs::{answer_at, choice_at};
 pub(super) use footer::hint_at;
 pub(super) use frame::view;
 pub(super) use table::sort_at;
-pub(super) use text::{breaks, wrapped_rows};
+pub(super) use text::{breaks, broken, wrapped_rows};

@@ -1,4 +1,4 @@
-//! Draws the list; the columns depend on the width and on what there is to show.
+//! Draws the list. The columns depend on the width and on the loaded rows.
 
 use meanwhile::model::Status;
 use mw_desk::query::Sort;
@@ -27,49 +27,35 @@ enum Column {
 }
 
 impl Column {
-    const fn heading(self) -> &'static str {
+    /// Returns the heading, whether cells are aligned to the right, and the order that a click on the heading selects.
+    const fn properties(self) -> (&'static str, bool, Option<Sort>) {
         match self {
-            Self::Status => "  STATUS",
-            Self::Id => "ID",
-            Self::Time => "TIME",
-            Self::Cpu => "CPU",
-            Self::Memory => "MEM",
-            Self::Progress => "PROGRESS",
-            Self::Ports => "PORTS",
-            Self::Session => "SESSION",
-            Self::What => "WHAT",
+            Self::Status => ("  STATUS", false, Some(Sort::State)),
+            Self::Id => ("ID", false, Some(Sort::Newest)),
+            Self::Time => ("TIME", true, Some(Sort::Longest)),
+            Self::Cpu => ("CPU", true, Some(Sort::Cpu)),
+            Self::Memory => ("MEM", true, Some(Sort::Memory)),
+            Self::Progress => ("PROGRESS", false, None),
+            Self::Ports => ("PORTS", false, None),
+            Self::Session => ("SESSION", false, None),
+            Self::What => ("WHAT", false, Some(Sort::Name)),
         }
     }
 
-    const fn is_right(self) -> bool {
-        match self {
-            Self::Time | Self::Cpu | Self::Memory => true,
-            Self::Status | Self::Id | Self::Progress | Self::Ports | Self::Session | Self::What => false,
-        }
-    }
-
-    /// The order that a click on the heading asks for.
-    const fn sort(self) -> Option<Sort> {
-        match self {
-            Self::Status => Some(Sort::State),
-            Self::Id => Some(Sort::Newest),
-            Self::Time => Some(Sort::Longest),
-            Self::Cpu => Some(Sort::Cpu),
-            Self::Memory => Some(Sort::Memory),
-            Self::What => Some(Sort::Name),
-            Self::Progress | Self::Ports | Self::Session => None,
-        }
+    /// Returns a cell of this column.
+    fn cell(self, width: usize, text: &str) -> String {
+        if self.properties().1 { fit_right(text, width) } else { fit(text, width) }
     }
 }
 
-/// The minimum width for all columns.
+/// The minimum width for the widest columns.
 const ROOMY: usize = 120;
-/// Below this width columns are as narrow as they can be.
+/// The width below which columns are as narrow as possible.
 const TIGHT: usize = 90;
-/// Below this width ids are left out.
+/// The width below which ids are left out.
 const NARROW: usize = 56;
 
-/// Selects the columns and their widths. The leftmost one has the mark of the selected row.
+/// Selects the columns and their widths. The leftmost column marks the selected row.
 fn columns(state: &State, areas: &Areas) -> Vec<(Column, usize)> {
     let width = usize::from(areas.columns.width).saturating_sub(1);
     let rows: Vec<_> = state.list.visible(areas.list.height.into()).collect();
@@ -88,15 +74,15 @@ fn columns(state: &State, areas: &Areas) -> Vec<(Column, usize)> {
         _ if any(|row| row.survivors > 0) => 15,
         _ => 12,
     };
-    // What a task is should have at least this much.
+    // The minimum width of the column for the name or command.
     let what = by_room(14, 20, 20);
     let mut chosen = vec![(Column::Status, status)];
-    // Where there is no room for both, the name says more than the id.
+    // If there is no room for both, the name is shown instead of the id.
     if width >= NARROW {
         chosen.push((Column::Id, id));
     }
     chosen.push((Column::Time, by_room(6, 7, 7)));
-    // The more important columns get room first; the order on screen stays the same.
+    // Important columns are added first. This does not change the order on screen.
     let optional = [
         (Column::Progress, by_room(8, 9, 14), roomy || any(|row| row.percent.is_some())),
         (Column::Cpu, by_room(4, 5, 5), true),
@@ -118,13 +104,13 @@ fn columns(state: &State, areas: &Areas) -> Vec<(Column, usize)> {
     chosen
 }
 
-/// Returns the order that a click on the headings asks for.
+/// Returns the order that a click on the headings selects.
 pub(in crate::top) fn sort_at(state: &State, x: u16) -> Option<Sort> {
     let mut left = 1;
     for (column, width) in columns(state, &Areas::of(state)) {
         left += width + 1;
         if usize::from(x) < left {
-            return column.sort();
+            return column.properties().2;
         }
     }
     None
@@ -134,14 +120,15 @@ pub(super) fn draw(state: &State, areas: &Areas, buffer: &mut Buffer) {
     let columns = columns(state, areas);
     let mut x = areas.columns.x + 1;
     for (column, width) in &columns {
-        let is_sorted = column.sort() == Some(state.list.query.sort) && *column != Column::Status;
+        let (heading, _, sort) = column.properties();
+        let is_sorted = sort == Some(state.list.query.sort) && *column != Column::Status;
         let style = if is_sorted { state.theme.accent } else { state.theme.title };
-        let mark = match (is_sorted && column.heading().len() < *width, state.list.query.is_reversed) {
+        let mark = match (is_sorted && heading.len() < *width, state.list.query.is_reversed) {
             (true, false) => "▾",
             (true, true) => "▴",
             (false, _) => "",
         };
-        let text = cell(*column, *width, &format!("{}{mark}", column.heading()));
+        let text = column.cell(*width, &format!("{heading}{mark}"));
         buffer.set_stringn(x, areas.columns.y, text, usize::from(areas.columns.right() - x), style);
         x += *width as u16 + 1;
     }
@@ -193,28 +180,20 @@ fn draw_row(state: &State, row: &TaskRow, columns: &[(Column, usize)], area: Rec
         Some(_) => state.theme.waits(),
         None => state.theme.status(row.status),
     };
+    let has_progress = columns.iter().any(|(column, _)| *column == Column::Progress);
     for (column, width) in columns {
         let style = match column {
             Column::Status | Column::Progress => of_status,
             Column::Session | Column::Ports => state.theme.dim,
             Column::Id | Column::Time | Column::Cpu | Column::Memory | Column::What => Style::new(),
         };
-        let has_progress = columns.iter().any(|(column, _)| *column == Column::Progress);
-        let words = match column {
-            Column::Status => status_words(*width, row, has_progress),
-            column => text(*column, *width, row),
-        };
-        let text = cell(*column, *width, &words);
+        let text = column.cell(*width, &text(*column, *width, row, has_progress));
         buffer.set_stringn(x, area.y, text, usize::from(area.right().saturating_sub(x)), style);
         x += *width as u16 + 1;
     }
 }
 
-fn cell(column: Column, width: usize, text: &str) -> String {
-    if column.is_right() { fit_right(text, width) } else { fit(text, width) }
-}
-
-/// The state, and as much of what matters about it as there is room for.
+/// Returns the state and as many details of it as fit.
 fn status_words(width: usize, row: &TaskRow, has_progress: bool) -> String {
     let icon = row.icon();
     let word = match row.status {
@@ -231,9 +210,9 @@ fn status_words(width: usize, row: &TaskRow, has_progress: bool) -> String {
     }
 }
 
-fn text(column: Column, width: usize, row: &TaskRow) -> String {
+fn text(column: Column, width: usize, row: &TaskRow, has_progress: bool) -> String {
     match column {
-        Column::Status => String::new(),
+        Column::Status => status_words(width, row, has_progress),
         Column::Id => row.id.clone(),
         Column::Time => match row.duration_ms.map(duration) {
             None => "-".to_owned(),

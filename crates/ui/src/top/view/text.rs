@@ -7,11 +7,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::screen::shortened;
 
-pub(super) fn width_of(text: &str) -> usize {
-    text.width()
-}
-
-/// Cuts a text to a number of columns, or fills it up.
+/// Cuts or pads a text to a number of columns.
 pub(super) fn fit(text: &str, columns: usize) -> String {
     if columns == 0 {
         return String::new();
@@ -21,13 +17,13 @@ pub(super) fn fit(text: &str, columns: usize) -> String {
     text
 }
 
-/// The same, at the right.
+/// Cuts or pads a text to a number of columns, aligned to the right.
 pub(super) fn fit_right(text: &str, columns: usize) -> String {
     let text = shortened(text, columns);
     format!("{}{text}", " ".repeat(columns.saturating_sub(text.width())))
 }
 
-/// Returns `512B`, `1.5M`, `12G`.
+/// Formats a size as `512B`, `1.5M` or `12G`.
 pub(super) fn small_bytes(count: u64) -> String {
     let units = ["B", "K", "M", "G", "T"];
     let mut value = count as f64;
@@ -43,7 +39,7 @@ pub(super) fn small_bytes(count: u64) -> String {
     }
 }
 
-/// Returns where a text is broken into rows of this width: the byte at which each begins.
+/// Returns the byte offset of each row if a text is wrapped to this width.
 pub(in crate::top) fn breaks(text: &str, width: usize) -> Vec<usize> {
     let mut begins = vec![0];
     let mut used = 0;
@@ -58,27 +54,19 @@ pub(in crate::top) fn breaks(text: &str, width: usize) -> Vec<usize> {
     begins
 }
 
-/// Breaks a text into lines of this width, between words where it can; lines after the first keep its indent.
-pub(super) fn filled(text: &str, width: usize) -> Vec<String> {
-    let mut lines = Vec::new();
-    let mut rest = text.trim_end();
-    while let Some(limit) = breaks(rest, width).get(1).copied() {
-        let indent = rest.len() - rest.trim_start().len();
-        let end = rest[..limit].rfind(' ').filter(|at| *at > indent).unwrap_or(limit);
-        lines.push(rest[..end].to_owned());
-        rest = rest[end..].trim_start();
-    }
-    lines.push(rest.to_owned());
-    lines
+/// Splits a text into rows of this width.
+pub(in crate::top) fn broken(text: &str, width: usize) -> impl Iterator<Item = &str> {
+    let begins = breaks(text, width);
+    (0..begins.len()).map(move |at| &text[begins[at]..begins.get(at + 1).copied().unwrap_or(text.len())])
 }
 
-/// Returns how many rows of this width a text takes.
+/// Returns the number of rows of a text at this width.
 pub(in crate::top) fn wrapped_rows(text: &str, width: usize) -> usize {
-    // Maximum number of lines fit, and a text never takes more columns than bytes.
+    // Most lines fit, and a text never has more columns than bytes.
     if text.len() <= width { 1 } else { breaks(text, width).len() }
 }
 
-/// Returns the byte at which a column begins.
+/// Returns the byte offset of a column.
 pub(super) fn byte_of_column(text: &str, column: usize) -> usize {
     let mut used = 0;
     for (at, c) in text.char_indices() {
@@ -90,7 +78,7 @@ pub(super) fn byte_of_column(text: &str, column: usize) -> usize {
     text.len()
 }
 
-/// Draws a text over the width of an area.
+/// Draws a text and fills the width of an area.
 pub(super) fn put(buffer: &mut Buffer, area: Rect, y: u16, text: &str, style: Style) {
     if y < area.bottom() {
         buffer.set_stringn(area.x, y, fit(text, area.width.into()), area.width.into(), style);
@@ -102,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cells_have_the_width_asked_for() {
+    fn cells_have_the_requested_width() {
         for text in ["", "abc", "a long text", "日本語テキスト", "⏳ wait", "a\u{301}b", "x\n\x1b[31my"]
         {
             for columns in 1..12 {
@@ -119,14 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_broken_between_words_and_lose_nothing() {
-        assert_eq!(filled("one two three", 8), ["one two", "three"]);
-        assert_eq!(filled("  onetwothree four", 6), ["  onet", "wothre", "e four"]);
-        assert_eq!(filled("", 6), [""]);
-    }
-
-    #[test]
-    fn long_lines_are_broken_by_columns() {
+    fn long_lines_are_wrapped_by_columns() {
         assert_eq!(breaks("abcdef", 4), [0, 4]);
         assert_eq!(breaks("日本語", 4), [0, 6]);
         assert_eq!(breaks("日本語", 1), [0, 3, 6]);

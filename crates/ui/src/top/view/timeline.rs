@@ -7,7 +7,8 @@ use mw_desk::text::duration;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::text::{fit, put, width_of};
+use super::text::{fit, put};
+use crate::screen::columns;
 use crate::top::state::State;
 
 /// The scale of the timeline.
@@ -57,7 +58,7 @@ pub(super) fn draw(state: &State, area: Rect, buffer: &mut Buffer) {
 fn draw_run(state: &State, run: &Run, scale: &Scale, (x, y): (u16, u16), buffer: &mut Buffer) {
     let first = scale.column(run.started_at);
     let last = scale.column(run.ended_at.unwrap_or(scale.to)).max(first);
-    // Readable without colour: how a run ended is seen from its bar.
+    // The bar of a run shows its outcome without colour.
     let (body, tip) = match run.status {
         Status::Completed => ("█", "█"),
         Status::Pending | Status::Running | Status::Resumed | Status::Cancelling => ("▒", "▸"),
@@ -84,10 +85,10 @@ fn axis(state: &State, scale: &Scale, area: Rect, buffer: &mut Buffer) {
         format!("└{}┘", "─".repeat(scale.columns.saturating_sub(2))),
         state.theme.dim,
     );
-    let room = width_of(&left) + width_of(&right) + 6;
+    let room = columns(&left) + columns(&right) + 6;
     if scale.columns > room {
         buffer.set_string(area.x + 2, area.y, format!(" {left} "), state.theme.dim);
-        let x = area.x + (scale.columns - width_of(&right) - 4) as u16;
+        let x = area.x + (scale.columns - columns(&right) - 4) as u16;
         buffer.set_string(x, area.y, format!(" {right} "), state.theme.dim);
     }
 }

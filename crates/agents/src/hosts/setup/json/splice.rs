@@ -2,40 +2,40 @@
 
 use std::ops::Range;
 
-use super::parse::{Container, own_line_indent};
-use super::trivia::{find_outside_comments, is_blank_to_line_end, line_end_before, line_indent};
-use crate::hosts::setup::value::{Layout, Value};
+use serde_json::Value;
+
+use super::Container;
+use crate::hosts::setup::value::{Layout, on_lines, on_one_line};
 
 /// Adds an item at the front of a container.
 pub(super) fn insert(
     text: &str,
-    container: &Container<'_, '_>,
+    container: &Container,
     layout: &Layout,
     name: Option<&str>,
     value: &Value,
 ) -> String {
-    let name =
-        name.map(|name| format!("{}: ", Value::Text(name.to_owned()).on_one_line())).unwrap_or_default();
+    let name = name.map(|name| format!("\"{name}\": ")).unwrap_or_default();
     let end = layout.line_end;
     let outer = line_indent(text, container.whole.start);
     let inside = container.inside();
     let (at, added) = match container.items.first() {
         None if text[inside.clone()].contains('\n') => {
-            (inside.start, format!(" {name}{}", value.on_one_line()))
+            (inside.start, format!(" {name}{}", on_one_line(value)))
         }
         None => {
-            let line = format!("{outer}{}{name}{}", layout.unit, value.on_one_line());
+            let line = format!("{outer}{}{name}{}", layout.unit, on_one_line(value));
             (inside.start, format!("{end}{line}{end}{outer}"))
         }
         Some(first) => match find_outside_comments(&text[inside.start..first.start], '\n') {
-            None => (first.start, format!("{name}{}, ", value.on_one_line())),
+            None => (first.start, format!("{name}{}, ", on_one_line(value))),
             Some(line_end) => {
                 let deeper = format!("{outer}{}", layout.unit);
                 let indent = own_line_indent(text, first.start).unwrap_or(&deeper);
                 let before = text[..inside.start + line_end]
                     .strip_suffix('\r')
                     .map_or(inside.start + line_end, str::len);
-                (before, format!("{end}{indent}{name}{},", value.on_lines(layout, indent)))
+                (before, format!("{end}{indent}{name}{},", on_lines(value, layout, indent)))
             }
         },
     };
@@ -43,7 +43,7 @@ pub(super) fn insert(
 }
 
 /// Removes an item, and the containers that were added with it.
-pub(super) fn take_out(text: &str, mut chain: Vec<(Container<'_, '_>, usize)>) -> Option<String> {
+pub(super) fn take_out(text: &str, mut chain: Vec<(Container, usize)>) -> Option<String> {
     while let Some((container, at)) = chain.pop() {
         if !is_made_by_us(text, &container) {
             return Some(without(text, &container, at));
@@ -63,7 +63,7 @@ pub(super) fn take_out(text: &str, mut chain: Vec<(Container<'_, '_>, usize)>) -
 }
 
 /// Returns whether a container has a single item and was added together with it.
-fn is_made_by_us(text: &str, container: &Container<'_, '_>) -> bool {
+fn is_made_by_us(text: &str, container: &Container) -> bool {
     let [item] = container.items.as_slice() else {
         return false;
     };
@@ -74,7 +74,7 @@ fn is_made_by_us(text: &str, container: &Container<'_, '_>) -> bool {
 }
 
 /// Removes one item of a container that stays.
-fn without(text: &str, container: &Container<'_, '_>, at: usize) -> String {
+fn without(text: &str, container: &Container, at: usize) -> String {
     let Some(item) = container.items.get(at) else {
         return text.to_owned();
     };
@@ -109,7 +109,7 @@ fn without(text: &str, container: &Container<'_, '_>, at: usize) -> String {
 }
 
 /// Returns the end of the line of a single item that was added to an empty container.
-fn end_of_only(text: &str, container: &Container<'_, '_>, item: &Range<usize>) -> usize {
+fn end_of_only(text: &str, container: &Container, item: &Range<usize>) -> usize {
     let tail = &text[item.end..container.inside().end];
     let outer = line_indent(text, container.whole.start);
     let ours = ["\r\n", "\n"].iter().find_map(|end| tail.strip_prefix(end)?.strip_prefix(outer));
@@ -117,4 +117,50 @@ fn end_of_only(text: &str, container: &Container<'_, '_>, item: &Range<usize>) -
         Some(rest) if line_end_before(text, item.start).is_some() => item.end + tail.len() - rest.len(),
         _ => item.end,
     }
+}
+
+/// Returns the text before a position on its line, if it is only white space and not on the first line.
+pub(super) fn own_line_indent(text: &str, at: usize) -> Option<&str> {
+    let start = text[..at].rfind('\n')? + 1;
+    let indent = &text[start..at];
+    indent.chars().all(|c| c == ' ' || c == '\t').then_some(indent)
+}
+
+/// Returns the first position of a character outside comments. The text has only white space, comments and
+/// punctuation.
+fn find_outside_comments(text: &str, wanted: char) -> Option<usize> {
+    let mut at = 0;
+    while let Some(c) = text[at..].chars().next() {
+        let rest = &text[at..];
+        if rest.starts_with("//") {
+            at += rest.find('\n').unwrap_or(rest.len());
+        } else if rest.starts_with("/*") {
+            at += rest.find("*/").map_or(rest.len(), |end| end + 2);
+        } else if c == wanted {
+            return Some(at);
+        } else {
+            at += c.len_utf8();
+        }
+    }
+    None
+}
+
+/// Returns where the line end before a position begins, if only blanks are between.
+fn line_end_before(text: &str, at: usize) -> Option<usize> {
+    let before = text[..at].trim_end_matches([' ', '\t']);
+    let before = before.strip_suffix('\n')?;
+    Some(before.strip_suffix('\r').unwrap_or(before).len())
+}
+
+/// Returns whether the rest of a line is blank.
+fn is_blank_to_line_end(text: &str) -> bool {
+    let rest = text.trim_start_matches([' ', '\t']);
+    rest.is_empty() || rest.starts_with('\n') || rest.starts_with("\r\n")
+}
+
+/// Returns the white space at the beginning of the line of a position.
+fn line_indent(text: &str, at: usize) -> &str {
+    let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
+    let line = &text[start..at];
+    &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
 }

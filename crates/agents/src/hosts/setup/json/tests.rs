@@ -6,27 +6,20 @@ const PATH: [&str; 2] = ["mcpServers", "meanwhile"];
 const HOOKS: [&[&str]; 3] = [&["hooks", "Stop"], &["hooks", "PostToolUse"], &["hooks", "UserPromptSubmit"]];
 
 fn server() -> Value {
-    Value::Table(vec![("command", Value::Text("/opt/mw".to_owned())), ("args", Value::texts(["mcp"]))])
+    json!({"command": "/opt/mw", "args": ["mcp"]})
 }
 
 fn group() -> Value {
-    let hook = Value::Table(vec![
-        ("type", Value::Text("command".to_owned())),
-        ("command", Value::Text("mw hook".to_owned())),
-    ]);
-    Value::Table(vec![("hooks", Value::List(vec![hook]))])
+    json!({"hooks": [{"type": "command", "command": "mw hook"}]})
 }
 
-fn is_ours(command: &str) -> bool {
-    command == "mw hook"
-}
-
-const ELEMENT: Spot<'static> = Spot::Element { is_ours: &is_ours };
+const ELEMENT: Spot<'static> = Spot::Element { arguments: "hook" };
 
 fn round(text: &str) -> String {
     let added = add(Some(text), Syntax::Jsonc, &PATH, Spot::Member, &server()).unwrap();
-    let words = command_line(&added, Syntax::Jsonc, &PATH, Spot::Member).unwrap();
-    assert_eq!(words.unwrap(), ["/opt/mw", "mcp"], "{added}");
+    let fields = command(&added, Syntax::Jsonc, &PATH, Spot::Member).unwrap().unwrap();
+    let words: Vec<_> = fields.into_iter().flat_map(|field| field.words).collect();
+    assert_eq!(words, ["/opt/mw", "mcp"], "{added}");
     let left = take_out(&added, Syntax::Jsonc, &PATH, Spot::Member).unwrap();
     assert_eq!(left.as_deref(), Some(text), "{added}");
     added
@@ -39,7 +32,7 @@ fn round_hooks(text: &str) -> String {
     }
     let mut left = Some(added.clone());
     for path in HOOKS.iter().rev() {
-        assert!(command_line(left.as_deref().unwrap(), Syntax::Jsonc, path, ELEMENT).unwrap().is_some());
+        assert!(command(left.as_deref().unwrap(), Syntax::Jsonc, path, ELEMENT).unwrap().is_some());
         left = take_out(left.as_deref().unwrap(), Syntax::Jsonc, path, ELEMENT).unwrap();
     }
     assert_eq!(left.as_deref(), Some(text), "{added}");
@@ -108,17 +101,6 @@ fn what_a_host_wrote_anew_is_taken_out_too() {
     let shared = "{\"hooks\":{\"Stop\":[{\"hooks\":[{\"command\":\"x\"},{\"command\":\"mw hook\"}]}]}}";
     let left = take_out(shared, Syntax::Json, &["hooks", "Stop"], ELEMENT).unwrap().unwrap();
     assert_eq!(left, "{\"hooks\":{\"Stop\":[{\"hooks\":[{\"command\":\"x\"}]}]}}");
-}
-
-#[test]
-fn another_command_leaves_the_rest() {
-    let text =
-        "{\"mcpServers\": {\"meanwhile\": {\"command\": \"old\", /* keep */ \"args\": [], \"timeout\": 7}}}";
-    let changed = change_command(text, Syntax::Comments, &PATH, Spot::Member, &server()).unwrap();
-    assert_eq!(
-        changed,
-        "{\"mcpServers\": {\"meanwhile\": {\"command\": \"/opt/mw\", /* keep */ \"args\": [\"mcp\"], \"timeout\": 7}}}"
-    );
 }
 
 #[test]

@@ -1,0 +1,91 @@
+//! The policy that a session's host stored for the session.
+
+use std::path::PathBuf;
+
+use mw_policy::Mode;
+use serde::{Deserialize, Serialize};
+
+use crate::approval::Approvals;
+use crate::error::{Error, HomeProblem, Result};
+
+/// Version of the file format.
+const VERSION: u32 = 1;
+
+/// The policy of a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionPolicy {
+    /// The approval mode.
+    pub mode: String,
+    /// Whether a person chose the mode for this session. Settings around a call then change it in neither direction.
+    #[serde(default)]
+    pub is_chosen: bool,
+    /// The profile whose conventions apply.
+    pub profile: String,
+    /// Whether tools that only read are allowed in mode ci.
+    pub ci_reads: bool,
+    /// Writable directories besides the project.
+    pub writable: Vec<PathBuf>,
+    /// The directory that the host was started in.
+    pub directory: PathBuf,
+    /// Rules of the user and the project, as written.
+    pub rules: Vec<RuleText>,
+    /// The session whose task began this one, if any. Tasks of that session may use this one again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<String>,
+}
+
+impl SessionPolicy {
+    /// Returns the mode of a call whose own settings say `present`.
+    #[must_use]
+    pub fn mode_beside(&self, present: Mode) -> Mode {
+        let laid_down = Mode::named(&self.mode).unwrap_or_default();
+        if self.is_chosen { laid_down } else { laid_down.or_stricter(present) }
+    }
+}
+
+/// A file with rules.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RuleText {
+    /// Whether these are the user's rules. A project's rules can only tighten.
+    pub by_user: bool,
+    /// The path of the file.
+    pub path: PathBuf,
+    /// The content of the file.
+    pub text: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Written {
+    version: u32,
+    #[serde(flatten)]
+    rules: SessionPolicy,
+}
+
+impl Approvals<'_> {
+    /// Stores the policy of a session.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn set_session_policy(&self, session: &str, rules: &SessionPolicy) -> Result<()> {
+        let written = Written { version: VERSION, rules: rules.clone() };
+        let text = serde_json::to_vec(&written)
+            .map_err(|error| Error::io("the policy of the session")(error.into()))?;
+        self.base.home.session(session).set_session_policy(&text)
+    }
+
+    /// Returns the stored policy of a session, if there is one.
+    ///
+    /// # Errors
+    /// When it exists but cannot be read. Then nothing is allowed.
+    pub fn session_policy(&self, session: &str) -> Result<Option<SessionPolicy>> {
+        let Some(text) = self.base.home.session(session).session_policy()? else { return Ok(None) };
+        let unreadable =
+            |why: String| Error::Home(HomeProblem::SessionPolicy { session: session.to_owned(), why });
+        let written: Written =
+            serde_json::from_slice(&text).map_err(|error| unreadable(error.to_string()))?;
+        match written.version {
+            VERSION => Ok(Some(written.rules)),
+            other => Err(unreadable(format!("unknown format {other}"))),
+        }
+    }
+}

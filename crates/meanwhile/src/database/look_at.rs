@@ -1,0 +1,94 @@
+//! Inspects a task's directory and its processes.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use mw_model::wire::{JournalEntry, JournalLine};
+use mw_model::{Process, TaskState, Timestamp};
+
+use super::findings::{Findings, Looker, nobody};
+use super::stores::Database;
+use crate::disk::look;
+use crate::disk::platform;
+use crate::error::{Error, Result};
+use crate::task::Task;
+
+impl Database {
+    /// Inspects a task's directory.
+    pub(crate) fn look_at(&self, task: &Task) -> Result<Findings> {
+        self.look_as(task, Looker::Anybody)
+    }
+
+    /// Like [`Database::look_at`], for the process that was starting the task and has given up: it holds the start lock
+    /// itself.
+    pub(crate) fn look_at_own_start(&self, task: &Task) -> Result<Findings> {
+        self.look_as(task, Looker::Starter)
+    }
+
+    /// Inspects in this order, because a supervisor writes its record before it releases its lock.
+    fn look_as(&self, task: &Task, looker: Looker) -> Result<Findings> {
+        let directory = self.home.task(&task.id);
+        let being_started = looker == Looker::Anybody && directory.is_being_started()?;
+        let supervised = directory.is_supervised()?;
+        let record = directory.result(task.state.run())?;
+        let journal = directory.journal()?;
+        let seen = journal.len() as u64;
+        let run = task.state.run();
+        let mut findings =
+            Findings { run, journal, seen, record, supervised, being_started, looker, left: false };
+        findings.left = self.is_left(task, &findings)?;
+        Ok(findings)
+    }
+
+    /// Returns, inside the transaction, whether a start has still come to nothing.
+    pub(super) fn is_still_abandoned(&self, task: &Task, before: &Findings) -> Result<bool> {
+        let now = self.look_as(task, before.looker)?;
+        Ok(now.is_abandoned() && now.started(task.state.run()).is_none())
+    }
+
+    /// Returns whether processes of an ended task are still running without a supervisor.
+    fn is_left(&self, task: &Task, findings: &Findings) -> Result<bool> {
+        let run = task.state.run();
+        let had_some = match &findings.record {
+            Some(record) => !record.survivors.is_empty(),
+            None => matches!(task.state, TaskState::Ended { .. }) && task.survivors > 0,
+        };
+        if findings.supervised || !had_some || findings.tree_empty(run).is_some() {
+            return Ok(false);
+        }
+        let process = findings.record.as_ref().and_then(|record| record.process.clone());
+        let process = process.or_else(|| Some(findings.begun(run)?.0)).unwrap_or_else(nobody);
+        self.lives(task, &process, &findings.journal)
+    }
+
+    /// Returns whether any process of a task's current run is alive: its first process, one with its mark in the
+    /// environment, or one in its control group.
+    pub(crate) fn lives(&self, task: &Task, first: &Process, journal: &[JournalLine]) -> Result<bool> {
+        let failed = || Error::io(format!("cannot look for the processes of {}", task.id));
+        if !platform::tree_of(task.id.as_str(), first).map_err(failed())?.is_empty() {
+            return Ok(true);
+        }
+        let run = task.state.run();
+        let group = journal.iter().filter(|line| line.run == run).find_map(|line| match &line.entry {
+            JournalEntry::Spawning { cgroup, .. } => cgroup.as_ref(),
+            _ => None,
+        });
+        let Some(group) = group else { return Ok(false) };
+        let members = Path::new(OsStr::from_bytes(group.as_bytes())).join("cgroup.procs");
+        Ok(look::read(&members)?.is_some_and(|members| !members.is_empty()))
+    }
+
+    pub(crate) fn boot_time(&self) -> Timestamp {
+        Timestamp::from_micros(self.clock.now().as_micros() - platform::uptime_us())
+    }
+
+    /// Shows an end that is on disk but not in the database yet. Unreadable files change nothing.
+    pub(crate) fn overlay(&self, task: &mut Task) {
+        if task.state.process().is_some()
+            && let Ok(Some(record)) = self.home.task(&task.id).result(task.state.run())
+        {
+            task.show_record(&record);
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! The turn of the one process that settles.
+//!
+//! Many tasks may end at the same moment. One process records their ends and starts the next tasks. The others leave a
+//! mark and exit, and the process that has the turn looks once more if it finds the mark.
+//!
+//! ```text
+//! has the turn   remove the mark ▸ settle ▸ release the lock ▸ is there a mark? ▸ take the turn again
+//! another        leave a mark ▸ try the lock again ▸ busy: the owner looks for marks later, and finds this one
+//! ```
+//!
+//! A supervisor follows the same rule before it executes `mw settle`.
+
+use std::fs::{self, File, TryLockError};
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use mw_model::wire::{SETTLE_PATIENCE, SETTLING_FILE, UNSETTLED_FILE};
+
+use super::file_lock::open_private;
+use super::home::Home;
+use crate::fail_point::fail_point;
+
+/// The turn of this process. It is released when dropped.
+pub(crate) struct SettleTurn {
+    /// Absent if the lock cannot be used. Then this process works beside others.
+    lock: Option<File>,
+    mark: PathBuf,
+    is_wanted: bool,
+}
+
+impl SettleTurn {
+    /// Takes the turn; `None` if another process has it and will see that there is more to do.
+    pub(crate) fn take(home: &Home) -> Option<Self> {
+        let mark = home.root().join(UNSETTLED_FILE);
+        let lock = open_private(&home.root().join(SETTLING_FILE)).ok();
+        let turn = Self { lock, mark, is_wanted: false };
+        match turn.try_lock() {
+            Ok(()) => Some(turn.begun()),
+            Err(TryLockError::Error(_)) => Some(Self { lock: None, ..turn }),
+            Err(TryLockError::WouldBlock) => {
+                // Without a mark, the other process would not look again. One that takes too long may be stopped.
+                if turn.is_overdue() || open_private(&turn.mark).is_err() {
+                    return Some(Self { lock: None, is_wanted: true, ..turn });
+                }
+                fail_point("settle-marked");
+                turn.try_lock().is_ok().then(|| turn.begun())
+            }
+        }
+    }
+
+    /// Returns whether another process has left a mark: the ends of other tasks must be recorded as well.
+    pub(crate) const fn is_wanted(&self) -> bool {
+        self.is_wanted
+    }
+
+    /// Releases the turn. Takes it again if another process has left a mark meanwhile.
+    pub(crate) fn once_more(self) -> Option<Self> {
+        self.lock.as_ref()?.unlock().ok()?;
+        fail_point("settle-released");
+        // If another process has the turn by now, it sees everything that was marked before it began.
+        (self.mark.exists() && self.try_lock().is_ok()).then(|| self.begun())
+    }
+
+    fn try_lock(&self) -> Result<(), TryLockError> {
+        self.lock.as_ref().map_or(Ok(()), File::try_lock)
+    }
+
+    /// Returns whether the owner of the turn has had it for too long.
+    fn is_overdue(&self) -> bool {
+        let begun = self.lock.as_ref().and_then(|lock| lock.metadata().ok()?.modified().ok());
+        begun.and_then(|begun| begun.elapsed().ok()).is_some_and(|time| time > SETTLE_PATIENCE)
+    }
+
+    /// Removes the mark before the work, so that a later mark is not lost. Notes when the turn began.
+    fn begun(self) -> Self {
+        self.lock.iter().for_each(|lock| _ = lock.set_modified(SystemTime::now()));
+        let is_wanted = fs::remove_file(&self.mark).is_ok();
+        Self { is_wanted, ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn home() -> (tempfile::TempDir, Home) {
+        let place = tempfile::tempdir().unwrap();
+        let home = Home::open(&place.path().join("home")).unwrap();
+        (place, home)
+    }
+
+    #[test]
+    fn the_owner_of_the_turn_looks_again_for_those_that_left() {
+        let (_place, home) = home();
+        let turn = SettleTurn::take(&home).unwrap();
+        assert!(!turn.is_wanted());
+        assert!(SettleTurn::take(&home).is_none());
+        assert!(SettleTurn::take(&home).is_none());
+        let turn = turn.once_more().expect("another process has left a mark");
+        assert!(turn.is_wanted());
+        assert!(turn.once_more().is_none());
+        assert!(!SettleTurn::take(&home).unwrap().is_wanted());
+    }
+
+    #[test]
+    fn a_mark_that_outlives_its_owner_is_seen_by_the_next() {
+        let (_place, home) = home();
+        let killed = SettleTurn::take(&home).unwrap();
+        assert!(SettleTurn::take(&home).is_none());
+        drop(killed);
+        assert!(SettleTurn::take(&home).unwrap().is_wanted());
+    }
+
+    #[test]
+    fn a_turn_that_takes_too_long_is_not_waited_for() {
+        let (_place, home) = home();
+        let stopped = SettleTurn::take(&home).unwrap();
+        let long_ago = SystemTime::now() - 2 * SETTLE_PATIENCE;
+        stopped.lock.as_ref().unwrap().set_modified(long_ago).unwrap();
+        assert!(SettleTurn::take(&home).is_some_and(|other| other.is_wanted()));
+    }
+
+    #[test]
+    fn without_a_mark_nobody_leaves() {
+        let (_place, home) = home();
+        fs::create_dir(home.root().join(UNSETTLED_FILE)).unwrap();
+        let _turn = SettleTurn::take(&home).unwrap();
+        assert!(SettleTurn::take(&home).is_some_and(|other| other.is_wanted()));
+    }
+}

@@ -1,0 +1,143 @@
+//! The message that a supervisor is started with.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use mw_model::wire::{
+    Launch, Metadata, RefusalCode, SESSIONS_DIR, START_VERSION, SessionWatch, StartMessage,
+};
+use mw_model::{DEFAULT_SESSION, Dialect, Lifetime, RawText, Status, TaskSpec};
+
+use super::backend::{Stop, backend_of};
+use crate::disk::home::Home;
+use crate::disk::session_dir::agent_sessions::kept_agent;
+use crate::disk::session_dir::dir::SessionDir;
+use crate::disk::session_dir::lease;
+use crate::error::{Error, Result};
+use crate::redact::Redactor;
+use crate::settings::{RedactSettings, Settings};
+
+/// Returns the start message for executing a task.
+pub(crate) fn spawn_message(settings: &Settings, spec: &TaskSpec, run: u32) -> Result<StartMessage> {
+    let launch = backend_of(spec).plan(spec, run)?;
+    Ok(start_message(settings, spec, run, launch))
+}
+
+/// Returns the start message for a launch.
+pub(super) fn start_message(settings: &Settings, spec: &TaskSpec, run: u32, launch: Launch) -> StartMessage {
+    let mut settle = settings.programs.settle.clone();
+    let ready = spec.ready.is_some().then(|| {
+        let own = ["--ready", spec.id.as_str()].map(RawText::from);
+        settle.iter().cloned().chain(own).collect()
+    });
+    settle.push(RawText::from(spec.id.as_str()));
+    StartMessage {
+        version: START_VERSION,
+        task: spec.id.to_string(),
+        launch,
+        io: spec.io,
+        limits: spec.limits.clone(),
+        settle,
+        // Tasks that an agent leaves behind move to the session that asked it.
+        always_settle: spec.agent.is_some()
+            || spec.hooks.unwrap_or_else(|| settings.hooks.any())
+            || spec.trace.is_some_and(|trace| trace.is_exported()),
+        ready,
+        progress: spec.progress_fd,
+        leader_first: backend_of(spec).stop() == Stop::LeaderFirst,
+        log_header: spec.log_header.then(|| log_header(spec)),
+        session: session_watch(settings, spec),
+        metadata: metadata(spec, run, &settings.redact, None),
+    }
+}
+
+/// Returns the session that a task ends with, if any. Tasks of the default session end with none. The keeper of an
+/// agent ends with the agent's session.
+pub(crate) fn session_watch(settings: &Settings, spec: &TaskSpec) -> Option<SessionWatch> {
+    let home = std::path::absolute(&settings.home).unwrap_or_else(|_| settings.home.clone());
+    let agent = kept_agent(&spec.session).and_then(|agent| Home::unchecked(&home).task(&agent).spec().ok());
+    let spec = agent.as_ref().unwrap_or(spec);
+    let ends = match spec.lifetime {
+        Lifetime::Session | Lifetime::Client => spec.session != DEFAULT_SESSION,
+        Lifetime::Kept | Lifetime::Detached => false,
+    };
+    ends.then(|| {
+        let directory = SessionDir::of(&home.join(SESSIONS_DIR), &spec.session);
+        let (grace_ms, hosted) = match spec.bond {
+            Some(bond) => (bond.grace_ms, bond.held),
+            // An earlier version wrote the spec.
+            None => (settings.session_grace_ms, lease::held(directory.path()).keeps(spec.lifetime)),
+        };
+        let directory = RawText::from(directory.path().as_os_str().as_bytes());
+        let servers = spec.lifetime == Lifetime::Client;
+        SessionWatch { directory, grace_ms, hosted, servers }
+    })
+}
+
+/// Returns the header of a log without its last line: the supervisor adds the start time.
+fn log_header(spec: &TaskSpec) -> String {
+    format!(
+        "# Background task: {}\n# Command: {}\n# Approved by: {} at {}\n",
+        spec.handle(),
+        spec.to_line().replace('\n', " "),
+        spec.approved_by,
+        spec.approved_at,
+    )
+}
+
+/// Returns the metadata file that co-cli's tools read; `None` for a task of another dialect. It has the names of
+/// variables but not their values, and no secrets of the command. Text that was hidden while the task was queued
+/// stays hidden, whichever process launches it.
+pub(crate) fn metadata(
+    spec: &TaskSpec,
+    run: u32,
+    settings: &RedactSettings,
+    waiting: Option<Metadata>,
+) -> Option<Metadata> {
+    if spec.dialect != Dialect::CoCli {
+        return None;
+    }
+    let agent = spec.agent.as_deref();
+    let (words, description, prompt) = match waiting {
+        Some(waiting) => (waiting.command, waiting.description, waiting.prompt),
+        None => (
+            spec.command.argv().iter().map(RawText::to_lossy).collect(),
+            spec.description.clone().unwrap_or_else(|| spec.to_line()),
+            agent.map(|agent| agent.prompt.clone()),
+        ),
+    };
+    let mut texts: Vec<_> = words.iter().map(String::as_str).collect();
+    texts.push(&description);
+    texts.extend(prompt.as_deref());
+    let redactor = Redactor::for_texts(settings, &spec.env, &texts);
+    Some(Metadata {
+        task_id: spec.handle(),
+        created_at: spec.created_at,
+        started_at: None,
+        completed_at: None,
+        status: Status::Running,
+        command: redactor.words(&words),
+        cwd: spec.cwd.to_lossy(),
+        env: spec.env.iter().map(|var| var.name.to_lossy()).collect(),
+        description: redactor.text(&description).into_owned(),
+        subagent_type: agent.map(|agent| agent.name.clone()),
+        prompt: prompt.as_ref().map(|prompt| redactor.text(prompt).into_owned()),
+        pid: None,
+        exit_code: None,
+        trace_id: spec.trace.map(|trace| trace.trace_id),
+        span_id: spec.trace.map(|trace| trace.execute_span(run)),
+        approved_by: spec.approved_by.clone(),
+        approved_at: spec.approved_at,
+    })
+}
+
+/// Refuses a working directory that no longer exists.
+pub(crate) fn check_place(cwd: &RawText) -> Result<()> {
+    let directory = Path::new(OsStr::from_bytes(cwd.as_bytes()));
+    if directory.is_dir() {
+        return Ok(());
+    }
+    let message = format!("{} is no longer a directory", directory.display());
+    Err(Error::Spawn { code: RefusalCode::Directory, message })
+}

@@ -1,0 +1,73 @@
+//! Moving a command from the foreground to the background.
+
+use std::fs;
+
+use mw_model::{Event, TaskId, TaskState};
+
+use crate::disk::store::{Change, Transaction};
+use crate::disk::task_dir::log_names;
+use crate::error::{Error, Result};
+use crate::live::Live;
+use crate::reconcile::Reconciler;
+use crate::redact::Redaction;
+use crate::task::Task;
+
+/// Marks a task whose foreground wait should stop.
+const MOVED_FILE: &str = "moved";
+
+impl Live<'_> {
+    /// Asks the process that waits for the end of a task to stop waiting. The task itself is not affected. It keeps
+    /// running, and its end produces a notification like that of any background task.
+    ///
+    /// # Errors
+    /// When the task is unknown, or its directory cannot be written.
+    pub fn move_to_background(&self, id: &TaskId) -> Result<()> {
+        Reconciler::on(self.base).current(id)?;
+        let mark = self.base.home.task(id).join(MOVED_FILE);
+        fs::write(mark, []).map_err(Error::io("cannot mark the task"))?;
+        self.base.database.announce();
+        Ok(())
+    }
+
+    /// Turns a foreground task into a background task: it gets its short handle, and hooks report it from now on. A
+    /// task that has ended, or is in the background already, does not change.
+    ///
+    /// # Errors
+    /// When the task is unknown, or the database or the task's files cannot be written.
+    pub fn go_on_in_background(&self, id: &TaskId) -> Result<Task> {
+        Reconciler::on(self.base).reconcile_task(id)?;
+        let task = self.base.database.transact(|transaction| self.make_background(transaction, id))?;
+        log_names::link_log(&self.base.home, &task);
+        self.base.database.announce();
+        Ok(Redaction::on(self.base).without_secrets(task))
+    }
+
+    fn make_background(&self, transaction: &Transaction<'_>, id: &TaskId) -> Result<Task> {
+        let mut task = transaction.task(id)?.ok_or_else(|| Error::NotFound(id.to_string()))?;
+        let is_over = matches!(task.state, TaskState::Ended { .. });
+        if task.handle_number.is_none() && !is_over {
+            let context = task.context.as_deref();
+            let last = || Ok(transaction.last_handle_number(&task.session, context)?);
+            let handle_number = self.base.home.session(&task.session).take_handle_number(context, last)?;
+            task.handle_number = Some(handle_number);
+            // A queued task starts in the background.
+            let waits = matches!(task.state, TaskState::Pending { .. });
+            task.foreground &= !waits;
+            transaction.set_handle_number(&task)?;
+            let now = self.base.clock.now();
+            if !waits {
+                let event = Event::MovedToBackground { handle_number };
+                transaction.apply(&mut task, &event, now, Change::default())?;
+            }
+            // Before the commit, because a rebuilt database reads the number from the directory.
+            self.base.home.rename_task(&task, self.base.settings.session_grace_ms, now)?;
+        }
+        Ok(task)
+    }
+
+    /// Returns whether a caller asked to move the task to the background.
+    #[must_use]
+    pub fn is_moved_to_background(&self, id: &TaskId) -> bool {
+        self.base.home.task(id).join(MOVED_FILE).exists()
+    }
+}

@@ -1,0 +1,133 @@
+//! A caller's request for a task.
+
+use std::path::PathBuf;
+
+use mw_model::{
+    AgentSpec, CommandSpec, Dialect, EnvVar, Io, Lifetime, Limits, Place, ReadyWhen, TaskId, TaskKind,
+};
+
+use super::approval::Approval;
+use crate::settings::AtCapacity;
+
+/// What to do when a live task already has the requested name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum IfRunning {
+    /// Refuse the request.
+    #[default]
+    Refuse,
+    /// Return the live task.
+    Return,
+    /// End the live task and run it again.
+    Restart,
+}
+
+/// Which process delivers a session's notifications; see [`TaskRequest::reporter`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holder(pub(crate) String);
+
+/// A request for a task.
+#[derive(Clone, Debug)]
+pub struct TaskRequest {
+    /// The kind of work.
+    pub kind: TaskKind,
+    /// The owner.
+    pub session: String,
+    /// What to execute.
+    pub command: CommandSpec,
+    /// The back-end to run it in.
+    pub place: Place,
+    /// The working directory.
+    pub cwd: PathBuf,
+    /// The whole environment. Variables that meanwhile sets for every task replace the caller's. A `TRACEPARENT` is
+    /// the caller's span; the command gets the span of its run instead.
+    pub env: Vec<EnvVar>,
+    /// The file mode creation mask.
+    pub umask: u32,
+    /// The dialect of the request, which notifications and hooks use.
+    pub dialect: Dialect,
+    /// The context that its short handle is numbered in, if not its session.
+    pub context: Option<String>,
+    /// Whether the caller waits for it in the foreground. A foreground task has no short handle and no hooks unless
+    /// it moves to the background.
+    pub foreground: bool,
+    /// A name, unique among the session's live tasks.
+    pub name: Option<String>,
+    /// What to do when the name is not unique.
+    pub if_running: IfRunning,
+    /// A description for people.
+    pub description: Option<String>,
+    /// How its streams are connected.
+    pub io: Io,
+    /// The limits of a run.
+    pub limits: Limits,
+    /// Whether it ends with its session.
+    pub lifetime: Lifetime,
+    /// The batch it belongs to.
+    pub batch: Option<String>,
+    /// Tasks that must complete first.
+    pub after: Vec<TaskId>,
+    /// The priority. Higher starts earlier.
+    pub priority: i32,
+    /// The readiness condition, if any.
+    pub ready: Option<ReadyWhen>,
+    /// Whether it gets a descriptor to report progress on.
+    pub progress_fd: bool,
+    /// The session on whose behalf the owner works.
+    pub parent_session: Option<String>,
+    /// The message that led to it.
+    pub parent_message: Option<String>,
+    /// What to do when no slot is free.
+    pub at_capacity: AtCapacity,
+    /// Whether it needs no slot and is never queued, such as a foreground command.
+    pub uncounted: bool,
+    /// The process that reports the end itself, because it waits for the task. If this process dies first, the
+    /// session gets the usual notification.
+    pub reporter: Option<Holder>,
+    /// The server that starts it; see [`Host::of_own_starts`](crate::engine::Host::of_own_starts).
+    pub starter: Option<Holder>,
+    /// The agent and its prompt. The command is then the agent's driver.
+    pub agent: Option<Box<AgentSpec>>,
+    /// Who approved it.
+    pub approval: Approval,
+    /// The expected duration or size, in the caller's words; shown in the approval request.
+    pub expected: Option<String>,
+}
+
+impl TaskRequest {
+    /// Returns a request for a command with the default limits. All fields can be changed before the start.
+    #[must_use]
+    pub fn new(session: &str, command: CommandSpec, cwd: PathBuf, env: Vec<EnvVar>) -> Self {
+        Self {
+            kind: TaskKind::Shell,
+            session: session.to_owned(),
+            command,
+            place: Place::Process,
+            cwd,
+            env,
+            umask: 0o022,
+            dialect: Dialect::Canonical,
+            context: None,
+            foreground: false,
+            name: None,
+            if_running: IfRunning::Refuse,
+            description: None,
+            io: Io::Pipes,
+            limits: Limits::default(),
+            lifetime: Lifetime::Session,
+            batch: None,
+            after: Vec::new(),
+            priority: 0,
+            ready: None,
+            progress_fd: false,
+            parent_session: None,
+            parent_message: None,
+            at_capacity: AtCapacity::Queue,
+            uncounted: false,
+            reporter: None,
+            starter: None,
+            agent: None,
+            approval: Approval::User,
+            expected: None,
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Refuses requests that could never run, before anything is changed.
+
+use std::fs;
+
+use mw_model::CommandSpec;
+
+use crate::error::{Error, Invalid, Result};
+use crate::launch::backend::backend_for;
+use crate::live::ready;
+use crate::request::{TaskRequest, check_session_name};
+
+/// The last year that a timestamp in a record can have.
+const LAST_YEAR: i64 = 9999;
+
+/// Refuses a request that could never run.
+pub(super) fn check(request: &TaskRequest) -> Result<()> {
+    check_session_name(&request.session)?;
+    let invalid = |message: &str, hint: &str| Err(Error::invalid(message, hint));
+    let argv = request.command.argv();
+    let blank = match &request.command {
+        CommandSpec::Shell { script, .. } => script.to_lossy().trim().is_empty(),
+        CommandSpec::Argv(words) => words.first().is_none_or(|word| word.as_bytes().is_empty()),
+    };
+    if blank {
+        return Err(Error::Invalid(Invalid::EmptyCommand));
+    }
+    let texts = argv.iter().chain(request.env.iter().flat_map(|var| [&var.name, &var.value]));
+    if texts.into_iter().any(|text| text.as_bytes().contains(&0)) {
+        return invalid(
+            "the command or its environment contains a NUL byte",
+            "remove it: programs cannot receive NUL bytes",
+        );
+    }
+    if let CommandSpec::Shell { script, .. } = &request.command
+        && let Some(quote) = mw_model::unclosed_quote(&script.to_lossy())
+    {
+        return invalid(
+            &format!("the script has an unclosed {quote}"),
+            "close the quote, or escape it with a backslash",
+        );
+    }
+    if let Some(name) = &request.name {
+        let odd = name.trim().is_empty() || name.len() > 100 || name.chars().any(char::is_control);
+        if odd {
+            return invalid(&format!("the name {name:?} is not valid"), "use up to 100 printable characters");
+        }
+        if mw_model::looks_like_handle(name) {
+            return invalid(
+                &format!("the name {name:?} looks like an id or a handle"),
+                "choose a name unlike bash-k3f9x2ab, bash_1 or task_20260209_143022",
+            );
+        }
+    }
+    if request.limits.deadline.is_some_and(|deadline| deadline.civil().0 > LAST_YEAR) {
+        return Err(Error::Invalid(Invalid::Deadline { last_year: LAST_YEAR }));
+    }
+    if request.limits.output_cap > 0 && request.limits.output_cap < 512 {
+        return invalid("an output cap must be at least 512 bytes", "use 512 or more, or 0 for none");
+    }
+    if let Err(wrong) = request.limits.resources.check() {
+        return Err(Error::Invalid(Invalid::Limit(wrong)));
+    }
+    request.ready.as_ref().map_or(Ok(()), ready::check)?;
+    check_directory(request)?;
+    backend_for(request).map(|_| ())
+}
+
+fn check_directory(request: &TaskRequest) -> Result<()> {
+    let refuse =
+        |why: &str| Error::Invalid(Invalid::Directory { path: request.cwd.clone(), why: why.to_owned() });
+    match fs::metadata(&request.cwd) {
+        Ok(found) if !found.is_dir() => Err(refuse("is not a directory")),
+        Ok(_) if rustix::fs::access(&request.cwd, rustix::fs::Access::EXEC_OK).is_err() => {
+            Err(refuse("is not accessible"))
+        }
+        Ok(_) => Ok(()),
+        Err(error) => Err(refuse(&format!("cannot be used: {error}"))),
+    }
+}

@@ -1,0 +1,75 @@
+//! Lists of names, and patterns with `*` and `?` for names.
+
+/// A list of names, written as one text with white space between the names.
+pub(super) struct Names<'a>(pub(super) &'a str);
+
+impl<'a> Names<'a> {
+    /// Returns the names.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        self.0.split_whitespace()
+    }
+
+    /// Returns whether the list has exactly this name.
+    pub(super) fn contains(&self, name: &str) -> bool {
+        self.iter().any(|listed| listed == name)
+    }
+
+    /// Returns whether a name matches one of the list, of which each is a pattern.
+    pub(super) fn matches(&self, name: &str) -> bool {
+        self.iter().any(|pattern| fits(pattern, name))
+    }
+}
+
+/// Returns whether two names can be the same, if either may be a pattern.
+pub(super) fn may_be_same(part: &str, name: &str) -> bool {
+    if !part.contains(['*', '?', '[']) {
+        return if name.contains('*') { fits(name, part) } else { name == part };
+    }
+    // In a shell, a pattern without a leading dot does not match names with one.
+    let hidden = name.starts_with('.') && !part.starts_with('.');
+    !hidden && fits(&part.replace(['[', ']'], "*"), name)
+}
+
+/// Returns whether a text matches a pattern in which `*` stands for anything and `?` for one character.
+pub(super) fn fits(pattern: &str, text: &str) -> bool {
+    let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
+    let (mut p, mut t) = (0, 0);
+    // The last star, and where in the text to retry after a mismatch.
+    let mut retry: Option<(usize, usize)> = None;
+    while t < text.len() {
+        match pattern.get(p) {
+            Some('*') => {
+                retry = Some((p, t));
+                p += 1;
+            }
+            Some(c) if *c == '?' || *c == text[t] => {
+                p += 1;
+                t += 1;
+            }
+            _ => {
+                let Some((star, from)) = retry else { return false };
+                retry = Some((star, from + 1));
+                p = star + 1;
+                t = from + 1;
+            }
+        }
+    }
+    pattern[p..].iter().all(|c| *c == '*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stars_stand_for_anything() {
+        assert!(fits("*", ""));
+        assert!(fits("a*c", "abbc"));
+        assert!(fits("*.rs", "main.rs"));
+        assert!(fits("a?c", "abc"));
+        assert!(!fits("a?c", "ac"));
+        assert!(!fits("a*c", "abcd"));
+        assert!(!fits("", "a"));
+        assert!(fits(&"*a".repeat(30), &"a".repeat(60)));
+    }
+}

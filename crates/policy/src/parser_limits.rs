@@ -1,0 +1,170 @@
+//! Limits on the texts that are parsed.
+//!
+//! The parser backtracks and recurses: some short texts take minutes or overflow the stack, and a few numbers make it
+//! panic. Such texts are refused here and asked about.
+
+use brush_parser::Token;
+
+/// Most bytes of a script.
+pub(super) const MOST_BYTES: usize = 64 << 10;
+/// How deep scripts may be nested.
+pub(super) const MOST_DEPTH: usize = 12;
+/// Most substitutions in a text.
+const MOST_SUBSTITUTIONS: usize = 200;
+/// Most compound commands, because each may be nested in the one before.
+const MOST_COMPOUNDS: usize = 40;
+/// Most `case` commands; the time to parse them doubles with each level.
+const MOST_CASES: usize = 6;
+/// How deep parentheses may be nested; unclosed ones also double the time.
+const MOST_PARENTHESES: usize = 8;
+/// Most digits of a number before a redirection.
+const MOST_DIGITS: usize = 9;
+
+/// A `#` directly after an operator. The parser always begins a comment there; bash does not always (`a=(b)#c`).
+const AMBIGUOUS_COMMENTS: [&str; 5] = [")#", "|#", "&#", "<#", ">#"];
+
+/// Why a text is not parsed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refused {
+    TooLong,
+    TooDeep,
+    Character(char),
+    Number,
+    Comment,
+    Document,
+}
+
+/// Checks a word of a command without a shell.
+pub(super) fn check_word(word: &str) -> Result<(), Refused> {
+    if word.len() > MOST_BYTES {
+        return Err(Refused::TooLong);
+    }
+    word.chars().find(|c| is_deceptive(*c)).map_or(Ok(()), |bad| Err(Refused::Character(bad)))
+}
+
+/// Checks a script before it is split into tokens.
+pub(super) fn check_text(text: &str) -> Result<(), Refused> {
+    check_word(text)?;
+    let opened = text.matches("$(").count() + text.matches("${").count() + text.matches('`').count();
+    let nested = text.matches("(").count();
+    if opened > MOST_SUBSTITUTIONS || nested > MOST_SUBSTITUTIONS {
+        return Err(Refused::TooDeep);
+    }
+    if AMBIGUOUS_COMMENTS.iter().any(|sign| text.contains(sign)) || text.contains("=(") && text.contains("(#")
+    {
+        return Err(Refused::Comment);
+    }
+    if has_ambiguous_document(text) {
+        return Err(Refused::Document);
+    }
+    let mut digits = 0;
+    for byte in text.bytes() {
+        match byte {
+            b'0'..=b'9' => digits += 1,
+            b'<' | b'>' if digits > MOST_DIGITS => return Err(Refused::Number),
+            _ => digits = 0,
+        }
+    }
+    Ok(())
+}
+
+/// Returns whether a here-document begins after a substitution, on the same line as one, or on a line that continues on
+/// the next one. The tokenizer panics on some of these, and their end is not reliable.
+fn has_ambiguous_document(text: &str) -> bool {
+    let is_open = |part: &str| ["$(", "${", "$[", "`"].iter().any(|sign| part.contains(sign));
+    let mut rest = text;
+    let mut at = 0;
+    while let Some(found) = rest.find("<<") {
+        let begin = at + found;
+        let signs = text[begin..].bytes().take_while(|byte| *byte == b'<').count();
+        let line_end = text[begin..].find('\n').map_or(text.len(), |end| begin + end);
+        // `<<<` is a here-string, not a here-document.
+        let line = &text[..line_end];
+        if signs != 3 && (is_open(line) || continues(line)) {
+            return true;
+        }
+        at = begin + signs;
+        rest = &text[at..];
+    }
+    false
+}
+
+/// Returns whether the last line may continue on the next one: a quote may be open, or a backslash ends it.
+fn continues(lines: &str) -> bool {
+    let (mut quote, mut escaped) = (None, false);
+    for c in lines.chars() {
+        match (quote, c) {
+            _ if escaped => escaped = false,
+            (None | Some('"'), '\\') => escaped = true,
+            (None, '"' | '\'') => quote = Some(c),
+            (Some(open), c) if open == c => quote = None,
+            _ => {}
+        }
+    }
+    // A quote in a comment or in another here-document has no meaning.
+    let is_odd = |quote: char| lines.matches(quote).count() % 2 == 1;
+    quote.is_some() || lines.ends_with('\\') || is_odd('"') || is_odd('\'')
+}
+
+/// Returns whether a character is one that no command needs and that shells, terminals and people read differently.
+pub(super) fn is_deceptive(c: char) -> bool {
+    match c {
+        '\n' | '\t' => false,
+        c if c.is_control() => true,
+        // Hidden, direction-changing and joining characters, and spaces that a shell does not treat as such.
+        '\u{00a0}'
+        | '\u{00ad}'
+        | '\u{034f}'
+        | '\u{061c}'
+        | '\u{115f}'
+        | '\u{1160}'
+        | '\u{1680}'
+        | '\u{17b4}'
+        | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}'
+        | '\u{2000}'..='\u{200f}'
+        | '\u{2028}'..='\u{202f}'
+        | '\u{205f}'..='\u{206f}'
+        | '\u{3000}'
+        | '\u{3164}'
+        | '\u{feff}'
+        | '\u{ffa0}'
+        | '\u{fff0}'..='\u{fffd}'
+        | '\u{e0000}'..='\u{e0fff}' => true,
+        _ => false,
+    }
+}
+
+/// Checks the tokens before they are parsed.
+pub(super) fn check_tokens(tokens: &[Token]) -> Result<(), Refused> {
+    let (mut compounds, mut cases, mut opened, mut depth, mut deepest) = (0, 0, 0_usize, 0_usize, 0_usize);
+    for token in tokens {
+        match token {
+            Token::Word(word, _) => match word.as_str() {
+                "case" => {
+                    cases += 1;
+                    compounds += 1;
+                }
+                "{" | "if" | "while" | "until" | "for" | "coproc" | "[[" | "function" | "select" => {
+                    compounds += 1;
+                }
+                _ => {}
+            },
+            Token::Operator(operator, _) => match operator.as_str() {
+                "(" => {
+                    opened += 1;
+                    depth += 1;
+                    deepest = deepest.max(depth);
+                }
+                ")" => depth = depth.saturating_sub(1),
+                _ => {}
+            },
+        }
+    }
+    // A pattern of `case` has a closing parenthesis without an opening one, so the depth is not reliable.
+    let deepest = if cases > 0 { opened } else { deepest };
+    if compounds > MOST_COMPOUNDS || cases > MOST_CASES || deepest > MOST_PARENTHESES {
+        return Err(Refused::TooDeep);
+    }
+    Ok(())
+}

@@ -1,0 +1,132 @@
+//! A call of a program, and the family that judges it.
+
+use super::{
+    archives, asked, awk, builds, builtins, curl, find, git, interpreters, network, packages, reads,
+    searches, sed, services, wrappers, writes,
+};
+use crate::decision::Ground;
+use crate::judge::{Judge, text_of};
+use crate::word::Word;
+
+/// Standard directories of programs, in which the name identifies the program.
+const STANDARD: [&str; 8] = [
+    "/bin/",
+    "/sbin/",
+    "/usr/bin/",
+    "/usr/sbin/",
+    "/usr/local/bin/",
+    "/usr/local/sbin/",
+    "/opt/homebrew/bin/",
+    "/run/current-system/sw/bin/",
+];
+
+/// A call of a program.
+pub(crate) struct Call<'w> {
+    /// Its name, without the directory.
+    pub(super) name: &'w str,
+    pub(super) args: &'w [Word],
+    /// The command as it is written.
+    pub(super) part: String,
+}
+
+/// Analyses a call if the program belongs to the family; returns whether it does.
+type Family = fn(&mut Judge<'_>, &Call<'_>) -> bool;
+
+/// Every family, the most frequent first.
+const FAMILIES: [Family; 17] = [
+    reads::judge,
+    searches::judge,
+    builtins::judge,
+    git::judge,
+    builds::judge,
+    writes::judge,
+    find::judge,
+    sed::judge,
+    awk::judge,
+    wrappers::judge,
+    interpreters::judge,
+    curl::judge,
+    network::judge,
+    archives::judge,
+    packages::judge,
+    services::judge,
+    asked::judge,
+];
+
+impl Judge<'_> {
+    /// Analyses a program and its arguments.
+    pub(crate) fn program(&mut self, words: &[Word]) {
+        let Some((first, args)) = words.split_first() else { return };
+        let part = text_of(words);
+        let Some(name) = first.lit() else {
+            let why = format!("the program {} is known only at run time", first.text);
+            return self.ask(Ground::NotLiteral, &part, &why, "runs a program that is not known yet");
+        };
+        if !name.is_ascii() {
+            let why = format!("{name} holds letters that may look like others");
+            return self.ask(Ground::Disguise, &part, &why, "runs a program that may not be what it seems");
+        }
+        let is_function = self.function_call(name, &part);
+        let known = STANDARD.iter().find_map(|directory| name.strip_prefix(directory));
+        let name = match known {
+            Some(base) if !base.contains('/') => base,
+            Some(_) | None if name.contains('/') => return self.run_file(first, args, &part),
+            Some(_) | None => name,
+        };
+        let call = Call { name, args, part };
+        // The function may not be defined at this point, so a name that is also a program is analysed as both.
+        if !FAMILIES.iter().any(|family| family(self, &call)) && !is_function {
+            let why = format!("{name} is an unknown program");
+            self.ask(
+                Ground::UnknownProgram,
+                &call.part,
+                &why,
+                &format!("runs {name}, which may do anything"),
+            );
+        }
+    }
+
+    /// Analyses the call of a function of the script, whose body was analysed at its definition. Returns whether the name
+    /// certainly is a function.
+    fn function_call(&mut self, name: &str, part: &str) -> bool {
+        let Some(function) = self.functions.iter().rev().find(|function| function.name == name).cloned()
+        else {
+            return false;
+        };
+        match function.cwd {
+            None => self.ask(Ground::UnknownCode, part, "it calls itself", "may start processes without end"),
+            Some(cwd) if cwd != self.cwd => {
+                let why = "its function was written for another directory";
+                self.ask(Ground::NotLiteral, part, why, "");
+            }
+            Some(_) => {}
+        }
+        if function.moves {
+            self.cwd.clear();
+        }
+        function.certain
+    }
+
+    /// Asks about code whose content is unknown.
+    pub(crate) fn unknown_code(&mut self, part: &str, why: &str) {
+        self.ask(Ground::UnknownCode, part, why, "runs code that is not visible here");
+    }
+
+    /// Asks about an argument that may be an option, for a program whose options matter; returns whether there is one.
+    pub(super) fn hidden_option(&mut self, call: &Call<'_>) -> bool {
+        self.may_have_option(call.args, &call.part)
+    }
+
+    /// Does the same for these arguments.
+    pub(super) fn may_have_option(&mut self, args: &[Word], part: &str) -> bool {
+        let end = args.iter().position(|word| word.lit() == Some("--")).unwrap_or(args.len());
+        let hidden = args[..end].iter().find(|word| word.may_be_option());
+        hidden.into_iter().for_each(|word| self.hides_option(word, part));
+        hidden.is_some()
+    }
+
+    pub(super) fn hides_option(&mut self, word: &Word, part: &str) {
+        let why = format!("{} may turn out to be an option", word.text);
+        self.ask(Ground::NotLiteral, part, &why, "may do more than it seems");
+    }
+}
