@@ -45,10 +45,13 @@ fn whoever_settles_a_week_later_removes_what_ended_now() {
     let by_hand = world.by_hand(Arc::new(Ahead(DAY * 8)));
     by_hand.settler().settle(None).unwrap();
     assert!(directory.exists(), "nothing goes by itself where that is turned off");
-    for (days, kept) in [(6, true), (8, false)] {
-        world.at_another_time(Arc::new(Ahead(DAY * days))).settler().settle(None).unwrap();
-        assert_eq!(directory.exists(), kept, "after {days} days");
-    }
+    world.at_another_time(Arc::new(Ahead(DAY * 6))).settler().settle(None).unwrap();
+    assert!(directory.exists(), "after six days");
+    // The helper of the task's own supervisor may still have the turn. It does not know that a week has passed.
+    wait_until(SOON, "the task is gone after eight days", || {
+        world.at_another_time(Arc::new(Ahead(DAY * 8))).settler().settle(None).unwrap();
+        (!directory.exists()).then_some(())
+    });
 }
 
 #[test]
@@ -115,8 +118,11 @@ fn age_is_counted_from_the_end_and_not_from_the_request() {
     let host = world.runtime().notifications().relay("s").unwrap();
     host.drain(meanwhile::engine::Moment::RunStart).unwrap().acknowledge().unwrap();
     let directory = world.runtime().home().task(&task.id);
-    world.at_another_time(Arc::new(Ahead(DAY))).settler().settle(None).unwrap();
-    assert!(directory.exists(), "it was asked for nine days ago and ended one day ago");
-    world.at_another_time(Arc::new(Ahead(DAY * 8))).settler().settle(None).unwrap();
+    let purged = |days| {
+        let later = world.at_another_time(Arc::new(Ahead(DAY * days)));
+        later.retention().purge().unwrap().cleared
+    };
+    assert!(purged(1).is_empty(), "it was requested nine days ago and ended one day ago");
+    assert_eq!(purged(8), [task.id.clone()]);
     assert!(!directory.exists());
 }

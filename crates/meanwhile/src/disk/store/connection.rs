@@ -15,8 +15,8 @@ use super::migrations;
 use crate::disk::damage::{FileLock, OpenFile, Shared};
 use crate::disk::file_lock::open_private;
 
-/// How often a writer retries while another one holds the lock: for ten seconds.
-const MOST_TRIES: i32 = 30_000;
+/// How often a writer retries while another process holds the lock: for ten seconds.
+const MOST_TRIES: i32 = 10_000;
 
 /// An open database.
 pub(crate) struct Store {
@@ -92,6 +92,11 @@ impl Store {
     /// Returns whether a transaction is open.
     pub(crate) fn is_in_transaction(&self) -> bool {
         !self.connection.is_autocommit()
+    }
+
+    /// Returns whether other threads and processes may use the database.
+    pub(super) const fn is_on_disk(&self) -> bool {
+        self.file.is_some()
     }
 
     /// Returns whether another file has replaced this one.

@@ -9,7 +9,7 @@ use super::error::StoreError;
 use super::write::Transaction;
 
 /// One step per released schema. `user_version` counts the steps that a database has taken.
-const STEPS: [&str; 7] = [
+const STEPS: [&str; 8] = [
     // The newest event is never deleted, so its number is not reused. `phase`: 0 is queued, 1 holds a slot, 2 has
     // ended. Numbers of a session's tasks rise with `seq`, so the index on them also lists a session in order.
     "
@@ -166,6 +166,10 @@ const STEPS: [&str; 7] = [
     // The limits that apply to a queued task. Tasks of earlier builds have them in their specs, or have none.
     "
     ALTER TABLE tasks ADD COLUMN queue TEXT;
+    ",
+    // A page far down the list is reached through this index: the rows before it are not read.
+    "
+    CREATE INDEX tasks_by_phase ON tasks (phase, seq, session);
     ",
 ];
 

@@ -1,6 +1,7 @@
 //! Changes: each is an event and the resulting state, in one transaction.
 
 use std::ops::Deref;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use mw_model::{Event, News, RunOrigin, TaskId, TaskState, Timestamp, next_state};
 use rusqlite::{TransactionBehavior, params};
@@ -12,12 +13,18 @@ use crate::disk::damage::Shared;
 use crate::span;
 use crate::task::Task;
 
+/// Held by the thread of this process that writes. SQLite makes writers retry, and a thread among hundreds that retry
+/// may fail for a long time; a mutex makes them wait in line.
+static ONE_WRITER: Mutex<()> = Mutex::new(());
+
 /// A write transaction. If it is dropped without [`Transaction::commit`], nothing is changed.
 pub(crate) struct Transaction<'store> {
     store: &'store Store,
     pub(super) inner: rusqlite::Transaction<'store>,
     /// Keeps the file from being replaced until the transaction ends.
     _held: Option<Shared<'store>>,
+    /// Absent for a database in memory, which no other thread uses.
+    _turn: Option<MutexGuard<'static, ()>>,
 }
 
 /// Facts about a run that change together with its state.
@@ -33,9 +40,10 @@ pub(crate) struct Change {
 impl Store {
     /// Begins a transaction, waiting for other writers. Refused if the database was replaced.
     pub(crate) fn begin(&self) -> Result<Transaction<'_>, StoreError> {
+        let turn = self.is_on_disk().then(|| ONE_WRITER.lock().unwrap_or_else(PoisonError::into_inner));
         let held = self.hold()?;
         let inner = rusqlite::Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
-        Ok(Transaction { store: self, inner, _held: held })
+        Ok(Transaction { store: self, inner, _held: held, _turn: turn })
     }
 }
 
