@@ -33,7 +33,7 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
 }
 
 #[test]
-fn a_server_starts_waits_and_is_told_without_blocking_its_executor() {
+fn starts_waits_and_notifications_work_as_send_futures() {
     fn is_send(_: &impl Send) {}
     let dir = dir();
     let session = open(dir.path()).host("agent").unwrap();
@@ -58,7 +58,7 @@ fn abandon<T>(future: impl Future<Output = T>) {
 }
 
 #[test]
-fn a_future_that_is_dropped_takes_no_notice_with_it() {
+fn a_dropped_future_loses_no_notification_and_ends_its_thread() {
     let dir = dir();
     let mut settings = open(dir.path()).settings().clone();
     settings.fallback_ms = 50;
@@ -85,7 +85,7 @@ fn waiting_threads() -> usize {
 }
 
 #[test]
-fn a_panic_reaches_whoever_awaits_the_call() {
+fn a_panic_in_a_call_is_raised_again_where_it_is_awaited() {
     let call = aio::call(|| -> meanwhile::Result<()> { panic!("on purpose") });
     let panic = thread::spawn(|| block_on(call)).join().unwrap_err();
     assert_eq!(panic.downcast_ref(), Some(&"on purpose"));

@@ -9,7 +9,7 @@ use crate::retention::Ahead;
 use crate::world::{Asked, Limits, World};
 
 #[test]
-fn a_clock_that_is_set_does_not_change_how_long_a_task_runs() {
+fn setting_the_clock_does_not_change_the_duration_of_a_task() {
     const DAY: Duration = Duration::from_secs(24 * 3600);
     let mut world = World::new(Limits { per_session: 2, in_all: 0 });
     world.start(Asked { session: 0, priority: 0, after: Vec::new(), code: 0 });

@@ -9,7 +9,7 @@ use meanwhile::{
 
 /// A reader of the documentation sees all of it.
 #[test]
-fn the_root_has_few_names() {
+fn the_crate_root_exports_few_names() {
     let root = include_str!("../../src/lib.rs");
     let without_engine = root.replace("pub mod engine", "");
     let names = without_engine.split(';').filter_map(|item| {
@@ -21,7 +21,7 @@ fn the_root_has_few_names() {
 }
 
 #[test]
-fn every_type_can_be_printed_for_debugging() {
+fn types_at_the_crate_root_implement_debug() {
     fn all<T: Debug>() {}
     all::<(
         Error,

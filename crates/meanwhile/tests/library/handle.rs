@@ -26,7 +26,7 @@ pub fn dir() -> tempfile::TempDir {
 }
 
 #[test]
-fn a_home_is_shared_by_threads() {
+fn threads_can_share_a_session() {
     fn is_shareable<T: Clone + Send + Sync>() {}
     is_shareable::<Meanwhile>();
     is_shareable::<meanwhile::Session>();
@@ -50,7 +50,7 @@ fn a_home_is_shared_by_threads() {
 }
 
 #[test]
-fn a_sound_database_is_not_set_aside() {
+fn an_intact_database_is_not_set_aside() {
     let dir = dir();
     let home = dir.path().join("state");
     let session = open(&home).host("agent").unwrap();
@@ -74,7 +74,7 @@ fn a_sound_database_is_not_set_aside() {
 }
 
 #[test]
-fn a_draft_cannot_set_what_every_start_sets() {
+fn a_draft_cannot_set_reserved_variables() {
     let dir = dir();
     let session = open(&dir.path().join("state")).host("agent").unwrap();
     for name in ["MEANWHILE_TASK_ID", "MEANWHILE_TASK_SESSION", "MEANWHILE_PROGRESS_FD"] {
@@ -88,7 +88,7 @@ fn a_draft_cannot_set_what_every_start_sets() {
 
 /// The tasks of a session end with its last guard, though the process goes on.
 #[test]
-fn the_tasks_of_a_session_end_with_its_last_guard() {
+fn tasks_of_a_session_end_when_its_last_handle_is_dropped() {
     let dir = dir();
     let mut settings = open(dir.path()).settings().clone();
     settings.session_grace_ms = 100;
@@ -109,7 +109,7 @@ fn the_tasks_of_a_session_end_with_its_last_guard() {
 }
 
 #[test]
-fn a_session_needs_a_name_that_can_be_used() {
+fn a_session_with_an_invalid_name_is_refused() {
     let dir = dir();
     let mw = open(dir.path());
     for name in ["", "a\nb", "default", "x".repeat(201).as_str()] {
@@ -135,7 +135,7 @@ fn all_tasks_of_a_session_are_listed() {
 }
 
 #[test]
-fn a_notice_is_told_until_it_is_acknowledged_and_never_after() {
+fn a_notification_is_delivered_until_it_is_acknowledged() {
     let dir = dir();
     let session = open(&dir.path().join("state")).host("agent").unwrap();
     let first = session.start(Shell::new("echo one").name("first")).unwrap();
@@ -162,7 +162,7 @@ fn a_notice_is_told_until_it_is_acknowledged_and_never_after() {
 }
 
 #[test]
-fn a_task_is_found_read_typed_into_and_ended() {
+fn a_task_can_be_found_by_name_read_written_to_and_killed() {
     let dir = dir();
     let session = open(&dir.path().join("state")).host("agent").unwrap();
     let draft = Shell::new("echo \"$WORD in $(pwd)\"; read -r line; echo \"got $line\"; sleep 300");
@@ -179,7 +179,7 @@ fn a_task_is_found_read_typed_into_and_ended() {
 }
 
 #[test]
-fn a_mock_task_lets_a_host_be_tested_without_a_command() {
+fn a_mock_task_ends_as_its_input_says_without_running_a_command() {
     let dir = dir();
     let session = open(&dir.path().join("state")).host("agent").unwrap();
     let task = session.start(Shell::new("deploy to production").on(Place::Mock)).unwrap();
@@ -189,7 +189,7 @@ fn a_mock_task_lets_a_host_be_tested_without_a_command() {
 }
 
 #[test]
-fn the_example_runs_on_defaults() {
+fn the_waiter_example_runs_with_default_settings() {
     let dir = dir();
     let waiter = |words: &[&str]| {
         Command::new(built("examples/waiter"))

@@ -34,7 +34,7 @@ fn run(home: &std::path::Path, scripts: &[String], lines: usize) -> bool {
 }
 
 #[test]
-fn a_host_killed_at_any_moment_is_told_of_each_ending_once() {
+fn a_host_killed_at_any_moment_stores_each_ending_exactly_once() {
     let dir = tempfile::Builder::new().prefix("mw-host-").tempdir().unwrap();
     let home = dir.path().join("state");
     let scripts: Vec<_> = (0..TASKS).map(|at| format!("sleep 0.0{}; echo {at}", at % 10)).collect();
@@ -52,7 +52,7 @@ fn a_host_killed_at_any_moment_is_told_of_each_ending_once() {
 
 /// Several hosts on one session, each killed again and again.
 #[test]
-fn hosts_that_share_a_session_tell_each_ending_once_between_them() {
+fn hosts_that_share_a_session_store_each_ending_exactly_once() {
     const HOSTS: usize = 3;
     const EACH: usize = 340;
     let dir = tempfile::Builder::new().prefix("mw-hosts-").tempdir().unwrap();

@@ -5,7 +5,7 @@ use meanwhile::{Filter, Scope};
 use crate::world::{Asked, Limits, World};
 
 #[test]
-fn nothing_is_made_before_the_first_start() {
+fn a_home_has_no_database_and_no_tasks_before_the_first_start() {
     let mut world = World::new(Limits { per_session: 2, in_all: 0 });
     let database = world.runtime().home().database();
     let tasks = || std::fs::read_dir(database.with_file_name("tasks")).map_or(0, Iterator::count);

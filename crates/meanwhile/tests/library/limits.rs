@@ -30,7 +30,7 @@ fn ended(world: &World, task: &Task) -> Task {
 }
 
 #[test]
-fn a_host_learns_which_limit_struck() {
+fn the_cause_of_an_end_names_the_limit_that_was_reached() {
     let world = World::new(Limits { per_session: 2, in_all: 0 });
     let resources = Resources { cpu_time_ms: Some(300), pids: Some(50), ..Resources::default() };
     let task = world.runtime().starts().start(&request("while :; do :; done", resources)).unwrap().task;
@@ -46,7 +46,7 @@ fn a_host_learns_which_limit_struck() {
 }
 
 #[test]
-fn what_is_out_of_range_is_refused_before_anything_is_changed() {
+fn a_limit_out_of_range_is_refused_and_no_task_is_created() {
     let world = World::new(Limits { per_session: 2, in_all: 0 });
     let refused = world
         .runtime()

@@ -20,7 +20,7 @@ fn name(path: &Path) -> &str {
 }
 
 #[test]
-fn names_fit_the_pattern_and_are_never_shared() {
+fn log_names_match_the_pattern_and_are_unique() {
     let mut world = World::new(Limits { per_session: 2, in_all: 0 });
     let stamp = context_stamp(Timestamp::from_micros(1_779_504_107_123_000));
     let start = |world: &mut World, context: &str| {
@@ -57,7 +57,7 @@ fn names_fit_the_pattern_and_are_never_shared() {
 
 /// The names go with a task that was passed on, too, and those of tasks that wait stay.
 #[test]
-fn names_of_removed_tasks_go_wherever_they_are() {
+fn the_log_name_of_a_reassigned_task_is_removed_with_the_task() {
     let mut world = World::new(Limits { per_session: 1, in_all: 0 });
     for _ in 0..2 {
         let asked = Asked { session: 0, priority: 0, after: Vec::new(), code: 0 };

@@ -119,12 +119,12 @@ fn check(steps: &[Step]) {
 }
 
 #[test]
-fn an_end_is_told_once_unless_its_owner_read_it_first() {
+fn an_end_is_delivered_once_unless_its_owner_read_it_first() {
     check(&[Step::End, Step::Read, Step::Drain]);
 }
 
 #[test]
-fn an_end_is_told_once_unless_its_owner_brought_it_about() {
+fn an_end_is_delivered_once_unless_its_owner_killed_the_task() {
     check(&[Step::Kill, Step::Drain]);
     // A kill that comes between the end and the hand-over wins.
     for order in [[Step::End, Step::Kill, Step::Drain], [Step::End, Step::Drain, Step::Kill]] {
@@ -134,13 +134,13 @@ fn an_end_is_told_once_unless_its_owner_brought_it_about() {
 }
 
 #[test]
-fn what_a_dead_host_was_handed_is_handed_to_the_next() {
+fn notifications_held_by_a_dead_host_are_delivered_to_the_next_host() {
     let (told, handed) = tell(&[Step::End, Step::DrainAndDie, Step::DrainAndDie, Step::Drain, Step::Drain]);
     assert_eq!((told, handed), (1, 3));
 }
 
 #[test]
-fn what_a_living_host_was_handed_is_not_handed_to_another() {
+fn notifications_held_by_a_live_host_are_not_delivered_to_another() {
     let mut world = World::new(Limits { per_session: 2, in_all: 0 });
     world.start(Asked { session: 0, priority: 0, after: Vec::new(), code: 3 });
     end(&world);
@@ -153,7 +153,7 @@ fn what_a_living_host_was_handed_is_not_handed_to_another() {
 }
 
 #[test]
-fn a_message_and_its_notices_are_stored_together_and_shown_again_as_they_were() {
+fn a_message_is_stored_together_with_its_notifications() {
     let mut world = World::new(Limits { per_session: 2, in_all: 0 });
     world.start(Asked { session: 0, priority: 0, after: Vec::new(), code: 3 });
     end(&world);
@@ -165,7 +165,7 @@ fn a_message_and_its_notices_are_stored_together_and_shown_again_as_they_were() 
 }
 
 #[test]
-fn a_policy_says_at_which_moments_there_is_news() {
+fn the_delivery_policy_decides_when_notifications_are_delivered() {
     use DeliveryPolicy::{BetweenBatches, Immediate, NextRun};
     for (policy, moment, expected) in [
         (NextRun, Moment::Idle, 0),
@@ -184,7 +184,7 @@ fn a_policy_says_at_which_moments_there_is_news() {
 }
 
 #[test]
-fn the_end_of_a_run_and_of_a_host_fires_nothing_and_leaves_nothing_open() {
+fn a_dropped_host_leaks_no_descriptor_and_loses_no_notification() {
     let open_files = || std::fs::read_dir("/proc/self/fd").unwrap().count();
     let mut world = World::new(Limits { per_session: 2, in_all: 0 });
     world.start(Asked { session: 0, priority: 0, after: Vec::new(), code: 0 });
@@ -203,7 +203,7 @@ fn the_end_of_a_run_and_of_a_host_fires_nothing_and_leaves_nothing_open() {
 
 /// More than one delivery holds, so that a look at the first ones alone would find nothing.
 #[test]
-fn what_a_hung_host_holds_does_not_hide_the_rest() {
+fn notifications_held_by_a_hung_host_do_not_hide_the_others() {
     const MANY: usize = 120;
     let mut world = World::new(Limits { per_session: 8, in_all: 0 });
     let ask = |world: &mut World| world.start(Asked { session: 0, priority: 0, after: Vec::new(), code: 0 });

@@ -44,7 +44,7 @@ fn all(runtime: &Runtime, filter: &Filter) -> Vec<Task> {
 }
 
 #[test]
-fn pages_of_any_size_make_up_the_whole_list_in_every_order() {
+fn pages_of_any_size_join_to_the_complete_list_in_every_order() {
     let world = world();
     let runtime = world.runtime();
     let base = Filter::new(Scope::All);
@@ -84,7 +84,7 @@ fn pages_of_any_size_make_up_the_whole_list_in_every_order() {
 }
 
 #[test]
-fn orders_are_what_they_say() {
+fn each_order_sorts_by_its_key_and_its_opposite_reverses_it() {
     let world = world();
     world.finish_all();
     let list = |order| all(world.runtime(), &Filter { order, ..Filter::new(Scope::All) });
@@ -103,7 +103,7 @@ fn orders_are_what_they_say() {
 }
 
 #[test]
-fn what_runs_comes_before_what_is_queued_and_what_failed_lately_before_what_did_not() {
+fn order_by_state_lists_running_then_queued_then_recently_failed_tasks() {
     let world = world();
     let listed = |failed_since| {
         let order = Order::ByState { failed_since };
@@ -119,7 +119,7 @@ fn what_runs_comes_before_what_is_queued_and_what_failed_lately_before_what_did_
 }
 
 #[test]
-fn a_text_is_found_as_it_is_written_and_has_no_meaning_of_its_own() {
+fn a_text_filter_ignores_case_and_has_no_wildcards() {
     let world = world();
     let found = |text: &str| {
         let filter = Filter { text: Some(text.to_owned()), ..Filter::new(Scope::All) };
@@ -133,7 +133,7 @@ fn a_text_is_found_as_it_is_written_and_has_no_meaning_of_its_own() {
 }
 
 #[test]
-fn what_a_tree_uses_is_known_while_it_lives() {
+fn the_usage_of_a_task_is_known_while_it_runs() {
     let mut world = World::new(Limits { per_session: 8, in_all: 0 });
     world.start(asked(0, 0));
     let task = || world.runtime().tasks().task(world.id(0).as_str(), &Scope::All).unwrap();
@@ -150,7 +150,7 @@ fn what_a_tree_uses_is_known_while_it_lives() {
 }
 
 #[test]
-fn every_run_is_remembered_with_its_times() {
+fn every_run_of_a_task_is_listed_with_its_times() {
     let mut world = World::new(Limits { per_session: 8, in_all: 0 });
     world.start(asked(0, 3));
     world.finish_all();
@@ -169,7 +169,7 @@ fn every_run_is_remembered_with_its_times() {
 }
 
 #[test]
-fn whether_the_owner_knows_is_known() {
+fn the_delivery_state_of_a_notification_is_reported() {
     let mut world = World::new(Limits { per_session: 8, in_all: 0 });
     world.start(asked(0, 0));
     world.finish_all();

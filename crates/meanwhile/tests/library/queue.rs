@@ -67,7 +67,7 @@ proptest! {
     })]
 
     #[test]
-    fn the_queue_keeps_its_promises(limits in limits(), steps in vec(step(), 4..16)) {
+    fn the_queue_respects_limits_order_and_dependencies(limits in limits(), steps in vec(step(), 4..16)) {
         let mut world = World::new(limits);
         for step in &steps {
             take(&mut world, step);

@@ -7,7 +7,7 @@ use meanwhile::{Error, Filter, Scope};
 use crate::world::{Limits, World};
 
 #[test]
-fn a_request_with_a_nul_byte_is_refused_and_leaves_nothing() {
+fn a_request_with_a_nul_byte_is_refused_and_creates_no_task() {
     let world = World::new(Limits { per_session: 2, in_all: 0 });
     let nul = || RawText::from(b"echo a\0b".as_slice());
     let shell = |script| CommandSpec::Shell { program: "/bin/sh".into(), script };

@@ -34,7 +34,7 @@ impl Clock for Behind {
 }
 
 #[test]
-fn whoever_settles_a_week_later_removes_what_ended_now() {
+fn a_finished_task_is_removed_after_a_week_if_automatic_removal_is_on() {
     const DAY: Duration = Duration::from_secs(24 * 3600);
     let mut world = World::new(Limits { per_session: 2, in_all: 0 });
     world.start(Asked { session: 0, priority: 0, after: Vec::new(), code: 0 });
@@ -52,7 +52,7 @@ fn whoever_settles_a_week_later_removes_what_ended_now() {
 }
 
 #[test]
-fn what_a_session_did_itself_is_forgotten_as_tasks_are() {
+fn spans_of_a_session_are_removed_after_a_week() {
     const DAY: Duration = Duration::from_secs(24 * 3600);
     let world = World::new(Limits { per_session: 2, in_all: 0 });
     let span = world.runtime().traces().begin_span("chat_turn", None).unwrap();
@@ -65,7 +65,7 @@ fn what_a_session_did_itself_is_forgotten_as_tasks_are() {
 }
 
 #[test]
-fn what_a_session_did_itself_is_told_without_the_values_of_its_secret_variables() {
+fn spans_of_a_session_hide_the_values_of_secret_variables() {
     const VALUE: &str = "tr0mb0ne-and-drum";
     let world = World::new(Limits { per_session: 2, in_all: 0 });
     let span = world.runtime().traces().begin_span("tool_shell", None).unwrap();
@@ -80,7 +80,7 @@ fn what_a_session_did_itself_is_told_without_the_values_of_its_secret_variables(
 }
 
 #[test]
-fn whoever_settles_may_lie_where_names_are_no_text() {
+fn the_settle_program_may_have_a_path_that_is_not_utf8() {
     let world = World::new(Limits { per_session: 2, in_all: 0 });
     let dir = tempfile::tempdir().unwrap();
     let place = dir.path().join(OsStr::from_bytes(b"b\xff\"; $x"));
@@ -96,7 +96,7 @@ fn whoever_settles_may_lie_where_names_are_no_text() {
 }
 
 #[test]
-fn age_is_counted_from_the_end_and_not_from_the_request() {
+fn the_age_of_a_task_counts_from_its_end_and_not_from_its_request() {
     const DAY: Duration = Duration::from_secs(24 * 3600);
     let world = World::new(Limits { per_session: 2, in_all: 0 });
     let early = world.at_another_time(Arc::new(Behind(DAY * 8)));

@@ -16,7 +16,7 @@ fn asked(session: usize) -> Asked {
 }
 
 #[test]
-fn the_life_of_a_task_comes_in_order_and_that_of_others_does_not() {
+fn a_subscription_to_a_session_returns_only_its_events_in_order() {
     let mut world = World::new(Limits { per_session: 2, in_all: 0 });
     world.start(asked(0));
     world.start(asked(1));
@@ -35,7 +35,7 @@ fn the_life_of_a_task_comes_in_order_and_that_of_others_does_not() {
 }
 
 #[test]
-fn what_happens_while_it_sleeps_wakes_it_and_a_place_can_be_taken_up_again() {
+fn a_subscription_resumes_from_a_place_and_waits_for_new_events() {
     let mut world = World::new(Limits { per_session: 2, in_all: 0 });
     let place = world.runtime().notifications().subscribe(Scope::All).unwrap().place();
     world.start(asked(0));
@@ -51,7 +51,7 @@ fn what_happens_while_it_sleeps_wakes_it_and_a_place_can_be_taken_up_again() {
 }
 
 #[test]
-fn a_quiet_session_reads_what_others_do_once() {
+fn a_subscription_moves_past_the_events_of_other_sessions() {
     let mut world = World::new(Limits { per_session: 4, in_all: 0 });
     let beside = world.at_another_time(Arc::new(SystemClock));
     let mut quiet = beside.notifications().subscribe(Scope::Session(session_name(1))).unwrap();

@@ -78,7 +78,7 @@ fn threads_share_the_slots_of_a_home() {
 
 /// A look that comes between two steps of a start must not take the half-made task for something else.
 #[test]
-fn what_is_looked_at_while_it_is_being_made_is_not_lost() {
+fn tasks_listed_while_they_are_being_created_are_not_lost() {
     const STARTS: usize = 60;
     let dir = tempfile::Builder::new().prefix("mw-threads-").tempdir().unwrap();
     let (home, work) = (dir.path().join("state"), dir.path().join("work"));

@@ -11,7 +11,7 @@ use crate::handle::{LONG, dir, open};
 const MOMENT: Duration = Duration::from_millis(20);
 
 #[test]
-fn the_next_notice_is_waited_for() {
+fn next_notice_waits_for_the_end_of_a_task() {
     let dir = dir();
     let mut settings = open(dir.path()).settings().clone();
     // Nothing is found by looking now and then: the end must wake the waiter.
@@ -32,7 +32,7 @@ fn the_next_notice_is_waited_for() {
 }
 
 #[test]
-fn a_message_carries_the_notices_and_acknowledges_them() {
+fn a_message_contains_the_notifications_and_acknowledges_them() {
     let dir = dir();
     let session = open(dir.path()).host("agent").unwrap();
     assert_eq!(session.message("begin").unwrap().to_text(), "begin");
@@ -47,7 +47,7 @@ fn a_message_carries_the_notices_and_acknowledges_them() {
 }
 
 #[test]
-fn an_end_that_the_owner_knows_makes_no_notification() {
+fn an_acknowledged_end_makes_no_notification() {
     let dir = dir();
     let session = open(dir.path()).host("agent").unwrap();
     let (known, other) = (session.start("exit 1").unwrap(), session.start("exit 2").unwrap());
@@ -58,7 +58,7 @@ fn an_end_that_the_owner_knows_makes_no_notification() {
 }
 
 #[test]
-fn one_of_several_tasks_or_all_are_waited_for() {
+fn a_wait_can_end_with_any_or_all_of_several_tasks() {
     let dir = dir();
     let session = open(dir.path()).host("agent").unwrap();
     let waits = || session.start(Shell::new("read -r line; echo got it").with_input()).unwrap();
@@ -77,7 +77,7 @@ fn one_of_several_tasks_or_all_are_waited_for() {
 }
 
 #[test]
-fn output_is_read_from_where_the_last_call_stopped() {
+fn output_since_continues_where_the_last_call_stopped() {
     let dir = dir();
     let session = open(dir.path()).host("agent").unwrap();
     let script = "while read -r line; do echo \"<$line>\"; done; echo over";
@@ -104,7 +104,7 @@ fn output_is_read_from_where_the_last_call_stopped() {
 }
 
 #[test]
-fn output_comes_without_secrets() {
+fn secrets_are_hidden_in_output() {
     let dir = dir();
     let session = open(dir.path()).host("agent").unwrap();
     let secret = "hunter2hunter2";
@@ -117,7 +117,7 @@ fn output_comes_without_secrets() {
 }
 
 #[test]
-fn a_task_is_signalled_restarted_and_its_events_tell_so() {
+fn a_task_can_be_signalled_and_restarted_and_has_an_end_event_per_run() {
     let dir = dir();
     let session = open(dir.path()).host("agent").unwrap();
     let script = "trap 'echo reloaded' HUP; echo up; while :; do read -r line; done";
@@ -142,7 +142,7 @@ fn a_task_is_signalled_restarted_and_its_events_tell_so() {
 }
 
 #[test]
-fn the_end_of_a_session_ends_its_tasks_and_says_which() {
+fn ending_a_session_kills_its_tasks_but_not_detached_ones() {
     let dir = dir();
     let mw = open(dir.path());
     let session = mw.host("agent").unwrap();
@@ -158,7 +158,7 @@ fn the_end_of_a_session_ends_its_tasks_and_says_which() {
 }
 
 #[test]
-fn output_is_searched() {
+fn output_can_be_searched() {
     let dir = dir();
     let session = open(dir.path()).host("agent").unwrap();
     let task = session.start("echo one; echo error: two; echo three; echo error: four").unwrap();
@@ -170,7 +170,7 @@ fn output_is_searched() {
 }
 
 #[test]
-fn a_task_that_is_over_can_be_removed() {
+fn a_finished_task_can_be_removed_and_a_running_one_cannot() {
     let dir = dir();
     let session = open(dir.path()).host("agent").unwrap();
     let task = session.start(Shell::new("read -r line").with_input()).unwrap();
@@ -201,7 +201,7 @@ fn a_listener_is_readable_after_a_change() {
 }
 
 #[test]
-fn silence_is_waited_for() {
+fn a_wait_can_end_when_a_task_is_silent() {
     let dir = dir();
     let session = open(dir.path()).host("agent").unwrap();
     let task = session.start("echo begun; exec sleep 600").unwrap();
