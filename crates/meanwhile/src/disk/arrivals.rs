@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_come_once_in_order_and_the_kept_ones_again() {
+    fn ids_are_passed_in_order_and_only_unimported_ids_are_passed_again() {
         let dir = tempfile::tempdir().unwrap();
         let arrivals = Arrivals::at(dir.path().join("arrivals"));
         assert!(!arrivals.any().unwrap());
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_take_that_fails_takes_nothing() {
+    fn a_failed_import_removes_no_ids() {
         let dir = tempfile::tempdir().unwrap();
         let arrivals = Arrivals::at(dir.path().join("arrivals"));
         let ids = ids(1);
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_arrives_meanwhile_stays_and_what_is_gone_does_not() {
+    fn ids_added_during_an_import_stay_and_ids_of_missing_tasks_are_removed() {
         let dir = tempfile::tempdir().unwrap();
         let arrivals = Arrivals::at(dir.path().join("arrivals"));
         let ids = ids(3);
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_lines_are_passed_over() {
+    fn invalid_and_incomplete_lines_are_skipped() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("arrivals");
         let ids = ids(1);

@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn the_owner_of_the_turn_looks_again_for_those_that_left() {
+    fn the_owner_takes_the_turn_again_if_another_process_left_a_mark() {
         let (_place, home) = home();
         let turn = SettleTurn::take(&home).unwrap();
         assert!(!turn.is_wanted());
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_that_outlives_its_owner_is_seen_by_the_next() {
+    fn a_mark_left_for_a_killed_owner_is_seen_by_the_next_owner() {
         let (_place, home) = home();
         let killed = SettleTurn::take(&home).unwrap();
         assert!(SettleTurn::take(&home).is_none());
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_that_takes_too_long_is_not_waited_for() {
+    fn another_process_settles_beside_an_overdue_turn() {
         let (_place, home) = home();
         let stopped = SettleTurn::take(&home).unwrap();
         let long_ago = SystemTime::now() - 2 * SETTLE_PATIENCE;
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_mark_nobody_leaves() {
+    fn a_process_that_cannot_leave_a_mark_settles_without_the_turn() {
         let (_place, home) = home();
         fs::create_dir(home.root().join(UNSETTLED_FILE)).unwrap();
         let _turn = SettleTurn::take(&home).unwrap();

@@ -37,7 +37,7 @@ fn joined(parts: &[&[u8]]) -> Option<String> {
 }
 
 #[test]
-fn real_output_is_told_in_one_line() {
+fn real_output_is_summarised_in_one_line() {
     for (name, expected) in expected() {
         assert_eq!(summarize(&fixture(name)).as_deref(), Some(expected), "{name}");
     }
@@ -53,7 +53,7 @@ fn every_fixture_has_an_expected_summary() {
 }
 
 #[test]
-fn noise_before_and_windows_line_ends_change_nothing() {
+fn leading_noise_and_crlf_line_ends_do_not_change_the_summary() {
     for (name, expected) in expected() {
         let bytes = fixture(name);
         let noise = [vec![b'='; 300_000], b"\r\n\xff\xfe 12%\r 99%\x1b[K\n".to_vec()].concat();
@@ -64,7 +64,7 @@ fn noise_before_and_windows_line_ends_change_nothing() {
 }
 
 #[test]
-fn other_output_is_told_by_its_last_line() {
+fn other_output_is_summarised_by_its_last_line() {
     assert_eq!(told("one\ntwo  three\n\n \t\n").as_deref(), Some("two three"));
     assert_eq!(told("10%\r55%\r100% done\r").as_deref(), Some("100% done"));
     assert_eq!(told("\x1b[31mred\x1b[0m\x07 \x1b]0;title\x07text").as_deref(), Some("red text"));
@@ -77,7 +77,7 @@ fn other_output_is_told_by_its_last_line() {
 }
 
 #[test]
-fn small_talk_after_the_tool_is_left_out() {
+fn trivial_lines_after_the_tool_are_left_out() {
     let pass = fixture("pytest_pass");
     let passed = "5 passed, 1 skipped, 1 xfailed (pytest)";
     assert_eq!(joined(&[&pass, b"\nexit code: 0\n"]).as_deref(), Some(passed));
@@ -85,7 +85,7 @@ fn small_talk_after_the_tool_is_left_out() {
 }
 
 #[test]
-fn a_success_that_was_not_the_end_does_not_hide_what_followed() {
+fn a_success_does_not_hide_the_output_that_follows_it() {
     let pass = fixture("pytest_pass");
     let followed = joined(&[&pass, b"Traceback (most recent call last):\n  File \"x.py\"\nKeyError: 'a'\n"]);
     assert_eq!(followed.as_deref(), Some("5 passed, 1 skipped, 1 xfailed (pytest); then: KeyError: 'a'"));
@@ -103,7 +103,7 @@ fn a_success_that_was_not_the_end_does_not_hide_what_followed() {
 }
 
 #[test]
-fn several_tools_are_told_failures_first() {
+fn several_tools_are_summarised_with_failures_first() {
     let both = joined(&[&fixture("pytest_pass"), &fixture("go_fail"), &fixture("npm_install")]);
     assert_eq!(
         both.as_deref(),
@@ -115,7 +115,7 @@ fn several_tools_are_told_failures_first() {
 }
 
 #[test]
-fn make_and_npm_step_back_when_what_they_ran_is_known() {
+fn make_and_npm_are_left_out_when_the_tool_they_ran_reports_a_failure() {
     let make = b"make[1]: *** [Makefile:3: test] Error 1\nmake: *** [Makefile:9: all] Error 2\n";
     let failed = "1 failed, 2 passed, 1 skipped, 1 todo: cart \u{203a} totals (jest)";
     assert_eq!(joined(&[&fixture("jest_fail"), make]).as_deref(), Some(failed));
@@ -127,7 +127,7 @@ fn make_and_npm_step_back_when_what_they_ran_is_known() {
 }
 
 #[test]
-fn a_run_that_was_cut_short_is_not_called_passed() {
+fn an_unfinished_run_is_not_reported_as_passed() {
     let pass = String::from_utf8(fixture("cargo_test_pass")).unwrap();
     let cut = pass.find("test prints_a_refund").unwrap();
     assert_eq!(
@@ -150,7 +150,7 @@ fn check(bytes: &[u8]) {
 }
 
 #[test]
-fn a_fixture_cut_anywhere_keeps_the_bounds() {
+fn summaries_of_cut_fixtures_are_short_and_printable() {
     for path in all() {
         let bytes = fs::read(path).unwrap();
         for cut in (0..bytes.len()).step_by(7) {
@@ -162,12 +162,12 @@ fn a_fixture_cut_anywhere_keeps_the_bounds() {
 
 proptest! {
     #[test]
-    fn any_bytes_keep_the_bounds(bytes: Vec<u8>) {
+    fn summaries_of_any_bytes_are_short_and_printable(bytes: Vec<u8>) {
         check(&bytes);
     }
 
     #[test]
-    fn any_mixture_of_real_lines_keeps_the_bounds(picks in proptest::collection::vec(any::<(u16, u8)>(), 0..60)) {
+    fn summaries_of_mixed_real_lines_are_short_and_printable(picks in proptest::collection::vec(any::<(u16, u8)>(), 0..60)) {
         let whole = all().iter().map(|path| fs::read(path).unwrap()).collect::<Vec<_>>().concat();
         let lines: Vec<&[u8]> = whole.split(|byte| *byte == b'\n').collect();
         let mut text = Vec::new();

@@ -46,7 +46,7 @@ fn assert_holders(port: u16, expected: &[u32]) {
 }
 
 #[test]
-fn listeners_are_told_with_their_addresses() {
+fn listeners_are_reported_with_their_addresses() {
     let (_one, narrow) = listener("127.0.0.1:0");
     let (_two, wide) = listener("0.0.0.0:0");
     let found = listening_ports(&[ourselves()]);
@@ -55,7 +55,7 @@ fn listeners_are_told_with_their_addresses() {
 }
 
 #[test]
-fn listeners_on_ipv6_are_told_too() {
+fn ipv6_listeners_are_reported() {
     let listener = TcpListener::bind("[::1]:0").unwrap_or_else(|error| skip(Need::Ipv6, &error.to_string()));
     let address = listener.local_addr().unwrap();
     assert!(listening_ports(&[ourselves()]).contains(&address));
@@ -63,7 +63,7 @@ fn listeners_on_ipv6_are_told_too() {
 }
 
 #[test]
-fn connections_and_datagrams_are_no_listeners() {
+fn connections_and_udp_sockets_are_not_reported_as_listeners() {
     let (listener, address) = listener("127.0.0.1:0");
     let client = TcpStream::connect(address).unwrap();
     let datagrams = UdpSocket::bind("127.0.0.1:0").unwrap();
@@ -76,7 +76,7 @@ fn connections_and_datagrams_are_no_listeners() {
 }
 
 #[test]
-fn a_socket_belongs_to_those_who_hold_it() {
+fn a_shared_socket_belongs_to_every_process_that_holds_it() {
     let (listener, address) = listener("127.0.0.1:0");
     let first = holder(listener.try_clone().unwrap());
     let second = holder(listener);
@@ -91,7 +91,7 @@ fn a_socket_belongs_to_those_who_hold_it() {
 }
 
 #[test]
-fn processes_that_are_gone_are_passed_over() {
+fn exited_and_unknown_processes_are_skipped() {
     let (listener, address) = listener("127.0.0.1:0");
     let held = holder(listener);
     let mut ended = Ends(Command::new("true").stdout(Stdio::piped()).spawn().unwrap());
@@ -115,7 +115,7 @@ fn listens_until_it_is_killed() {
 }
 
 #[test]
-fn each_process_is_seen_in_its_own_network() {
+fn ports_are_looked_up_in_the_network_namespace_of_each_process() {
     need_program("unshare");
     let (_ours, address) = listener("127.0.0.1:0");
     let port = address.port();
@@ -143,7 +143,7 @@ fn each_process_is_seen_in_its_own_network() {
 }
 
 #[test]
-fn rows_are_read_as_the_kernel_writes_them() {
+fn rows_of_proc_net_tcp_are_parsed_and_invalid_rows_are_rejected() {
     let rest = "00000000:00000000 00:00000000 00000000     0        0 4242 1 0000000000000000 100 0 0 10 0";
     let four = u32::from_ne_bytes([127, 0, 0, 1]);
     let line = format!("   0: {four:08X}:1F90 00000000:0000 0A {rest}");

@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn tasks_are_listed_and_looked_up_by_index() {
+    fn task_queries_use_an_index_or_scan_in_the_requested_order() {
         let home = tempfile::tempdir().unwrap();
         let Ok(Opened::Behind(mut store)) = Store::open(&home.path().join("meanwhile.db")) else {
             panic!("a new database is behind")

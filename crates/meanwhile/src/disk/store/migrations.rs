@@ -230,7 +230,7 @@ mod tests {
     use crate::disk::store::Opened;
 
     #[test]
-    fn tasks_of_every_earlier_schema_are_read_after_the_steps_that_were_missing() {
+    fn tasks_of_every_earlier_schema_are_readable_after_migration() {
         for taken in 1..STEPS.len() {
             let directory = std::env::temp_dir().join(format!("mw-schema-{taken}-{}", std::process::id()));
             std::fs::create_dir_all(&directory).unwrap();

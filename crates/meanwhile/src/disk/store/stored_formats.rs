@@ -60,7 +60,7 @@ fn replayed(home: &Path) -> Vec<TurnEvent> {
 }
 
 #[test]
-fn a_conversation_is_shown_again_from_a_stored_home_of_this_schema() {
+fn a_conversation_stored_under_schema_2_or_3_is_replayed() {
     let wanted: Vec<TurnEvent> = serde_json::from_str(EVENTS).unwrap();
     for schema in [SCHEMA_2, SCHEMA_3] {
         let home = stored(schema);
@@ -70,7 +70,7 @@ fn a_conversation_is_shown_again_from_a_stored_home_of_this_schema() {
 }
 
 #[test]
-fn a_home_from_before_approvals_keeps_what_it_knows_of_its_exports() {
+fn a_home_of_schema_3_keeps_its_export_counts() {
     let home = stored(SCHEMA_3);
     let runtime = open(home.path());
     let tasks = runtime.tasks().list(&Filter::new(Scope::All)).unwrap().tasks;
@@ -84,7 +84,7 @@ fn a_home_from_before_approvals_keeps_what_it_knows_of_its_exports() {
 }
 
 #[test]
-fn what_a_stored_home_has_told_is_not_told_again_and_the_rest_is() {
+fn a_home_of_schema_2_delivers_only_undelivered_notifications() {
     let home = stored(SCHEMA_2);
     let before = replayed(home.path());
     {
@@ -105,7 +105,7 @@ fn what_a_stored_home_has_told_is_not_told_again_and_the_rest_is() {
 }
 
 #[test]
-fn a_home_from_before_the_ledger_is_brought_up_to_date() {
+fn a_home_of_schema_1_without_a_ledger_is_migrated() {
     let home = stored(SCHEMA_1);
     let runtime = open(home.path());
     let tasks = runtime.tasks().list(&Filter::new(Scope::All)).unwrap().tasks;
@@ -124,7 +124,7 @@ fn a_home_from_before_the_ledger_is_brought_up_to_date() {
 }
 
 #[test]
-fn a_database_of_a_later_schema_is_refused_and_left_alone() {
+fn a_database_of_a_later_schema_is_refused() {
     let home = stored(&SCHEMA_2.replace("user_version = 2", "user_version = 99"));
     let runtime = open(home.path());
     let refused = runtime.tasks().list(&Filter::new(Scope::All)).unwrap_err().to_string();

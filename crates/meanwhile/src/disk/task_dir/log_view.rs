@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn standard_error_never_counts_as_standard_output() {
+    fn standard_error_is_never_read_as_standard_output() {
         let place = tempfile::tempdir().unwrap();
         for round in 0..500 {
             let directory = place.path().join(round.to_string());
