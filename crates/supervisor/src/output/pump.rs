@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_terminal_that_is_copied_never_fills_the_pipe() {
+    fn copying_a_terminal_never_blocks_on_a_full_pipe_and_loses_nothing() {
         let (mut ours, mut task) = std::os::unix::net::UnixStream::pair().unwrap();
         ours.set_nonblocking(true).unwrap();
         let text: Vec<u8> = (0..2_000_000_u32).map(|number| number as u8).collect();

@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn descendants_are_counted_once_and_others_not() {
+    fn each_descendant_is_counted_once_and_excluded_processes_are_not() {
         let mut child = std::process::Command::new("setsid").args(["sleep", "60"]).spawn().unwrap();
         let me = std::process::id();
         let wait_for = |without: &[u32]| {

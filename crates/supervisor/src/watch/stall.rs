@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn slow_but_steady_output_is_no_stall() {
+    fn silence_is_no_alarm_unless_the_output_ends_with_a_prompt() {
         let mut dog = dog();
         for second in 0..300 {
             let now = second * 1000;
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_prompt_alarms_again() {
+    fn a_second_prompt_raises_a_second_alarm() {
         let mut dog = dog();
         assert!(dog.judge(SILENCE, || b"ok? (y/n)".to_vec()).is_some());
         dog.saw_output(SILENCE + 1);
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn zero_switches_it_off() {
+    fn a_silence_time_of_zero_disables_the_watchdog() {
         let mut dog = Watchdog::new(0, PromptPatterns::default(), 0);
         dog.saw_output(5);
         assert_eq!(dog.due_ms(), None);

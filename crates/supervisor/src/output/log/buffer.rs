@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_cut_short_is_neither_missing_nor_doubled() {
+    fn an_interrupted_batch_is_neither_lost_nor_written_twice() {
         use Death::{Armed, Disarmed, Half, Read, Writing};
         for death in [Armed, Read, Writing(1), Writing(LEN - 1), Writing(LEN), Disarmed, Half] {
             let dir = tempfile::tempdir().unwrap();
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn much_output_goes_through_the_buffer() {
+    fn large_output_goes_through_the_buffer() {
         let dir = tempfile::tempdir().unwrap();
         let pipe = OutputPipe::new().unwrap();
         let bytes: Vec<u8> = (0..super::super::CHUNK as u64 / 8).flat_map(u64::to_be_bytes).collect();

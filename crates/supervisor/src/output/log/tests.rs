@@ -111,7 +111,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn kept_bytes_are_the_written_ones(
+    fn kept_bytes_match_the_written_bytes(
         chunks in proptest::collection::vec(chunk(), 0..40),
         cap in prop_oneof![Just(0_u64), 512_u64..20_000],
         header in prop_oneof![Just(String::new()), "[ -~\n]{1,1500}"],
@@ -129,7 +129,7 @@ proptest! {
     }
 
     #[test]
-    fn a_successor_goes_on_where_the_log_stands(
+    fn a_successor_continues_the_log_where_it_ends(
         before in proptest::collection::vec(chunk(), 0..20),
         after in proptest::collection::vec(chunk(), 0..20),
         cap in prop_oneof![Just(0_u64), 1024_u64..10_000],
@@ -151,7 +151,7 @@ proptest! {
 }
 
 #[test]
-fn a_capped_log_reads_as_head_marker_tail() {
+fn a_capped_log_has_a_head_one_marker_and_a_tail() {
     let dir = tempfile::tempdir().unwrap();
     let mut writer = Writer::new(dir.path(), 4096, None);
     for line in 0..2000 {
@@ -165,7 +165,7 @@ fn a_capped_log_reads_as_head_marker_tail() {
 }
 
 #[test]
-fn a_replacement_cut_short_between_the_renames_is_finished() {
+fn a_replacement_interrupted_between_the_renames_is_finished() {
     let dir = tempfile::tempdir().unwrap();
     let mut writer = Writer::new(dir.path(), 2048, None);
     for line in 0..150 {
@@ -181,7 +181,7 @@ fn a_replacement_cut_short_between_the_renames_is_finished() {
 }
 
 #[test]
-fn a_log_that_somebody_cut_is_counted_as_dropped_and_goes_on() {
+fn a_truncated_log_counts_the_lost_bytes_as_dropped_and_continues() {
     let dir = tempfile::tempdir().unwrap();
     let mut writer = Writer::new(dir.path(), 0, None);
     writer.write(Stream::Stdout, b"before the cut\n");
@@ -192,7 +192,7 @@ fn a_log_that_somebody_cut_is_counted_as_dropped_and_goes_on() {
 }
 
 #[test]
-fn a_log_that_somebody_removed_is_made_anew() {
+fn a_removed_log_is_created_again() {
     let dir = tempfile::tempdir().unwrap();
     let mut writer = Writer::new(dir.path(), 0, None);
     writer.write(Stream::Stderr, b"before\n");
@@ -202,7 +202,7 @@ fn a_log_that_somebody_removed_is_made_anew() {
 }
 
 #[test]
-fn a_log_that_somebody_replaced_is_made_anew() {
+fn a_replaced_log_is_created_again() {
     let dir = tempfile::tempdir().unwrap();
     let mut writer = Writer::new(dir.path(), 0, None);
     writer.write(Stream::Stdout, b"before\n");
@@ -239,7 +239,7 @@ fn a_log_of_one_stream_needs_no_index() {
 }
 
 #[test]
-fn a_drop_that_nobody_could_mark_outlives_both_watchers() {
+fn a_drop_without_a_marker_outlives_the_supervisor_and_the_guardian() {
     let dir = tempfile::tempdir().unwrap();
     let mut writer = Writer::new(dir.path(), 0, None);
     writer.write(Stream::Stdout, b"before\n");
@@ -253,7 +253,7 @@ fn a_drop_that_nobody_could_mark_outlives_both_watchers() {
 }
 
 #[test]
-fn a_drop_is_counted_once_wherever_its_marker_was_cut_short() {
+fn a_drop_is_counted_once_wherever_its_marker_is_cut() {
     let marker = drop_marker(1000).len() as u64;
     for (cut, is_on_the_page) in (1..=marker).map(|cut| (cut, false)).chain([(marker, true)]) {
         let dir = tempfile::tempdir().unwrap();
@@ -273,7 +273,7 @@ fn a_drop_is_counted_once_wherever_its_marker_was_cut_short() {
 }
 
 #[test]
-fn drops_that_follow_each_other_are_both_counted() {
+fn consecutive_drops_are_both_counted() {
     let dir = tempfile::tempdir().unwrap();
     let mut writer = Writer::new(dir.path(), 0, None);
     writer.drop_some(1);
@@ -286,7 +286,7 @@ fn drops_that_follow_each_other_are_both_counted() {
 }
 
 #[test]
-fn an_index_for_which_there_was_no_room_is_made_when_there_is() {
+fn an_empty_index_file_is_rewritten_when_the_second_stream_begins() {
     let dir = tempfile::tempdir().unwrap();
     let mut writer = Writer::new(dir.path(), 0, None);
     writer.write(Stream::Stdout, b"only stdout\n");
@@ -296,7 +296,7 @@ fn an_index_for_which_there_was_no_room_is_made_when_there_is() {
 }
 
 #[test]
-fn a_log_that_a_successor_cannot_open_is_gone_on_with_when_it_can() {
+fn a_successor_continues_the_log_once_it_can_open_it() {
     let dir = tempfile::tempdir().unwrap();
     let mut guardian = Log::create(dir.path(), Board::new().unwrap()).unwrap();
     let mut writer = Writer::new(dir.path(), 0, None);

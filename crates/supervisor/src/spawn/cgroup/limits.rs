@@ -135,7 +135,7 @@ mod tests {
     ];
 
     #[test]
-    fn limits_are_written_as_the_kernel_reads_them() {
+    fn limits_are_written_in_the_format_of_the_kernel() {
         let directory = group(&EMPTY);
         set(directory.path(), &ALL).unwrap();
         let text = |name: &str| fs::read_to_string(directory.path().join(name)).unwrap();
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_limited_is_written() {
+    fn only_limits_that_are_set_are_written() {
         let directory = group(&EMPTY);
         set(directory.path(), &Resources { pids: Some(7), ..Resources::default() }).unwrap();
         let written = EMPTY.map(|(name, _)| fs::read_to_string(directory.path().join(name)).unwrap());
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_without_the_file_cannot_hold_the_limit() {
+    fn setting_a_limit_fails_if_the_group_lacks_its_file() {
         let directory = group(&[("memory.max", ""), ("memory.oom.group", "")]);
         assert!(set(directory.path(), &Resources { pids: None, milli_cpus: None, ..ALL }).is_ok(), "no swap");
         assert!(set(directory.path(), &ALL).is_err());
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn controllers_must_be_handed_down() {
+    fn limits_need_controllers_that_the_parent_delegates() {
         let some = group(&[("cgroup.subtree_control", "cpu memory\n")]);
         let memory = Resources { memory: Some(1 << 20), ..Resources::default() };
         assert!(delegates(some.path(), &memory));
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_is_made_below_the_nearest_that_is_ours_and_hands_down() {
+    fn a_limited_group_is_created_below_its_base_and_removed_if_a_limit_fails() {
         let top = group(&[(PROCESSES, ""), ("cgroup.subtree_control", "")]);
         let base = top.path().join("a/b");
         fs::create_dir_all(&base).unwrap();
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn counters_say_which_limit_struck() {
+    fn counters_show_which_limit_was_reached() {
         let calm = [
             ("memory.events", "low 0\nhigh 0\nmax 9\noom 0\noom_kill 0\noom_group_kill 0\n"),
             ("pids.events", "max 0\n"),

@@ -24,7 +24,7 @@ fn end((mut child, file): (std::process::Child, File)) {
 }
 
 #[test]
-fn a_session_that_nobody_hosts_is_not_over() {
+fn a_session_that_never_had_a_host_is_not_over() {
     let dir = tempfile::tempdir().unwrap();
     let mut hosts = hosts(dir.path());
     assert!(!hosts.search());
@@ -33,7 +33,7 @@ fn a_session_that_nobody_hosts_is_not_over() {
 }
 
 #[test]
-fn it_is_over_when_the_last_host_is_gone_and_the_grace_has_passed() {
+fn a_session_is_over_once_the_grace_period_after_its_last_host_has_passed() {
     let dir = tempfile::tempdir().unwrap();
     let mut hosts = hosts(dir.path());
     let (one, two) = (hold(dir.path(), "a"), hold(dir.path(), "b"));
@@ -51,7 +51,7 @@ fn it_is_over_when_the_last_host_is_gone_and_the_grace_has_passed() {
 }
 
 #[test]
-fn a_successor_of_who_saw_a_host_waits_for_another_no_longer_than_the_grace() {
+fn a_successor_waits_for_a_new_host_no_longer_than_the_grace_period() {
     let dir = tempfile::tempdir().unwrap();
     let directory = RawText::from(dir.path().as_os_str().as_bytes());
     let watch = SessionWatch { directory, grace_ms: 100, hosted: false, servers: false };
@@ -68,7 +68,7 @@ fn a_successor_of_who_saw_a_host_waits_for_another_no_longer_than_the_grace() {
 }
 
 #[test]
-fn a_host_that_dies_before_anybody_looks_ends_its_session_all_the_same() {
+fn a_session_ends_even_if_its_host_dies_before_the_first_check() {
     let dir = tempfile::tempdir().unwrap();
     let directory = RawText::from(dir.path().as_os_str().as_bytes());
     let watch = SessionWatch { directory, grace_ms: 100, hosted: true, servers: false };
@@ -85,7 +85,7 @@ fn a_host_that_dies_before_anybody_looks_ends_its_session_all_the_same() {
 }
 
 #[test]
-fn a_server_counts_for_those_who_hang_on_servers_and_may_leave_before_its_process_ends() {
+fn a_server_counts_as_a_host_only_if_requested_and_may_leave_before_it_exits() {
     let dir = tempfile::tempdir().unwrap();
     let directory = RawText::from(dir.path().as_os_str().as_bytes());
     let (child, file) = hold(dir.path(), "a");
@@ -105,7 +105,7 @@ fn a_server_counts_for_those_who_hang_on_servers_and_may_leave_before_its_proces
 }
 
 #[test]
-fn a_host_that_comes_in_time_saves_the_session() {
+fn a_new_host_within_the_grace_period_keeps_the_session() {
     let dir = tempfile::tempdir().unwrap();
     let mut hosts = hosts(dir.path());
     let first = hold(dir.path(), "a");
