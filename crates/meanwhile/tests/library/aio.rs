@@ -20,7 +20,7 @@ impl Wake for Unpark {
     }
 }
 
-/// The smallest executor.
+/// A minimal executor.
 fn block_on<T>(future: impl Future<Output = T>) -> T {
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let mut future = pin!(future);
@@ -72,12 +72,12 @@ fn a_dropped_future_loses_no_notification_and_ends_its_thread() {
     assert_eq!(session.notices().unwrap().len(), 0);
     let begun = Instant::now();
     while waiting_threads() > 0 {
-        assert!(begun.elapsed() < LONG, "a wait goes on that nobody wants");
+        assert!(begun.elapsed() < LONG, "the thread of a dropped future is still waiting");
         thread::yield_now();
     }
 }
 
-/// Counts the threads of futures that this test made; nextest runs each test in a process of its own.
+/// Counts the threads of futures. nextest runs each test in a separate process, so all are of this test.
 fn waiting_threads() -> usize {
     let threads = fs::read_dir("/proc/self/task").unwrap().flatten();
     let name = |thread: fs::DirEntry| fs::read_to_string(thread.path().join("comm")).unwrap_or_default();

@@ -62,7 +62,7 @@ fn limits_that_a_draft_does_not_set_come_from_the_settings() {
     assert_eq!(task.status, Status::TimedOut, "the time limit of the settings");
     assert!(task.deadline.is_some() && task.dropped_bytes > 0, "{task:?}");
     let kept = task.output_bytes - task.dropped_bytes;
-    assert!(kept > 1000 && kept <= 2000, "its own cap: {kept}");
+    assert!(kept > 1000 && kept <= 2000, "the output cap of the draft: {kept}");
     let limits = session.task(task.id.as_str()).unwrap().status().unwrap().limits.unwrap();
     assert_eq!((limits.memory, limits.cpu_time_ms, limits.pids), (Some(1 << 30), Some(50_000), Some(500)));
 }
@@ -85,7 +85,7 @@ fn a_task_waits_for_its_predecessor_and_for_a_free_slot() {
     let dir = dir();
     let mut settings = open(dir.path()).settings().clone();
     settings.queue.max_running = 1;
-    // Nothing is found by looking now and then: each end must wake the waiter.
+    // Polling would take too long: each end must wake the waiter.
     settings.fallback_ms = 600_000;
     let session = Meanwhile::open(settings).unwrap().host("agent").unwrap();
     let first = session.start(Shell::new("read -r line").with_input()).unwrap();
@@ -125,7 +125,7 @@ fn a_task_is_ready_when_the_condition_of_its_draft_is_met() {
     assert!(matches!(waited, meanwhile::Waited::Never(_)), "{waited:?}");
 }
 
-/// A person who gives the same answer to everything.
+/// A person who gives the same answer to every question.
 struct Person(Answer);
 
 impl Asker for Person {

@@ -1,4 +1,4 @@
-//! What the library shows at its root.
+//! The public names at the root of the library.
 
 use std::fmt::Debug;
 
@@ -7,7 +7,7 @@ use meanwhile::{
     Task, TaskDraft, TaskEvent, TaskHandle, Until, Waited, aio, policy,
 };
 
-/// A reader of the documentation sees all of it.
+/// The list stays short enough for a reader of the documentation.
 #[test]
 fn the_crate_root_exports_few_names() {
     let root = include_str!("../../src/lib.rs");

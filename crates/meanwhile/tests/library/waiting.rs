@@ -14,7 +14,7 @@ const MOMENT: Duration = Duration::from_millis(20);
 fn next_notice_waits_for_the_end_of_a_task() {
     let dir = dir();
     let mut settings = open(dir.path()).settings().clone();
-    // Nothing is found by looking now and then: the end must wake the waiter.
+    // Polling would take too long: the end must wake the waiter.
     settings.fallback_ms = 600_000;
     let session = meanwhile::Meanwhile::open(settings).unwrap().host("agent").unwrap();
     assert!(session.next_notice(MOMENT).unwrap().is_none());
@@ -25,7 +25,7 @@ fn next_notice_waits_for_the_end_of_a_task() {
         waiter.join().unwrap()
     });
     assert!(&notice.notice().task == task.id() && notice.summary().contains("exited 7"), "{notice:?}");
-    assert!(session.next_notice(Duration::ZERO).unwrap().is_none(), "it is held");
+    assert!(session.next_notice(Duration::ZERO).unwrap().is_none(), "the notification is held");
     drop(notice);
     session.next_notice(Duration::MAX).unwrap().unwrap().acknowledge().unwrap();
     assert!(session.next_notice(Duration::ZERO).unwrap().is_none());
@@ -53,16 +53,16 @@ fn an_acknowledged_end_makes_no_notification() {
     let (known, other) = (session.start("exit 1").unwrap(), session.start("exit 2").unwrap());
     session.wait_all([&known, &other], Until::Exit, LONG).unwrap();
     session.acknowledge_ends([known.id()]).unwrap();
-    let told: Vec<_> = session.notices().unwrap().map(|notice| notice.notice().task.clone()).collect();
-    assert_eq!(told, [other.id().clone()]);
+    let delivered: Vec<_> = session.notices().unwrap().map(|notice| notice.notice().task.clone()).collect();
+    assert_eq!(delivered, [other.id().clone()]);
 }
 
 #[test]
 fn a_wait_can_end_with_any_or_all_of_several_tasks() {
     let dir = dir();
     let session = open(dir.path()).host("agent").unwrap();
-    let waits = || session.start(Shell::new("read -r line; echo got it").with_input()).unwrap();
-    let (one, two) = (waits(), waits());
+    let start = || session.start(Shell::new("read -r line; echo got it").with_input()).unwrap();
+    let (one, two) = (start(), start());
     two.input("go\n").unwrap();
     let any = session.wait_any([&one, &two], Until::Exit, LONG).unwrap();
     assert!(matches!(&any[..], [Waited::NotYet(_), Waited::Met(_)]), "{any:?}");
@@ -122,12 +122,12 @@ fn a_task_can_be_signalled_and_restarted_and_has_an_end_event_per_run() {
     let session = open(dir.path()).host("agent").unwrap();
     let script = "trap 'echo reloaded' HUP; echo up; while :; do read -r line; done";
     let task = session.start(Shell::new(script).with_input()).unwrap();
-    let said = |line: &str| task.wait(Until::Line(line.to_owned()), LONG).unwrap().is_met();
-    assert!(said("^up$"));
+    let has_printed = |line: &str| task.wait(Until::Line(line.to_owned()), LONG).unwrap().is_met();
+    assert!(has_printed("^up$"));
     task.signal(signal::SIGHUP).unwrap();
-    assert!(said("^reloaded$"));
+    assert!(has_printed("^reloaded$"));
     assert_eq!(task.restart().unwrap().runs, 2);
-    assert!(said("^up$"));
+    assert!(has_printed("^up$"));
     task.signal(signal::SIGKILL).unwrap();
     let status = task.status().unwrap();
     assert!(status.status == Status::Cancelled && status.runs == 2, "{status:?}");
@@ -151,8 +151,8 @@ fn ending_a_session_kills_its_tasks_but_not_detached_ones() {
     let kills = session.clone().end().unwrap();
     assert!(kills.failures.is_empty() && kills.receipts.len() == 1, "{kills:?}");
     assert_eq!(task.status().unwrap().status, Status::Cancelled);
-    let told = session.notices().unwrap().next().unwrap().summary();
-    assert!(told.contains("the end of its session"), "{told}");
+    let summary = session.notices().unwrap().next().unwrap().summary();
+    assert!(summary.contains("the end of its session"), "{summary}");
     assert_eq!(detached.status().unwrap().status, Status::Running);
     detached.kill().unwrap();
 }
