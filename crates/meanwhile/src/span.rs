@@ -198,10 +198,10 @@ mod tests {
 
     use super::*;
 
-    const ASKED: i64 = 1_000_000_000;
+    const REQUESTED_AT: i64 = 1_000_000_000;
 
     fn task_started_after(ms: u64) -> Task {
-        let at = Timestamp::from_micros(ASKED);
+        let at = Timestamp::from_micros(REQUESTED_AT);
         let spec = serde_json::json!({
             "version": 1, "id": "bash-k3f9x2ab", "kind": "shell", "session": "default", "number": 1,
             "command": {"argv": ["true"]}, "cwd": "/", "env": [],

@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn every_bound_field_and_variable_changes_the_digest() {
         type Edit = fn(&mut TaskRequest);
-        let usual = digest_of_request(&request());
+        let original = digest_of_request(&request());
         let edits: [Edit; 13] = [
             |it| it.command = CommandSpec::Argv(vec!["rm".into(), "x".into()]),
             |it| it.cwd = PathBuf::from("/q"),
@@ -120,7 +120,7 @@ mod tests {
         for (at, edit) in edits.into_iter().enumerate() {
             let mut changed = request();
             edit(&mut changed);
-            assert_ne!(digest_of_request(&changed), usual, "edit {at}");
+            assert_ne!(digest_of_request(&changed), original, "edit {at}");
         }
     }
 

@@ -109,15 +109,15 @@ mod tests {
         (0..count).map(|number| TaskId::from_random(TaskKind::Shell, number)).collect()
     }
 
-    /// Imports all ids except some, and returns the ids that were passed.
-    fn taken(arrivals: &Arrivals, keep: &[TaskId]) -> Vec<TaskId> {
-        let mut taken = Vec::new();
+    /// Imports all ids except some, and returns the ids that were passed to the import.
+    fn import_except(arrivals: &Arrivals, keep: &[TaskId]) -> Vec<TaskId> {
+        let mut passed = Vec::new();
         let take = |ids: Vec<TaskId>| {
-            taken.clone_from(&ids);
+            passed.clone_from(&ids);
             Ok(ids.into_iter().filter(|id| !keep.contains(id)).collect())
         };
         arrivals.take_in(take, |_| false).unwrap();
-        taken
+        passed
     }
 
     #[test]
@@ -130,8 +130,8 @@ mod tests {
             arrivals.announce(id, || Ok(())).unwrap();
         }
         assert!(arrivals.any().unwrap());
-        assert_eq!(taken(&arrivals, &ids[1..2]), ids);
-        assert_eq!(taken(&arrivals, &[]), ids[1..2]);
+        assert_eq!(import_except(&arrivals, &ids[1..2]), ids);
+        assert_eq!(import_except(&arrivals, &[]), ids[1..2]);
         assert!(!arrivals.any().unwrap());
     }
 
@@ -142,7 +142,7 @@ mod tests {
         let ids = ids(1);
         arrivals.announce(&ids[0], || Ok(())).unwrap();
         arrivals.take_in(|_| Err(Error::Unanswered), |_| false).unwrap_err();
-        assert_eq!(taken(&arrivals, &[]), ids);
+        assert_eq!(import_except(&arrivals, &[]), ids);
     }
 
     #[test]
@@ -157,7 +157,7 @@ mod tests {
             Ok(HashSet::from([ids[0].clone()]))
         };
         arrivals.take_in(take, |id| *id == ids[1]).unwrap();
-        assert_eq!(taken(&arrivals, &[]), ids[2..]);
+        assert_eq!(import_except(&arrivals, &[]), ids[2..]);
     }
 
     #[test]
@@ -167,7 +167,7 @@ mod tests {
         let ids = ids(1);
         std::fs::write(&path, format!("\u{0}garbage\n{}\nshe", ids[0])).unwrap();
         let arrivals = Arrivals::at(path);
-        assert_eq!(taken(&arrivals, &[]), ids);
+        assert_eq!(import_except(&arrivals, &[]), ids);
         assert!(!arrivals.any().unwrap());
     }
 }

@@ -223,7 +223,7 @@ mod tests {
         fs::write(home.task(&id).join("kept"), "").unwrap();
         assert!(home.make_task(&id).unwrap().is_none());
         drop(hold);
-        assert!(home.make_task(&id).unwrap().is_none(), "also when its starter is gone");
+        assert!(home.make_task(&id).unwrap().is_none(), "the id stays in use after its starter is gone");
         assert!(home.task(&id).join("kept").exists());
     }
 }

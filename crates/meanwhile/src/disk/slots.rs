@@ -197,7 +197,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let take = || Slots::take(dir.path(), dir.path(), limits(1, 0), Pool::Commands).unwrap().unwrap();
         assert!(take().were_given_back());
-        assert!(take().were_given_back(), "it was only tried");
+        assert!(take().were_given_back(), "the slot was taken but not passed on");
         assert_eq!(take().descriptors().len(), 1);
         assert!(!take().were_given_back());
         fs::write(slot(dir.path(), 0, Pool::Commands), [SLOT_FREE]).unwrap();

@@ -72,8 +72,8 @@ fn both_parts_of_a_secret_cut_between_two_pages_are_hidden() {
         let pages = redactor.stretches(text.as_bytes(), Edge::Closed, &[0..cut, cut..text.len()]);
         let inside = 7 < cut && cut < 7 + TOKEN.len();
         let both = pages.concat();
-        let wanted = format!("before {MARK}{} after", if inside { MARK } else { "" });
-        assert_eq!(String::from_utf8(both).unwrap(), wanted, "{cut}");
+        let expected = format!("before {MARK}{} after", if inside { MARK } else { "" });
+        assert_eq!(String::from_utf8(both).unwrap(), expected, "{cut}");
     }
 }
 

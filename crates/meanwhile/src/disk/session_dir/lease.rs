@@ -176,14 +176,13 @@ mod tests {
     fn leases_taken_at_the_same_time_do_not_remove_each_other() {
         let dir = tempfile::tempdir().unwrap();
         for _ in 0..50 {
-            let taking = || {
+            let take = || {
                 std::thread::spawn({
                     let session = dir.path().to_owned();
                     move || Lease::relay(&session).unwrap()
                 })
             };
-            let taken: Vec<_> =
-                [(); 8].map(|()| taking()).into_iter().map(|one| one.join().unwrap()).collect();
+            let taken: Vec<_> = [(); 8].map(|()| take()).into_iter().map(|one| one.join().unwrap()).collect();
             assert!(taken.iter().all(|lease| is_held(dir.path(), &lease.token)));
         }
     }

@@ -166,7 +166,7 @@ mod tests {
     fn sql_and_rust_recognise_the_same_keeper_sessions() {
         let home = tempfile::tempdir().unwrap();
         let Ok(Opened::Behind(store)) = Store::open(&home.path().join("meanwhile.db")) else {
-            panic!("a new database is behind")
+            panic!("expected a new database that needs migration")
         };
         let is_keeper = |session: &str| {
             let sql = format!("SELECT {IS_KEEPER} FROM (SELECT ?1 AS session)");

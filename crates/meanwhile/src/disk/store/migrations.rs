@@ -247,9 +247,9 @@ mod tests {
             old.execute_batch(row).unwrap();
             drop(old);
             let Ok(Opened::Behind(mut store)) = Store::open(&path) else {
-                panic!("{taken} counts as current")
+                panic!("schema {taken} counts as current")
             };
-            store.bring_up_to_date(|_| panic!("it has its tasks")).unwrap();
+            store.bring_up_to_date(|_| panic!("only a new database is filled")).unwrap();
             let task = store.task(&"bash-k3f9x2ab".parse().unwrap()).unwrap().unwrap();
             assert_eq!((task.command.as_str(), task.trace), ("true", None));
             assert!(is_current(&store.connection).unwrap());
