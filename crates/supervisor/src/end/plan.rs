@@ -211,7 +211,7 @@ mod tests {
         ending.sent(SIGKILL, &[7], Timestamp::default(), 15_100, 0);
         assert_eq!(ending.step(15_110), Step::WaitUntil(20_100));
         ending.request(SIGTERM, 16_000);
-        assert_eq!(ending.step(16_000), Step::Send(SIGKILL), "whoever asks again is answered again");
+        assert_eq!(ending.step(16_000), Step::Send(SIGKILL), "a new request starts a new attempt");
         ending.sent(SIGKILL, &[7], Timestamp::default(), 16_000, 0);
         assert_eq!(ending.step(16_005), Step::WaitUntil(16_010));
         assert_eq!(ending.step(26_000), Step::GiveUp);

@@ -152,7 +152,7 @@ pub(crate) fn last_line(tail: &[u8]) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// A disk that is full after a few more bytes.
+    /// A disk that is full after a number of bytes.
     struct Full<'a>(&'a File, usize);
 
     impl Write for Full<'_> {

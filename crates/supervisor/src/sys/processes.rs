@@ -244,9 +244,9 @@ mod tests {
         child.kill().unwrap();
         let begun = std::time::Instant::now();
         while !are_children_dead() {
-            assert!(begun.elapsed().as_secs() < 60, "a child that was killed counts as living");
+            assert!(begun.elapsed().as_secs() < 60, "a killed child counts as alive");
         }
-        assert!(child.try_wait().unwrap().is_some(), "somebody else has waited for it");
+        assert!(child.try_wait().unwrap().is_some(), "the child was reaped elsewhere");
         assert!(are_children_dead());
     }
 

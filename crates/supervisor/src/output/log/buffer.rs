@@ -174,7 +174,7 @@ mod tests {
 
     const LEN: usize = 100_000;
 
-    /// How far a batch came before its supervisors were killed.
+    /// The step of a batch at which its supervisors were killed.
     #[derive(Clone, Copy, Debug)]
     enum Death {
         Armed,
@@ -211,17 +211,17 @@ mod tests {
                     buffer.disarm().unwrap();
                 }
             }
-            let note = fs::read(dir.path().join(BUFFER_FILE)).unwrap();
-            // The second time as if the first successor had been killed before it removed the buffer.
+            let saved = fs::read(dir.path().join(BUFFER_FILE)).unwrap();
+            // The second round is as if the first successor was killed before it removed the buffer.
             for _ in 0..if let Half = death { 1 } else { 2 } {
-                fs::write(dir.path().join(BUFFER_FILE), &note).unwrap();
+                fs::write(dir.path().join(BUFFER_FILE), &saved).unwrap();
                 log = Log::recover(dir.path(), Board::new().unwrap()).unwrap();
                 assert!(!dir.path().join(BUFFER_FILE).exists());
             }
             while let Moved::Bytes(1..) = log.append_from(Stream::Stdout, &pipe.read, 0) {}
             let found = fs::read(dir.path().join("output.log")).unwrap();
             if let Half = death {
-                assert_eq!(log.dropped(), LEN as u64, "how much was read is not known");
+                assert_eq!(log.dropped(), LEN as u64, "the number of bytes that were read is unknown");
             } else {
                 assert_eq!((log.end(), log.dropped()), (bytes.len() as u64, 0), "{death:?}");
                 assert!(found == bytes, "{death:?}: {} of {} bytes", found.len(), bytes.len());

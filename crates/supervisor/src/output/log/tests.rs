@@ -1,5 +1,4 @@
-//! The log against a model: whatever the interleaving and the cap, what a reader can put together is
-//! what the writer wrote.
+//! Tests of the log against a model: for any interleaving and cap, a reader gets the bytes that were written.
 
 use std::fs;
 use std::io::Write;
@@ -13,7 +12,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Reads a pair of files the way a reader does.
+/// Reads log and index like a reader.
 fn read_back(dir: &Path) -> (Vec<u8>, Vec<Segment>) {
     let log = fs::read(dir.join(LOG_FILE)).unwrap();
     let Ok(index) = fs::read(dir.join(INDEX_FILE)) else {
@@ -27,8 +26,8 @@ fn read_back(dir: &Path) -> (Vec<u8>, Vec<Segment>) {
     (log, parts)
 }
 
-/// Asserts that every kept byte is the written one at its logical offset and stream.
-fn assert_faithful(dir: &Path, written: &[(Stream, u8)], dropped: u64) {
+/// Checks that every kept byte has the value, the offset and the stream with which it was written.
+fn assert_log_matches(dir: &Path, written: &[(Stream, u8)], dropped: u64) {
     let (log, parts) = read_back(dir);
     let mut missing = 0;
     let mut position = 0;
@@ -42,16 +41,16 @@ fn assert_faithful(dir: &Path, written: &[(Stream, u8)], dropped: u64) {
                 missing += count;
                 let marker = drop_marker(count);
                 let found = &log[part.physical as usize..][..marker.len()];
-                assert_eq!(found, marker.as_bytes(), "the marker stands where bytes are missing");
+                assert_eq!(found, marker.as_bytes(), "the marker is where bytes are missing");
                 continue;
             }
         };
         let bytes = &log[part.physical as usize..][..part.len as usize];
-        let wanted = &written[part.logical as usize..][..part.len as usize];
-        assert!(bytes.iter().zip(wanted).all(|(byte, (from, value))| byte == value && *from == stream));
+        let expected = &written[part.logical as usize..][..part.len as usize];
+        assert!(bytes.iter().zip(expected).all(|(byte, (from, value))| byte == value && *from == stream));
     }
-    assert_eq!(position, written.len() as u64, "nothing is missing at the end");
-    assert_eq!(missing, dropped, "what was dropped is counted exactly");
+    assert_eq!(position, written.len() as u64, "the log ends where the output ends");
+    assert_eq!(missing, dropped, "the dropped bytes are counted exactly");
 }
 
 struct Writer {
@@ -83,7 +82,7 @@ impl Writer {
             let mut left = part.len() as u64;
             while left > 0 {
                 match self.log.append_from(stream, &*read, self.time) {
-                    Moved::Bytes(0) => panic!("{left} bytes stay in the pipe for ever"),
+                    Moved::Bytes(0) => panic!("{left} bytes are never taken from the pipe"),
                     Moved::Bytes(count) => left -= count,
                     Moved::Nothing => panic!("the pipe holds {left} bytes"),
                 }
@@ -125,7 +124,7 @@ proptest! {
         }
         prop_assert!(fs::read(dir.path().join(LOG_FILE)).unwrap().starts_with(header.as_bytes()));
         prop_assert_eq!(writer.log.end(), writer.written.len() as u64);
-        assert_faithful(dir.path(), &writer.written, writer.log.dropped());
+        assert_log_matches(dir.path(), &writer.written, writer.log.dropped());
     }
 
     #[test]
@@ -146,7 +145,7 @@ proptest! {
         for (stream, bytes) in &after {
             writer.write(*stream, bytes);
         }
-        assert_faithful(dir.path(), &writer.written, writer.log.dropped());
+        assert_log_matches(dir.path(), &writer.written, writer.log.dropped());
     }
 }
 
@@ -177,7 +176,7 @@ fn a_replacement_interrupted_between_the_renames_is_finished() {
     let dropped = writer.log.dropped();
     writer.log = Log::recover(dir.path(), writer.log.board).unwrap();
     assert_eq!(writer.log.dropped(), dropped);
-    assert_faithful(dir.path(), &writer.written, dropped);
+    assert_log_matches(dir.path(), &writer.written, dropped);
 }
 
 #[test]
@@ -188,7 +187,7 @@ fn a_truncated_log_counts_the_lost_bytes_as_dropped_and_continues() {
     fs::write(dir.path().join(LOG_FILE), "").unwrap();
     writer.write(Stream::Stdout, b"after\n");
     assert_eq!(writer.log.dropped(), 15);
-    assert_faithful(dir.path(), &writer.written, 15);
+    assert_log_matches(dir.path(), &writer.written, 15);
 }
 
 #[test]
@@ -198,7 +197,7 @@ fn a_removed_log_is_created_again() {
     writer.write(Stream::Stderr, b"before\n");
     fs::remove_file(dir.path().join(LOG_FILE)).unwrap();
     writer.write(Stream::Stdout, b"after\n");
-    assert_faithful(dir.path(), &writer.written, 7);
+    assert_log_matches(dir.path(), &writer.written, 7);
 }
 
 #[test]
@@ -207,13 +206,13 @@ fn a_replaced_log_is_created_again() {
     let mut writer = Writer::new(dir.path(), 0, None);
     writer.write(Stream::Stdout, b"before\n");
     fs::write(dir.path().join("edited"), "before, edited and longer than it was\n").unwrap();
-    // Under another name it lives on.
+    // The original file still exists under another name.
     fs::hard_link(dir.path().join(LOG_FILE), dir.path().join("kept")).unwrap();
     fs::rename(dir.path().join("edited"), dir.path().join(LOG_FILE)).unwrap();
     writer.write(Stream::Stdout, b"after\n");
     writer.write(Stream::Stderr, b"more\n");
     assert_eq!(writer.log.dropped(), 7);
-    assert_faithful(dir.path(), &writer.written, 7);
+    assert_log_matches(dir.path(), &writer.written, 7);
     assert_eq!(fs::read(dir.path().join("kept")).unwrap(), b"before\n");
 }
 
@@ -235,7 +234,7 @@ fn a_log_of_one_stream_needs_no_index() {
     assert!(!dir.path().join(INDEX_FILE).exists());
     writer.write(Stream::Stderr, b"now both\n");
     assert!(dir.path().join(INDEX_FILE).exists());
-    assert_faithful(dir.path(), &writer.written, 0);
+    assert_log_matches(dir.path(), &writer.written, 0);
 }
 
 #[test]
@@ -245,11 +244,11 @@ fn a_drop_without_a_marker_outlives_the_supervisor_and_the_guardian() {
     writer.write(Stream::Stdout, b"before\n");
     writer.drop_some(1000);
     writer.drop_some(500);
-    // The page they shared is gone with them.
+    // Their shared page is lost.
     writer.log = Log::recover(dir.path(), Board::new().unwrap()).unwrap();
     assert_eq!((writer.log.end(), writer.log.dropped()), (1507, 1500));
     writer.write(Stream::Stdout, b"after\n");
-    assert_faithful(dir.path(), &writer.written, 1500);
+    assert_log_matches(dir.path(), &writer.written, 1500);
 }
 
 #[test]
@@ -268,7 +267,7 @@ fn a_drop_is_counted_once_wherever_its_marker_is_cut() {
         writer.log = Log::recover(dir.path(), board).unwrap();
         assert_eq!((writer.log.end(), writer.log.dropped()), (1007, 1000), "{cut} bytes short");
         writer.write(Stream::Stdout, b"after\n");
-        assert_faithful(dir.path(), &writer.written, 1000);
+        assert_log_matches(dir.path(), &writer.written, 1000);
     }
 }
 
@@ -282,7 +281,7 @@ fn consecutive_drops_are_both_counted() {
     writer.log = Log::recover(dir.path(), writer.log.board).unwrap();
     assert_eq!((writer.log.end(), writer.log.dropped()), (2, 2));
     writer.write(Stream::Stdout, b"after\n");
-    assert_faithful(dir.path(), &writer.written, 2);
+    assert_log_matches(dir.path(), &writer.written, 2);
 }
 
 #[test]
@@ -292,7 +291,7 @@ fn an_empty_index_file_is_rewritten_when_the_second_stream_begins() {
     writer.write(Stream::Stdout, b"only stdout\n");
     fs::write(dir.path().join(INDEX_FILE), "").unwrap();
     writer.write(Stream::Stderr, b"now both\n");
-    assert_faithful(dir.path(), &writer.written, 0);
+    assert_log_matches(dir.path(), &writer.written, 0);
 }
 
 #[test]
@@ -311,5 +310,5 @@ fn a_successor_continues_the_log_once_it_can_open_it() {
     fs::rename(&aside, &log).unwrap();
     writer.write(Stream::Stdout, b"after\n");
     assert_eq!((writer.log.end(), writer.log.dropped()), (23, 10));
-    assert_faithful(dir.path(), &writer.written, 10);
+    assert_log_matches(dir.path(), &writer.written, 10);
 }

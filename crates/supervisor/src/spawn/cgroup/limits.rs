@@ -117,7 +117,7 @@ mod tests {
     const ALL: Resources =
         Resources { memory: Some(64 << 20), cpu_time_ms: Some(2000), milli_cpus: Some(1500), pids: Some(50) };
 
-    /// Lays out a directory as the kernel lays out a group.
+    /// Creates a directory with the files of a control group.
     fn group(files: &[(&str, &str)]) -> tempfile::TempDir {
         let directory = tempfile::tempdir().unwrap();
         for (name, text) in files {
@@ -154,7 +154,10 @@ mod tests {
     #[test]
     fn setting_a_limit_fails_if_the_group_lacks_its_file() {
         let directory = group(&[("memory.max", ""), ("memory.oom.group", "")]);
-        assert!(set(directory.path(), &Resources { pids: None, milli_cpus: None, ..ALL }).is_ok(), "no swap");
+        assert!(
+            set(directory.path(), &Resources { pids: None, milli_cpus: None, ..ALL }).is_ok(),
+            "the file for swap is optional"
+        );
         assert!(set(directory.path(), &ALL).is_err());
         assert!(!directory.path().join("pids.max").exists());
     }
@@ -164,7 +167,7 @@ mod tests {
         let some = group(&[("cgroup.subtree_control", "cpu memory\n")]);
         let memory = Resources { memory: Some(1 << 20), ..Resources::default() };
         assert!(delegates(some.path(), &memory));
-        assert!(!delegates(some.path(), &ALL), "pids are not");
+        assert!(!delegates(some.path(), &ALL), "pids are not delegated");
         let none = group(&[]);
         assert!(!delegates(none.path(), &memory));
         assert!(delegates(none.path(), &Resources { cpu_time_ms: Some(5), ..Resources::default() }));
@@ -182,7 +185,7 @@ mod tests {
         let time = Resources { cpu_time_ms: Some(5), ..Resources::default() };
         let nearest = Cgroup::make_limited(&base, "bash-x", &time).unwrap();
         assert_eq!(nearest.path, base.join("meanwhile-bash-x"));
-        // Here no files come with a new group, so no limit can be set, and nothing is left behind.
+        // A new directory has no files of a group, so no limit can be set. The directory is removed again.
         assert!(Cgroup::make_limited(&base, "bash-y", &ALL).is_none());
         assert!(!top.path().join("a/meanwhile-bash-y").exists());
     }
