@@ -1,4 +1,4 @@
-//! The calls that wait, as futures.
+//! Blocking calls as futures.
 
 use std::fs;
 use std::future::Future;

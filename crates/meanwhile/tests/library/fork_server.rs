@@ -21,10 +21,10 @@ fn process(pid: u32) -> Option<Process> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, rest) = stat.rsplit_once(") ")?;
     let mut fields = rest.split(' ');
-    let lives = fields.next() != Some("Z");
+    let is_alive = fields.next() != Some("Z");
     let words = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
     let words = String::from_utf8_lossy(&words).replace('\0', " ");
-    Some(Process { parent: fields.next()?.parse().ok()?, words }).filter(|_| lives)
+    Some(Process { parent: fields.next()?.parse().ok()?, words }).filter(|_| is_alive)
 }
 
 /// Returns the processes whose working directory is the task's directory: its guardian and its supervisor.
