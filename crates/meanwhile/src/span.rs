@@ -198,10 +198,10 @@ mod tests {
 
     use super::*;
 
-    const ASKED: i64 = 1_000_000_000;
+    const REQUESTED_AT: i64 = 1_000_000_000;
 
     fn task_started_after(ms: u64) -> Task {
-        let at = Timestamp::from_micros(ASKED);
+        let at = Timestamp::from_micros(REQUESTED_AT);
         let spec = serde_json::json!({
             "version": 1, "id": "bash-k3f9x2ab", "kind": "shell", "session": "default", "number": 1,
             "command": {"argv": ["true"]}, "cwd": "/", "env": [],
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_begins_long_after_the_request_is_linked_and_no_child() {
+    fn a_run_that_starts_long_after_the_request_is_linked_but_not_a_child() {
         for (ms, is_child) in [(0, true), (LONG_WAIT_MS, true), (LONG_WAIT_MS + 1, false)] {
             let task = task_started_after(ms);
             let trace = task.trace.unwrap();
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_is_cut_where_a_character_ends_and_says_so() {
+    fn a_long_command_is_cut_between_characters_with_a_note() {
         let mut whole = "é".repeat(2048);
         cap(&mut whole);
         assert_eq!(whole, "é".repeat(2048));
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_nobody_knows_has_no_pid() {
+    fn an_unknown_process_has_no_pid_attribute() {
         let mut task = task_started_after(0);
         task.pid = Some(0);
         let span = open_span(&task, &task.trace.unwrap()).unwrap();

@@ -99,9 +99,9 @@ mod tests {
     }
 
     #[test]
-    fn whatever_a_command_depends_on_changes_the_digest() {
+    fn every_bound_field_and_variable_changes_the_digest() {
         type Edit = fn(&mut TaskRequest);
-        let usual = digest_of_request(&request());
+        let original = digest_of_request(&request());
         let edits: [Edit; 13] = [
             |it| it.command = CommandSpec::Argv(vec!["rm".into(), "x".into()]),
             |it| it.cwd = PathBuf::from("/q"),
@@ -120,12 +120,12 @@ mod tests {
         for (at, edit) in edits.into_iter().enumerate() {
             let mut changed = request();
             edit(&mut changed);
-            assert_ne!(digest_of_request(&changed), usual, "edit {at}");
+            assert_ne!(digest_of_request(&changed), original, "edit {at}");
         }
     }
 
     #[test]
-    fn order_and_what_every_start_sets_do_not() {
+    fn order_reserved_variables_and_description_do_not_change_the_digest() {
         let mut same = request();
         same.env.reverse();
         same.env.push(var("MEANWHILE_TASK_ID", "bash-00000000"));

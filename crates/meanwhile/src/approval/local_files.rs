@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_are_followed_and_what_is_not_there_is_taken_as_written() {
+    fn links_are_resolved_and_missing_path_parts_are_kept_as_written() {
         let place = tempfile::tempdir().unwrap();
         let top = fs::canonicalize(place.path()).unwrap();
         fs::create_dir(top.join("a")).unwrap();
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn scripts_are_read_when_they_are_short_files() {
+    fn only_short_regular_files_are_read_as_scripts() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("x.sh");
         fs::write(&path, "ls\n").unwrap();
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_project_ends_below_the_home() {
+    fn a_project_is_a_marked_ancestor_below_the_home_or_the_directory_itself() {
         let place = tempfile::tempdir().unwrap();
         let home = fs::canonicalize(place.path()).unwrap();
         fs::create_dir_all(home.join("code/x/src")).unwrap();

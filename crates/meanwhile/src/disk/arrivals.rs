@@ -109,19 +109,19 @@ mod tests {
         (0..count).map(|number| TaskId::from_random(TaskKind::Shell, number)).collect()
     }
 
-    /// Imports all ids except some, and returns the ids that were passed.
-    fn taken(arrivals: &Arrivals, keep: &[TaskId]) -> Vec<TaskId> {
-        let mut taken = Vec::new();
+    /// Imports all ids except some, and returns the ids that were passed to the import.
+    fn import_except(arrivals: &Arrivals, keep: &[TaskId]) -> Vec<TaskId> {
+        let mut passed = Vec::new();
         let take = |ids: Vec<TaskId>| {
-            taken.clone_from(&ids);
+            passed.clone_from(&ids);
             Ok(ids.into_iter().filter(|id| !keep.contains(id)).collect())
         };
         arrivals.take_in(take, |_| false).unwrap();
-        taken
+        passed
     }
 
     #[test]
-    fn ids_come_once_in_order_and_the_kept_ones_again() {
+    fn ids_are_passed_in_order_and_only_unimported_ids_are_passed_again() {
         let dir = tempfile::tempdir().unwrap();
         let arrivals = Arrivals::at(dir.path().join("arrivals"));
         assert!(!arrivals.any().unwrap());
@@ -130,23 +130,23 @@ mod tests {
             arrivals.announce(id, || Ok(())).unwrap();
         }
         assert!(arrivals.any().unwrap());
-        assert_eq!(taken(&arrivals, &ids[1..2]), ids);
-        assert_eq!(taken(&arrivals, &[]), ids[1..2]);
+        assert_eq!(import_except(&arrivals, &ids[1..2]), ids);
+        assert_eq!(import_except(&arrivals, &[]), ids[1..2]);
         assert!(!arrivals.any().unwrap());
     }
 
     #[test]
-    fn a_take_that_fails_takes_nothing() {
+    fn a_failed_import_removes_no_ids() {
         let dir = tempfile::tempdir().unwrap();
         let arrivals = Arrivals::at(dir.path().join("arrivals"));
         let ids = ids(1);
         arrivals.announce(&ids[0], || Ok(())).unwrap();
         arrivals.take_in(|_| Err(Error::Unanswered), |_| false).unwrap_err();
-        assert_eq!(taken(&arrivals, &[]), ids);
+        assert_eq!(import_except(&arrivals, &[]), ids);
     }
 
     #[test]
-    fn what_arrives_meanwhile_stays_and_what_is_gone_does_not() {
+    fn ids_added_during_an_import_stay_and_ids_of_missing_tasks_are_removed() {
         let dir = tempfile::tempdir().unwrap();
         let arrivals = Arrivals::at(dir.path().join("arrivals"));
         let ids = ids(3);
@@ -157,17 +157,17 @@ mod tests {
             Ok(HashSet::from([ids[0].clone()]))
         };
         arrivals.take_in(take, |id| *id == ids[1]).unwrap();
-        assert_eq!(taken(&arrivals, &[]), ids[2..]);
+        assert_eq!(import_except(&arrivals, &[]), ids[2..]);
     }
 
     #[test]
-    fn broken_lines_are_passed_over() {
+    fn invalid_and_incomplete_lines_are_skipped() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("arrivals");
         let ids = ids(1);
         std::fs::write(&path, format!("\u{0}garbage\n{}\nshe", ids[0])).unwrap();
         let arrivals = Arrivals::at(path);
-        assert_eq!(taken(&arrivals, &[]), ids);
+        assert_eq!(import_except(&arrivals, &[]), ids);
         assert!(!arrivals.any().unwrap());
     }
 }

@@ -214,7 +214,7 @@ mod tests {
     use mw_model::TaskKind;
 
     #[test]
-    fn an_id_that_is_taken_is_not_given_again() {
+    fn the_id_of_an_existing_task_is_not_reused() {
         let dir = tempfile::tempdir().unwrap();
         let home = Home::open(&dir.path().join("state")).unwrap();
         let id = TaskId::from_random(TaskKind::Shell, 7);
@@ -223,7 +223,7 @@ mod tests {
         fs::write(home.task(&id).join("kept"), "").unwrap();
         assert!(home.make_task(&id).unwrap().is_none());
         drop(hold);
-        assert!(home.make_task(&id).unwrap().is_none(), "also when its starter is gone");
+        assert!(home.make_task(&id).unwrap().is_none(), "the id stays in use after its starter is gone");
         assert!(home.task(&id).join("kept").exists());
     }
 }

@@ -84,14 +84,14 @@ mod tests {
     use super::*;
 
     fn home() -> (tempfile::TempDir, Home) {
-        let place = tempfile::tempdir().unwrap();
-        let home = Home::open(&place.path().join("home")).unwrap();
-        (place, home)
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::open(&dir.path().join("home")).unwrap();
+        (dir, home)
     }
 
     #[test]
-    fn the_owner_of_the_turn_looks_again_for_those_that_left() {
-        let (_place, home) = home();
+    fn the_owner_takes_the_turn_again_if_another_process_left_a_mark() {
+        let (_dir, home) = home();
         let turn = SettleTurn::take(&home).unwrap();
         assert!(!turn.is_wanted());
         assert!(SettleTurn::take(&home).is_none());
@@ -103,8 +103,8 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_that_outlives_its_owner_is_seen_by_the_next() {
-        let (_place, home) = home();
+    fn a_mark_left_for_a_killed_owner_is_seen_by_the_next_owner() {
+        let (_dir, home) = home();
         let killed = SettleTurn::take(&home).unwrap();
         assert!(SettleTurn::take(&home).is_none());
         drop(killed);
@@ -112,17 +112,17 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_that_takes_too_long_is_not_waited_for() {
-        let (_place, home) = home();
-        let stopped = SettleTurn::take(&home).unwrap();
+    fn another_process_settles_beside_an_overdue_turn() {
+        let (_dir, home) = home();
+        let overdue = SettleTurn::take(&home).unwrap();
         let long_ago = SystemTime::now() - 2 * SETTLE_PATIENCE;
-        stopped.lock.as_ref().unwrap().set_modified(long_ago).unwrap();
+        overdue.lock.as_ref().unwrap().set_modified(long_ago).unwrap();
         assert!(SettleTurn::take(&home).is_some_and(|other| other.is_wanted()));
     }
 
     #[test]
-    fn without_a_mark_nobody_leaves() {
-        let (_place, home) = home();
+    fn a_process_that_cannot_leave_a_mark_settles_without_the_turn() {
+        let (_dir, home) = home();
         fs::create_dir(home.root().join(UNSETTLED_FILE)).unwrap();
         let _turn = SettleTurn::take(&home).unwrap();
         assert!(SettleTurn::take(&home).is_some_and(|other| other.is_wanted()));

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_slots_than_the_limit_and_a_dropped_one_is_free() {
+    fn no_more_slots_than_the_limit_are_given_and_a_dropped_slot_is_free() {
         let dir = tempfile::tempdir().unwrap();
         let (session, home) = (dir.path().join("s"), dir.path().join("h"));
         let take = |limits| Slots::take(&session, &home, limits, Pool::Commands).unwrap();
@@ -193,11 +193,11 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_that_was_passed_on_must_be_given_back() {
+    fn a_slot_that_was_passed_on_is_marked_as_held_until_it_is_given_back() {
         let dir = tempfile::tempdir().unwrap();
         let take = || Slots::take(dir.path(), dir.path(), limits(1, 0), Pool::Commands).unwrap().unwrap();
         assert!(take().were_given_back());
-        assert!(take().were_given_back(), "it was only tried");
+        assert!(take().were_given_back(), "the slot was taken but not passed on");
         assert_eq!(take().descriptors().len(), 1);
         assert!(!take().were_given_back());
         fs::write(slot(dir.path(), 0, Pool::Commands), [SLOT_FREE]).unwrap();
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_over_all_sessions_holds_too_and_frees_the_sessions_slot() {
+    fn the_limit_over_all_sessions_applies_to_every_session() {
         let dir = tempfile::tempdir().unwrap();
         let home = dir.path().join("h");
         let take = |session: &str| {

@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_of_counts_are_whole_or_nothing() {
+    fn a_list_of_counts_is_parsed_completely_or_not_at_all() {
         assert_eq!(counts("2 failed, 5 passed", ", "), Some(vec![(2, "failed"), (5, "passed")]));
         assert_eq!(counts("2 failed, and more", ", "), None);
         assert_eq!(number_of(&[(2, "failed")], "failed"), 2);
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_end_of_an_endless_line_is_read() {
+    fn an_endless_line_is_cut_to_the_maximum_size() {
         let endless = vec![b'x'; 3 * MOST_BYTES];
         assert_eq!(clean(&endless).len(), MOST_BYTES);
     }

@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_come_first_and_who_says_so_last() {
+    fn counts_come_first_and_the_tool_last() {
         let mut report = Report::new("pytest");
         report.count(4, "failed");
         report.count(0, "skipped");
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn long_names_never_push_out_the_runner() {
+    fn long_names_are_cut_and_the_tool_name_is_kept() {
         let mut report = Report::new("jest");
         report.count(1, "failed");
         report.name("ü".repeat(500));
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_has_no_characters_that_hide() {
+    fn a_line_has_no_invisible_characters_and_is_shortened_with_an_ellipsis() {
         assert_eq!(one_line(" a\tb\u{7}\u{2028}c\u{202e}  d\u{200b} "), "a b c d");
         assert_eq!(shorten("ééééé", 4), "ééé…");
         assert_eq!(shorten("ab   cd", 5), "ab…");

@@ -20,7 +20,7 @@ fn fixture(name: &str) -> Vec<u8> {
     fs::read(Path::new(FIXTURES).join(name).with_extension("txt")).unwrap()
 }
 
-fn all() -> Vec<PathBuf> {
+fn fixture_files() -> Vec<PathBuf> {
     let entries = fs::read_dir(FIXTURES).unwrap().map(|entry| entry.unwrap().path());
     let mut found: Vec<PathBuf> =
         entries.filter(|path| path.extension().is_some_and(|end| end == "txt")).collect();
@@ -28,16 +28,16 @@ fn all() -> Vec<PathBuf> {
     found
 }
 
-fn told(text: &str) -> Option<String> {
+fn summary(text: &str) -> Option<String> {
     summarize(text.as_bytes())
 }
 
-fn joined(parts: &[&[u8]]) -> Option<String> {
+fn summary_of_parts(parts: &[&[u8]]) -> Option<String> {
     summarize(&parts.concat())
 }
 
 #[test]
-fn real_output_is_told_in_one_line() {
+fn real_output_is_summarised_in_one_line() {
     for (name, expected) in expected() {
         assert_eq!(summarize(&fixture(name)).as_deref(), Some(expected), "{name}");
     }
@@ -46,65 +46,66 @@ fn real_output_is_told_in_one_line() {
 #[test]
 fn every_fixture_has_an_expected_summary() {
     let names: Vec<String> =
-        all().iter().map(|path| path.file_stem().unwrap().to_string_lossy().into_owned()).collect();
+        fixture_files().iter().map(|path| path.file_stem().unwrap().to_string_lossy().into_owned()).collect();
     let mut listed: Vec<&str> = expected().map(|(name, _)| name).collect();
     listed.sort_unstable();
     assert_eq!(names, listed);
 }
 
 #[test]
-fn noise_before_and_windows_line_ends_change_nothing() {
+fn leading_noise_and_crlf_line_ends_do_not_change_the_summary() {
     for (name, expected) in expected() {
         let bytes = fixture(name);
         let noise = [vec![b'='; 300_000], b"\r\n\xff\xfe 12%\r 99%\x1b[K\n".to_vec()].concat();
-        assert_eq!(joined(&[&noise, &bytes]).as_deref(), Some(expected), "{name} after noise");
+        assert_eq!(summary_of_parts(&[&noise, &bytes]).as_deref(), Some(expected), "{name} after noise");
         let windows = String::from_utf8_lossy(&bytes).replace('\n', "\r\n");
-        assert_eq!(told(&windows).as_deref(), Some(expected), "{name} with CRLF");
+        assert_eq!(summary(&windows).as_deref(), Some(expected), "{name} with CRLF");
     }
 }
 
 #[test]
-fn other_output_is_told_by_its_last_line() {
-    assert_eq!(told("one\ntwo  three\n\n \t\n").as_deref(), Some("two three"));
-    assert_eq!(told("10%\r55%\r100% done\r").as_deref(), Some("100% done"));
-    assert_eq!(told("\x1b[31mred\x1b[0m\x07 \x1b]0;title\x07text").as_deref(), Some("red text"));
+fn other_output_is_summarised_by_its_last_line() {
+    assert_eq!(summary("one\ntwo  three\n\n \t\n").as_deref(), Some("two three"));
+    assert_eq!(summary("10%\r55%\r100% done\r").as_deref(), Some("100% done"));
+    assert_eq!(summary("\x1b[31mred\x1b[0m\x07 \x1b]0;title\x07text").as_deref(), Some("red text"));
     assert_eq!(summarize(b"caf\xc3").as_deref(), Some("caf\u{fffd}"));
-    assert_eq!(told(" \n\x1b[0m\n\u{200b}"), None);
-    assert_eq!(told(""), None);
-    let long = told(&"é".repeat(1_000_000)).unwrap();
+    assert_eq!(summary(" \n\x1b[0m\n\u{200b}"), None);
+    assert_eq!(summary(""), None);
+    let long = summary(&"é".repeat(1_000_000)).unwrap();
     assert_eq!(long.chars().count(), 200);
     assert!(long.ends_with("é…"));
 }
 
 #[test]
-fn small_talk_after_the_tool_is_left_out() {
+fn trivial_lines_after_the_tool_are_left_out() {
     let pass = fixture("pytest_pass");
     let passed = "5 passed, 1 skipped, 1 xfailed (pytest)";
-    assert_eq!(joined(&[&pass, b"\nexit code: 0\n"]).as_deref(), Some(passed));
-    assert_eq!(joined(&[&pass, b"done\n"]).as_deref(), Some(passed));
+    assert_eq!(summary_of_parts(&[&pass, b"\nexit code: 0\n"]).as_deref(), Some(passed));
+    assert_eq!(summary_of_parts(&[&pass, b"done\n"]).as_deref(), Some(passed));
 }
 
 #[test]
-fn a_success_that_was_not_the_end_does_not_hide_what_followed() {
+fn a_success_does_not_hide_the_output_that_follows_it() {
     let pass = fixture("pytest_pass");
-    let followed = joined(&[&pass, b"Traceback (most recent call last):\n  File \"x.py\"\nKeyError: 'a'\n"]);
+    let followed =
+        summary_of_parts(&[&pass, b"Traceback (most recent call last):\n  File \"x.py\"\nKeyError: 'a'\n"]);
     assert_eq!(followed.as_deref(), Some("5 passed, 1 skipped, 1 xfailed (pytest); then: KeyError: 'a'"));
-    let followed = joined(&[&pass, b"1\n2\n3\n4\nuploaded\n"]);
+    let followed = summary_of_parts(&[&pass, b"1\n2\n3\n4\nuploaded\n"]);
     assert_eq!(followed.as_deref(), Some("5 passed, 1 skipped, 1 xfailed (pytest); then: uploaded"));
-    let followed = joined(&[&pass, b"deploying\nERROR: no such host\n"]);
+    let followed = summary_of_parts(&[&pass, b"deploying\nERROR: no such host\n"]);
     assert_eq!(
         followed.as_deref(),
         Some("5 passed, 1 skipped, 1 xfailed (pytest); then: ERROR: no such host")
     );
-    let followed = joined(&[&fixture("nextest_pass"), b"packing\nerror: disk full\n"]);
+    let followed = summary_of_parts(&[&fixture("nextest_pass"), b"packing\nerror: disk full\n"]);
     assert_eq!(followed.as_deref(), Some("4 passed, 2 skipped (nextest); then: error: disk full"));
-    let followed = joined(&[&fixture("cargo_build_ok"), b"hello\n"]);
+    let followed = summary_of_parts(&[&fixture("cargo_build_ok"), b"hello\n"]);
     assert_eq!(followed.as_deref(), Some("hello"));
 }
 
 #[test]
-fn several_tools_are_told_failures_first() {
-    let both = joined(&[&fixture("pytest_pass"), &fixture("go_fail"), &fixture("npm_install")]);
+fn several_tools_are_summarised_with_failures_first() {
+    let both = summary_of_parts(&[&fixture("pytest_pass"), &fixture("go_fail"), &fixture("npm_install")]);
     assert_eq!(
         both.as_deref(),
         Some(
@@ -115,32 +116,32 @@ fn several_tools_are_told_failures_first() {
 }
 
 #[test]
-fn make_and_npm_step_back_when_what_they_ran_is_known() {
+fn make_and_npm_are_left_out_when_the_tool_they_ran_reports_a_failure() {
     let make = b"make[1]: *** [Makefile:3: test] Error 1\nmake: *** [Makefile:9: all] Error 2\n";
     let failed = "1 failed, 2 passed, 1 skipped, 1 todo: cart \u{203a} totals (jest)";
-    assert_eq!(joined(&[&fixture("jest_fail"), make]).as_deref(), Some(failed));
+    assert_eq!(summary_of_parts(&[&fixture("jest_fail"), make]).as_deref(), Some(failed));
     let npm = b"npm ERR! Test failed.  See above for more details.\n";
-    assert_eq!(joined(&[&fixture("jest_fail"), npm]).as_deref(), Some(failed));
-    let passed = joined(&[&fixture("pytest_pass"), b"flake8: 3 problems\n", make]);
+    assert_eq!(summary_of_parts(&[&fixture("jest_fail"), npm]).as_deref(), Some(failed));
+    let passed = summary_of_parts(&[&fixture("pytest_pass"), b"flake8: 3 problems\n", make]);
     let expected = "target test failed (Error 1 at Makefile:3): flake8: 3 problems (make); 5 passed, 1 skipped, 1 xfailed (pytest)";
     assert_eq!(passed.as_deref(), Some(expected));
 }
 
 #[test]
-fn a_run_that_was_cut_short_is_not_called_passed() {
+fn an_unfinished_run_is_not_reported_as_passed() {
     let pass = String::from_utf8(fixture("cargo_test_pass")).unwrap();
     let cut = pass.find("test prints_a_refund").unwrap();
     assert_eq!(
-        told(&pass[..cut]).as_deref(),
+        summary(&pass[..cut]).as_deref(),
         Some("2 passed, 2 ignored, unfinished: tests/receipts.rs (cargo test)")
     );
     let verbose = String::from_utf8(fixture("go_fail_v")).unwrap();
     let cut = verbose.find("PASS\nok").unwrap();
-    assert_eq!(told(&verbose[..cut]).as_deref(), Some("1 passed, 1 skipped, unfinished (go test)"));
+    assert_eq!(summary(&verbose[..cut]).as_deref(), Some("1 passed, 1 skipped, unfinished (go test)"));
 }
 
-/// Checks the properties of every summary.
-fn check(bytes: &[u8]) {
+/// Checks the properties that every summary has.
+fn check_summary(bytes: &[u8]) {
     let Some(line) = summarize(bytes) else {
         return;
     };
@@ -150,25 +151,25 @@ fn check(bytes: &[u8]) {
 }
 
 #[test]
-fn a_fixture_cut_anywhere_keeps_the_bounds() {
-    for path in all() {
+fn summaries_of_cut_fixtures_are_short_and_printable() {
+    for path in fixture_files() {
         let bytes = fs::read(path).unwrap();
         for cut in (0..bytes.len()).step_by(7) {
-            check(&bytes[cut..]);
-            check(&bytes[..cut]);
+            check_summary(&bytes[cut..]);
+            check_summary(&bytes[..cut]);
         }
     }
 }
 
 proptest! {
     #[test]
-    fn any_bytes_keep_the_bounds(bytes: Vec<u8>) {
-        check(&bytes);
+    fn summaries_of_any_bytes_are_short_and_printable(bytes: Vec<u8>) {
+        check_summary(&bytes);
     }
 
     #[test]
-    fn any_mixture_of_real_lines_keeps_the_bounds(picks in proptest::collection::vec(any::<(u16, u8)>(), 0..60)) {
-        let whole = all().iter().map(|path| fs::read(path).unwrap()).collect::<Vec<_>>().concat();
+    fn summaries_of_mixed_real_lines_are_short_and_printable(picks in proptest::collection::vec(any::<(u16, u8)>(), 0..60)) {
+        let whole = fixture_files().iter().map(|path| fs::read(path).unwrap()).collect::<Vec<_>>().concat();
         let lines: Vec<&[u8]> = whole.split(|byte| *byte == b'\n').collect();
         let mut text = Vec::new();
         for (pick, cut) in picks {
@@ -176,6 +177,6 @@ proptest! {
             text.extend_from_slice(&line[..line.len().saturating_sub(usize::from(cut / 16))]);
             text.push(if cut % 16 == 0 { b'\r' } else { b'\n' });
         }
-        check(&text);
+        check_summary(&text);
     }
 }

@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn progress_is_found_where_there_is_some() {
+    fn progress_is_recognised_in_sequences_fractions_and_percentages() {
         let percent = |tail: &str| in_tail(tail.as_bytes()).and_then(|found| found.percent);
         assert_eq!(percent("\x1b]9;4;1;42\x07"), Some(42.0));
         assert_eq!(percent("Compiling [3/4] x\n"), Some(75.0));

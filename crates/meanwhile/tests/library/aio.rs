@@ -1,4 +1,4 @@
-//! The calls that wait, as futures.
+//! Blocking calls as futures.
 
 use std::fs;
 use std::future::Future;
@@ -20,7 +20,7 @@ impl Wake for Unpark {
     }
 }
 
-/// The smallest executor.
+/// A minimal executor.
 fn block_on<T>(future: impl Future<Output = T>) -> T {
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let mut future = pin!(future);
@@ -33,7 +33,7 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
 }
 
 #[test]
-fn a_server_starts_waits_and_is_told_without_blocking_its_executor() {
+fn starts_waits_and_notifications_work_as_send_futures() {
     fn is_send(_: &impl Send) {}
     let dir = dir();
     let session = open(dir.path()).host("agent").unwrap();
@@ -58,7 +58,7 @@ fn abandon<T>(future: impl Future<Output = T>) {
 }
 
 #[test]
-fn a_future_that_is_dropped_takes_no_notice_with_it() {
+fn a_dropped_future_loses_no_notification_and_ends_its_thread() {
     let dir = dir();
     let mut settings = open(dir.path()).settings().clone();
     settings.fallback_ms = 50;
@@ -72,12 +72,12 @@ fn a_future_that_is_dropped_takes_no_notice_with_it() {
     assert_eq!(session.notices().unwrap().len(), 0);
     let begun = Instant::now();
     while waiting_threads() > 0 {
-        assert!(begun.elapsed() < LONG, "a wait goes on that nobody wants");
+        assert!(begun.elapsed() < LONG, "the thread of a dropped future is still waiting");
         thread::yield_now();
     }
 }
 
-/// Counts the threads of futures that this test made; nextest runs each test in a process of its own.
+/// Counts the threads of futures. nextest runs each test in a separate process, so all are of this test.
 fn waiting_threads() -> usize {
     let threads = fs::read_dir("/proc/self/task").unwrap().flatten();
     let name = |thread: fs::DirEntry| fs::read_to_string(thread.path().join("comm")).unwrap_or_default();
@@ -85,7 +85,7 @@ fn waiting_threads() -> usize {
 }
 
 #[test]
-fn a_panic_reaches_whoever_awaits_the_call() {
+fn a_panic_in_a_call_is_raised_again_where_it_is_awaited() {
     let call = aio::call(|| -> meanwhile::Result<()> { panic!("on purpose") });
     let panic = thread::spawn(|| block_on(call)).join().unwrap_err();
     assert_eq!(panic.downcast_ref(), Some(&"on purpose"));

@@ -11,7 +11,7 @@ use meanwhile::{AtCapacity, Error, IfRunning, Meanwhile, Program, Shell, Until};
 use crate::handle::{LONG, dir, open};
 
 #[test]
-fn a_script_and_a_program_take_arguments_as_they_are() {
+fn arguments_reach_a_script_and_a_program_unchanged() {
     let dir = dir();
     let session = open(dir.path()).host("agent").unwrap();
     let odd = "a b; echo 'c' $HOME \"";
@@ -25,7 +25,7 @@ fn a_script_and_a_program_take_arguments_as_they_are() {
 }
 
 #[test]
-fn a_task_has_the_directory_the_environment_and_the_mask_of_its_program() {
+fn a_task_inherits_the_directory_environment_and_umask_of_its_host() {
     let dir = dir();
     let session = open(dir.path()).host("agent").unwrap();
     let script = "pwd -P; umask; echo \"$PATH\"";
@@ -36,7 +36,7 @@ fn a_task_has_the_directory_the_environment_and_the_mask_of_its_program() {
 }
 
 #[test]
-fn a_cleared_environment_has_only_what_the_draft_sets() {
+fn a_cleared_environment_has_only_variables_of_the_draft_and_of_meanwhile() {
     let dir = dir();
     let session = open(dir.path()).host("agent").unwrap();
     let draft = Program::new("/usr/bin/env").env("GONE", "1").env_clear().env("KEPT", "2");
@@ -49,7 +49,7 @@ fn a_cleared_environment_has_only_what_the_draft_sets() {
 }
 
 #[test]
-fn a_draft_has_its_own_limits_and_the_others_of_the_settings() {
+fn limits_that_a_draft_does_not_set_come_from_the_settings() {
     let dir = dir();
     let mut settings = open(dir.path()).settings().clone();
     (settings.limits.output_cap, settings.limits.run_timeout_ms) = (1000, Some(100));
@@ -62,13 +62,13 @@ fn a_draft_has_its_own_limits_and_the_others_of_the_settings() {
     assert_eq!(task.status, Status::TimedOut, "the time limit of the settings");
     assert!(task.deadline.is_some() && task.dropped_bytes > 0, "{task:?}");
     let kept = task.output_bytes - task.dropped_bytes;
-    assert!(kept > 1000 && kept <= 2000, "its own cap: {kept}");
+    assert!(kept > 1000 && kept <= 2000, "the output cap of the draft: {kept}");
     let limits = session.task(task.id.as_str()).unwrap().status().unwrap().limits.unwrap();
     assert_eq!((limits.memory, limits.cpu_time_ms, limits.pids), (Some(1 << 30), Some(50_000), Some(500)));
 }
 
 #[test]
-fn a_name_that_is_in_use_is_refused_or_means_the_task_that_has_it() {
+fn a_name_in_use_is_refused_or_returns_the_running_task() {
     let dir = dir();
     let session = open(dir.path()).host("agent").unwrap();
     let draft = Shell::new("exec sleep 600").name("server");
@@ -81,11 +81,11 @@ fn a_name_that_is_in_use_is_refused_or_means_the_task_that_has_it() {
 }
 
 #[test]
-fn a_task_waits_for_another_and_for_a_slot() {
+fn a_task_waits_for_its_predecessor_and_for_a_free_slot() {
     let dir = dir();
     let mut settings = open(dir.path()).settings().clone();
     settings.queue.max_running = 1;
-    // Nothing is found by looking now and then: each end must wake the waiter.
+    // Polling would take too long: each end must wake the waiter.
     settings.fallback_ms = 600_000;
     let session = Meanwhile::open(settings).unwrap().host("agent").unwrap();
     let first = session.start(Shell::new("read -r line").with_input()).unwrap();
@@ -100,7 +100,7 @@ fn a_task_waits_for_another_and_for_a_slot() {
 }
 
 #[test]
-fn a_terminal_has_the_size_that_was_asked_for() {
+fn a_terminal_has_the_requested_size_and_can_be_resized() {
     let dir = dir();
     let session = open(dir.path()).host("agent").unwrap();
     let script = "stty size; read -r line; stty size";
@@ -112,7 +112,7 @@ fn a_terminal_has_the_size_that_was_asked_for() {
 }
 
 #[test]
-fn a_task_is_ready_when_its_draft_says_so() {
+fn a_task_is_ready_when_the_condition_of_its_draft_is_met() {
     let dir = dir();
     let session = open(dir.path()).host("agent").unwrap();
     let draft = Shell::new("echo starting; echo listening; exec sleep 600").detached();
@@ -125,7 +125,7 @@ fn a_task_is_ready_when_its_draft_says_so() {
     assert!(matches!(waited, meanwhile::Waited::Never(_)), "{waited:?}");
 }
 
-/// A person who gives the same answer to everything.
+/// A person who gives the same answer to every question.
 struct Person(Answer);
 
 impl Asker for Person {

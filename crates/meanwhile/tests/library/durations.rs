@@ -1,4 +1,4 @@
-//! How long a task has run is no matter of what somebody sets the clock to.
+//! The duration of a task does not depend on changes of the system's clock.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,18 +6,18 @@ use std::time::Duration;
 use meanwhile::Scope;
 
 use crate::retention::Ahead;
-use crate::world::{Asked, Limits, World};
+use crate::world::{Limits, TaskPlan, World};
 
 #[test]
-fn a_clock_that_is_set_does_not_change_how_long_a_task_runs() {
+fn setting_the_clock_does_not_change_the_duration_of_a_task() {
     const DAY: Duration = Duration::from_secs(24 * 3600);
-    let mut world = World::new(Limits { per_session: 2, in_all: 0 });
-    world.start(Asked { session: 0, priority: 0, after: Vec::new(), code: 0 });
-    let tomorrow = world.at_another_time(Arc::new(Ahead(DAY)));
+    let mut world = World::new(Limits { per_session: 2, total: 0 });
+    world.start(TaskPlan { session: 0, priority: 0, after: Vec::new(), code: 0 });
+    let tomorrow = world.with_clock(Arc::new(Ahead(DAY)));
     let task = tomorrow.tasks().task(world.id(0).as_str(), &Scope::All).unwrap();
     assert!(!task.status.is_terminal(), "{task:?}");
-    let run = Duration::from_millis(task.duration_ms.unwrap());
-    assert!(run < DAY / 2, "it runs for {run:?}");
+    let duration = Duration::from_millis(task.duration_ms.unwrap());
+    assert!(duration < DAY / 2, "the duration is {duration:?}");
     world.finish_all();
     let task = tomorrow.tasks().task(world.id(0).as_str(), &Scope::All).unwrap();
     assert!(task.duration_ms.unwrap() < 3_600_000, "{task:?}");

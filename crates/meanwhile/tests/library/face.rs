@@ -1,4 +1,4 @@
-//! What the library shows at its root.
+//! The public names at the root of the library.
 
 use std::fmt::Debug;
 
@@ -7,9 +7,9 @@ use meanwhile::{
     Task, TaskDraft, TaskEvent, TaskHandle, Until, Waited, aio, policy,
 };
 
-/// A reader of the documentation sees all of it.
+/// The list stays short enough for a reader of the documentation.
 #[test]
-fn the_root_has_few_names() {
+fn the_crate_root_exports_few_names() {
     let root = include_str!("../../src/lib.rs");
     let without_engine = root.replace("pub mod engine", "");
     let names = without_engine.split(';').filter_map(|item| {
@@ -21,7 +21,7 @@ fn the_root_has_few_names() {
 }
 
 #[test]
-fn every_type_can_be_printed_for_debugging() {
+fn types_at_the_crate_root_implement_debug() {
     fn all<T: Debug>() {}
     all::<(
         Error,

@@ -9,9 +9,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
 use crate::killed_host::built;
-use crate::world::{Asked, Limits, World};
+use crate::world::{Limits, TaskPlan, World};
 
-/// What the kernel says about a process.
+/// A process as /proc shows it.
 struct Process {
     parent: u32,
     words: String,
@@ -21,13 +21,13 @@ fn process(pid: u32) -> Option<Process> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, rest) = stat.rsplit_once(") ")?;
     let mut fields = rest.split(' ');
-    let lives = fields.next() != Some("Z");
+    let is_alive = fields.next() != Some("Z");
     let words = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
     let words = String::from_utf8_lossy(&words).replace('\0', " ");
-    Some(Process { parent: fields.next()?.parse().ok()?, words }).filter(|_| lives)
+    Some(Process { parent: fields.next()?.parse().ok()?, words }).filter(|_| is_alive)
 }
 
-/// The processes that stand in a task's directory: its guardian and its supervisor.
+/// Returns the processes whose working directory is the task's directory: its guardian and its supervisor.
 fn watchers(directory: &Path) -> Vec<u32> {
     let pids =
         fs::read_dir("/proc").unwrap().flatten().filter_map(|it| it.file_name().to_str()?.parse().ok());
@@ -55,17 +55,21 @@ fn await_end(pid: u32) {
 
 #[test]
 fn a_killed_fork_server_leaves_tasks_alone_and_is_replaced() {
-    let mut world = World::new(Limits { per_session: 8, in_all: 0 });
+    let mut world = World::new(Limits { per_session: 8, total: 0 });
     let mut start = || {
-        world.start(Asked { session: 0, priority: 0, after: Vec::new(), code: 0 });
+        world.start(TaskPlan { session: 0, priority: 0, after: Vec::new(), code: 0 });
         let id = world.id(world.len() - 1);
         world.runtime().home().task(id).to_path_buf()
     };
-    // Somebody else in this process may have started something already.
+    // Another test in this process may have started a task already.
     start();
     let servers = [start(), start()].map(|directory| fork_server_of(&directory).unwrap());
-    assert_eq!(servers[0], servers[1], "one process forks both");
-    assert_ne!(process(servers[0]).unwrap().parent, std::process::id(), "it is not our child");
+    assert_eq!(servers[0], servers[1], "one process forks both guardians");
+    assert_ne!(
+        process(servers[0]).unwrap().parent,
+        std::process::id(),
+        "the fork server is not a child of this process"
+    );
     kill_process(Pid::from_raw(servers[0] as i32).unwrap(), Signal::KILL).unwrap();
     await_end(servers[0]);
     let other = fork_server_of(&start()).unwrap();
@@ -91,7 +95,7 @@ fn a_fork_server_ends_with_its_host_and_leaves_the_tasks_alone() {
     host.kill().unwrap();
     host.wait().unwrap();
     await_end(server);
-    assert_eq!(watchers(&directory).len(), 2, "guardian and supervisor live on");
+    assert_eq!(watchers(&directory).len(), 2, "guardian and supervisor are still alive");
     let killed = Command::new(built("mw")).env("MEANWHILE_HOME", &home).args(["kill"]).args(&ids).output();
     assert!(killed.unwrap().status.success());
 }

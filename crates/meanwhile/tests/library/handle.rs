@@ -1,4 +1,4 @@
-//! The public face: what an embedding program writes.
+//! The public API as an embedding program uses it.
 
 use std::path::Path;
 use std::process::Command;
@@ -13,7 +13,7 @@ use crate::killed_host::built;
 
 pub const LONG: Duration = Duration::from_secs(90);
 
-/// Opens a home. `mw settle` sees nothing of the settings of whoever runs the test.
+/// Opens a home. `mw settle` does not see the settings of the user who runs the test.
 pub fn open(home: &Path) -> Meanwhile {
     let mut settings = Settings::at(home).unwrap();
     let user = format!("HOME={}", home.with_file_name("user").display());
@@ -26,7 +26,7 @@ pub fn dir() -> tempfile::TempDir {
 }
 
 #[test]
-fn a_home_is_shared_by_threads() {
+fn threads_can_share_a_session() {
     fn is_shareable<T: Clone + Send + Sync>() {}
     is_shareable::<Meanwhile>();
     is_shareable::<meanwhile::Session>();
@@ -50,7 +50,7 @@ fn a_home_is_shared_by_threads() {
 }
 
 #[test]
-fn a_sound_database_is_not_set_aside() {
+fn an_intact_database_is_not_set_aside() {
     let dir = dir();
     let home = dir.path().join("state");
     let session = open(&home).host("agent").unwrap();
@@ -74,7 +74,7 @@ fn a_sound_database_is_not_set_aside() {
 }
 
 #[test]
-fn a_draft_cannot_set_what_every_start_sets() {
+fn a_draft_cannot_set_reserved_variables() {
     let dir = dir();
     let session = open(&dir.path().join("state")).host("agent").unwrap();
     for name in ["MEANWHILE_TASK_ID", "MEANWHILE_TASK_SESSION", "MEANWHILE_PROGRESS_FD"] {
@@ -86,9 +86,9 @@ fn a_draft_cannot_set_what_every_start_sets() {
     assert!(session.tasks().unwrap().is_empty());
 }
 
-/// The tasks of a session end with its last guard, though the process goes on.
+/// The process keeps running after it drops the handles.
 #[test]
-fn the_tasks_of_a_session_end_with_its_last_guard() {
+fn tasks_of_a_session_end_when_its_last_handle_is_dropped() {
     let dir = dir();
     let mut settings = open(dir.path()).settings().clone();
     settings.session_grace_ms = 100;
@@ -102,24 +102,28 @@ fn the_tasks_of_a_session_end_with_its_last_guard() {
         timeout: Some(LONG),
         look_every: None,
     };
-    // A task's handle holds its session, too.
+    // A task's handle keeps its session open, too.
     drop((task, session));
     let reply = mw.with(|runtime| runtime.reader().wait(&request)).unwrap();
     assert_eq!(reply.tasks[0].status, Status::Cancelled, "{:?}", reply.tasks);
 }
 
 #[test]
-fn a_session_needs_a_name_that_can_be_used() {
+fn a_session_with_an_invalid_name_is_refused() {
     let dir = dir();
     let mw = open(dir.path());
     for name in ["", "a\nb", "default", "x".repeat(201).as_str()] {
         let refused = mw.host(name).err().unwrap();
         assert_eq!(refused.code(), "invalid", "{refused}");
     }
-    assert_eq!(std::fs::read_dir(dir.path().join("sessions")).unwrap().count(), 0, "nothing is left of it");
+    assert_eq!(
+        std::fs::read_dir(dir.path().join("sessions")).unwrap().count(),
+        0,
+        "a refused session leaves no directory"
+    );
 }
 
-/// A list is whole, however long.
+/// The list of a session has no page limit.
 #[test]
 fn all_tasks_of_a_session_are_listed() {
     const MANY: usize = 60;
@@ -135,20 +139,20 @@ fn all_tasks_of_a_session_are_listed() {
 }
 
 #[test]
-fn a_notice_is_told_until_it_is_acknowledged_and_never_after() {
+fn a_notification_is_delivered_until_it_is_acknowledged() {
     let dir = dir();
     let session = open(&dir.path().join("state")).host("agent").unwrap();
     let first = session.start(Shell::new("echo one").name("first")).unwrap();
     first.wait(Until::Exit, LONG).unwrap();
     let second = session.start(Program::new("sh").arg("-c").arg("exit 1")).unwrap();
     second.wait(Until::Exit, LONG).unwrap();
-    // Looked at and not acknowledged; the second one not even looked at.
+    // The first notification is seen and not acknowledged. The second is not seen.
     let mut notices = session.notices().unwrap();
     assert_eq!(notices.len(), 2);
     assert_eq!(&notices.next().unwrap().notice().task, first.id());
-    assert_eq!(session.notices().unwrap().len(), 1, "the others are held");
+    assert_eq!(session.notices().unwrap().len(), 1, "the other one is held");
     drop(notices);
-    let told: Vec<_> = session
+    let summaries: Vec<_> = session
         .notices()
         .unwrap()
         .map(|notice| {
@@ -157,12 +161,15 @@ fn a_notice_is_told_until_it_is_acknowledged_and_never_after() {
             summary
         })
         .collect();
-    assert!(told.len() == 2 && told[0].contains("exited 0") && told[1].contains("exited 1"), "{told:?}");
+    assert!(
+        summaries.len() == 2 && summaries[0].contains("exited 0") && summaries[1].contains("exited 1"),
+        "{summaries:?}"
+    );
     assert_eq!(session.notices().unwrap().count(), 0);
 }
 
 #[test]
-fn a_task_is_found_read_typed_into_and_ended() {
+fn a_task_can_be_found_by_name_read_written_to_and_killed() {
     let dir = dir();
     let session = open(&dir.path().join("state")).host("agent").unwrap();
     let draft = Shell::new("echo \"$WORD in $(pwd)\"; read -r line; echo \"got $line\"; sleep 300");
@@ -175,11 +182,11 @@ fn a_task_is_found_read_typed_into_and_ended() {
     assert_eq!(again.id(), task.id());
     again.kill().unwrap();
     assert_eq!(task.status().unwrap().status, Status::Cancelled);
-    assert_eq!(session.notices().unwrap().count(), 0, "whoever ends it knows");
+    assert_eq!(session.notices().unwrap().count(), 0, "the owner killed the task and knows of its end");
 }
 
 #[test]
-fn a_mock_task_lets_a_host_be_tested_without_a_command() {
+fn a_mock_task_ends_as_its_input_says_without_running_a_command() {
     let dir = dir();
     let session = open(&dir.path().join("state")).host("agent").unwrap();
     let task = session.start(Shell::new("deploy to production").on(Place::Mock)).unwrap();
@@ -189,7 +196,7 @@ fn a_mock_task_lets_a_host_be_tested_without_a_command() {
 }
 
 #[test]
-fn the_example_runs_on_defaults() {
+fn the_waiter_example_runs_with_default_settings() {
     let dir = dir();
     let waiter = |words: &[&str]| {
         Command::new(built("examples/waiter"))
@@ -202,7 +209,7 @@ fn the_example_runs_on_defaults() {
     let refused = waiter(&[]);
     assert!(!refused.status.success() && dir.path().read_dir().unwrap().next().is_none(), "{refused:?}");
     let run = waiter(&["agent", "echo done; exit 5"]);
-    let said = String::from_utf8_lossy(&run.stdout);
-    assert!(run.status.success() && said.contains("exited 5"), "{run:?}");
+    let printed = String::from_utf8_lossy(&run.stdout);
+    assert!(run.status.success() && printed.contains("exited 5"), "{run:?}");
     assert!(dir.path().join(".local/state/meanwhile/meanwhile.db").exists());
 }

@@ -1,4 +1,4 @@
-//! The example host, killed again and again: every ending is in exactly one stored message.
+//! Kills the example host repeatedly: every ending is in exactly one stored message.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -18,7 +18,7 @@ pub fn built(name: &str) -> PathBuf {
     file
 }
 
-/// Runs the host until it has printed so many lines, and kills it then; returns whether it came to its end.
+/// Runs the host and kills it after a number of printed lines; returns whether it finished first.
 fn run(home: &std::path::Path, scripts: &[String], lines: usize) -> bool {
     let mut host = Command::new(built("examples/host"))
         .arg(home)
@@ -34,11 +34,11 @@ fn run(home: &std::path::Path, scripts: &[String], lines: usize) -> bool {
 }
 
 #[test]
-fn a_host_killed_at_any_moment_is_told_of_each_ending_once() {
+fn a_host_killed_at_any_moment_stores_each_ending_exactly_once() {
     let dir = tempfile::Builder::new().prefix("mw-host-").tempdir().unwrap();
     let home = dir.path().join("state");
     let scripts: Vec<_> = (0..TASKS).map(|at| format!("sleep 0.0{}; echo {at}", at % 10)).collect();
-    // Killed after the last start, then in ever other places of the output.
+    // The host is killed after the last start, then at different places of the output.
     let mut done = run(&home, &scripts, TASKS);
     for lines in (1..).step_by(3).take(200) {
         if done {
@@ -46,13 +46,13 @@ fn a_host_killed_at_any_moment_is_told_of_each_ending_once() {
         }
         done = run(&home, &[], lines);
     }
-    assert!(done, "the host never came to its end");
-    assert_told_once(home, TASKS);
+    assert!(done, "the host never finished");
+    assert_each_ending_is_stored_once(home, TASKS);
 }
 
-/// Several hosts on one session, each killed again and again.
+/// Each of several hosts on one session is killed repeatedly.
 #[test]
-fn hosts_that_share_a_session_tell_each_ending_once_between_them() {
+fn hosts_that_share_a_session_store_each_ending_exactly_once() {
     const HOSTS: usize = 3;
     const EACH: usize = 340;
     let dir = tempfile::Builder::new().prefix("mw-hosts-").tempdir().unwrap();
@@ -69,22 +69,22 @@ fn hosts_that_share_a_session_tell_each_ending_once_between_them() {
                     }
                     done = run(home, &[], lines);
                 }
-                assert!(done, "a host never came to its end");
+                assert!(done, "a host never finished");
             });
         }
     });
-    assert_told_once(home, HOSTS * EACH);
+    assert_each_ending_is_stored_once(home, HOSTS * EACH);
 }
 
-/// Checks that each of so many tasks is in exactly one stored message.
-fn assert_told_once(home: PathBuf, tasks: usize) {
+/// Checks that the ending of each task is in exactly one stored message.
+fn assert_each_ending_is_stored_once(home: PathBuf, tasks: usize) {
     let session = Meanwhile::open_at(home).unwrap().host(SESSION).unwrap();
-    let mut told: BTreeMap<String, usize> = BTreeMap::new();
+    let mut stored: BTreeMap<String, usize> = BTreeMap::new();
     for part in session.messages().unwrap().into_iter().flat_map(|turn| turn.parts) {
         if let Part::Notice { notice } = part {
-            *told.entry(notice.task.to_string()).or_default() += 1;
+            *stored.entry(notice.task.to_string()).or_default() += 1;
         }
     }
-    assert_eq!(told.len(), tasks, "none lost");
-    assert!(told.values().all(|count| *count == 1), "none doubled: {told:?}");
+    assert_eq!(stored.len(), tasks, "an ending is missing");
+    assert!(stored.values().all(|count| *count == 1), "an ending is stored twice: {stored:?}");
 }

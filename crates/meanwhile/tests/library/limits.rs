@@ -1,4 +1,4 @@
-//! Limits on resources as a host sets them.
+//! Resource limits that a host sets.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ fn request(script: &str, resources: Resources) -> TaskRequest {
     request
 }
 
-fn ended(world: &World, task: &Task) -> Task {
+fn wait_for_end(world: &World, task: &Task) -> Task {
     let request = WaitRequest {
         tasks: vec![task.id.clone()],
         any: false,
@@ -30,24 +30,24 @@ fn ended(world: &World, task: &Task) -> Task {
 }
 
 #[test]
-fn a_host_learns_which_limit_struck() {
-    let world = World::new(Limits { per_session: 2, in_all: 0 });
+fn the_cause_of_an_end_names_the_limit_that_was_reached() {
+    let world = World::new(Limits { per_session: 2, total: 0 });
     let resources = Resources { cpu_time_ms: Some(300), pids: Some(50), ..Resources::default() };
     let task = world.runtime().starts().start(&request("while :; do :; done", resources)).unwrap().task;
     assert_eq!(task.limits.map(|limits| limits.resources), Some(resources));
-    let task = ended(&world, &task);
+    let task = wait_for_end(&world, &task);
     let limit = match task.cause_value() {
         Some(Cause::LimitReached { limit, .. }) => *limit,
         other => panic!("{other:?}"),
     };
     assert_eq!(limit, ResourceLimit::CpuTime(300));
-    let held = task.limits.and_then(|limits| limits.enforcement);
-    assert!(matches!(held, Some(Enforcement::Sampled | Enforcement::ControlGroup)), "{held:?}");
+    let enforcement = task.limits.and_then(|limits| limits.enforcement);
+    assert!(matches!(enforcement, Some(Enforcement::Sampled | Enforcement::ControlGroup)), "{enforcement:?}");
 }
 
 #[test]
-fn what_is_out_of_range_is_refused_before_anything_is_changed() {
-    let world = World::new(Limits { per_session: 2, in_all: 0 });
+fn a_limit_out_of_range_is_refused_and_no_task_is_created() {
+    let world = World::new(Limits { per_session: 2, total: 0 });
     let refused = world
         .runtime()
         .starts()

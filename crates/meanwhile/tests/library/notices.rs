@@ -1,28 +1,28 @@
-//! Owners are told once: every order in which an end, an owner's own act and a host's drain can come.
+//! Each end is delivered once, in every order of an end, an action of the owner and a delivery to a host.
 
 use meanwhile::engine::{DeliveryPolicy, From, Host, KillRequest, Moment, ReadRequest, WaitRequest};
 
-use crate::world::{Asked, Limits, World, session_name};
+use crate::world::{Limits, TaskPlan, World, session_name};
 
-/// Something that happens to one task and its owner.
+/// An event for one task and its owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
-    /// The task ends by itself.
+    /// The task exits by itself.
     End,
-    /// Its owner reads its output to the end.
+    /// The owner reads the output to its end.
     Read,
-    /// Its owner ends it.
+    /// The owner kills the task.
     Kill,
-    /// A host takes what there is to tell, and acknowledges it.
+    /// A host takes the waiting notifications and acknowledges them.
     Drain,
-    /// A host takes what there is to tell, and dies with it.
+    /// A host takes the waiting notifications and dies before it acknowledges them.
     DrainAndDie,
 }
 
-/// Goes through a sequence; returns how often a model has read of the end, and how often in all it was handed out.
-fn tell(steps: &[Step]) -> (usize, usize) {
-    let mut world = World::new(Limits { per_session: 2, in_all: 0 });
-    world.start(Asked { session: 0, priority: 0, after: Vec::new(), code: 0 });
+/// Runs the steps; returns how often the end was acknowledged, and how often it was handed out in total.
+fn run(steps: &[Step]) -> (usize, usize) {
+    let mut world = World::new(Limits { per_session: 2, total: 0 });
+    world.start(TaskPlan { session: 0, priority: 0, after: Vec::new(), code: 0 });
     let session = session_name(0);
     let mut counts = (0, 0);
     for step in steps {
@@ -65,7 +65,7 @@ fn drain(host: &Host<'_>, acknowledge: bool) -> usize {
     if acknowledge {
         delivery.acknowledge().unwrap();
     } else {
-        // What a killed process does: neither acknowledges nor gives back.
+        // As in a killed process: the delivery is neither acknowledged nor returned.
         std::mem::forget(delivery);
     }
     count
@@ -83,7 +83,7 @@ fn end(world: &World) {
     assert!(!world.runtime().reader().wait(&request).unwrap().timed_out);
 }
 
-/// Every order of these steps.
+/// Returns every order of these steps.
 fn orders(steps: &[Step]) -> Vec<Vec<Step>> {
     if steps.is_empty() {
         return vec![Vec::new()];
@@ -97,7 +97,7 @@ fn orders(steps: &[Step]) -> Vec<Vec<Step>> {
     all
 }
 
-/// Whether the owner knew of the end before it was first handed out.
+/// Returns whether the owner knew of the end before it was first handed out.
 fn knew_before(steps: &[Step]) -> bool {
     let place = |wanted: Step| steps.iter().position(|step| *step == wanted);
     let ended = [place(Step::End), place(Step::Kill)].into_iter().flatten().min().unwrap_or(usize::MAX);
@@ -111,51 +111,52 @@ fn knew_before(steps: &[Step]) -> bool {
 
 fn check(steps: &[Step]) {
     for mut order in orders(steps) {
-        // In the end a host asks once more.
+        // Finally a host asks once more.
         order.push(Step::Drain);
-        let (told, _) = tell(&order);
-        assert_eq!(told, usize::from(!knew_before(&order)), "{order:?}");
+        let (acknowledged, _) = run(&order);
+        assert_eq!(acknowledged, usize::from(!knew_before(&order)), "{order:?}");
     }
 }
 
 #[test]
-fn an_end_is_told_once_unless_its_owner_read_it_first() {
+fn an_end_is_delivered_once_unless_its_owner_read_it_first() {
     check(&[Step::End, Step::Read, Step::Drain]);
 }
 
 #[test]
-fn an_end_is_told_once_unless_its_owner_brought_it_about() {
+fn an_end_is_delivered_once_unless_its_owner_killed_the_task() {
     check(&[Step::Kill, Step::Drain]);
-    // A kill that comes between the end and the hand-over wins.
+    // After a kill between the end and the delivery, the end is not delivered.
     for order in [[Step::End, Step::Kill, Step::Drain], [Step::End, Step::Drain, Step::Kill]] {
-        let (told, _) = tell(&[&order[..], &[Step::Drain]].concat());
-        assert_eq!(told, usize::from(order[1] == Step::Drain), "{order:?}");
+        let (acknowledged, _) = run(&[&order[..], &[Step::Drain]].concat());
+        assert_eq!(acknowledged, usize::from(order[1] == Step::Drain), "{order:?}");
     }
 }
 
 #[test]
-fn what_a_dead_host_was_handed_is_handed_to_the_next() {
-    let (told, handed) = tell(&[Step::End, Step::DrainAndDie, Step::DrainAndDie, Step::Drain, Step::Drain]);
-    assert_eq!((told, handed), (1, 3));
+fn notifications_held_by_a_dead_host_are_delivered_to_the_next_host() {
+    let (acknowledged, handed_out) =
+        run(&[Step::End, Step::DrainAndDie, Step::DrainAndDie, Step::Drain, Step::Drain]);
+    assert_eq!((acknowledged, handed_out), (1, 3));
 }
 
 #[test]
-fn what_a_living_host_was_handed_is_not_handed_to_another() {
-    let mut world = World::new(Limits { per_session: 2, in_all: 0 });
-    world.start(Asked { session: 0, priority: 0, after: Vec::new(), code: 3 });
+fn notifications_held_by_a_live_host_are_not_delivered_to_another() {
+    let mut world = World::new(Limits { per_session: 2, total: 0 });
+    world.start(TaskPlan { session: 0, priority: 0, after: Vec::new(), code: 3 });
     end(&world);
     let (one, two) = (host(&world), host(&world));
     let delivery = one.drain(Moment::RunStart).unwrap();
     assert_eq!(delivery.notices().len(), 1);
     assert_eq!(drain(&two, true), 0);
     drop(delivery);
-    assert_eq!(drain(&two, true), 1, "what is dropped waits for the next");
+    assert_eq!(drain(&two, true), 1, "a dropped delivery is available to the next host");
 }
 
 #[test]
-fn a_message_and_its_notices_are_stored_together_and_shown_again_as_they_were() {
-    let mut world = World::new(Limits { per_session: 2, in_all: 0 });
-    world.start(Asked { session: 0, priority: 0, after: Vec::new(), code: 3 });
+fn a_message_is_stored_together_with_its_notifications() {
+    let mut world = World::new(Limits { per_session: 2, total: 0 });
+    world.start(TaskPlan { session: 0, priority: 0, after: Vec::new(), code: 3 });
     end(&world);
     let host = host(&world);
     let turn = host.drain(Moment::RunStart).unwrap().store("go on").unwrap();
@@ -165,7 +166,7 @@ fn a_message_and_its_notices_are_stored_together_and_shown_again_as_they_were() 
 }
 
 #[test]
-fn a_policy_says_at_which_moments_there_is_news() {
+fn the_delivery_policy_decides_when_notifications_are_delivered() {
     use DeliveryPolicy::{BetweenBatches, Immediate, NextRun};
     for (policy, moment, expected) in [
         (NextRun, Moment::Idle, 0),
@@ -175,8 +176,8 @@ fn a_policy_says_at_which_moments_there_is_news() {
         (BetweenBatches, Moment::BetweenBatches, 1),
         (Immediate, Moment::Idle, 1),
     ] {
-        let mut world = World::new(Limits { per_session: 2, in_all: 0 });
-        world.start(Asked { session: 0, priority: 0, after: Vec::new(), code: 0 });
+        let mut world = World::new(Limits { per_session: 2, total: 0 });
+        world.start(TaskPlan { session: 0, priority: 0, after: Vec::new(), code: 0 });
         end(&world);
         let host = world.runtime().notifications().host(&session_name(0), policy).unwrap();
         assert_eq!(host.drain(moment).unwrap().notices().len(), expected, "{policy:?} {moment:?}");
@@ -184,15 +185,15 @@ fn a_policy_says_at_which_moments_there_is_news() {
 }
 
 #[test]
-fn the_end_of_a_run_and_of_a_host_fires_nothing_and_leaves_nothing_open() {
+fn a_dropped_host_leaks_no_descriptor_and_loses_no_notification() {
     let open_files = || std::fs::read_dir("/proc/self/fd").unwrap().count();
-    let mut world = World::new(Limits { per_session: 2, in_all: 0 });
-    world.start(Asked { session: 0, priority: 0, after: Vec::new(), code: 0 });
+    let mut world = World::new(Limits { per_session: 2, total: 0 });
+    world.start(TaskPlan { session: 0, priority: 0, after: Vec::new(), code: 0 });
     end(&world);
     let before = open_files();
     for _ in 0..3 {
         let host = world.runtime().notifications().host(&session_name(0), DeliveryPolicy::NextRun).unwrap();
-        // A run that ends asks for nothing; what it was handed and did not use is not lost.
+        // Notifications that were taken and not acknowledged are not lost.
         drop(host.drain(Moment::RunStart).unwrap());
         drop(host);
     }
@@ -201,20 +202,21 @@ fn the_end_of_a_run_and_of_a_host_fires_nothing_and_leaves_nothing_open() {
     assert_eq!(host.drain(Moment::RunStart).unwrap().notices().len(), 1);
 }
 
-/// More than one delivery holds, so that a look at the first ones alone would find nothing.
+/// There are more notifications than fit in one delivery, so the oldest ones are all held.
 #[test]
-fn what_a_hung_host_holds_does_not_hide_the_rest() {
+fn notifications_held_by_a_hung_host_do_not_hide_the_others() {
     const MANY: usize = 120;
-    let mut world = World::new(Limits { per_session: 8, in_all: 0 });
-    let ask = |world: &mut World| world.start(Asked { session: 0, priority: 0, after: Vec::new(), code: 0 });
-    (0..MANY).for_each(|_| ask(&mut world));
+    let mut world = World::new(Limits { per_session: 8, total: 0 });
+    let start =
+        |world: &mut World| world.start(TaskPlan { session: 0, priority: 0, after: Vec::new(), code: 0 });
+    (0..MANY).for_each(|_| start(&mut world));
     world.finish_all();
     let (hung, other) = (host(&world), host(&world));
     let held = hung.drain(Moment::RunStart).unwrap();
-    assert_eq!(held.notices().len(), 100, "one delivery");
+    assert_eq!(held.notices().len(), 100, "the maximum of one delivery");
     let rest = other.drain(Moment::RunStart).unwrap();
     assert_eq!(rest.notices().len(), MANY - 100);
     rest.acknowledge().unwrap();
-    assert_eq!(drain(&other, true), 0, "the others are held by one who lives");
+    assert_eq!(drain(&other, true), 0, "the others are held by a live host");
     held.acknowledge().unwrap();
 }

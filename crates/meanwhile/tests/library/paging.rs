@@ -1,4 +1,4 @@
-//! Lists in parts and in any order, and what a task uses and did: what those who show tasks ask for.
+//! Queries of front ends that show tasks: pages, orders, usage, runs and delivery states.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -7,22 +7,22 @@ use meanwhile::engine::{DeliveryPolicy, DeliveryState, Moment, Runtime};
 use meanwhile::model::{Status, Timestamp};
 use meanwhile::{Filter, Order, Scope, Task};
 
-use crate::world::{Asked, Limits, World, session_name};
+use crate::world::{Limits, TaskPlan, World, session_name};
 
 const SOON: Duration = Duration::from_secs(90);
 
-fn asked(session: usize, code: i32) -> Asked {
-    Asked { session, priority: 0, after: Vec::new(), code }
+fn plan(session: usize, code: i32) -> TaskPlan {
+    TaskPlan { session, priority: 0, after: Vec::new(), code }
 }
 
-/// Two that run, one that waits, and eight that have ended, in two sessions.
+/// Returns a world with two running tasks, one queued task and eight finished tasks, in two sessions.
 fn world() -> World {
-    let mut world = World::new(Limits { per_session: 8, in_all: 0 });
-    (0..8).for_each(|at| world.start(asked(at % 2, (at % 3) as i32)));
+    let mut world = World::new(Limits { per_session: 8, total: 0 });
+    (0..8).for_each(|at| world.start(plan(at % 2, (at % 3) as i32)));
     world.finish_all();
     let mut world = world;
-    (0..2).for_each(|_| world.start(asked(0, 0)));
-    world.start(Asked { after: vec![8], ..asked(0, 0) });
+    (0..2).for_each(|_| world.start(plan(0, 0)));
+    world.start(TaskPlan { after: vec![8], ..plan(0, 0) });
     world
 }
 
@@ -30,7 +30,7 @@ const fn long_ago() -> Timestamp {
     Timestamp::from_micros(0)
 }
 
-/// No task has failed since then.
+/// Returns a time after which no task has failed.
 const fn never() -> Timestamp {
     Timestamp::from_micros(i64::MAX)
 }
@@ -44,7 +44,7 @@ fn all(runtime: &Runtime, filter: &Filter) -> Vec<Task> {
 }
 
 #[test]
-fn pages_of_any_size_make_up_the_whole_list_in_every_order() {
+fn pages_of_any_size_join_to_the_complete_list_in_every_order() {
     let world = world();
     let runtime = world.runtime();
     let base = Filter::new(Scope::All);
@@ -64,7 +64,7 @@ fn pages_of_any_size_make_up_the_whole_list_in_every_order() {
             let filter = Filter { order, ..filter.clone() };
             let whole = all(runtime, &filter);
             let live = whole.iter().filter(|task| !task.status.is_terminal()).count();
-            assert!(whole.iter().take(live).all(|task| !task.status.is_terminal()), "live ones come first");
+            assert!(whole.iter().take(live).all(|task| !task.status.is_terminal()), "live tasks come first");
             for (place, task) in whole.iter().enumerate() {
                 let found = runtime.tasks().place(&filter, &task.id).unwrap();
                 assert_eq!(found, Some(place as u64), "{order:?} {}", task.id);
@@ -84,16 +84,16 @@ fn pages_of_any_size_make_up_the_whole_list_in_every_order() {
 }
 
 #[test]
-fn orders_are_what_they_say() {
+fn each_order_sorts_by_its_key_and_its_opposite_reverses_it() {
     let world = world();
     world.finish_all();
     let list = |order| all(world.runtime(), &Filter { order, ..Filter::new(Scope::All) });
     for (order, other) in
         [(Order::Newest, Order::Oldest), (Order::Longest, Order::Shortest), (Order::Name, Order::NameDown)]
     {
-        let mut turned = list(other);
-        turned.reverse();
-        assert_eq!(ids(&list(order)), ids(&turned), "{order:?} is {other:?} the other way round");
+        let mut reversed = list(other);
+        reversed.reverse();
+        assert_eq!(ids(&list(order)), ids(&reversed), "{order:?} is the reverse of {other:?}");
     }
     let newest = list(Order::Newest);
     assert_eq!(newest.len(), 11);
@@ -103,7 +103,7 @@ fn orders_are_what_they_say() {
 }
 
 #[test]
-fn what_runs_comes_before_what_is_queued_and_what_failed_lately_before_what_did_not() {
+fn order_by_state_lists_running_then_queued_then_recently_failed_tasks() {
     let world = world();
     let listed = |failed_since| {
         let order = Order::ByState { failed_since };
@@ -114,12 +114,12 @@ fn what_runs_comes_before_what_is_queued_and_what_failed_lately_before_what_did_
     assert_eq!(lately[..3], ["running", "running", "pending"]);
     assert_eq!(lately[3..], [vec!["failed"; 5], vec!["completed"; 3]].concat());
     let not_lately = listed(never());
-    assert_eq!(not_lately[3..6], ["failed", "completed", "failed"], "by age alone");
+    assert_eq!(not_lately[3..6], ["failed", "completed", "failed"], "sorted by age only");
     world.finish_all();
 }
 
 #[test]
-fn a_text_is_found_as_it_is_written_and_has_no_meaning_of_its_own() {
+fn a_text_filter_ignores_case_and_has_no_wildcards() {
     let world = world();
     let found = |text: &str| {
         let filter = Filter { text: Some(text.to_owned()), ..Filter::new(Scope::All) };
@@ -133,16 +133,16 @@ fn a_text_is_found_as_it_is_written_and_has_no_meaning_of_its_own() {
 }
 
 #[test]
-fn what_a_tree_uses_is_known_while_it_lives() {
-    let mut world = World::new(Limits { per_session: 8, in_all: 0 });
-    world.start(asked(0, 0));
+fn the_usage_of_a_task_is_known_while_it_runs() {
+    let mut world = World::new(Limits { per_session: 8, total: 0 });
+    world.start(plan(0, 0));
     let task = || world.runtime().tasks().task(world.id(0).as_str(), &Scope::All).unwrap();
     let begun = Instant::now();
     let usage = loop {
         if let Some(usage) = world.runtime().live().usage(&task()).filter(|usage| usage.memory > 0) {
             break usage;
         }
-        assert!(begun.elapsed() < SOON, "nothing is known of {:?}", task());
+        assert!(begun.elapsed() < SOON, "the usage of {:?} is unknown", task());
     };
     assert!(usage.processes >= 1);
     world.finish_all();
@@ -150,9 +150,9 @@ fn what_a_tree_uses_is_known_while_it_lives() {
 }
 
 #[test]
-fn every_run_is_remembered_with_its_times() {
-    let mut world = World::new(Limits { per_session: 8, in_all: 0 });
-    world.start(asked(0, 3));
+fn every_run_of_a_task_is_listed_with_its_times() {
+    let mut world = World::new(Limits { per_session: 8, total: 0 });
+    world.start(plan(0, 3));
     world.finish_all();
     let id = world.id(0).as_str();
     for _ in 0..2 {
@@ -169,18 +169,18 @@ fn every_run_is_remembered_with_its_times() {
 }
 
 #[test]
-fn whether_the_owner_knows_is_known() {
-    let mut world = World::new(Limits { per_session: 8, in_all: 0 });
-    world.start(asked(0, 0));
+fn the_delivery_state_of_a_notification_is_reported() {
+    let mut world = World::new(Limits { per_session: 8, total: 0 });
+    world.start(plan(0, 0));
     world.finish_all();
-    let told = || {
-        let news = world.runtime().notifications().notices_of(world.id(0).as_str(), &Scope::All).unwrap();
-        news.iter().map(|news| (news.run, news.kind.clone(), news.state)).collect::<Vec<_>>()
+    let states = || {
+        let notices = world.runtime().notifications().notices_of(world.id(0).as_str(), &Scope::All).unwrap();
+        notices.iter().map(|notice| (notice.run, notice.kind.clone(), notice.state)).collect::<Vec<_>>()
     };
-    assert_eq!(told(), [(1, "ended".to_owned(), DeliveryState::Waiting)]);
+    assert_eq!(states(), [(1, "ended".to_owned(), DeliveryState::Waiting)]);
     let host = world.runtime().notifications().host(&session_name(0), DeliveryPolicy::NextRun).unwrap();
     let delivery = host.drain(Moment::RunStart).unwrap();
-    assert_eq!(told()[0].2, DeliveryState::HandedOver);
+    assert_eq!(states()[0].2, DeliveryState::HandedOver);
     delivery.acknowledge().unwrap();
-    assert_eq!(told()[0].2, DeliveryState::Known);
+    assert_eq!(states()[0].2, DeliveryState::Known);
 }

@@ -1,20 +1,20 @@
-//! The queue as a property: whatever is asked for, in whatever order, nothing runs beyond its limit, nothing
-//! waits beside a free slot, the order is by priority and then by age, and everything ends in the end.
+//! Properties of the queue for any sequence of requests: no limit is exceeded, no runnable task stays queued while a
+//! slot is free, tasks start by priority and then by age, and every task ends.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use crate::world::{Asked, Limits, World};
+use crate::world::{Limits, TaskPlan, World};
 
-/// What somebody does.
+/// An action of a user.
 #[derive(Clone, Debug)]
 enum Step {
-    /// Asks for a task that follows some of those before it.
+    /// Starts a task that may depend on earlier tasks.
     Start { session: usize, priority: i32, after: Vec<Index>, code: i32 },
-    /// Lets a task end by itself.
+    /// Lets a task exit by itself.
     Finish(Index),
-    /// Ends a task.
+    /// Kills a task.
     Kill(Index),
 }
 
@@ -31,26 +31,26 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 fn limits() -> impl Strategy<Value = Limits> {
-    let in_all = prop_oneof![Just(0), 1..4_u32];
-    (1..4_u32, in_all).prop_map(|(per_session, in_all)| Limits { per_session, in_all })
+    let total = prop_oneof![Just(0), 1..4_u32];
+    (1..4_u32, total).prop_map(|(per_session, total)| Limits { per_session, total })
 }
 
-fn take(world: &mut World, step: &Step) {
-    let place = |index: &Index, world: &World| (world.len() > 0).then(|| index.index(world.len()));
+fn apply(world: &mut World, step: &Step) {
+    let index_of = |index: &Index, world: &World| (world.len() > 0).then(|| index.index(world.len()));
     match step {
         Step::Start { session, priority, after, code } => {
-            let mut after: Vec<_> = after.iter().filter_map(|index| place(index, world)).collect();
+            let mut after: Vec<_> = after.iter().filter_map(|index| index_of(index, world)).collect();
             after.sort_unstable();
             after.dedup();
-            world.start(Asked { session: *session, priority: *priority, after, code: *code });
+            world.start(TaskPlan { session: *session, priority: *priority, after, code: *code });
         }
         Step::Finish(index) => {
-            if let Some(at) = place(index, world) {
+            if let Some(at) = index_of(index, world) {
                 world.finish(at);
             }
         }
         Step::Kill(index) => {
-            if let Some(at) = place(index, world) {
+            if let Some(at) = index_of(index, world) {
                 world.kill(at);
             }
         }
@@ -58,7 +58,7 @@ fn take(world: &mut World, step: &Step) {
 }
 
 proptest! {
-    // A case runs dozens of processes, so there are few, and a counterexample is made smaller only a little.
+    // Each case runs dozens of processes, so there are few cases and few shrink steps.
     #![proptest_config(ProptestConfig {
         cases: 16,
         max_shrink_iters: 24,
@@ -67,14 +67,14 @@ proptest! {
     })]
 
     #[test]
-    fn the_queue_keeps_its_promises(limits in limits(), steps in vec(step(), 4..16)) {
+    fn the_queue_respects_limits_order_and_dependencies(limits in limits(), steps in vec(step(), 4..16)) {
         let mut world = World::new(limits);
         for step in &steps {
-            take(&mut world, step);
-            world.look();
+            apply(&mut world, step);
+            world.check_queue();
         }
         world.finish_all();
-        world.look();
+        world.check_queue();
         world.check_endings();
         world.check_history();
     }

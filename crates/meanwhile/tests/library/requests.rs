@@ -1,4 +1,4 @@
-//! Requests that only a host can make: a shell cannot pass a NUL byte on.
+//! Requests that only a host can make, because a shell cannot pass a NUL byte.
 
 use meanwhile::engine::TaskRequest;
 use meanwhile::model::{CommandSpec, EnvVar, RawText};
@@ -7,8 +7,8 @@ use meanwhile::{Error, Filter, Scope};
 use crate::world::{Limits, World};
 
 #[test]
-fn a_request_with_a_nul_byte_is_refused_and_leaves_nothing() {
-    let world = World::new(Limits { per_session: 2, in_all: 0 });
+fn a_request_with_a_nul_byte_is_refused_and_creates_no_task() {
+    let world = World::new(Limits { per_session: 2, total: 0 });
     let nul = || RawText::from(b"echo a\0b".as_slice());
     let shell = |script| CommandSpec::Shell { program: "/bin/sh".into(), script };
     let variable = |name: RawText, value: RawText| vec![EnvVar { name, value }];

@@ -1,4 +1,4 @@
-//! Finished tasks go by themselves, in time.
+//! Finished tasks are removed automatically after some time.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -13,9 +13,9 @@ use meanwhile::model::{CommandSpec, EnvVar, Timestamp};
 
 use mw_testkit::{SOON, wait_until};
 
-use crate::world::{Asked, Limits, World};
+use crate::world::{Limits, TaskPlan, World};
 
-/// Runs ahead of the system's clock.
+/// A clock that is ahead of the system's clock.
 pub struct Ahead(pub Duration);
 
 impl Clock for Ahead {
@@ -24,7 +24,7 @@ impl Clock for Ahead {
     }
 }
 
-/// Is behind it.
+/// A clock that is behind the system's clock.
 struct Behind(Duration);
 
 impl Clock for Behind {
@@ -34,46 +34,46 @@ impl Clock for Behind {
 }
 
 #[test]
-fn whoever_settles_a_week_later_removes_what_ended_now() {
+fn a_finished_task_is_removed_after_a_week_if_automatic_removal_is_on() {
     const DAY: Duration = Duration::from_secs(24 * 3600);
-    let mut world = World::new(Limits { per_session: 2, in_all: 0 });
-    world.start(Asked { session: 0, priority: 0, after: Vec::new(), code: 0 });
+    let mut world = World::new(Limits { per_session: 2, total: 0 });
+    world.start(TaskPlan { session: 0, priority: 0, after: Vec::new(), code: 0 });
     world.finish_all();
     let host = world.runtime().notifications().relay(&crate::world::session_name(0)).unwrap();
     host.drain(meanwhile::engine::Moment::RunStart).unwrap().acknowledge().unwrap();
     let directory = world.runtime().home().task(world.id(0));
-    let by_hand = world.by_hand(Arc::new(Ahead(DAY * 8)));
-    by_hand.settler().settle(None).unwrap();
-    assert!(directory.exists(), "nothing goes by itself where that is turned off");
-    world.at_another_time(Arc::new(Ahead(DAY * 6))).settler().settle(None).unwrap();
+    let without_removal = world.without_automatic_removal(Arc::new(Ahead(DAY * 8)));
+    without_removal.settler().settle(None).unwrap();
+    assert!(directory.exists(), "automatic removal is off");
+    world.with_clock(Arc::new(Ahead(DAY * 6))).settler().settle(None).unwrap();
     assert!(directory.exists(), "after six days");
     // The helper of the task's own supervisor may still have the turn. It does not know that a week has passed.
     wait_until(SOON, "the task is gone after eight days", || {
-        world.at_another_time(Arc::new(Ahead(DAY * 8))).settler().settle(None).unwrap();
+        world.with_clock(Arc::new(Ahead(DAY * 8))).settler().settle(None).unwrap();
         (!directory.exists()).then_some(())
     });
 }
 
 #[test]
-fn what_a_session_did_itself_is_forgotten_as_tasks_are() {
+fn spans_of_a_session_are_removed_after_a_week() {
     const DAY: Duration = Duration::from_secs(24 * 3600);
-    let world = World::new(Limits { per_session: 2, in_all: 0 });
+    let world = World::new(Limits { per_session: 2, total: 0 });
     let span = world.runtime().traces().begin_span("chat_turn", None).unwrap();
     let trace = span.as_parent().trace_id.to_string();
     world.runtime().traces().end_span(span, "s", &[], Outcome::default()).unwrap();
     for (days, kept) in [(6, true), (8, false)] {
-        world.at_another_time(Arc::new(Ahead(DAY * days))).settler().settle(None).unwrap();
+        world.with_clock(Arc::new(Ahead(DAY * days))).settler().settle(None).unwrap();
         assert_eq!(world.runtime().traces().trace(&trace, &Scope::All).is_ok(), kept, "after {days} days");
     }
 }
 
 #[test]
-fn what_a_session_did_itself_is_told_without_the_values_of_its_secret_variables() {
+fn spans_of_a_session_hide_the_values_of_secret_variables() {
     const VALUE: &str = "tr0mb0ne-and-drum";
-    let world = World::new(Limits { per_session: 2, in_all: 0 });
+    let world = World::new(Limits { per_session: 2, total: 0 });
     let span = world.runtime().traces().begin_span("tool_shell", None).unwrap();
     let trace = span.as_parent().trace_id.to_string();
-    // The second one is where the text is cut.
+    // The text is cut inside the second occurrence.
     let error = format!("not allowed: curl {VALUE} {:>160} {VALUE}", "");
     let attributes = [("tool.text".to_owned(), VALUE.into())].into();
     let env = [EnvVar { name: "DB_TOKEN".into(), value: VALUE.into() }];
@@ -83,8 +83,8 @@ fn what_a_session_did_itself_is_told_without_the_values_of_its_secret_variables(
 }
 
 #[test]
-fn whoever_settles_may_lie_where_names_are_no_text() {
-    let world = World::new(Limits { per_session: 2, in_all: 0 });
+fn the_settle_program_may_have_a_path_that_is_not_utf8() {
+    let world = World::new(Limits { per_session: 2, total: 0 });
     let dir = tempfile::tempdir().unwrap();
     let place = dir.path().join(OsStr::from_bytes(b"b\xff\"; $x"));
     fs::create_dir(&place).unwrap();
@@ -95,14 +95,16 @@ fn whoever_settles_may_lie_where_names_are_no_text() {
     settings.programs.settle = vec![program.as_os_str().as_bytes().into(), "x y".into()];
     settings.traces.export = true;
     Runtime::open(settings).unwrap().traces().send_spans_on();
-    wait_until(SOON, "it has run", || fs::read(&settled).ok().filter(|text| text == b"x y\n").map(drop));
+    wait_until(SOON, "the settle program has run", || {
+        fs::read(&settled).ok().filter(|text| text == b"x y\n").map(drop)
+    });
 }
 
 #[test]
-fn age_is_counted_from_the_end_and_not_from_the_request() {
+fn the_age_of_a_task_counts_from_its_end_and_not_from_its_request() {
     const DAY: Duration = Duration::from_secs(24 * 3600);
-    let world = World::new(Limits { per_session: 2, in_all: 0 });
-    let early = world.at_another_time(Arc::new(Behind(DAY * 8)));
+    let world = World::new(Limits { per_session: 2, total: 0 });
+    let early = world.with_clock(Arc::new(Behind(DAY * 8)));
     let command = CommandSpec::Argv(vec!["true".into()]);
     let path = EnvVar { name: "PATH".into(), value: "/usr/bin:/bin".into() };
     let request = TaskRequest::new("s", command, "/".into(), vec![path]);
@@ -119,7 +121,7 @@ fn age_is_counted_from_the_end_and_not_from_the_request() {
     host.drain(meanwhile::engine::Moment::RunStart).unwrap().acknowledge().unwrap();
     let directory = world.runtime().home().task(&task.id);
     let purged = |days| {
-        let later = world.at_another_time(Arc::new(Ahead(DAY * days)));
+        let later = world.with_clock(Arc::new(Ahead(DAY * days)));
         later.retention().purge().unwrap().cleared
     };
     assert!(purged(1).is_empty(), "it was requested nine days ago and ended one day ago");

@@ -1,4 +1,4 @@
-//! A host that follows events gets all of them, in order, without polling.
+//! A subscription returns all events in order, without polling.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,26 +7,26 @@ use meanwhile::Scope;
 use meanwhile::engine::SystemClock;
 use meanwhile::model::Event;
 
-use crate::world::{Asked, Limits, World, session_name};
+use crate::world::{Limits, TaskPlan, World, session_name};
 
 const SOON: Duration = Duration::from_secs(90);
 
-fn asked(session: usize) -> Asked {
-    Asked { session, priority: 0, after: Vec::new(), code: 0 }
+fn plan(session: usize) -> TaskPlan {
+    TaskPlan { session, priority: 0, after: Vec::new(), code: 0 }
 }
 
 #[test]
-fn the_life_of_a_task_comes_in_order_and_that_of_others_does_not() {
-    let mut world = World::new(Limits { per_session: 2, in_all: 0 });
-    world.start(asked(0));
-    world.start(asked(1));
+fn a_subscription_to_a_session_returns_only_its_events_in_order() {
+    let mut world = World::new(Limits { per_session: 2, total: 0 });
+    world.start(plan(0));
+    world.start(plan(1));
     (0..2).for_each(|at| world.finish(at));
     let mut subscription =
         world.runtime().notifications().subscribe_after(0, Scope::Session(session_name(0))).unwrap();
     let mut words = Vec::new();
     while !words.contains(&"ended") {
         let events = subscription.next(SOON).unwrap();
-        assert!(!events.is_empty(), "nothing came after {words:?}");
+        assert!(!events.is_empty(), "no event after {words:?}");
         assert!(events.iter().all(|event| event.task == *world.id(0)), "{events:?}");
         words.extend(events.iter().map(|event| event.event.word()));
     }
@@ -35,10 +35,10 @@ fn the_life_of_a_task_comes_in_order_and_that_of_others_does_not() {
 }
 
 #[test]
-fn what_happens_while_it_sleeps_wakes_it_and_a_place_can_be_taken_up_again() {
-    let mut world = World::new(Limits { per_session: 2, in_all: 0 });
+fn a_subscription_resumes_from_a_place_and_waits_for_new_events() {
+    let mut world = World::new(Limits { per_session: 2, total: 0 });
     let place = world.runtime().notifications().subscribe(Scope::All).unwrap().place();
-    world.start(asked(0));
+    world.start(plan(0));
     let mut subscription = world.runtime().notifications().subscribe_after(place, Scope::All).unwrap();
     let started = subscription.next(SOON).unwrap();
     assert!(matches!(started[0].event, Event::Reserved { .. }), "{started:?}");
@@ -46,21 +46,21 @@ fn what_happens_while_it_sleeps_wakes_it_and_a_place_can_be_taken_up_again() {
     let mut last = Vec::new();
     while !last.contains(&"ended") {
         last = subscription.next(SOON).unwrap().iter().map(|event| event.event.word()).collect();
-        assert!(!last.is_empty(), "the end did not come");
+        assert!(!last.is_empty(), "no end event");
     }
 }
 
 #[test]
-fn a_quiet_session_reads_what_others_do_once() {
-    let mut world = World::new(Limits { per_session: 4, in_all: 0 });
-    let beside = world.at_another_time(Arc::new(SystemClock));
-    let mut quiet = beside.notifications().subscribe(Scope::Session(session_name(1))).unwrap();
-    (0..3).for_each(|_| world.start(asked(0)));
+fn a_subscription_moves_past_the_events_of_other_sessions() {
+    let mut world = World::new(Limits { per_session: 4, total: 0 });
+    let other_runtime = world.with_clock(Arc::new(SystemClock));
+    let mut quiet = other_runtime.notifications().subscribe(Scope::Session(session_name(1))).unwrap();
+    (0..3).for_each(|_| world.start(plan(0)));
     world.finish_all();
     world.runtime().reconciler().reconcile().unwrap();
     assert!(quiet.next(Duration::ZERO).unwrap().is_empty());
     assert_eq!(quiet.place(), world.runtime().tasks().last_event().unwrap());
-    world.start(asked(1));
+    world.start(plan(1));
     let own = quiet.next(SOON).unwrap();
     assert!(!own.is_empty() && own.iter().all(|event| event.task == *world.id(3)), "{own:?}");
 }

@@ -1,4 +1,4 @@
-//! A host with many threads, each with a runtime of its own over one home: never over the limit, none lost.
+//! A host with many threads, each with a separate runtime on one home: the limit holds and no task is lost.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,22 +15,22 @@ const LIMIT: u32 = 2;
 const THREADS: usize = 6;
 const EACH: usize = 4;
 
-/// Takes one of as many places as there are slots, and fails when there is none.
+/// Takes one of as many places as there are slots, and fails if all are taken.
 const SCRIPT: &str = "for place in 1 2; do if mkdir place-$place 2>/dev/null; then
     sleep 0.02; rmdir place-$place; exit 0; fi; done; exit 9";
 
 fn runtime(home: &Path) -> Runtime {
     let here = std::env::current_exe().unwrap();
-    let beside = |name: &str| -> PathBuf { here.parent().unwrap().parent().unwrap().join(name) };
-    // Another home than that of the environment.
+    let executable = |name: &str| -> PathBuf { here.parent().unwrap().parent().unwrap().join(name) };
+    // Not the home of the environment.
     let user = format!("HOME={}", home.with_file_name("user").display());
-    let (mw, own) = (beside("mw"), home.to_str().unwrap());
+    let (mw, own) = (executable("mw"), home.to_str().unwrap());
     let words = ["/usr/bin/env", "-i", &user, mw.to_str().unwrap(), "settle", "--home", own];
     let settle = words.map(RawText::from).to_vec();
-    let programs = Programs { supervisor: beside("mw-supervisor"), settle, starter_exits: false };
+    let programs = Programs { supervisor: executable("mw-supervisor"), settle, starter_exits: false };
     let mut settings = Settings::new(home.to_owned(), programs);
     settings.queue.max_running = LIMIT;
-    // Nobody looks for himself: every task must be started by the end of another.
+    // Polling would take too long: the end of each task must start the next.
     settings.fallback_ms = 60_000;
     Runtime::open(settings).unwrap()
 }
@@ -71,14 +71,14 @@ fn threads_share_the_slots_of_a_home() {
     let page = runtime(&home).tasks().list(&filter).unwrap();
     let listed: BTreeSet<_> = page.tasks.iter().map(|task| task.id.clone()).collect();
     assert_eq!((started.len(), page.tasks.len(), &listed), (THREADS * EACH, THREADS * EACH, &started));
-    assert!(!dir.path().join("user").exists(), "another home was touched");
+    assert!(!dir.path().join("user").exists(), "the default home was used");
     let numbers: BTreeSet<_> = page.tasks.iter().map(|task| task.number).collect();
     assert_eq!(numbers, (1..=(THREADS * EACH) as u64).collect());
 }
 
-/// A look that comes between two steps of a start must not take the half-made task for something else.
+/// A list between two steps of a start must not mistake the incomplete task for something else.
 #[test]
-fn what_is_looked_at_while_it_is_being_made_is_not_lost() {
+fn tasks_listed_while_they_are_being_created_are_not_lost() {
     const STARTS: usize = 60;
     let dir = tempfile::Builder::new().prefix("mw-threads-").tempdir().unwrap();
     let (home, work) = (dir.path().join("state"), dir.path().join("work"));
@@ -86,9 +86,9 @@ fn what_is_looked_at_while_it_is_being_made_is_not_lost() {
     let done = AtomicBool::new(false);
     let started: BTreeSet<_> = thread::scope(|scope| {
         scope.spawn(|| {
-            let looker = runtime(&home);
+            let lister = runtime(&home);
             while !done.load(Ordering::Relaxed) {
-                let _ = looker.tasks().list(&Filter::new(Scope::All)).unwrap();
+                let _ = lister.tasks().list(&Filter::new(Scope::All)).unwrap();
             }
         });
         let starter = runtime(&home);

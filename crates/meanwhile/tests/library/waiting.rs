@@ -11,10 +11,10 @@ use crate::handle::{LONG, dir, open};
 const MOMENT: Duration = Duration::from_millis(20);
 
 #[test]
-fn the_next_notice_is_waited_for() {
+fn next_notice_waits_for_the_end_of_a_task() {
     let dir = dir();
     let mut settings = open(dir.path()).settings().clone();
-    // Nothing is found by looking now and then: the end must wake the waiter.
+    // Polling would take too long: the end must wake the waiter.
     settings.fallback_ms = 600_000;
     let session = meanwhile::Meanwhile::open(settings).unwrap().host("agent").unwrap();
     assert!(session.next_notice(MOMENT).unwrap().is_none());
@@ -25,14 +25,14 @@ fn the_next_notice_is_waited_for() {
         waiter.join().unwrap()
     });
     assert!(&notice.notice().task == task.id() && notice.summary().contains("exited 7"), "{notice:?}");
-    assert!(session.next_notice(Duration::ZERO).unwrap().is_none(), "it is held");
+    assert!(session.next_notice(Duration::ZERO).unwrap().is_none(), "the notification is held");
     drop(notice);
     session.next_notice(Duration::MAX).unwrap().unwrap().acknowledge().unwrap();
     assert!(session.next_notice(Duration::ZERO).unwrap().is_none());
 }
 
 #[test]
-fn a_message_carries_the_notices_and_acknowledges_them() {
+fn a_message_contains_the_notifications_and_acknowledges_them() {
     let dir = dir();
     let session = open(dir.path()).host("agent").unwrap();
     assert_eq!(session.message("begin").unwrap().to_text(), "begin");
@@ -47,22 +47,22 @@ fn a_message_carries_the_notices_and_acknowledges_them() {
 }
 
 #[test]
-fn an_end_that_the_owner_knows_makes_no_notification() {
+fn an_acknowledged_end_makes_no_notification() {
     let dir = dir();
     let session = open(dir.path()).host("agent").unwrap();
     let (known, other) = (session.start("exit 1").unwrap(), session.start("exit 2").unwrap());
     session.wait_all([&known, &other], Until::Exit, LONG).unwrap();
     session.acknowledge_ends([known.id()]).unwrap();
-    let told: Vec<_> = session.notices().unwrap().map(|notice| notice.notice().task.clone()).collect();
-    assert_eq!(told, [other.id().clone()]);
+    let delivered: Vec<_> = session.notices().unwrap().map(|notice| notice.notice().task.clone()).collect();
+    assert_eq!(delivered, [other.id().clone()]);
 }
 
 #[test]
-fn one_of_several_tasks_or_all_are_waited_for() {
+fn a_wait_can_end_with_any_or_all_of_several_tasks() {
     let dir = dir();
     let session = open(dir.path()).host("agent").unwrap();
-    let waits = || session.start(Shell::new("read -r line; echo got it").with_input()).unwrap();
-    let (one, two) = (waits(), waits());
+    let start = || session.start(Shell::new("read -r line; echo got it").with_input()).unwrap();
+    let (one, two) = (start(), start());
     two.input("go\n").unwrap();
     let any = session.wait_any([&one, &two], Until::Exit, LONG).unwrap();
     assert!(matches!(&any[..], [Waited::NotYet(_), Waited::Met(_)]), "{any:?}");
@@ -77,7 +77,7 @@ fn one_of_several_tasks_or_all_are_waited_for() {
 }
 
 #[test]
-fn output_is_read_from_where_the_last_call_stopped() {
+fn output_since_continues_where_the_last_call_stopped() {
     let dir = dir();
     let session = open(dir.path()).host("agent").unwrap();
     let script = "while read -r line; do echo \"<$line>\"; done; echo over";
@@ -104,7 +104,7 @@ fn output_is_read_from_where_the_last_call_stopped() {
 }
 
 #[test]
-fn output_comes_without_secrets() {
+fn secrets_are_hidden_in_output() {
     let dir = dir();
     let session = open(dir.path()).host("agent").unwrap();
     let secret = "hunter2hunter2";
@@ -117,17 +117,17 @@ fn output_comes_without_secrets() {
 }
 
 #[test]
-fn a_task_is_signalled_restarted_and_its_events_tell_so() {
+fn a_task_can_be_signalled_and_restarted_and_has_an_end_event_per_run() {
     let dir = dir();
     let session = open(dir.path()).host("agent").unwrap();
     let script = "trap 'echo reloaded' HUP; echo up; while :; do read -r line; done";
     let task = session.start(Shell::new(script).with_input()).unwrap();
-    let said = |line: &str| task.wait(Until::Line(line.to_owned()), LONG).unwrap().is_met();
-    assert!(said("^up$"));
+    let has_printed = |line: &str| task.wait(Until::Line(line.to_owned()), LONG).unwrap().is_met();
+    assert!(has_printed("^up$"));
     task.signal(signal::SIGHUP).unwrap();
-    assert!(said("^reloaded$"));
+    assert!(has_printed("^reloaded$"));
     assert_eq!(task.restart().unwrap().runs, 2);
-    assert!(said("^up$"));
+    assert!(has_printed("^up$"));
     task.signal(signal::SIGKILL).unwrap();
     let status = task.status().unwrap();
     assert!(status.status == Status::Cancelled && status.runs == 2, "{status:?}");
@@ -142,7 +142,7 @@ fn a_task_is_signalled_restarted_and_its_events_tell_so() {
 }
 
 #[test]
-fn the_end_of_a_session_ends_its_tasks_and_says_which() {
+fn ending_a_session_kills_its_tasks_but_not_detached_ones() {
     let dir = dir();
     let mw = open(dir.path());
     let session = mw.host("agent").unwrap();
@@ -151,14 +151,14 @@ fn the_end_of_a_session_ends_its_tasks_and_says_which() {
     let kills = session.clone().end().unwrap();
     assert!(kills.failures.is_empty() && kills.receipts.len() == 1, "{kills:?}");
     assert_eq!(task.status().unwrap().status, Status::Cancelled);
-    let told = session.notices().unwrap().next().unwrap().summary();
-    assert!(told.contains("the end of its session"), "{told}");
+    let summary = session.notices().unwrap().next().unwrap().summary();
+    assert!(summary.contains("the end of its session"), "{summary}");
     assert_eq!(detached.status().unwrap().status, Status::Running);
     detached.kill().unwrap();
 }
 
 #[test]
-fn output_is_searched() {
+fn output_can_be_searched() {
     let dir = dir();
     let session = open(dir.path()).host("agent").unwrap();
     let task = session.start("echo one; echo error: two; echo three; echo error: four").unwrap();
@@ -170,7 +170,7 @@ fn output_is_searched() {
 }
 
 #[test]
-fn a_task_that_is_over_can_be_removed() {
+fn a_finished_task_can_be_removed_and_a_running_one_cannot() {
     let dir = dir();
     let session = open(dir.path()).host("agent").unwrap();
     let task = session.start(Shell::new("read -r line").with_input()).unwrap();
@@ -201,7 +201,7 @@ fn a_listener_is_readable_after_a_change() {
 }
 
 #[test]
-fn silence_is_waited_for() {
+fn a_wait_can_end_when_a_task_is_silent() {
     let dir = dir();
     let session = open(dir.path()).host("agent").unwrap();
     let task = session.start("echo begun; exec sleep 600").unwrap();

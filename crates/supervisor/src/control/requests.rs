@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_end_of_input_that_does_not_fit_is_said_to_be_due() {
+    fn an_end_of_input_that_does_not_fit_is_reported_as_due() {
         let (reader, writer) = pipe_with(PipeFlags::NONBLOCK).unwrap();
         let room = fcntl_getpipe_size(&writer).unwrap();
         let data = vec![b'x'; room];

@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn asking_again_never_postpones_the_end() {
+    fn repeated_kill_requests_never_postpone_the_sigkill() {
         let mut ending = ending();
         for second in 0..5 {
             let now = 100 + second * 700;
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_killed_is_told_once_and_tried_again_at_leisure() {
+    fn after_giving_up_sigkill_is_retried_slowly_until_a_new_request() {
         let mut ending = ending();
         ending.sent(SIGKILL, &[7], Timestamp::default(), 100, 0);
         assert_eq!(ending.step(10_100), Step::GiveUp);
@@ -211,14 +211,14 @@ mod tests {
         ending.sent(SIGKILL, &[7], Timestamp::default(), 15_100, 0);
         assert_eq!(ending.step(15_110), Step::WaitUntil(20_100));
         ending.request(SIGTERM, 16_000);
-        assert_eq!(ending.step(16_000), Step::Send(SIGKILL), "whoever asks again is answered again");
+        assert_eq!(ending.step(16_000), Step::Send(SIGKILL), "a new request starts a new attempt");
         ending.sent(SIGKILL, &[7], Timestamp::default(), 16_000, 0);
         assert_eq!(ending.step(16_005), Step::WaitUntil(16_010));
         assert_eq!(ending.step(26_000), Step::GiveUp);
     }
 
     #[test]
-    fn the_receipt_tells_the_dead_from_the_living() {
+    fn the_receipt_lists_only_dead_processes_as_killed() {
         let mut ending = ending();
         ending.sent(SIGKILL, &[7, 8], Timestamp::default(), 100, 0);
         let alive = vec![Survivor { pid: 8, command: "stuck".to_owned() }];

@@ -152,7 +152,7 @@ pub(crate) fn last_line(tail: &[u8]) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// A disk that is full after a few more bytes.
+    /// A disk that is full after a number of bytes.
     struct Full<'a>(&'a File, usize);
 
     impl Write for Full<'_> {
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_makes_no_sense_hides_no_other() {
+    fn an_invalid_journal_line_does_not_hide_the_others() {
         let line = br#"{"v":1,"at":"2026-01-02T03:04:05.678Z","run":1,"entry":"tree_empty"}"#;
         let text = [line, b"{\"prompt\":\"\xe2\x82".as_slice(), b"", line].join(&b'\n');
         assert_eq!(lines(&text).count(), 2);
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_does_not_fit_leaves_no_half() {
+    fn a_line_that_does_not_fit_leaves_no_partial_line() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("journal");
         let file = OpenOptions::new().create(true).append(true).open(&path).unwrap();

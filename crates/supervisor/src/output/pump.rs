@@ -96,27 +96,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_terminal_that_is_copied_never_fills_the_pipe() {
+    fn copying_a_terminal_never_blocks_on_a_full_pipe_and_loses_nothing() {
         let (mut ours, mut task) = std::os::unix::net::UnixStream::pair().unwrap();
         ours.set_nonblocking(true).unwrap();
         let text: Vec<u8> = (0..2_000_000_u32).map(|number| number as u8).collect();
         let sent = text.clone();
         std::thread::spawn(move || task.write_all(&sent));
-        let (tell, told) = mpsc::channel();
+        let (sender, receiver) = mpsc::channel();
         std::thread::spawn(move || {
             let pipe = OutputPipe::new().unwrap();
-            let (mut got, mut buffer) = (Vec::<u8>::new(), vec![0; 1 << 20]);
-            while got.len() < 2_000_000 {
-                // Much waits at once, more than any pipe holds.
+            let (mut received, mut buffer) = (Vec::<u8>::new(), vec![0; 1 << 20]);
+            while received.len() < 2_000_000 {
+                // More bytes are waiting than a pipe holds.
                 for _ in 0..300 {
                     copy_terminal(&ours, &pipe);
                 }
                 let read = rustix::io::read(&pipe.read, &mut buffer).unwrap_or(0);
-                got.extend(&buffer[..read]);
+                received.extend(&buffer[..read]);
             }
-            let _ = tell.send((got, ours.read(&mut buffer).is_err()));
+            let _ = sender.send((received, ours.read(&mut buffer).is_err()));
         });
-        let (got, _) = told.recv_timeout(Duration::from_secs(60)).expect("it does not lock itself up");
-        assert!(got == text, "bytes were lost");
+        let (received, _) = receiver.recv_timeout(Duration::from_secs(60)).expect("the copy blocks");
+        assert!(received == text, "bytes were lost");
     }
 }

@@ -234,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_told_is_kept_whole() {
+    fn progress_text_is_stored_completely_or_not_at_all() {
         let board = Board::new().unwrap();
         assert_eq!(board.progress_text(), None);
         for text in ["{\"percent\":1}", "a longer text than the first", ""] {

@@ -228,7 +228,7 @@ mod tests {
     use rustix::process::{Signal, kill_process};
 
     #[test]
-    fn this_process_can_be_recognised() {
+    fn the_start_time_of_this_process_and_the_boot_id_are_known() {
         let me = std::process::id();
         let ticks = start_ticks(me);
         assert!(ticks.is_some());
@@ -237,21 +237,21 @@ mod tests {
     }
 
     #[test]
-    fn dead_children_are_told_from_living_ones() {
+    fn dead_children_are_distinguished_from_live_ones() {
         assert!(are_children_dead());
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         assert!(!are_children_dead());
         child.kill().unwrap();
         let begun = std::time::Instant::now();
         while !are_children_dead() {
-            assert!(begun.elapsed().as_secs() < 60, "a child that was killed counts as living");
+            assert!(begun.elapsed().as_secs() < 60, "a killed child counts as alive");
         }
-        assert!(child.try_wait().unwrap().is_some(), "somebody else has waited for it");
+        assert!(child.try_wait().unwrap().is_some(), "the child was reaped elsewhere");
         assert!(are_children_dead());
     }
 
     #[test]
-    fn descendants_are_found_through_a_session_of_their_own() {
+    fn descendants_in_another_session_are_found() {
         let mut child =
             std::process::Command::new("setsid").args(["sh", "-c", "sleep 60; :"]).spawn().unwrap();
         let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_older_than_the_first_does_not_belong_to_it() {
+    fn tagged_processes_that_are_older_than_the_first_are_left_out() {
         let entry = format!("MW_UNIT_TAG={}", std::process::id());
         let mut child = std::process::Command::new("sleep")
             .arg("60")

@@ -72,22 +72,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn descendants_are_counted_once_and_others_not() {
+    fn each_descendant_is_counted_once_and_excluded_processes_are_not() {
         let mut child = std::process::Command::new("setsid").args(["sleep", "60"]).spawn().unwrap();
         let me = std::process::id();
-        let wait_for = |without: &[u32]| {
-            let found = usage(me, &[child.id(), child.id()], without, u64::MAX);
+        let count = |excluded: &[u32]| {
+            let found = usage(me, &[child.id(), child.id()], excluded, u64::MAX);
             found.iter().filter(|process| process.pid == child.id()).count()
         };
-        // A child that has not executed yet still is this program.
+        // Until it calls exec, the child still runs this program.
         let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
-        while wait_for(&[]) == 0 && std::time::Instant::now() < deadline {}
-        let counted = (wait_for(&[]), wait_for(&[child.id()]));
+        while count(&[]) == 0 && std::time::Instant::now() < deadline {}
+        let counted = (count(&[]), count(&[child.id()]));
         let memory = proportional_memory(child.id());
-        let cut = usage(me, &[child.id()], &[], 0).len();
+        let limited = usage(me, &[child.id()], &[], 0).len();
         child.kill().unwrap();
         child.wait().unwrap();
-        assert_eq!((counted, cut), ((1, 0), 1));
+        assert_eq!((counted, limited), ((1, 0), 1));
         assert!(memory.is_some_and(|bytes| bytes > 0));
     }
 }

@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_sensible_line_counts() {
+    fn the_last_valid_line_counts() {
         let mut lines = Lines::default();
         assert_eq!(percent(lines.take(b"{\"percent\":1}\n{\"percent\":2}\ngarbage\n{\"perc")), Some(2.0));
         assert_eq!(percent(lines.take(b"ent\":3}")), None);
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_end_takes_no_room() {
+    fn an_endless_line_uses_bounded_memory_and_is_skipped() {
         let mut lines = Lines::default();
         for _ in 0..100 {
             assert_eq!(lines.take(&[b'x'; 1000]), None);
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longer_a_task_runs_the_rarer_it_is_written_down() {
+    fn the_longer_a_task_runs_the_less_often_progress_is_written() {
         let mut progress =
             ProgressReport { lines: Lines::default(), latest: None, is_news: false, noted_ms: None };
         assert_eq!(progress.due_ms(1000), None);

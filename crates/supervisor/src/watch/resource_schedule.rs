@@ -56,33 +56,33 @@ mod tests {
         Resources { memory: Some(1 << 30), cpu_time_ms: None, milli_cpus: None, pids: None };
 
     #[test]
-    fn without_limits_there_is_nothing_to_watch() {
+    fn a_run_without_limits_needs_no_schedule() {
         assert!(ResourceSchedule::of(&Resources::default(), Enforcement::Sampled, 0).is_none());
     }
 
     #[test]
-    fn the_kernel_needs_no_help_with_memory() {
-        let watch = ResourceSchedule::of(&MEMORY, Enforcement::ControlGroup, 0).unwrap();
-        assert_eq!(watch.due_ms, None);
-        let watch = ResourceSchedule::of(&MEMORY, Enforcement::Sampled, 100).unwrap();
-        assert_eq!(watch.due_ms, Some(100 + FIRST_MS));
+    fn a_memory_limit_is_measured_only_without_a_control_group() {
+        let schedule = ResourceSchedule::of(&MEMORY, Enforcement::ControlGroup, 0).unwrap();
+        assert_eq!(schedule.due_ms, None);
+        let schedule = ResourceSchedule::of(&MEMORY, Enforcement::Sampled, 100).unwrap();
+        assert_eq!(schedule.due_ms, Some(100 + FIRST_MS));
     }
 
     #[test]
-    fn a_tree_that_does_nothing_is_looked_at_less_often() {
-        let mut watch = ResourceSchedule::of(&MEMORY, Enforcement::Sampled, 0).unwrap();
+    fn an_idle_tree_is_measured_less_often() {
+        let mut schedule = ResourceSchedule::of(&MEMORY, Enforcement::Sampled, 0).unwrap();
         let usage = Usage { memory: 1 << 30, cpu_us: 5, pids: 1 };
-        watch.looked(&usage, 100, 1000);
-        assert_eq!(watch.due_ms, Some(1020));
-        watch.looked(&usage, 100, 2000);
-        assert_eq!(watch.due_ms, Some(2200));
+        schedule.looked(&usage, 100, 1000);
+        assert_eq!(schedule.due_ms, Some(1020));
+        schedule.looked(&usage, 100, 2000);
+        assert_eq!(schedule.due_ms, Some(2200));
     }
 
     #[test]
-    fn a_group_is_asked_for_refused_processes_now_and_then() {
+    fn a_control_group_is_checked_periodically_for_refused_forks() {
         let limits = Resources { pids: Some(5), ..MEMORY };
-        let mut watch = ResourceSchedule::of(&limits, Enforcement::ControlGroup, 0).unwrap();
-        watch.looked(&Usage::default(), 100, 1000);
-        assert_eq!(watch.due_ms, Some(1500));
+        let mut schedule = ResourceSchedule::of(&limits, Enforcement::ControlGroup, 0).unwrap();
+        schedule.looked(&Usage::default(), 100, 1000);
+        assert_eq!(schedule.due_ms, Some(1500));
     }
 }

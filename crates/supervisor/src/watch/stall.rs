@@ -59,45 +59,45 @@ mod tests {
 
     const SILENCE: u64 = 45_000;
 
-    fn dog() -> Watchdog {
+    fn watchdog() -> Watchdog {
         Watchdog::new(SILENCE, PromptPatterns::default(), 0)
     }
 
     #[test]
-    fn slow_but_steady_output_is_no_stall() {
-        let mut dog = dog();
+    fn silence_is_no_alarm_unless_the_output_ends_with_a_prompt() {
+        let mut watchdog = watchdog();
         for second in 0..300 {
             let now = second * 1000;
             if second % 50 == 0 {
-                dog.saw_output(now);
+                watchdog.saw_output(now);
             }
-            assert_eq!(dog.judge(now, || b"x".repeat(100)), None, "at {second} s");
+            assert_eq!(watchdog.judge(now, || b"x".repeat(100)), None, "at {second} s");
         }
     }
 
     #[test]
     fn a_prompt_and_silence_give_exactly_one_alarm() {
-        let mut dog = dog();
-        dog.saw_output(1000);
+        let mut watchdog = watchdog();
+        watchdog.saw_output(1000);
         let tail = || b"lots of text\nReally delete? (y/n) ".to_vec();
-        let alarms: Vec<_> = (0..600).filter_map(|second| dog.judge(second * 1000, tail)).collect();
+        let alarms: Vec<_> = (0..600).filter_map(|second| watchdog.judge(second * 1000, tail)).collect();
         assert_eq!(alarms, ["Really delete? (y/n)"]);
     }
 
     #[test]
-    fn a_second_prompt_alarms_again() {
-        let mut dog = dog();
-        assert!(dog.judge(SILENCE, || b"ok? (y/n)".to_vec()).is_some());
-        dog.saw_output(SILENCE + 1);
-        assert!(dog.judge(SILENCE + 2, || b"ok? (y/n)".to_vec()).is_none());
-        assert!(dog.judge(2 * SILENCE + 1, || b"ok? (y/n)".to_vec()).is_some());
+    fn a_second_prompt_raises_a_second_alarm() {
+        let mut watchdog = watchdog();
+        assert!(watchdog.judge(SILENCE, || b"ok? (y/n)".to_vec()).is_some());
+        watchdog.saw_output(SILENCE + 1);
+        assert!(watchdog.judge(SILENCE + 2, || b"ok? (y/n)".to_vec()).is_none());
+        assert!(watchdog.judge(2 * SILENCE + 1, || b"ok? (y/n)".to_vec()).is_some());
     }
 
     #[test]
-    fn zero_switches_it_off() {
-        let mut dog = Watchdog::new(0, PromptPatterns::default(), 0);
-        dog.saw_output(5);
-        assert_eq!(dog.due_ms(), None);
-        assert_eq!(dog.judge(u64::MAX, || b"(y/n)".to_vec()), None);
+    fn a_silence_time_of_zero_disables_the_watchdog() {
+        let mut watchdog = Watchdog::new(0, PromptPatterns::default(), 0);
+        watchdog.saw_output(5);
+        assert_eq!(watchdog.due_ms(), None);
+        assert_eq!(watchdog.judge(u64::MAX, || b"(y/n)".to_vec()), None);
     }
 }

@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_living_process_uses_is_known() {
+    fn the_usage_of_a_live_process_is_known() {
         assert_eq!(use_of(0), None);
         assert!(use_of(std::process::id()).is_some_and(|(_, memory)| memory > 0));
     }

@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_rise_and_begin_after_the_last_known() {
+    fn task_numbers_increase_and_start_after_the_last_known_number() {
         let dir = tempfile::tempdir().unwrap();
         let session = SessionDir::of(dir.path(), "s");
         let take = |last: u64| session.take_number(|| Ok(last)).unwrap();
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_sessions_get_directories_of_their_own() {
+    fn unusual_session_names_get_safe_and_distinct_directory_names() {
         assert_eq!(directory_name("default"), "default");
         assert_eq!(directory_name("../x/é"), "%2e.%2fx%2f%c3%a9");
         let (long, longer) = ("x".repeat(300), "x".repeat(301));

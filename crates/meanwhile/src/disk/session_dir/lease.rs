@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hold_lasts_as_long_as_its_holder_and_leaves_nothing() {
+    fn a_lease_lasts_until_it_is_dropped_and_leaves_no_file() {
         let dir = tempfile::tempdir().unwrap();
         let session = dir.path().join("s");
         let (one, two) = (Lease::host(&session).unwrap(), Lease::relay(&session).unwrap());
@@ -173,23 +173,22 @@ mod tests {
     }
 
     #[test]
-    fn holders_that_come_at_once_do_not_sweep_each_other() {
+    fn leases_taken_at_the_same_time_do_not_remove_each_other() {
         let dir = tempfile::tempdir().unwrap();
         for _ in 0..50 {
-            let taking = || {
+            let take = || {
                 std::thread::spawn({
                     let session = dir.path().to_owned();
                     move || Lease::relay(&session).unwrap()
                 })
             };
-            let taken: Vec<_> =
-                [(); 8].map(|()| taking()).into_iter().map(|one| one.join().unwrap()).collect();
+            let taken: Vec<_> = [(); 8].map(|()| take()).into_iter().map(|one| one.join().unwrap()).collect();
             assert!(taken.iter().all(|lease| is_held(dir.path(), &lease.token)));
         }
     }
 
     #[test]
-    fn what_a_dead_host_left_is_swept() {
+    fn the_lease_file_of_a_dead_host_is_removed() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("host-dead"), "1\n").unwrap();
         assert!(!is_held(dir.path(), "host-dead"));

@@ -163,10 +163,10 @@ mod tests {
     use crate::disk::store::{Opened, Store};
 
     #[test]
-    fn the_database_knows_keepers_by_the_form_of_their_session() {
+    fn sql_and_rust_recognise_the_same_keeper_sessions() {
         let home = tempfile::tempdir().unwrap();
         let Ok(Opened::Behind(store)) = Store::open(&home.path().join("meanwhile.db")) else {
-            panic!("a new database is behind")
+            panic!("expected a new database that needs migration")
         };
         let is_keeper = |session: &str| {
             let sql = format!("SELECT {IS_KEEPER} FROM (SELECT ?1 AS session)");

@@ -218,10 +218,10 @@ mod tests {
     }
 
     #[test]
-    fn tasks_are_listed_and_looked_up_by_index() {
+    fn task_queries_use_an_index_or_scan_in_the_requested_order() {
         let home = tempfile::tempdir().unwrap();
         let Ok(Opened::Behind(mut store)) = Store::open(&home.path().join("meanwhile.db")) else {
-            panic!("a new database is behind")
+            panic!("expected a new database that needs migration")
         };
         store.bring_up_to_date(|_| Ok(())).unwrap();
         let mut queries =
@@ -232,14 +232,18 @@ mod tests {
                 queries.push(count_sql(&counted, condition));
                 queries.push(count_sql(&counted, &format!("{condition} AND {IS_KEEPER}")));
             }
-            let mut ways = vec![Walk::HoldingSlots, Walk::Waiting, Walk::InStatus(Status::Failed)];
+            let mut walks = vec![Walk::HoldingSlots, Walk::Waiting, Walk::InStatus(Status::Failed)];
             if let Scope::Session(_) = filter.scope {
-                ways.push(Walk::NewestOfSession);
+                walks.push(Walk::NewestOfSession);
             }
-            queries.extend(ways.iter().map(|way| walk_sql(&filter, way, FIRST)));
+            queries.extend(walks.iter().map(|walk| walk_sql(&filter, walk, FIRST)));
             queries.push(queue_sql(&filter, 0, 50));
             let newest = plan(&store, &walk_sql(&filter, &Walk::Newest, FIRST));
+<<<<<<< HEAD
             assert_eq!(newest, ["SEARCH tasks USING INDEX tasks_by_phase (phase=?)"], "nothing is sorted");
+=======
+            assert_eq!(newest, ["SCAN tasks"], "the query must not sort");
+>>>>>>> h1
         }
         for sql in queries {
             let steps = plan(&store, &sql);

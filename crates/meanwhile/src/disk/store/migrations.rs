@@ -234,7 +234,7 @@ mod tests {
     use crate::disk::store::Opened;
 
     #[test]
-    fn tasks_of_every_earlier_schema_are_read_after_the_steps_that_were_missing() {
+    fn tasks_of_every_earlier_schema_are_readable_after_migration() {
         for taken in 1..STEPS.len() {
             let directory = std::env::temp_dir().join(format!("mw-schema-{taken}-{}", std::process::id()));
             std::fs::create_dir_all(&directory).unwrap();
@@ -251,9 +251,9 @@ mod tests {
             old.execute_batch(row).unwrap();
             drop(old);
             let Ok(Opened::Behind(mut store)) = Store::open(&path) else {
-                panic!("{taken} counts as current")
+                panic!("schema {taken} counts as current")
             };
-            store.bring_up_to_date(|_| panic!("it has its tasks")).unwrap();
+            store.bring_up_to_date(|_| panic!("only a new database is filled")).unwrap();
             let task = store.task(&"bash-k3f9x2ab".parse().unwrap()).unwrap().unwrap();
             assert_eq!((task.command.as_str(), task.trace), ("true", None));
             assert!(is_current(&store.connection).unwrap());

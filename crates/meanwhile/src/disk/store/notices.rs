@@ -224,7 +224,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_open_is_what_the_owner_may_not_know() {
+    fn the_sql_condition_for_open_notices_matches_the_open_stages() {
         for stage in Stage::ALL {
             let is_open = match stage {
                 Stage::Waiting | Stage::HandedOver | Stage::Reserved => true,

@@ -1,4 +1,4 @@
-//! Homes of earlier and later builds. Each released schema is a fixture that never changes.
+//! Tests of homes of earlier and later builds. Each released schema is a fixture that never changes.
 
 use std::fs::{self, DirBuilder};
 use std::os::unix::fs::DirBuilderExt;
@@ -39,7 +39,7 @@ fn stored(database: &str) -> TempDir {
     // An empty list: the database has all tasks.
     fs::write(home.path().join("arrivals"), "").unwrap();
     let Ok(Opened::Behind(store)) = Store::open(&home.path().join("meanwhile.db")) else {
-        panic!("a new database is behind");
+        panic!("expected a new database that needs migration");
     };
     store.connection.execute_batch(database).unwrap();
     home
@@ -60,52 +60,52 @@ fn replayed(home: &Path) -> Vec<TurnEvent> {
 }
 
 #[test]
-fn a_conversation_is_shown_again_from_a_stored_home_of_this_schema() {
-    let wanted: Vec<TurnEvent> = serde_json::from_str(EVENTS).unwrap();
+fn a_conversation_stored_under_schema_2_or_3_is_replayed() {
+    let expected: Vec<TurnEvent> = serde_json::from_str(EVENTS).unwrap();
     for schema in [SCHEMA_2, SCHEMA_3] {
         let home = stored(schema);
-        assert_eq!(replayed(home.path()), wanted);
+        assert_eq!(replayed(home.path()), expected);
         assert!(matches!(Store::open(&home.path().join("meanwhile.db")), Ok(Opened::Ready(_))));
     }
 }
 
 #[test]
-fn a_home_from_before_approvals_keeps_what_it_knows_of_its_exports() {
+fn a_home_of_schema_3_keeps_its_export_counts() {
     let home = stored(SCHEMA_3);
     let runtime = open(home.path());
     let tasks = runtime.tasks().list(&Filter::new(Scope::All)).unwrap().tasks;
     assert_eq!(tasks.iter().map(|task| task.exit_code).collect::<Vec<_>>(), [Some(3), Some(3)]);
     let store = runtime.base.database.store().unwrap();
-    let known = "SELECT delivered + rejected + given_up + failures FROM exports";
-    let known: i64 = store.connection.query_row(known, [], |row| row.get(0)).unwrap();
+    let exports = "SELECT delivered + rejected + given_up + failures FROM exports";
+    let exports: i64 = store.connection.query_row(exports, [], |row| row.get(0)).unwrap();
     let approvals = "SELECT count(*) FROM approvals";
     let approvals: i64 = store.connection.query_row(approvals, [], |row| row.get(0)).unwrap();
-    assert_eq!((known, approvals), (13, 0));
+    assert_eq!((exports, approvals), (13, 0));
 }
 
 #[test]
-fn what_a_stored_home_has_told_is_not_told_again_and_the_rest_is() {
+fn a_home_of_schema_2_delivers_only_undelivered_notifications() {
     let home = stored(SCHEMA_2);
     let before = replayed(home.path());
     {
         let runtime = open(home.path());
         let host = runtime.notifications().host("old", DeliveryPolicy::NextRun).unwrap();
         let delivery = host.drain(Moment::RunStart).unwrap();
-        let told: Vec<_> =
+        let delivered: Vec<_> =
             delivery.notices().iter().map(|notice| (notice.number, notice.task.as_str())).collect();
-        assert_eq!(told, [(4, "bash-oldtask2")]);
+        assert_eq!(delivered, [(4, "bash-oldtask2")]);
         delivery.store("next").unwrap();
     }
     let after = replayed(home.path());
     assert_eq!(after[..before.len()], before);
-    assert_eq!(after.len(), before.len() + 2, "a notice and a text");
+    assert_eq!(after.len(), before.len() + 2, "a notification and a text");
     let store = open(home.path());
     let store = store.base.database.store().unwrap();
     assert_eq!([store.mark("hooks").unwrap(), store.mark("a_mark_nobody_knows").unwrap()], [6, 1]);
 }
 
 #[test]
-fn a_home_from_before_the_ledger_is_brought_up_to_date() {
+fn a_home_of_schema_1_without_a_ledger_is_migrated() {
     let home = stored(SCHEMA_1);
     let runtime = open(home.path());
     let tasks = runtime.tasks().list(&Filter::new(Scope::All)).unwrap().tasks;
@@ -124,7 +124,7 @@ fn a_home_from_before_the_ledger_is_brought_up_to_date() {
 }
 
 #[test]
-fn a_database_of_a_later_schema_is_refused_and_left_alone() {
+fn a_database_of_a_later_schema_is_refused() {
     let home = stored(&SCHEMA_2.replace("user_version = 2", "user_version = 99"));
     let runtime = open(home.path());
     let refused = runtime.tasks().list(&Filter::new(Scope::All)).unwrap_err().to_string();

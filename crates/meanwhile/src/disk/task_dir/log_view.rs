@@ -162,7 +162,7 @@ mod tests {
 
     use super::*;
 
-    /// Writes as a supervisor does: the index is created when the second stream begins, before its first byte.
+    /// Writes like a supervisor, which creates the index when the second stream begins, before its first byte.
     fn print_to_both(directory: &Path) {
         let mut log = File::create(directory.join(LOG_FILE)).unwrap();
         log.write_all(b"out").unwrap();
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn standard_error_never_counts_as_standard_output() {
+    fn standard_error_is_never_read_as_standard_output() {
         let place = tempfile::tempdir().unwrap();
         for round in 0..500 {
             let directory = place.path().join(round.to_string());
@@ -186,13 +186,13 @@ mod tests {
                 move || print_to_both(&directory)
             });
             loop {
-                let is_over = writer.is_finished();
+                let is_done = writer.is_finished();
                 let Ok(view) = LogView::open(&directory, StreamChoice::Stdout) else { continue };
                 for part in view.parts().iter().filter(|part| StreamChoice::Stdout.takes(part.kind)) {
                     let bytes = view.bytes(part, part.logical, 100).unwrap();
                     assert!(b"out".starts_with(&bytes), "{}", String::from_utf8_lossy(&bytes));
                 }
-                if is_over {
+                if is_done {
                     break;
                 }
             }

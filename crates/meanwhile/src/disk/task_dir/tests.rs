@@ -22,7 +22,7 @@ fn task_with(unreadable: &str) -> (tempfile::TempDir, Home, TaskId) {
 }
 
 #[test]
-fn what_is_absent_is_a_fact() {
+fn missing_files_count_as_absent_and_a_missing_spec_as_damage() {
     let dir = tempfile::tempdir().unwrap();
     let home = Home::open(&dir.path().join("state")).unwrap();
     let id = TaskId::from_random(TaskKind::Shell, 7);
@@ -38,7 +38,7 @@ fn what_is_absent_is_a_fact() {
 }
 
 #[test]
-fn what_cannot_be_looked_at_is_no_fact() {
+fn files_that_cannot_be_inspected_are_errors() {
     let (_dir, home, id) = task_with(JOURNAL_FILE);
     assert!(home.task(&id).is_supervised().is_err() && home.task(&id).was_begun().is_err());
     let (_dir, home, id) = task_with(SPEC_FILE);

@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colours_and_overwritten_text_go() {
+    fn colours_control_characters_and_overwritten_text_are_removed() {
         assert_eq!(clean_text("\x1b[31mred\x1b[0m\tx\n"), "red\tx\n");
         assert_eq!(clean_text("10%\r50%\r100%\r\ndone"), "100%\ndone");
         assert_eq!(clean_text("a\x07b\x00c"), "abc");
@@ -45,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn a_screen_is_what_is_left_on_it() {
+    fn a_rendered_screen_shows_its_final_content() {
         assert_eq!(render_screen(b"one\r\ntwo\x1b[1;1HONE", 24, 80), "ONE\ntwo");
         assert_eq!(render_screen(b"\x1b[2J\x1b[H", 24, 80), "");
     }

@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colours_do_not_hide_a_line() {
+    fn a_pattern_matches_a_line_with_colours() {
         let pattern = Regex::new("^ready in [0-9]+ ms$").unwrap();
         assert!(fits(&pattern, b"ready in 300 ms"));
         assert!(fits(&pattern, b"\x1b[32mready\x1b[0m in \x1b[1m300\x1b[0m ms"));

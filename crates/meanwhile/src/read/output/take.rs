@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn characters_are_not_cut() {
+    fn an_incomplete_last_character_is_left_out() {
         assert_eq!(whole_characters("aé".as_bytes()), 3);
         assert_eq!(whole_characters(&"aé".as_bytes()[..2]), 1);
         assert_eq!(whole_characters(&"x€".as_bytes()[..3]), 1);
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_counted_to_the_end_of_each() {
+    fn the_end_of_the_nth_line_is_found() {
         assert_eq!(nth_line_end(b"a\nb\nc", 1), Some(2));
         assert_eq!(nth_line_end(b"a\nb\nc", 2), Some(4));
         assert_eq!(nth_line_end(b"a\nb\nc", 3), None);

@@ -1,4 +1,4 @@
-//! What the stream of events says about the order in which slots were given.
+//! Checks of the order in which slots were given, by the stream of events.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,63 +7,63 @@ use meanwhile::model::{Event, Status};
 
 use super::World;
 
-/// Who holds a slot and who is over, at one point of the stream.
+/// The tasks that hold a slot and the tasks that have ended, at one point of the stream.
 #[derive(Default)]
-struct Moment {
+struct QueueState {
     holding: BTreeSet<usize>,
-    over: BTreeMap<usize, Status>,
+    ended: BTreeMap<usize, Status>,
 }
 
 impl World {
-    /// Replays all events: no slot is given beyond a limit, too early, or to the wrong one.
+    /// Replays all events: no slot is given beyond a limit, too early, or to the wrong task.
     pub fn check_history(&self) {
-        let mut moment = Moment::default();
+        let mut state = QueueState::default();
         for row in self.runtime.tasks().events_after(0, &Scope::All, None, 100_000).unwrap() {
-            let at = self.known.iter().position(|known| known.id == row.task).unwrap();
+            let at = self.started.iter().position(|started| started.id == row.task).unwrap();
             match row.event {
                 Event::Reserved { .. } => {
-                    self.check_choice(&moment, at, row.seq);
-                    assert!(moment.holding.insert(at), "task {at} got two slots");
-                    self.check_count(&moment);
+                    self.check_choice(&state, at, row.seq);
+                    assert!(state.holding.insert(at), "task {at} got two slots");
+                    self.check_count(&state);
                 }
-                Event::Released => assert!(moment.holding.remove(&at), "task {at} had no slot to give back"),
+                Event::Released => assert!(state.holding.remove(&at), "task {at} had no slot to release"),
                 Event::Ended { cause, .. } => {
-                    moment.holding.remove(&at);
-                    assert!(moment.over.insert(at, cause.status()).is_none(), "task {at} ended twice");
+                    state.holding.remove(&at);
+                    assert!(state.ended.insert(at, cause.status()).is_none(), "task {at} ended twice");
                 }
                 _ => {}
             }
         }
-        assert_eq!(moment.over.len(), self.len(), "some did not end");
-        assert!(moment.holding.is_empty(), "slots are still held by {:?}", moment.holding);
+        assert_eq!(state.ended.len(), self.len(), "some tasks did not end");
+        assert!(state.holding.is_empty(), "slots are still held by {:?}", state.holding);
     }
 
-    fn check_count(&self, moment: &Moment) {
+    fn check_count(&self, state: &QueueState) {
         for session in 0..2 {
-            let of_session = moment.holding.iter().filter(|at| self.known[**at].asked.session == session);
+            let of_session = state.holding.iter().filter(|at| self.started[**at].plan.session == session);
             let count = of_session.count();
-            assert!(count <= self.limits.per_session as usize, "{count} slots of session {session}");
+            assert!(count <= self.limits.per_session as usize, "{count} slots of session {session} are held");
         }
-        let count = moment.holding.len();
-        assert!(self.limits.in_all == 0 || count <= self.limits.in_all as usize, "{count} slots in all");
+        let count = state.holding.len();
+        assert!(self.limits.total == 0 || count <= self.limits.total as usize, "{count} slots are held");
     }
 
-    /// The one that gets a slot is the first of those that may run.
-    fn check_choice(&self, moment: &Moment, chosen: usize, seq: i64) {
-        assert!(self.may_run(moment, chosen), "task {chosen} does not wait, or waits for another");
-        let rank = |at: usize| (std::cmp::Reverse(self.known[at].asked.priority), at);
+    /// Checks that the task that gets a slot is the first of the runnable tasks.
+    fn check_choice(&self, state: &QueueState, chosen: usize, seq: i64) {
+        assert!(self.may_run(state, chosen), "task {chosen} is not queued, or waits for another task");
+        let rank = |at: usize| (std::cmp::Reverse(self.started[at].plan.priority), at);
         let passed_over = (0..self.len()).find(|at| {
-            self.known[*at].asked.session == self.known[chosen].asked.session
-                && self.known[*at].since < seq
-                && self.may_run(moment, *at)
+            self.started[*at].plan.session == self.started[chosen].plan.session
+                && self.started[*at].since < seq
+                && self.may_run(state, *at)
                 && rank(*at) < rank(chosen)
         });
-        assert_eq!(passed_over, None, "task {chosen} came first");
+        assert_eq!(passed_over, None, "task {chosen} got a slot before it");
     }
 
-    fn may_run(&self, moment: &Moment, at: usize) -> bool {
-        let waits = !moment.holding.contains(&at) && !moment.over.contains_key(&at);
-        let mut before = self.known[at].asked.after.iter();
-        waits && before.all(|before| moment.over.get(before) == Some(&Status::Completed))
+    fn may_run(&self, state: &QueueState, at: usize) -> bool {
+        let waits = !state.holding.contains(&at) && !state.ended.contains_key(&at);
+        let mut before = self.started[at].plan.after.iter();
+        waits && before.all(|before| state.ended.get(before) == Some(&Status::Completed))
     }
 }

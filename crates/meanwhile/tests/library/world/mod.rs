@@ -1,4 +1,4 @@
-//! A home with tasks in it, and what must hold of them.
+//! A home with tasks, and the checks that must always pass for them.
 
 mod history;
 
@@ -14,49 +14,49 @@ use meanwhile::engine::{Clock, KillRequest, Runtime, TaskRequest};
 use meanwhile::{Filter, Programs, Scope, Settings, Task};
 use tempfile::TempDir;
 
-/// The deadline for what takes milliseconds on an idle machine.
+/// The deadline for operations that take milliseconds on an idle machine.
 const SOON: Duration = Duration::from_secs(90);
-/// The file without which every task ends by itself: none outlives its world.
+/// Every task exits when this file is removed, so no task outlives its world.
 const ALIVE: &str = "alive";
 
-/// How many may run.
+/// How many tasks may run at a time.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Of one session.
+    /// The limit of each session.
     pub per_session: u32,
-    /// Of all together; 0 = no limit.
-    pub in_all: u32,
+    /// The limit over all sessions; 0 = no limit.
+    pub total: u32,
 }
 
-/// A task as it was asked for.
+/// A task to start, and how it ends.
 #[derive(Clone, Debug)]
-pub struct Asked {
-    /// Whose it is.
+pub struct TaskPlan {
+    /// The number of the session that owns the task.
     pub session: usize,
-    /// Higher starts earlier.
+    /// Tasks with a higher priority start earlier.
     pub priority: i32,
-    /// The tasks before it, by place.
+    /// The indexes of the tasks that must complete first.
     pub after: Vec<usize>,
-    /// What it exits with.
+    /// The exit code.
     pub code: i32,
 }
 
-struct Known {
+struct StartedTask {
     id: TaskId,
-    asked: Asked,
+    plan: TaskPlan,
     killed: bool,
-    /// The newest event when its start had returned: what comes later may rely on it.
+    /// The newest event when the start returned. Later events must take this task into account.
     since: i64,
 }
 
-/// A home of its own, with the tasks that were asked for, oldest first.
+/// A separate home with the tasks that were started in it, oldest first.
 pub struct World {
     runtime: Runtime,
-    /// Another front end on the same home, without any limits.
-    stranger: Runtime,
+    /// Another front end on the same home, without limits.
+    unlimited: Runtime,
     limits: Limits,
-    known: Vec<Known>,
-    // Dropped last: with it goes the file that keeps the tasks alive.
+    started: Vec<StartedTask>,
+    // Dropped last, because it contains the file that keeps the tasks alive.
     dir: TempDir,
 }
 
@@ -67,20 +67,21 @@ impl World {
         let home = dir.path().join("state");
         let mut settings = Settings::new(home.clone(), programs(&home, limits));
         settings.queue.max_running = limits.per_session;
-        settings.queue.max_running_total = limits.in_all;
-        let mut others = settings.clone();
-        (others.queue.max_running, others.queue.max_agents, others.queue.max_running_total) = (100, 100, 0);
-        let (runtime, stranger) = (Runtime::open(settings).unwrap(), Runtime::open(others).unwrap());
-        Self { runtime, stranger, limits, known: Vec::new(), dir }
+        settings.queue.max_running_total = limits.total;
+        let mut no_limits = settings.clone();
+        (no_limits.queue.max_running, no_limits.queue.max_agents, no_limits.queue.max_running_total) =
+            (100, 100, 0);
+        let (runtime, unlimited) = (Runtime::open(settings).unwrap(), Runtime::open(no_limits).unwrap());
+        Self { runtime, unlimited, limits, started: Vec::new(), dir }
     }
 
-    /// Returns another view of the same home, by another clock.
-    pub fn at_another_time(&self, clock: Arc<dyn Clock>) -> Runtime {
+    /// Opens the same home with another clock.
+    pub fn with_clock(&self, clock: Arc<dyn Clock>) -> Runtime {
         Runtime::open_with_clock(self.runtime.settings().clone(), clock).unwrap()
     }
 
-    /// The same, where finished tasks do not go by themselves.
-    pub fn by_hand(&self, clock: Arc<dyn Clock>) -> Runtime {
+    /// Opens the same home with another clock and without automatic removal of finished tasks.
+    pub fn without_automatic_removal(&self, clock: Arc<dyn Clock>) -> Runtime {
         let mut settings = self.runtime.settings().clone();
         settings.retention.automatic = false;
         Runtime::open_with_clock(settings, clock).unwrap()
@@ -91,72 +92,74 @@ impl World {
     }
 
     pub fn id(&self, at: usize) -> &TaskId {
-        &self.known[at].id
+        &self.started[at].id
     }
 
     pub fn len(&self) -> usize {
-        self.known.len()
+        self.started.len()
     }
 
-    pub fn start(&mut self, asked: Asked) {
-        self.start_in(asked, None);
+    pub fn start(&mut self, plan: TaskPlan) {
+        self.start_in(plan, None);
     }
 
-    /// The same in a context of its session.
-    pub fn start_in(&mut self, asked: Asked, context: Option<&str>) {
-        // Bounded, for the case that this process is killed and nobody takes the file away.
+    /// Starts a task, optionally in a context of its session.
+    pub fn start_in(&mut self, plan: TaskPlan, context: Option<&str>) {
+        // The loop is bounded, because nobody removes the file if this process is killed.
         let script = format!(
             "echo $$ > pid-{at}; i=0
             while [ ! -e gate-{at} ] && [ -e {ALIVE} ] && [ $i -lt 10000 ]; do i=$((i+1)); sleep 0.02; done
             exit {code}",
             at = self.len(),
-            code = asked.code,
+            code = plan.code,
         );
         let command = CommandSpec::Shell { program: "/bin/sh".into(), script: script.as_str().into() };
         let path = EnvVar { name: "PATH".into(), value: "/usr/local/bin:/usr/bin:/bin".into() };
         let cwd = self.dir.path().to_owned();
         let request = TaskRequest {
             context: context.map(str::to_owned),
-            after: asked.after.iter().map(|at| self.known[*at].id.clone()).collect(),
-            priority: asked.priority,
-            ..TaskRequest::new(&session_name(asked.session), command, cwd, vec![path])
+            after: plan.after.iter().map(|at| self.started[*at].id.clone()).collect(),
+            priority: plan.priority,
+            ..TaskRequest::new(&session_name(plan.session), command, cwd, vec![path])
         };
         let id = self.runtime.starts().start(&request).unwrap().task.id;
         let since = self.runtime.tasks().last_event().unwrap();
-        self.known.push(Known { id, asked, killed: false, since });
+        self.started.push(StartedTask { id, plan, killed: false, since });
     }
 
-    /// Lets a task end, now or as soon as it runs.
+    /// Lets a task exit, now or as soon as it runs.
     pub fn finish(&self, at: usize) {
         fs::write(self.dir.path().join(format!("gate-{at}")), "").unwrap();
     }
 
     pub fn finish_all(&self) {
         (0..self.len()).for_each(|at| self.finish(at));
-        let tasks = self.until("all are over", |tasks| tasks.iter().all(|task| task.status.is_terminal()));
+        let tasks = self.wait_for_list("all tasks have ended", |tasks| {
+            tasks.iter().all(|task| task.status.is_terminal())
+        });
         assert_eq!(tasks.len(), self.len());
     }
 
     pub fn kill(&mut self, at: usize) {
         let request = KillRequest { by: "a test".to_owned(), signal: 15, grace_ms: None };
-        let receipt = self.runtime.live().kill(self.known[at].id.as_str(), &Scope::All, &request).unwrap();
+        let receipt = self.runtime.live().kill(self.started[at].id.as_str(), &Scope::All, &request).unwrap();
         assert!(receipt.status.is_terminal(), "{receipt:?}");
         assert!(receipt.survivors.is_empty(), "{receipt:?}");
-        self.known[at].killed = true;
+        self.started[at].killed = true;
     }
 
-    /// Checks the limits now, and that nothing goes on waiting beside a free slot.
-    pub fn look(&self) {
-        // Whoever looks starts what may start, under the limits of those tasks.
-        let _ = self.stranger.tasks().list(&Filter::new(Scope::All)).unwrap();
-        self.until("no task waits beside a free slot", |tasks| {
+    /// Checks the limits now, and that no runnable task stays queued while a slot is free.
+    pub fn check_queue(&self) {
+        // A list starts the tasks that may run. The limits stored with the tasks apply, not those of the caller.
+        let _ = self.unlimited.tasks().list(&Filter::new(Scope::All)).unwrap();
+        self.wait_for_list("no runnable task is queued while a slot is free", |tasks| {
             self.check_limits(tasks);
-            !(0..2).any(|session| self.waits_in_vain(tasks, session))
+            !(0..2).any(|session| self.has_runnable_task_and_free_slot(tasks, session))
         });
     }
 
-    /// Asks for the list until it is as wanted.
-    fn until(&self, what: &str, mut wanted: impl FnMut(&[Task]) -> bool) -> Vec<Task> {
+    /// Lists all tasks until the condition is met.
+    fn wait_for_list(&self, what: &str, mut wanted: impl FnMut(&[Task]) -> bool) -> Vec<Task> {
         let begun = Instant::now();
         loop {
             let filter = Filter { limit: u32::MAX, ..Filter::new(Scope::All) };
@@ -165,31 +168,34 @@ impl World {
                 return tasks;
             }
             let states: Vec<_> = tasks.iter().map(|task| (task.id.as_str(), task.status.word())).collect();
-            assert!(begun.elapsed() < SOON, "still not after {SOON:?}: {what}; {states:?}");
+            assert!(begun.elapsed() < SOON, "not met after {SOON:?}: {what}; {states:?}");
             self.runtime.listen().unwrap().wait(Duration::from_millis(20));
         }
     }
 
     fn check_limits(&self, tasks: &[Task]) {
         for session in 0..2 {
-            let holders = holders_in(tasks, session);
-            assert!(holders <= self.limits.per_session, "{holders} hold slots of session {session}");
+            let holders = count_holders_in(tasks, session);
+            assert!(holders <= self.limits.per_session, "{holders} tasks hold slots of session {session}");
             let name = session_name(session);
-            let living = self.living().into_iter().filter(|at| self.known[*at].asked.session == session);
-            let living = u32::try_from(living.count()).unwrap();
-            assert!(living <= self.limits.per_session, "{living} processes of {name} live at once");
+            let live = self.live_tasks().into_iter().filter(|at| self.started[*at].plan.session == session);
+            let live = u32::try_from(live.count()).unwrap();
+            assert!(live <= self.limits.per_session, "{live} processes of {name} are alive at the same time");
         }
-        let (holders, living) = (holders_in_all(tasks), u32::try_from(self.living().len()).unwrap());
-        assert!(self.limits.in_all == 0 || holders <= self.limits.in_all, "{holders} hold slots");
-        assert!(self.limits.in_all == 0 || living <= self.limits.in_all, "{living} processes live at once");
+        let (holders, live) = (count_holders(tasks), u32::try_from(self.live_tasks().len()).unwrap());
+        assert!(self.limits.total == 0 || holders <= self.limits.total, "{holders} tasks hold slots");
+        assert!(
+            self.limits.total == 0 || live <= self.limits.total,
+            "{live} processes are alive at the same time"
+        );
     }
 
-    /// Tells whether a session has a task that could run, and a slot for it.
-    fn waits_in_vain(&self, tasks: &[Task], session: usize) -> bool {
+    /// Returns whether a session has a task that could run and a free slot for it.
+    fn has_runnable_task_and_free_slot(&self, tasks: &[Task], session: usize) -> bool {
         let completed: BTreeSet<_> =
             tasks.iter().filter(|task| task.status == Status::Completed).map(|task| &task.id).collect();
-        let room = holders_in(tasks, session) < self.limits.per_session
-            && (self.limits.in_all == 0 || holders_in_all(tasks) < self.limits.in_all);
+        let room = count_holders_in(tasks, session) < self.limits.per_session
+            && (self.limits.total == 0 || count_holders(tasks) < self.limits.total);
         let runnable = |task: &Task| {
             task.session == session_name(session)
                 && matches!(task.state, TaskState::Pending { .. })
@@ -198,85 +204,85 @@ impl World {
         room && tasks.iter().any(runnable)
     }
 
-    /// Returns the tasks whose first processes live at one and the same moment.
+    /// Returns the tasks whose first processes are alive at the same moment.
     ///
-    /// They are looked at one after the other; those that live in two rounds lived between the rounds.
-    fn living(&self) -> BTreeSet<usize> {
-        let round = || (0..self.len()).filter(|at| self.lives(*at)).collect::<BTreeSet<_>>();
+    /// Processes are checked one after the other. Those that are alive in both rounds were alive between the rounds.
+    fn live_tasks(&self) -> BTreeSet<usize> {
+        let round = || (0..self.len()).filter(|at| self.is_alive(*at)).collect::<BTreeSet<_>>();
         &round() & &round()
     }
 
-    fn lives(&self, at: usize) -> bool {
+    fn is_alive(&self, at: usize) -> bool {
         let text = fs::read_to_string(self.dir.path().join(format!("pid-{at}"))).unwrap_or_default();
         let Some(pid) = text.strip_suffix('\n') else { return false };
-        let mark = format!("MEANWHILE_TASK_ID={}", self.known[at].id);
+        let mark = format!("MEANWHILE_TASK_ID={}", self.started[at].id);
         let environ = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         let dead = stat.rsplit_once(')').is_none_or(|(_, rest)| rest.trim_start().starts_with(['Z', 'X']));
         !dead && environ.split(|byte| *byte == 0).any(|entry| entry == mark.as_bytes())
     }
 
-    /// Checks that everything ended as it had to.
+    /// Checks that every task ended as planned.
     pub fn check_endings(&self) {
         let tasks: Vec<_> = self
-            .known
+            .started
             .iter()
-            .map(|known| self.runtime.tasks().task(known.id.as_str(), &Scope::All).unwrap())
+            .map(|started| self.runtime.tasks().task(started.id.as_str(), &Scope::All).unwrap())
             .collect();
-        for (known, task) in self.known.iter().zip(&tasks) {
-            let free = known.asked.after.iter().all(|at| tasks[*at].status == Status::Completed);
-            let own = if known.asked.code == 0 { Status::Completed } else { Status::Failed };
+        for (started, task) in self.started.iter().zip(&tasks) {
+            let free = started.plan.after.iter().all(|at| tasks[*at].status == Status::Completed);
+            let own = if started.plan.code == 0 { Status::Completed } else { Status::Failed };
             let fits = match (free, task.status) {
-                (true, status) if status == own => task.exit_code == Some(known.asked.code),
+                (true, status) if status == own => task.exit_code == Some(started.plan.code),
                 (false, Status::Cancelled) => {
-                    known.killed || task.cause.as_ref().unwrap().contains("skipped")
+                    started.killed || task.cause.as_ref().unwrap().contains("skipped")
                 }
-                (true, Status::Cancelled) => known.killed,
+                (true, Status::Cancelled) => started.killed,
                 _ => false,
             };
-            assert!(fits, "{:?} ended as {:?} ({:?})", known.asked, task.status, task.cause);
+            assert!(fits, "{:?} ended as {:?} ({:?})", started.plan, task.status, task.cause);
         }
     }
 }
 
 impl Drop for World {
-    /// Lets everything end that a failed case left running; nothing may write here once the directory is gone.
+    /// Ends all tasks that a failed test left running, because no process may write to the directory after its removal.
     fn drop(&mut self) {
         let _ = fs::remove_file(self.dir.path().join(ALIVE));
         let begun = Instant::now();
-        while anybody_in(self.dir.path()) && begun.elapsed() < SOON {
-            // Tasks that still wait get their turn, see that they are not wanted, and end.
+        while has_process_in(self.dir.path()) && begun.elapsed() < SOON {
+            // Queued tasks start, find that the file is missing, and exit.
             let _ = self.runtime.reconciler().reconcile();
             self.runtime.listen().unwrap().wait(Duration::from_millis(20));
         }
     }
 }
 
-/// Tells whether some process stands in a directory, as tasks, supervisors and settlers do.
-fn anybody_in(directory: &Path) -> bool {
-    let stands_here = |process: fs::DirEntry| {
+/// Returns whether the working directory of any process is below a directory, as with tasks and supervisors.
+fn has_process_in(directory: &Path) -> bool {
+    let is_here = |process: fs::DirEntry| {
         fs::read_link(process.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(directory))
     };
-    fs::read_dir("/proc").unwrap().flatten().any(stands_here)
+    fs::read_dir("/proc").unwrap().flatten().any(is_here)
 }
 
 pub fn session_name(session: usize) -> String {
     format!("session-{session}")
 }
 
-fn holders_in(tasks: &[Task], session: usize) -> u32 {
+fn count_holders_in(tasks: &[Task], session: usize) -> u32 {
     let holds = |task: &&Task| task.session == session_name(session) && task.state.holds_slot();
     u32::try_from(tasks.iter().filter(holds).count()).unwrap()
 }
 
-fn holders_in_all(tasks: &[Task]) -> u32 {
+fn count_holders(tasks: &[Task]) -> u32 {
     u32::try_from(tasks.iter().filter(|task| task.state.holds_slot()).count()).unwrap()
 }
 
-/// Finds the executables, and makes `mw settle` see the same limits as the library and nothing else.
+/// Finds the executables. `mw settle` gets the same limits as the library and an otherwise empty environment.
 fn programs(home: &Path, limits: Limits) -> Programs {
     let here = std::env::current_exe().unwrap();
-    let beside = |name: &str| -> PathBuf {
+    let executable = |name: &str| -> PathBuf {
         let file = here.parent().unwrap().parent().unwrap().join(name);
         assert!(file.is_file(), "{} is missing: build it with `cargo build -p mw-cli`", file.display());
         file
@@ -286,12 +292,12 @@ fn programs(home: &Path, limits: Limits) -> Programs {
         "-i".to_owned(),
         format!("MEANWHILE_HOME={}", home.display()),
         format!("MEANWHILE_QUEUE_MAX_RUNNING={}", limits.per_session),
-        format!("MEANWHILE_QUEUE_MAX_RUNNING_TOTAL={}", limits.in_all),
-        beside("mw").to_str().unwrap().to_owned(),
+        format!("MEANWHILE_QUEUE_MAX_RUNNING_TOTAL={}", limits.total),
+        executable("mw").to_str().unwrap().to_owned(),
         "settle".to_owned(),
         "--home".to_owned(),
         home.to_str().unwrap().to_owned(),
     ];
     let settle = words.iter().map(|word| RawText::from(word.as_str())).collect();
-    Programs { supervisor: beside("mw-supervisor"), settle, starter_exits: false }
+    Programs { supervisor: executable("mw-supervisor"), settle, starter_exits: false }
 }

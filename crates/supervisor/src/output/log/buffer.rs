@@ -174,7 +174,7 @@ mod tests {
 
     const LEN: usize = 100_000;
 
-    /// How far a batch came before its supervisors were killed.
+    /// The step of a batch at which its supervisors were killed.
     #[derive(Clone, Copy, Debug)]
     enum Death {
         Armed,
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_cut_short_is_neither_missing_nor_doubled() {
+    fn an_interrupted_batch_is_neither_lost_nor_written_twice() {
         use Death::{Armed, Disarmed, Half, Read, Writing};
         for death in [Armed, Read, Writing(1), Writing(LEN - 1), Writing(LEN), Disarmed, Half] {
             let dir = tempfile::tempdir().unwrap();
@@ -211,17 +211,17 @@ mod tests {
                     buffer.disarm().unwrap();
                 }
             }
-            let note = fs::read(dir.path().join(BUFFER_FILE)).unwrap();
-            // The second time as if the first successor had been killed before it removed the buffer.
+            let saved = fs::read(dir.path().join(BUFFER_FILE)).unwrap();
+            // The second round is as if the first successor was killed before it removed the buffer.
             for _ in 0..if let Half = death { 1 } else { 2 } {
-                fs::write(dir.path().join(BUFFER_FILE), &note).unwrap();
+                fs::write(dir.path().join(BUFFER_FILE), &saved).unwrap();
                 log = Log::recover(dir.path(), Board::new().unwrap()).unwrap();
                 assert!(!dir.path().join(BUFFER_FILE).exists());
             }
             while let Moved::Bytes(1..) = log.append_from(Stream::Stdout, &pipe.read, 0) {}
             let found = fs::read(dir.path().join("output.log")).unwrap();
             if let Half = death {
-                assert_eq!(log.dropped(), LEN as u64, "how much was read is not known");
+                assert_eq!(log.dropped(), LEN as u64, "the number of bytes that were read is unknown");
             } else {
                 assert_eq!((log.end(), log.dropped()), (bytes.len() as u64, 0), "{death:?}");
                 assert!(found == bytes, "{death:?}: {} of {} bytes", found.len(), bytes.len());
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn much_output_goes_through_the_buffer() {
+    fn large_output_goes_through_the_buffer() {
         let dir = tempfile::tempdir().unwrap();
         let pipe = OutputPipe::new().unwrap();
         let bytes: Vec<u8> = (0..super::super::CHUNK as u64 / 8).flat_map(u64::to_be_bytes).collect();

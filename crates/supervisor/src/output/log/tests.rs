@@ -1,5 +1,4 @@
-//! The log against a model: whatever the interleaving and the cap, what a reader can put together is
-//! what the writer wrote.
+//! Tests of the log against a model: for any interleaving and cap, a reader gets the bytes that were written.
 
 use std::fs;
 use std::io::Write;
@@ -13,7 +12,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Reads a pair of files the way a reader does.
+/// Reads log and index like a reader.
 fn read_back(dir: &Path) -> (Vec<u8>, Vec<Segment>) {
     let log = fs::read(dir.join(LOG_FILE)).unwrap();
     let Ok(index) = fs::read(dir.join(INDEX_FILE)) else {
@@ -27,8 +26,8 @@ fn read_back(dir: &Path) -> (Vec<u8>, Vec<Segment>) {
     (log, parts)
 }
 
-/// Asserts that every kept byte is the written one at its logical offset and stream.
-fn assert_faithful(dir: &Path, written: &[(Stream, u8)], dropped: u64) {
+/// Checks that every kept byte has the value, the offset and the stream with which it was written.
+fn assert_log_matches(dir: &Path, written: &[(Stream, u8)], dropped: u64) {
     let (log, parts) = read_back(dir);
     let mut missing = 0;
     let mut position = 0;
@@ -42,16 +41,16 @@ fn assert_faithful(dir: &Path, written: &[(Stream, u8)], dropped: u64) {
                 missing += count;
                 let marker = drop_marker(count);
                 let found = &log[part.physical as usize..][..marker.len()];
-                assert_eq!(found, marker.as_bytes(), "the marker stands where bytes are missing");
+                assert_eq!(found, marker.as_bytes(), "the marker is where bytes are missing");
                 continue;
             }
         };
         let bytes = &log[part.physical as usize..][..part.len as usize];
-        let wanted = &written[part.logical as usize..][..part.len as usize];
-        assert!(bytes.iter().zip(wanted).all(|(byte, (from, value))| byte == value && *from == stream));
+        let expected = &written[part.logical as usize..][..part.len as usize];
+        assert!(bytes.iter().zip(expected).all(|(byte, (from, value))| byte == value && *from == stream));
     }
-    assert_eq!(position, written.len() as u64, "nothing is missing at the end");
-    assert_eq!(missing, dropped, "what was dropped is counted exactly");
+    assert_eq!(position, written.len() as u64, "the log ends where the output ends");
+    assert_eq!(missing, dropped, "the dropped bytes are counted exactly");
 }
 
 struct Writer {
@@ -83,7 +82,7 @@ impl Writer {
             let mut left = part.len() as u64;
             while left > 0 {
                 match self.log.append_from(stream, &*read, self.time) {
-                    Moved::Bytes(0) => panic!("{left} bytes stay in the pipe for ever"),
+                    Moved::Bytes(0) => panic!("{left} bytes are never taken from the pipe"),
                     Moved::Bytes(count) => left -= count,
                     Moved::Nothing => panic!("the pipe holds {left} bytes"),
                 }
@@ -111,7 +110,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn kept_bytes_are_the_written_ones(
+    fn kept_bytes_match_the_written_bytes(
         chunks in proptest::collection::vec(chunk(), 0..40),
         cap in prop_oneof![Just(0_u64), 512_u64..20_000],
         header in prop_oneof![Just(String::new()), "[ -~\n]{1,1500}"],
@@ -125,11 +124,11 @@ proptest! {
         }
         prop_assert!(fs::read(dir.path().join(LOG_FILE)).unwrap().starts_with(header.as_bytes()));
         prop_assert_eq!(writer.log.end(), writer.written.len() as u64);
-        assert_faithful(dir.path(), &writer.written, writer.log.dropped());
+        assert_log_matches(dir.path(), &writer.written, writer.log.dropped());
     }
 
     #[test]
-    fn a_successor_goes_on_where_the_log_stands(
+    fn a_successor_continues_the_log_where_it_ends(
         before in proptest::collection::vec(chunk(), 0..20),
         after in proptest::collection::vec(chunk(), 0..20),
         cap in prop_oneof![Just(0_u64), 1024_u64..10_000],
@@ -146,12 +145,12 @@ proptest! {
         for (stream, bytes) in &after {
             writer.write(*stream, bytes);
         }
-        assert_faithful(dir.path(), &writer.written, writer.log.dropped());
+        assert_log_matches(dir.path(), &writer.written, writer.log.dropped());
     }
 }
 
 #[test]
-fn a_capped_log_reads_as_head_marker_tail() {
+fn a_capped_log_has_a_head_one_marker_and_a_tail() {
     let dir = tempfile::tempdir().unwrap();
     let mut writer = Writer::new(dir.path(), 4096, None);
     for line in 0..2000 {
@@ -165,7 +164,7 @@ fn a_capped_log_reads_as_head_marker_tail() {
 }
 
 #[test]
-fn a_replacement_cut_short_between_the_renames_is_finished() {
+fn a_replacement_interrupted_between_the_renames_is_finished() {
     let dir = tempfile::tempdir().unwrap();
     let mut writer = Writer::new(dir.path(), 2048, None);
     for line in 0..150 {
@@ -177,43 +176,43 @@ fn a_replacement_cut_short_between_the_renames_is_finished() {
     let dropped = writer.log.dropped();
     writer.log = Log::recover(dir.path(), writer.log.board).unwrap();
     assert_eq!(writer.log.dropped(), dropped);
-    assert_faithful(dir.path(), &writer.written, dropped);
+    assert_log_matches(dir.path(), &writer.written, dropped);
 }
 
 #[test]
-fn a_log_that_somebody_cut_is_counted_as_dropped_and_goes_on() {
+fn a_truncated_log_counts_the_lost_bytes_as_dropped_and_continues() {
     let dir = tempfile::tempdir().unwrap();
     let mut writer = Writer::new(dir.path(), 0, None);
     writer.write(Stream::Stdout, b"before the cut\n");
     fs::write(dir.path().join(LOG_FILE), "").unwrap();
     writer.write(Stream::Stdout, b"after\n");
     assert_eq!(writer.log.dropped(), 15);
-    assert_faithful(dir.path(), &writer.written, 15);
+    assert_log_matches(dir.path(), &writer.written, 15);
 }
 
 #[test]
-fn a_log_that_somebody_removed_is_made_anew() {
+fn a_removed_log_is_created_again() {
     let dir = tempfile::tempdir().unwrap();
     let mut writer = Writer::new(dir.path(), 0, None);
     writer.write(Stream::Stderr, b"before\n");
     fs::remove_file(dir.path().join(LOG_FILE)).unwrap();
     writer.write(Stream::Stdout, b"after\n");
-    assert_faithful(dir.path(), &writer.written, 7);
+    assert_log_matches(dir.path(), &writer.written, 7);
 }
 
 #[test]
-fn a_log_that_somebody_replaced_is_made_anew() {
+fn a_replaced_log_is_created_again() {
     let dir = tempfile::tempdir().unwrap();
     let mut writer = Writer::new(dir.path(), 0, None);
     writer.write(Stream::Stdout, b"before\n");
     fs::write(dir.path().join("edited"), "before, edited and longer than it was\n").unwrap();
-    // Under another name it lives on.
+    // The original file still exists under another name.
     fs::hard_link(dir.path().join(LOG_FILE), dir.path().join("kept")).unwrap();
     fs::rename(dir.path().join("edited"), dir.path().join(LOG_FILE)).unwrap();
     writer.write(Stream::Stdout, b"after\n");
     writer.write(Stream::Stderr, b"more\n");
     assert_eq!(writer.log.dropped(), 7);
-    assert_faithful(dir.path(), &writer.written, 7);
+    assert_log_matches(dir.path(), &writer.written, 7);
     assert_eq!(fs::read(dir.path().join("kept")).unwrap(), b"before\n");
 }
 
@@ -235,25 +234,25 @@ fn a_log_of_one_stream_needs_no_index() {
     assert!(!dir.path().join(INDEX_FILE).exists());
     writer.write(Stream::Stderr, b"now both\n");
     assert!(dir.path().join(INDEX_FILE).exists());
-    assert_faithful(dir.path(), &writer.written, 0);
+    assert_log_matches(dir.path(), &writer.written, 0);
 }
 
 #[test]
-fn a_drop_that_nobody_could_mark_outlives_both_watchers() {
+fn a_drop_without_a_marker_outlives_the_supervisor_and_the_guardian() {
     let dir = tempfile::tempdir().unwrap();
     let mut writer = Writer::new(dir.path(), 0, None);
     writer.write(Stream::Stdout, b"before\n");
     writer.drop_some(1000);
     writer.drop_some(500);
-    // The page they shared is gone with them.
+    // Their shared page is lost.
     writer.log = Log::recover(dir.path(), Board::new().unwrap()).unwrap();
     assert_eq!((writer.log.end(), writer.log.dropped()), (1507, 1500));
     writer.write(Stream::Stdout, b"after\n");
-    assert_faithful(dir.path(), &writer.written, 1500);
+    assert_log_matches(dir.path(), &writer.written, 1500);
 }
 
 #[test]
-fn a_drop_is_counted_once_wherever_its_marker_was_cut_short() {
+fn a_drop_is_counted_once_wherever_its_marker_is_cut() {
     let marker = drop_marker(1000).len() as u64;
     for (cut, is_on_the_page) in (1..=marker).map(|cut| (cut, false)).chain([(marker, true)]) {
         let dir = tempfile::tempdir().unwrap();
@@ -268,12 +267,12 @@ fn a_drop_is_counted_once_wherever_its_marker_was_cut_short() {
         writer.log = Log::recover(dir.path(), board).unwrap();
         assert_eq!((writer.log.end(), writer.log.dropped()), (1007, 1000), "{cut} bytes short");
         writer.write(Stream::Stdout, b"after\n");
-        assert_faithful(dir.path(), &writer.written, 1000);
+        assert_log_matches(dir.path(), &writer.written, 1000);
     }
 }
 
 #[test]
-fn drops_that_follow_each_other_are_both_counted() {
+fn consecutive_drops_are_both_counted() {
     let dir = tempfile::tempdir().unwrap();
     let mut writer = Writer::new(dir.path(), 0, None);
     writer.drop_some(1);
@@ -282,21 +281,21 @@ fn drops_that_follow_each_other_are_both_counted() {
     writer.log = Log::recover(dir.path(), writer.log.board).unwrap();
     assert_eq!((writer.log.end(), writer.log.dropped()), (2, 2));
     writer.write(Stream::Stdout, b"after\n");
-    assert_faithful(dir.path(), &writer.written, 2);
+    assert_log_matches(dir.path(), &writer.written, 2);
 }
 
 #[test]
-fn an_index_for_which_there_was_no_room_is_made_when_there_is() {
+fn an_empty_index_file_is_rewritten_when_the_second_stream_begins() {
     let dir = tempfile::tempdir().unwrap();
     let mut writer = Writer::new(dir.path(), 0, None);
     writer.write(Stream::Stdout, b"only stdout\n");
     fs::write(dir.path().join(INDEX_FILE), "").unwrap();
     writer.write(Stream::Stderr, b"now both\n");
-    assert_faithful(dir.path(), &writer.written, 0);
+    assert_log_matches(dir.path(), &writer.written, 0);
 }
 
 #[test]
-fn a_log_that_a_successor_cannot_open_is_gone_on_with_when_it_can() {
+fn a_successor_continues_the_log_once_it_can_open_it() {
     let dir = tempfile::tempdir().unwrap();
     let mut guardian = Log::create(dir.path(), Board::new().unwrap()).unwrap();
     let mut writer = Writer::new(dir.path(), 0, None);
@@ -311,5 +310,5 @@ fn a_log_that_a_successor_cannot_open_is_gone_on_with_when_it_can() {
     fs::rename(&aside, &log).unwrap();
     writer.write(Stream::Stdout, b"after\n");
     assert_eq!((writer.log.end(), writer.log.dropped()), (23, 10));
-    assert_faithful(dir.path(), &writer.written, 10);
+    assert_log_matches(dir.path(), &writer.written, 10);
 }

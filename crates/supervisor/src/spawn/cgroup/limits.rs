@@ -117,7 +117,7 @@ mod tests {
     const ALL: Resources =
         Resources { memory: Some(64 << 20), cpu_time_ms: Some(2000), milli_cpus: Some(1500), pids: Some(50) };
 
-    /// Lays out a directory as the kernel lays out a group.
+    /// Creates a directory with the files of a control group.
     fn group(files: &[(&str, &str)]) -> tempfile::TempDir {
         let directory = tempfile::tempdir().unwrap();
         for (name, text) in files {
@@ -135,7 +135,7 @@ mod tests {
     ];
 
     #[test]
-    fn limits_are_written_as_the_kernel_reads_them() {
+    fn limits_are_written_in_the_format_of_the_kernel() {
         let directory = group(&EMPTY);
         set(directory.path(), &ALL).unwrap();
         let text = |name: &str| fs::read_to_string(directory.path().join(name)).unwrap();
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_limited_is_written() {
+    fn only_limits_that_are_set_are_written() {
         let directory = group(&EMPTY);
         set(directory.path(), &Resources { pids: Some(7), ..Resources::default() }).unwrap();
         let written = EMPTY.map(|(name, _)| fs::read_to_string(directory.path().join(name)).unwrap());
@@ -152,26 +152,29 @@ mod tests {
     }
 
     #[test]
-    fn a_group_without_the_file_cannot_hold_the_limit() {
+    fn setting_a_limit_fails_if_the_group_lacks_its_file() {
         let directory = group(&[("memory.max", ""), ("memory.oom.group", "")]);
-        assert!(set(directory.path(), &Resources { pids: None, milli_cpus: None, ..ALL }).is_ok(), "no swap");
+        assert!(
+            set(directory.path(), &Resources { pids: None, milli_cpus: None, ..ALL }).is_ok(),
+            "the file for swap is optional"
+        );
         assert!(set(directory.path(), &ALL).is_err());
         assert!(!directory.path().join("pids.max").exists());
     }
 
     #[test]
-    fn controllers_must_be_handed_down() {
+    fn limits_need_controllers_that_the_parent_delegates() {
         let some = group(&[("cgroup.subtree_control", "cpu memory\n")]);
         let memory = Resources { memory: Some(1 << 20), ..Resources::default() };
         assert!(delegates(some.path(), &memory));
-        assert!(!delegates(some.path(), &ALL), "pids are not");
+        assert!(!delegates(some.path(), &ALL), "pids are not delegated");
         let none = group(&[]);
         assert!(!delegates(none.path(), &memory));
         assert!(delegates(none.path(), &Resources { cpu_time_ms: Some(5), ..Resources::default() }));
     }
 
     #[test]
-    fn a_group_is_made_below_the_nearest_that_is_ours_and_hands_down() {
+    fn a_limited_group_is_created_below_its_base_and_removed_if_a_limit_fails() {
         let top = group(&[(PROCESSES, ""), ("cgroup.subtree_control", "")]);
         let base = top.path().join("a/b");
         fs::create_dir_all(&base).unwrap();
@@ -182,13 +185,13 @@ mod tests {
         let time = Resources { cpu_time_ms: Some(5), ..Resources::default() };
         let nearest = Cgroup::make_limited(&base, "bash-x", &time).unwrap();
         assert_eq!(nearest.path, base.join("meanwhile-bash-x"));
-        // Here no files come with a new group, so no limit can be set, and nothing is left behind.
+        // A new directory has no files of a group, so no limit can be set. The directory is removed again.
         assert!(Cgroup::make_limited(&base, "bash-y", &ALL).is_none());
         assert!(!top.path().join("a/meanwhile-bash-y").exists());
     }
 
     #[test]
-    fn counters_say_which_limit_struck() {
+    fn counters_show_which_limit_was_reached() {
         let calm = [
             ("memory.events", "low 0\nhigh 0\nmax 9\noom 0\noom_kill 0\noom_group_kill 0\n"),
             ("pids.events", "max 0\n"),

@@ -1,4 +1,4 @@
-//! When a session counts as over.
+//! Tests of when a session is over.
 
 use super::*;
 use mw_model::RawText;
@@ -8,7 +8,7 @@ fn hosts(directory: &Path) -> Hosts {
     Hosts::new(&SessionWatch { directory, grace_ms: 100, hosted: false, servers: false })
 }
 
-/// A hold by a process that ends when it is killed; the lock is ours.
+/// Starts a process and a lease file with its pid. The lock is held by the test.
 fn hold(directory: &Path, name: &str) -> (std::process::Child, File) {
     let child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
     let mut file = File::create(directory.join(format!("{HOST_PREFIX}{name}"))).unwrap();
@@ -24,7 +24,7 @@ fn end((mut child, file): (std::process::Child, File)) {
 }
 
 #[test]
-fn a_session_that_nobody_hosts_is_not_over() {
+fn a_session_that_never_had_a_host_is_not_over() {
     let dir = tempfile::tempdir().unwrap();
     let mut hosts = hosts(dir.path());
     assert!(!hosts.search());
@@ -33,14 +33,14 @@ fn a_session_that_nobody_hosts_is_not_over() {
 }
 
 #[test]
-fn it_is_over_when_the_last_host_is_gone_and_the_grace_has_passed() {
+fn a_session_is_over_once_the_grace_period_after_its_last_host_has_passed() {
     let dir = tempfile::tempdir().unwrap();
     let mut hosts = hosts(dir.path());
     let (one, two) = (hold(dir.path(), "a"), hold(dir.path(), "b"));
     assert!(hosts.search());
     end(one);
     assert!(!hosts.look(1000));
-    assert_eq!(hosts.due_ms(), None, "another host lives");
+    assert_eq!(hosts.due_ms(), None, "another host is alive");
     end(two);
     while hosts.due_ms().is_none() {
         assert!(!hosts.look(1000));
@@ -51,7 +51,7 @@ fn it_is_over_when_the_last_host_is_gone_and_the_grace_has_passed() {
 }
 
 #[test]
-fn a_successor_of_who_saw_a_host_waits_for_another_no_longer_than_the_grace() {
+fn a_successor_waits_for_a_new_host_no_longer_than_the_grace_period() {
     let dir = tempfile::tempdir().unwrap();
     let directory = RawText::from(dir.path().as_os_str().as_bytes());
     let watch = SessionWatch { directory, grace_ms: 100, hosted: false, servers: false };
@@ -61,14 +61,14 @@ fn a_successor_of_who_saw_a_host_waits_for_another_no_longer_than_the_grace() {
     assert!(alone.look(1100));
     let host = hold(dir.path(), "a");
     let mut hosted = Hosts::of_hosted(&watch, 1000);
-    assert!(!hosted.search_first(1000), "it is not the first");
+    assert!(!hosted.search_first(1000), "it is not the first host");
     assert!(!hosted.look(1100));
     assert!(hosts(dir.path()).search_first(1000));
     end(host);
 }
 
 #[test]
-fn a_host_that_dies_before_anybody_looks_ends_its_session_all_the_same() {
+fn a_session_ends_even_if_its_host_dies_before_the_first_check() {
     let dir = tempfile::tempdir().unwrap();
     let directory = RawText::from(dir.path().as_os_str().as_bytes());
     let watch = SessionWatch { directory, grace_ms: 100, hosted: true, servers: false };
@@ -79,33 +79,33 @@ fn a_host_that_dies_before_anybody_looks_ends_its_session_all_the_same() {
     assert!(hosts.look(1100));
     let host = hold(dir.path(), "a");
     let mut hosts = Hosts::at_start(&watch, 1000);
-    assert!(hosts.search_first(1000), "the first that was seen");
+    assert!(hosts.search_first(1000), "it is the first host that was seen");
     assert!(!hosts.look(1100));
     end(host);
 }
 
 #[test]
-fn a_server_counts_for_those_who_hang_on_servers_and_may_leave_before_its_process_ends() {
+fn a_server_counts_as_a_host_only_if_requested_and_may_leave_before_it_exits() {
     let dir = tempfile::tempdir().unwrap();
     let directory = RawText::from(dir.path().as_os_str().as_bytes());
     let (child, file) = hold(dir.path(), "a");
     fs::rename(dir.path().join("host-a"), dir.path().join(format!("{SERVER_PREFIX}a"))).unwrap();
     let mut hosts = hosts(dir.path());
-    assert!(!hosts.search_first(1000), "a server is no host");
+    assert!(!hosts.search_first(1000), "a server does not count as a host by default");
     let mut hosts = Hosts::new(&SessionWatch { directory, grace_ms: 100, hosted: true, servers: true });
     assert!(hosts.search_first(1000));
     assert!(!dir.path().join(NO_SERVER_FILE).exists());
     file.unlock().unwrap();
-    assert!(!hosts.look(1000), "its process lives");
+    assert!(!hosts.look(1000), "the process is still alive");
     assert!(!hosts.search_first(1000));
     assert_eq!(hosts.due_ms(), Some(1100));
-    assert!(dir.path().join(NO_SERVER_FILE).exists(), "others can see since when");
+    assert!(dir.path().join(NO_SERVER_FILE).exists(), "the time without a server is recorded");
     assert!(hosts.look(1100));
     end((child, file));
 }
 
 #[test]
-fn a_host_that_comes_in_time_saves_the_session() {
+fn a_new_host_within_the_grace_period_keeps_the_session() {
     let dir = tempfile::tempdir().unwrap();
     let mut hosts = hosts(dir.path());
     let first = hold(dir.path(), "a");
