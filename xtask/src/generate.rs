@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_table_is_put_between_its_marks() {
+    fn a_table_replaces_the_text_between_its_marks() {
         let page = "a\n<!-- tools: x -->\nold\n<!-- end -->\nb\n<!-- tools: y -->\n<!-- end -->\n";
         let wanted = "a\n<!-- tools: x -->\n\nnew\n\n<!-- end -->\nb\n<!-- tools: y -->\n<!-- end -->\n";
         assert_eq!(with_table(page, "x", "new\n"), wanted);
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_block_is_replaced_and_nothing_else() {
+    fn only_the_longest_settings_block_is_replaced() {
         let page = "a\n```toml\nx = 1\n```\nb\n```toml\nlonger = 1\nmore = 2\n```\nc\n";
         assert_eq!(with_settings(page, "new\n"), "a\n```toml\nx = 1\n```\nb\n```toml\nnew\n```\nc\n");
         assert_eq!(with_settings("none\n", "new\n"), "none\n");

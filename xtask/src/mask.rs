@@ -134,17 +134,17 @@ mod tests {
     use super::blank_comments_and_strings as blank;
 
     #[test]
-    fn comments_vanish_and_lines_stay() {
+    fn comments_are_blanked_and_line_breaks_are_kept() {
         assert_eq!(blank("a // b\nc /* d\n/* e */ */ f"), "a     \nc     \n           f");
     }
 
     #[test]
-    fn strings_keep_their_quotes() {
+    fn strings_are_blanked_and_their_quotes_are_kept() {
         assert_eq!(blank(r#"f("un\"safe", 1)"#), r#"f("        ", 1)"#);
     }
 
     #[test]
-    fn raw_strings_end_at_their_own_hashes() {
+    fn raw_strings_end_at_the_matching_hashes() {
         assert_eq!(blank("r#\"a\" b\"# c"), "r#\"    \"# c");
         assert_eq!(blank("br\"\\\" c"), "br\" \" c");
         assert_eq!(blank("r#type x"), "r#type x");
@@ -157,13 +157,13 @@ mod tests {
     }
 
     #[test]
-    fn length_is_kept_for_wide_characters() {
+    fn multibyte_characters_keep_the_length() {
         let text = "let a = \"é…\"; // ü\n'…';";
         assert_eq!(blank(text).len(), text.len());
     }
 
     #[test]
-    fn unfinished_text_is_no_trouble() {
+    fn unterminated_text_keeps_its_length() {
         for text in ["\"", "'", "r#\"", "/*", "'\\", "\"\\", "r", "//"] {
             assert_eq!(blank(text).len(), text.len());
         }

@@ -126,9 +126,9 @@ mod tests {
         root\tmw-testkit::kit\tsix\n";
 
     #[test]
-    fn each_need_has_a_line_with_all_that_lacked_it() {
+    fn each_missing_requirement_has_a_line_with_its_skipped_tests() {
         let skipped = Skipped::parse(TEXT);
-        assert_eq!(skipped.count(), 7, "twice is once");
+        assert_eq!(skipped.count(), 7, "a repeated line is counted once");
         let shown = skipped.to_string();
         let lines: Vec<_> = shown.trim_start_matches('\n').lines().collect();
         assert_eq!(
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_skipped_can_be_run_again() {
+    fn skipped_tests_and_steps_can_be_run_again() {
         let skipped = Skipped::parse(TEXT);
         assert_eq!(skipped.steps().collect::<Vec<_>>(), ["dependencies"]);
         let filter = skipped.filter().unwrap();

@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn test_modules_are_told_from_other_code() {
+    fn lines_of_a_test_module_are_marked_as_test() {
         let text = "fn a() {}\n#[cfg(test)]\nmod tests {\n    fn b() {}\n}\nfn c() {}\n";
         let source = Source::new("crates/x/src/lib.rs", text);
         let test: Vec<bool> = source.lines().map(|line| line.test).collect();
@@ -141,27 +141,27 @@ mod tests {
     }
 
     #[test]
-    fn a_test_module_in_a_file_of_its_own_marks_nothing_here() {
+    fn a_test_module_in_a_separate_file_marks_no_lines() {
         let text = "#[cfg(test)]\nmod tests;\nfn a() {}\n";
         let source = Source::new("crates/x/src/lib.rs", text);
         assert!(source.lines().all(|line| !line.test));
     }
 
     #[test]
-    fn code_for_everything_but_tests_is_not_test_code() {
+    fn code_under_cfg_not_test_is_not_test_code() {
         let source = Source::new("crates/x/src/lib.rs", "#[cfg(not(test))]\nfn a() {\n}\n");
         assert!(source.lines().all(|line| !line.test));
     }
 
     #[test]
-    fn folders_and_names_make_test_files() {
+    fn test_files_are_recognised_by_directory_and_name() {
         assert!(is_test_path("crates/x/tests/it.rs"));
         assert!(is_test_path("crates/x/src/store/tests.rs"));
         assert!(!is_test_path("crates/x/src/attests.rs"));
     }
 
     #[test]
-    fn words_stand_alone_and_starts_may_go_on() {
+    fn a_word_matches_whole_and_a_start_matches_as_a_prefix() {
         assert!(has_word("unsafe {", "unsafe"));
         assert!(!has_word("forbid(unsafe_code)", "unsafe"));
         assert!(has_start("std::env::var_os(x)", "env::var"));

@@ -206,7 +206,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_dialect_uses_a_word_outside_its_own_list() {
+    fn every_status_word_of_a_dialect_is_in_its_list() {
         let crash = Cause::Signaled { signal: 11, core: false };
         for dialect in Dialect::ALL {
             for status in Status::ALL {
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn endings_are_told_apart_as_far_as_each_dialect_can() {
+    fn a_dialect_distinguishes_endings_as_far_as_its_words_allow() {
         let crash = Cause::Signaled { signal: 11, core: false };
         assert_eq!(Dialect::Opta.word(Status::Failed, Some(&crash)), Some("killed"));
         assert_eq!(Dialect::Opta.word(Status::Failed, Some(&Cause::Exited { code: 1 })), Some("failed"));
@@ -239,7 +239,7 @@ mod tests {
             assert_eq!(Dialect::named(dialect.name()), Some(dialect));
             assert_eq!(Dialect::of_profile(dialect.profile()), Some(dialect));
             let written = serde_json::to_value(dialect).unwrap();
-            assert_eq!(written, dialect.name(), "specs name it so");
+            assert_eq!(written, dialect.name(), "specs store the name");
         }
         assert_eq!(Dialect::of_profile("canonical"), None);
     }

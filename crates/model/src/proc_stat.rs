@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_read_whatever_the_name() {
+    fn a_line_is_parsed_with_any_process_name() {
         let stat = ProcStat::parse(&line("S", 3)).unwrap();
         let expected = ProcStat {
             state: b'S',
@@ -94,14 +94,14 @@ mod tests {
     }
 
     #[test]
-    fn a_process_lives_as_long_as_any_of_its_threads() {
+    fn a_zombie_with_other_threads_has_not_ended() {
         let has_ended = |state, threads| ProcStat::parse(&line(state, threads)).unwrap().has_ended();
         assert!(!has_ended("S", 1) && has_ended("Z", 1) && has_ended("X", 2));
-        assert!(!has_ended("Z", 2), "its first thread has ended");
+        assert!(!has_ended("Z", 2), "only its first thread has ended");
     }
 
     #[test]
-    fn a_stopped_process_is_not_a_dead_one() {
+    fn a_stopped_process_has_not_ended() {
         let stat = ProcStat::parse(&line("T", 1)).unwrap();
         assert!(stat.is_stopped() && !stat.has_ended());
     }

@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_and_numbers_agree() {
+    fn signal_names_and_numbers_are_converted_both_ways() {
         assert_eq!(TABLE.len(), 24);
         for (name, number) in TABLE {
             assert_eq!(signal_number(name), Some(*number));

@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_has_one_class_in_every_dialect() {
+    fn a_tool_name_has_the_same_class_in_every_dialect() {
         for tool in Dialect::ALL.into_iter().flat_map(Dialect::tools).chain(&COMMANDS) {
             assert_eq!(Tool::named(tool.name), Some(*tool));
         }
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_of_a_dialect_is_found_by_its_whole_name() {
+    fn a_dialect_finds_a_tool_by_its_full_name() {
         assert_eq!(Dialect::Zidane.tool("shell"), Tool::new("shell", ToolClass::Starts));
         assert_eq!(Dialect::Zidane.tool("shell_kill").class, ToolClass::Kills);
     }

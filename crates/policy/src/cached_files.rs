@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn the_directory_of_a_command_is_looked_at_once() {
+    fn the_directory_of_a_command_is_resolved_once() {
         let (files, rules) = (Counting(Cell::new(0)), Rules::none());
         let text = "cargo test -p x 2>&1 | tail -20; git diff --stat && ls . && find . -name x";
         let request = Request {

@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stars_stand_for_anything() {
+    fn a_star_matches_any_text_and_a_question_mark_one_character() {
         assert!(fits("*", ""));
         assert!(fits("a*c", "abbc"));
         assert!(fits("*.rs", "main.rs"));

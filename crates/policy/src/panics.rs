@@ -30,13 +30,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_is_no_judgement_and_leaves_nothing_behind() {
+    fn a_panic_gives_no_decision_and_restores_the_judging_flag() {
         assert!(!is_judging());
         assert_eq!(catching_panics(is_judging), Some(true));
         let judged = catching_panics(|| -> u32 {
-            let inner = catching_panics(|| -> u32 { panic!("the inner one") });
+            let inner = catching_panics(|| -> u32 { panic!("inner panic") });
             assert_eq!((inner, is_judging()), (None, true));
-            panic!("the outer one")
+            panic!("outer panic")
         });
         assert_eq!((judged, is_judging()), (None, false));
     }

@@ -274,46 +274,46 @@ mod tests {
         text.split_whitespace().map(Word::plain).collect()
     }
 
-    const SCENE: CallContext<'_> =
+    const CONTEXT: CallContext<'_> =
         CallContext { tool: "shell", mode: Mode::Safe, dialect: Dialect::Canonical };
 
     #[test]
-    fn a_rule_fits_whole_words() {
+    fn a_rule_matches_whole_words() {
         let rules = loaded(rule("git push origin ...", Decision::Allow)).unwrap();
-        let allows = |text: &str| rules.allowing(&words(text), SCENE).is_some();
+        let allows = |text: &str| rules.allowing(&words(text), CONTEXT).is_some();
         assert!(allows("git push origin"));
         assert!(allows("git push origin main"));
         assert!(!allows("git push upstream"));
         assert!(!allows("git push"));
         assert!(!allows("/tmp/git push origin"));
         let rules = loaded(rule("npm run build:*", Decision::Allow)).unwrap();
-        assert!(rules.allowing(&words("npm run build:web"), SCENE).is_some());
-        assert!(rules.allowing(&words("npm run build:web x"), SCENE).is_none());
+        assert!(rules.allowing(&words("npm run build:web"), CONTEXT).is_some());
+        assert!(rules.allowing(&words("npm run build:web x"), CONTEXT).is_none());
     }
 
     #[test]
-    fn a_rule_that_tightens_sees_through_the_directory_and_unknown_words() {
+    fn a_deny_rule_matches_any_program_directory_and_unknown_words() {
         let rules = loaded(rule("rm -rf ...", Decision::Deny)).unwrap();
-        let denies = |words: &[Word]| rules.stricter(words, SCENE).count() == 1;
+        let denies = |words: &[Word]| rules.stricter(words, CONTEXT).count() == 1;
         assert!(denies(&words("/bin/rm -rf x")));
         assert!(denies(&[Word::plain("rm"), Word::unknown("$x")]));
         assert!(!denies(&words("rm x")));
     }
 
     #[test]
-    fn examples_are_tried_on_load() {
+    fn examples_and_counter_examples_are_checked_on_load() {
         let mut wrong = rule("git push ...", Decision::Ask);
         wrong.examples = vec!["git push".to_owned(), "git pull".to_owned()];
-        let told = loaded(wrong.clone()).err().unwrap().to_string();
-        assert_eq!(told, "rule \"r\" does not fit its example \"git pull\"");
+        let message = loaded(wrong.clone()).err().unwrap().to_string();
+        assert_eq!(message, "rule \"r\" does not fit its example \"git pull\"");
         wrong.examples.clear();
         wrong.counter_examples = vec!["git push x".to_owned()];
-        let told = loaded(wrong).err().unwrap().to_string();
-        assert_eq!(told, "rule \"r\" fits its counter-example \"git push x\"");
+        let message = loaded(wrong).err().unwrap().to_string();
+        assert_eq!(message, "rule \"r\" fits its counter-example \"git push x\"");
     }
 
     #[test]
-    fn what_cannot_be_meant_is_refused() {
+    fn invalid_rules_are_refused() {
         assert!(matches!(loaded(rule(" ", Decision::Ask)), Err(RuleError::Empty(_))));
         assert!(matches!(loaded(rule("...", Decision::Ask)), Err(RuleError::Empty(_))));
         assert!(matches!(loaded(rule("a ... b", Decision::Ask)), Err(RuleError::RestNotLast(_))));

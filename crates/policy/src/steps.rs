@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_script_is_taken_apart_into_its_steps() {
+    fn a_script_is_split_into_steps() {
         assert_eq!(
             steps("make -j4 && make test | tail; rm -r build"),
             ["make -j4", "make test | tail", "rm -r build"]
@@ -105,8 +105,8 @@ mod tests {
     }
 
     #[test]
-    fn a_step_has_its_redirections_and_whatever_else_belongs_to_it() {
-        for steps_of_it in [
+    fn a_step_includes_its_redirections_and_is_returned_as_written() {
+        for expected in [
             &["ls", "rm -rf src >> log"][..],
             &["rm -rf src >> log", "ls"],
             &["> log rm -rf src", "2>&1 rm x > 'a;b&&c'"],
@@ -119,7 +119,7 @@ mod tests {
             &["X=1 Y='a b' rm é > ü", "f() { rm x; } > log", "case a in b) rm c;; esac < d"],
         ] {
             for separator in ["; ", ";", " && ", "||", "\n", ";\n\n  "] {
-                assert_eq!(steps(&steps_of_it.join(separator)), steps_of_it, "{separator:?}");
+                assert_eq!(steps(&expected.join(separator)), expected, "{separator:?}");
             }
         }
         assert_eq!(steps("sleep 9 > log & rm x"), ["sleep 9 > log &", "rm x"]);

@@ -97,17 +97,17 @@ mod tests {
 
     use super::*;
 
-    /// Reads the table as opta writes it: one letter each for start, status, kill.
+    /// Returns the decisions for start, status, output and kill, as one row of the table.
     fn row(mode: Mode, dialect: Dialect) -> String {
-        let letter = |name: &str| {
+        let decision = |name: &str| {
             let class = Tool::named(name).unwrap().class;
             stage_one(class, mode, dialect, false).0.word()
         };
-        ["bg_start", "bg_status", "bg_output", "bg_kill"].map(letter).join(" ")
+        ["bg_start", "bg_status", "bg_output", "bg_kill"].map(decision).join(" ")
     }
 
     #[test]
-    fn opta_has_its_table_of_tools_and_modes() {
+    fn opta_decides_by_tool_and_mode() {
         assert_eq!(row(Mode::Safe, Dialect::Opta), "ask allow allow ask");
         assert_eq!(row(Mode::Auto, Dialect::Opta), "allow allow allow allow");
         assert_eq!(row(Mode::Dangerous, Dialect::Opta), "allow allow allow allow");
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn the_others_let_the_command_decide_and_do_not_ask_before_a_kill() {
+    fn other_dialects_do_not_ask_before_a_start_or_a_kill() {
         for dialect in Dialect::ALL.into_iter().filter(|dialect| *dialect != Dialect::Opta) {
             assert_eq!(row(Mode::Safe, dialect), "allow allow allow allow", "{}", dialect.name());
             assert_eq!(row(Mode::Plan, dialect), "deny allow allow deny", "{}", dialect.name());
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn ci_lets_read_only_tools_back_in_on_request_and_runs_what_is_waited_for() {
+    fn ci_mode_allows_awaited_commands_and_on_request_read_only_tools() {
         assert_eq!(stage_one(ToolClass::Reads, Mode::Ci, Dialect::Opta, true).0, Decision::Allow);
         assert_eq!(stage_one(ToolClass::Kills, Mode::Ci, Dialect::Opta, true).0, Decision::Deny);
         let awaited = Tool::named("shell").unwrap().awaited();

@@ -40,7 +40,7 @@ pub fn leave_holder(file: &str) -> String {
     format!("sh -c '{}' &", noted_sleeper(file))
 }
 
-/// Uses `exec`, so that there is exactly one process when the file exists. A reader waits for the whole line, see
+/// Uses `exec`, so there is exactly one process when the file exists. A reader waits for the whole line, see
 /// [`crate::Home::pid_in`].
 fn noted_sleeper(file: &str) -> String {
     format!("echo $$ > {file}; exec sleep 600")

@@ -19,7 +19,7 @@ use crate::wait::wait_until;
 
 /// The variable that marks every process of a home.
 const TAG: &str = "MW_TEST_TAG";
-/// The variable with which a person keeps the directory of a test.
+/// The variable that keeps the directories of tests, for debugging.
 const KEEP: &str = "MW_TEST_KEEP";
 /// How long a dropped home waits until its killed processes are gone.
 const DEATH_LIMIT: Duration = Duration::from_secs(60);
@@ -107,7 +107,7 @@ impl Home {
             make_private(&root.join(name));
         }
         let state = root.join(folder.trim_end_matches('/'));
-        make_private(state.parent().expect("the state lies in the root"));
+        make_private(state.parent().expect("the state directory is in the root"));
         Self {
             mw: mw.into(),
             tag: root.to_string_lossy().into_owned(),
@@ -120,7 +120,7 @@ impl Home {
         }
     }
 
-    /// Uses the default mode, so that commands of a session may need approval.
+    /// Uses the default mode, in which commands of a session may need approval.
     #[must_use]
     pub fn gated(mut self) -> Self {
         self.is_gated = true;
@@ -191,7 +191,7 @@ impl Home {
     /// Runs `mw` with these arguments.
     ///
     /// # Panics
-    /// When it takes longer than 30 s.
+    /// When it takes longer than the default limit.
     pub fn mw<I>(&self, args: I) -> Outcome
     where
         I: IntoIterator,
@@ -261,7 +261,7 @@ impl Drop for Home {
             std::thread::yield_now();
         }
         if std::thread::panicking() && std::env::var_os(KEEP).is_some() {
-            eprintln!("kept for you: {}", self.dir.path().display());
+            eprintln!("kept test directory: {}", self.dir.path().display());
         }
     }
 }

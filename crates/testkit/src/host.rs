@@ -116,7 +116,7 @@ impl Host {
             self.heard.push(message);
         }
         assert!(self.server.runs(), "the server has ended: {}", self.server.stderr_text());
-        panic!("still not: {what}; heard {:?}", self.heard);
+        panic!("timed out: {what}; received {:?}", self.heard);
     }
 
     /// Returns the received messages that no call has returned yet.

@@ -11,7 +11,7 @@
 //!
 //! A [`Home`] is isolated: the environment is cleared, all paths are in a temporary directory, and every process has a
 //! tag in its environment, by which it is found and killed at the end. No test sleeps for a fixed time: [`wait_until`]
-//! waits for a condition and panics with a sentence at its deadline. The kit reads `/proc`, so it needs Linux.
+//! waits for a condition and panics with its description at the deadline. The kit reads `/proc`, so it needs Linux.
 #![forbid(unsafe_code)]
 #![expect(
     clippy::expect_used,

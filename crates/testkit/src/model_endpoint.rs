@@ -265,12 +265,12 @@ mod tests {
             }
             assert!(answer.ends_with("0\r\n\r\n"), "{answer}");
         }
-        let asked = endpoint.requests();
-        let wires: Vec<_> = asked.iter().filter_map(|request| request.wire).collect();
+        let requests = endpoint.requests();
+        let wires: Vec<_> = requests.iter().filter_map(|request| request.wire).collect();
         assert_eq!(wires, [Wire::OpenAi, Wire::Anthropic, Wire::Ollama]);
-        assert_eq!(asked[0].header("x-key"), Some("k"));
-        assert!(asked[1].says("hello") && !asked[1].says("goodbye"));
-        assert_eq!(asked[2].last_text(), "hello");
+        assert_eq!(requests[0].header("x-key"), Some("k"));
+        assert!(requests[1].says("hello") && !requests[1].says("goodbye"));
+        assert_eq!(requests[2].last_text(), "hello");
     }
 
     #[test]
@@ -299,6 +299,6 @@ mod tests {
         stream.read_exact(&mut [0; 20]).expect("it answers");
         assert_eq!(endpoint.abandoned(), 0);
         drop(stream);
-        wait_until(SOON, "the client was missed", || (endpoint.abandoned() == 1).then_some(()));
+        wait_until(SOON, "the disconnect is counted", || (endpoint.abandoned() == 1).then_some(()));
     }
 }

@@ -40,9 +40,9 @@ impl fmt::Display for Need {
             Self::Program(name) => name,
             Self::Root => "root",
             Self::SmallDisk => "a small disk (root may mount one)",
-            Self::Clients => "foreign clients (`cargo xtask clients` fetches them, with python3)",
-            Self::ControlGroup => "a control group of its own (cgroup v2, root)",
-            Self::OwnNetwork => "a network of its own (`unshare --user --net`)",
+            Self::Clients => "third-party clients (`cargo xtask clients` installs them, with python3)",
+            Self::ControlGroup => "a separate control group (cgroup v2, root)",
+            Self::OwnNetwork => "a separate network namespace (`unshare --user --net`)",
             Self::Ipv6 => "IPv6",
         })
     }

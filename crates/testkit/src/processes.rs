@@ -117,7 +117,7 @@ pub fn has_variable(pid: u32, entry: &OsStr) -> bool {
     }
 }
 
-/// Returns whether a process is executing another program at this moment, so that it has neither a command line nor an
+/// Returns whether a process is executing another program at this moment. It then has neither a command line nor an
 /// environment. On a busy machine this may take long.
 fn is_between_programs(pid: u32) -> bool {
     /// The flag of kernel threads, which never have any (`PF_KTHREAD`).
@@ -147,7 +147,7 @@ pub fn children_of(parent: u32) -> Vec<u32> {
 
 /// Sends a signal to a process if `is_it` accepts it; returns whether it was sent.
 ///
-/// The process is held by a descriptor during the check, so that another process with the same id never gets the signal.
+/// A descriptor holds the process during the check, so another process with the same id never gets the signal.
 pub fn kill_if(pid: u32, signal: Signal, is_it: impl FnOnce(u32) -> bool) -> bool {
     let Some(held) = hold(pid) else { return false };
     is_it(pid) && pidfd_send_signal(held, signal).is_ok()
@@ -196,14 +196,16 @@ mod tests {
     }
 
     #[test]
-    fn a_sleeping_process_is_distinguished_from_a_busy_one() {
+    fn a_sleeping_process_is_recognised_and_processor_time_is_counted() {
         let mut sleeper = Command::new("sleep").arg("600").spawn().unwrap();
         until_asleep(Duration::from_millis(100), &[sleeper.id()]);
         sleeper.kill().unwrap();
         sleeper.wait().unwrap();
         let mut worker = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
         let before = cpu_ticks(worker.id());
-        wait_until(SOON, "it is seen to work", || (cpu_ticks(worker.id()) > before).then_some(()));
+        wait_until(SOON, "the worker uses processor time", || {
+            (cpu_ticks(worker.id()) > before).then_some(())
+        });
         worker.kill().unwrap();
         worker.wait().unwrap();
     }
@@ -212,7 +214,7 @@ mod tests {
     fn only_an_accepted_process_is_killed() {
         let mut child = Command::new("sleep").arg("600").env("MW_TEST_TAG", "x").spawn().unwrap();
         let pid = child.id();
-        wait_until(SOON, "the environment is there", || {
+        wait_until(SOON, "the environment can be read", || {
             has_variable(pid, OsStr::new("MW_TEST_TAG=x")).then_some(())
         });
         assert!(!has_variable(pid, OsStr::new("MW_TEST_TAG=")));

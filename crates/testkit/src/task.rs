@@ -91,7 +91,7 @@ impl Home {
     /// When it does not end in time.
     #[track_caller]
     pub fn ended_within(&self, id: &str, limit: Duration) -> Value {
-        wait_until(limit, &format!("{id} is over"), || Some(self.status(id)).filter(is_over))
+        wait_until(limit, &format!("{id} has ended"), || Some(self.status(id)).filter(is_over))
     }
 
     /// Waits until a task has ended and no process works on it any more.
@@ -103,9 +103,9 @@ impl Home {
         self.ended(id);
         wait_until(SOON, &format!("{id} is settled"), || {
             // The supervisor executes `mw settle`, so supervisors are searched first.
-            let is_left = self.supervisors_of(id).is_empty();
+            let is_unsupervised = self.supervisors_of(id).is_empty();
             let settles = |pid: &u32| processes::command_line(*pid).iter().any(|word| word == "settle");
-            (is_left && !self.tagged().iter().any(settles)).then_some(())
+            (is_unsupervised && !self.tagged().iter().any(settles)).then_some(())
         });
     }
 

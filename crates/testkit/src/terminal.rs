@@ -58,7 +58,7 @@ impl Screen {
 }
 
 impl Terminal {
-    /// The command is started through `setsid --ctty`, so that the terminal is its controlling one.
+    /// Starts the command through `setsid --ctty`, which makes the terminal its controlling terminal.
     pub(crate) fn spawn(command: &Command, label: String, limit: Duration) -> Self {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)
             .expect("the system has terminals");

@@ -1,4 +1,4 @@
-//! The kit's own tests, with `sh` in place of `mw`.
+//! Tests of the kit itself, with `sh` in place of `mw`.
 #![forbid(unsafe_code)]
 #![expect(clippy::unwrap_used, reason = "helpers run in tests only, where a broken assumption ends the test")]
 
@@ -12,7 +12,7 @@ fn home() -> Home {
 }
 
 #[test]
-fn commands_see_nothing_of_the_outside() {
+fn commands_run_in_a_cleared_environment() {
     let text = home().mw(["-c", "env | cut -d= -f1 | sort"]).ok();
     let expected =
         ["HOME", "LANG", "MEANWHILE_HOME", "MEANWHILE_MODE", "MW_TEST_TAG", "NO_COLOR", "PATH", "PWD"];
@@ -21,7 +21,7 @@ fn commands_see_nothing_of_the_outside() {
 }
 
 #[test]
-fn outcomes_tell_codes_signals_and_streams_apart() {
+fn an_outcome_has_the_exit_code_the_signal_and_both_streams() {
     let home = home();
     let outcome = home.mw(["-c", "echo out; echo err >&2; exit 7"]).exits(7);
     assert_eq!((outcome.text().as_str(), outcome.stderr_text().as_str()), ("out\n", "err\n"));
@@ -30,7 +30,7 @@ fn outcomes_tell_codes_signals_and_streams_apart() {
 }
 
 #[test]
-fn commands_read_what_they_are_given() {
+fn a_command_reads_the_given_input() {
     let outcome = home().command(["-c", "cat"]).input("typed").run();
     assert_eq!(outcome.ok(), "typed");
 }
@@ -42,7 +42,7 @@ fn a_command_that_does_not_end_fails_the_test() {
 }
 
 #[test]
-fn a_home_takes_its_processes_with_it() {
+fn dropping_a_home_kills_its_processes_and_removes_its_directory() {
     let home = home();
     let scripts =
         [children::leave_setsid("a"), children::leave_double_fork("b"), children::leave_holder("c")];
@@ -54,20 +54,20 @@ fn a_home_takes_its_processes_with_it() {
     let directory = home.work();
     drop(home);
     for pid in pids {
-        wait_until(SOON, "it is dead", || (!alive(pid)).then_some(()));
+        wait_until(SOON, "the process is dead", || (!alive(pid)).then_some(()));
     }
     assert!(!directory.exists());
     drop(shell);
 }
 
 #[test]
-fn homes_leave_each_other_alone() {
+fn dropping_a_home_does_not_affect_other_homes() {
     let (one, other) = (home(), home());
-    let kept = one.command(["-c", children::SLEEPER]).spawn();
-    wait_until(SOON, "it is tagged", || one.tagged().contains(&kept.pid()).then_some(()));
+    let running = one.command(["-c", children::SLEEPER]).spawn();
+    wait_until(SOON, "the command is tagged", || one.tagged().contains(&running.pid()).then_some(()));
     assert_eq!(other.tagged(), [0; 0]);
     drop(other);
-    assert!(kept.runs());
+    assert!(running.runs());
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn doubling_stops_at_its_depth() {
 }
 
 #[test]
-fn scripts_print_what_they_say() {
+fn scripts_print_the_expected_bytes() {
     let home = home();
     assert_eq!(home.mw(["-c", children::INVALID_UTF8]).stdout, children::INVALID_UTF8_BYTES);
     assert_eq!(home.mw(["-c", &children::one_line(70_000)]).stdout, vec![b'x'; 70_000]);
@@ -95,17 +95,17 @@ fn scripts_print_what_they_say() {
 }
 
 #[test]
-fn gates_hold_until_they_are_opened() {
+fn a_gated_script_waits_until_its_gate_is_opened() {
     let home = home();
     let waiting = home.command(["-c", &children::gated("go", 4)]).spawn();
-    wait_until(SOON, "it waits", || waiting.printed().contains("waiting").then_some(()));
+    wait_until(SOON, "the script waits", || waiting.printed().contains("waiting").then_some(()));
     assert!(waiting.runs());
     home.open("go");
     let _ = waiting.wait().exits(4);
 }
 
 #[test]
-fn terminals_are_terminals() {
+fn a_command_on_a_terminal_has_a_tty_a_size_and_keyboard_input() {
     let home = home();
     let script = "tty; stty size; read line; echo \"got $line\"; exit 6";
     let mut terminal = home.command(["-c", script]).on_terminal();
@@ -119,14 +119,14 @@ fn terminals_are_terminals() {
 #[test]
 fn a_small_disk_can_be_filled() {
     let home = Home::on_small_disk("/bin/sh", 1 << 20);
-    assert!(std::fs::write(home.state().join("much"), vec![0; 2 << 20]).is_err());
+    assert!(std::fs::write(home.state().join("large"), vec![0; 2 << 20]).is_err());
     let directory = home.state().to_owned();
     drop(home);
     assert!(!directory.exists());
 }
 
 #[test]
-fn modes_bind_root_too_where_they_shall() {
+fn file_modes_also_apply_to_root_in_a_bound_home() {
     let home = Home::bound_by_modes("/bin/sh");
     let _ = home.mw(["-c", "mkdir closed && chmod 0 closed && echo x > file && chmod 0 file"]).ok();
     assert_ne!(home.mw(["-c", "cd closed"]).code, Some(0));
@@ -136,47 +136,47 @@ fn modes_bind_root_too_where_they_shall() {
 }
 
 #[test]
-#[ignore = "what the tests below run, each in a process of its own"]
-fn needs_a_program_that_nobody_has() {
+#[ignore = "run by the tests below, each in a separate process"]
+fn needs_a_program_that_does_not_exist() {
     mw_testkit::need_program("mw-no-such-program");
-    panic!("it went on");
+    panic!("the test was not skipped");
 }
 
-/// Runs the test above as nextest runs a test, with these variables.
-fn lacking(home: &Home, variables: &[(&str, &str)]) -> Outcome {
-    let words = ["--exact", "needs_a_program_that_nobody_has", "--ignored", "--nocapture"];
+/// Runs the test above like nextest, in a separate process, with these variables.
+fn run_skipping_test(home: &Home, variables: &[(&str, &str)]) -> Outcome {
+    let words = ["--exact", "needs_a_program_that_does_not_exist", "--ignored", "--nocapture"];
     let this = home.program(std::env::current_exe().unwrap());
     let run = words.iter().fold(this, |run, word| run.arg(word));
     variables.iter().fold(run, |run, (name, value)| run.env(name, value)).run()
 }
 
 #[test]
-fn what_a_test_lacks_is_counted_by_name() {
+fn a_skipped_test_is_counted_by_name() {
     let home = home();
     let file = home.work().join("skipped");
     let counted = ("MW_TEST_SKIPPED", file.to_str().unwrap());
     for test in ["one", "other"] {
         let run = [counted, ("NEXTEST_BINARY_ID", "mw-testkit::kit"), ("NEXTEST_TEST_NAME", test)];
-        let said = lacking(&home, &run).exits(0);
-        assert!(said.stderr_text().contains("skipped: needs mw-no-such-program"), "{said}");
+        let outcome = run_skipping_test(&home, &run).exits(0);
+        assert!(outcome.stderr_text().contains("skipped: needs mw-no-such-program"), "{outcome}");
     }
     let lines = "mw-no-such-program\tmw-testkit::kit\tone\nmw-no-such-program\tmw-testkit::kit\tother\n";
     assert_eq!(std::fs::read_to_string(&file).unwrap(), lines);
 }
 
 #[test]
-fn a_test_that_lacks_something_fails_when_nobody_counts() {
+fn a_test_with_a_missing_requirement_fails_if_skips_are_not_counted() {
     let home = home();
-    let by_hand = lacking(&home, &[]).exits(101);
+    let by_hand = run_skipping_test(&home, &[]).exits(101);
     assert!(by_hand.stderr_text().contains("this test needs mw-no-such-program"), "{by_hand}");
-    // In a process with other tests it must not end them all.
+    // In a process with other tests, a skip must not end the process.
     let file = home.work().join("skipped");
-    let with_others = lacking(&home, &[("MW_TEST_SKIPPED", file.to_str().unwrap())]).exits(101);
+    let with_others = run_skipping_test(&home, &[("MW_TEST_SKIPPED", file.to_str().unwrap())]).exits(101);
     assert!(with_others.stderr_text().contains("this test needs"), "{with_others}");
     assert!(!file.exists());
 }
 
 #[test]
-fn a_long_path_is_long() {
+fn a_home_can_have_a_path_of_more_than_300_bytes() {
     assert!(Home::with_long_path("/bin/sh", 300).state().as_os_str().len() > 300);
 }

@@ -83,12 +83,12 @@ mod tests {
     }
 
     #[test]
-    fn an_address_that_others_can_reach_is_refused() {
+    fn an_address_reachable_from_other_machines_is_refused() {
         let refused = listen(SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)), token()).unwrap_err();
         assert!(refused.to_string().contains("can be reached from other machines"), "{refused}");
     }
 
-    /// Serves a route that says how long a body was; returns its address.
+    /// Serves a route that returns the length of a request body; returns the address of the server.
     fn length_server() -> SocketAddr {
         let listening = listen(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), token()).unwrap();
         let address = listening.address();
@@ -110,7 +110,7 @@ mod tests {
     fn answer(address: SocketAddr, request: &[u8]) -> String {
         let mut stream = TcpStream::connect(address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
-        // A server that refuses need not read it all.
+        // A server that refuses the request may not read all of it.
         let _ = stream.write_all(request);
         let mut answer = Vec::new();
         let mut part = [0; 4096];
@@ -120,7 +120,7 @@ mod tests {
         String::from_utf8(answer).unwrap()
     }
 
-    /// Returns a request with one chunk, whose length no header tells.
+    /// Returns a request with one chunk. No header contains the length of the body.
     fn chunked(authorization: &str, length: usize) -> Vec<u8> {
         let head = format!(
             "POST /length HTTP/1.1\r\nHost: localhost\r\nAuthorization: {authorization}\r\n\
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn routes_stand_behind_the_guard() {
+    fn routes_require_the_token() {
         let address = length_server();
         assert!(answer(address, &chunked("Bearer wrong", 3)).starts_with("HTTP/1.1 401"));
         let answered = answer(address, &chunked("Bearer secret", 3));
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_is_bounded_whatever_its_headers_say() {
+    fn a_chunked_body_is_limited_in_size() {
         let address = length_server();
         let most = answer(address, &chunked("Bearer secret", MOST_BODY));
         assert!(most.ends_with(&MOST_BODY.to_string()), "{most}");

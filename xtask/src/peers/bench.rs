@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_order_keeps_everybody() {
+    fn shuffling_keeps_every_item_and_varies_the_order() {
         let mut orders = Vec::new();
         for round in 0..20 {
             let mut items = [0, 1, 2, 3];

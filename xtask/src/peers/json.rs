@@ -52,7 +52,7 @@ mod tests {
         let mut samples = Samples::default();
         samples.add(Metric::List(1000), "mw", 1.5);
         samples.add(Metric::List(1000), "mw", 2.0);
-        let around = Circumstances {
+        let circumstances = Circumstances {
             day: "2026-01-02".to_owned(),
             cores: 2,
             kernel: "6.18".to_owned(),
@@ -60,7 +60,7 @@ mod tests {
             file_cost: [1.0, 2.0],
             versions: vec!["a \"b\"".to_owned()],
         };
-        let text = write(&samples, &around);
+        let text = write(&samples, &circumstances);
         assert!(text.contains("\"list_1000_ms\": {\n      \"mw\": [1.5000, 2.0000]\n    }"), "{text}");
         assert!(text.contains("\"versions\": [\"a \\\"b\\\"\"]"), "{text}");
     }

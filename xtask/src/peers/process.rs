@@ -92,6 +92,6 @@ mod tests {
         let own = std::process::id();
         assert!(is_alive(own) && is_helper(own));
         assert!(peak_kib(own) > 0.0 && cpu_seconds(own) >= 0.0);
-        assert_eq!(tagged("MW_BENCH=of nobody"), []);
+        assert_eq!(tagged("MW_BENCH=no such tag"), []);
     }
 }

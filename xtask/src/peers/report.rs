@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ratios_say_how_much_worse() {
+    fn a_ratio_is_how_many_times_worse_a_result_is_than_the_limit() {
         let mut samples = Samples::default();
         for (metric, limit) in
             [(Metric::StartReturns, 2.0), (Metric::Many(200), 600.0), (Metric::StartAmong(0), 1.0)]

@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn medians_and_tails() {
+    fn median_and_95th_percentile_are_computed() {
         let values: Vec<f64> = (1..=100).map(f64::from).collect();
         assert_eq!((median(&values), p95(&values, false), p95(&values, true)), (50.5, 95.0, 6.0));
         assert_eq!((median(&[3.0, 1.0, 2.0]), p95(&[3.0], false)), (2.0, 3.0));
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn peers_have_their_order() {
+    fn peers_are_listed_in_the_given_order() {
         let mut samples = Samples::new(vec!["bare", "mw"]);
         for (peer, value) in [("mw", 2.0), ("bare, otherwise", 9.0), ("bare", 1.0), ("mw", 3.0)] {
             samples.add(Metric::StartReturns, peer, value);

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn downward_is_allowed_and_other_ways_are_not() {
+    fn only_dependencies_on_lower_layers_are_allowed() {
         let down = "[dependencies]\nmeanwhile.workspace = true\nratatui = \"1\"\n";
         assert_eq!(found("crates/ui/Cargo.toml", down), [""; 0]);
         let sideways = "[dependencies]\nmw-agents.workspace = true\n";
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn fixed_lists_are_complete() {
+    fn a_crate_with_a_fixed_list_may_not_add_dependencies() {
         let text = "[dependencies]\nlibc.workspace = true\ntokio = \"1\"\n";
         assert_eq!(found("crates/supervisor/Cargo.toml", text), ["mw-supervisor depends on tokio"]);
         let model = "[dependencies]\nserde_json = \"1\"\n[dev-dependencies]\nserde_json = \"1\"\n";
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn testkit_is_for_tests_only() {
+    fn testkit_is_allowed_only_as_a_dev_dependency() {
         let test = "[dev-dependencies]\nmw-testkit.workspace = true\n";
         assert_eq!(found("crates/cli/Cargo.toml", test), [""; 0]);
         let product = "[dependencies]\nmw-testkit.workspace = true\n";

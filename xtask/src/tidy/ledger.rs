@@ -126,8 +126,8 @@ fn named_tests(note: &str) -> impl Iterator<Item = &str> {
 mod tests {
     use super::*;
 
-    /// Checks a complete ledger, with `change` applied to the row of Z-001.
-    fn told(change: &str) -> Vec<String> {
+    /// Checks a complete ledger in which `change` replaces the row of Z-001.
+    fn violations(change: &str) -> Vec<String> {
         let tests = BTreeSet::from(["returns_at_once".to_owned()]);
         let rows = ids().map(|id| match id.as_str() {
             "Z-001" => format!("{change}\n"),
@@ -142,35 +142,38 @@ mod tests {
     #[test]
     fn there_are_465_ids() {
         assert_eq!(ids().count(), 465);
-        assert_eq!(told("| Z-001 | flag | open | |"), [""; 0]);
+        assert_eq!(violations("| Z-001 | flag | open | |"), [""; 0]);
     }
 
     #[test]
-    fn ids_are_complete_and_unique() {
-        assert_eq!(told(""), ["Z-001 is missing"]);
-        assert_eq!(told("| Z-001 | a | open | |\n| Z-001 | b | open | |"), ["Z-001 is on line 5 already"]);
-        assert_eq!(told("| Z-001 | a | open | |\n| Z-136 | b | open | |"), ["unknown id Z-136"]);
-    }
-
-    #[test]
-    fn rows_have_four_cells_and_a_known_status() {
-        assert_eq!(told("| Z-001 | open | |"), ["not four cells", "Z-001 is missing"]);
-        assert_eq!(told("| Z-001 | flag | finished | |"), ["Z-001 has status `finished`"]);
-    }
-
-    #[test]
-    fn claims_name_tests_that_exist() {
-        assert_eq!(told("| Z-001 | flag | done | `start::returns_at_once` |"), [""; 0]);
-        assert_eq!(told("| Z-001 | flag | done | by hand |"), ["Z-001 is done but names no test"]);
+    fn missing_repeated_and_unknown_ids_are_reported() {
+        assert_eq!(violations(""), ["Z-001 is missing"]);
         assert_eq!(
-            told("| Z-001 | flag | partly | `--json` later; `start::gone` |"),
+            violations("| Z-001 | a | open | |\n| Z-001 | b | open | |"),
+            ["Z-001 is on line 5 already"]
+        );
+        assert_eq!(violations("| Z-001 | a | open | |\n| Z-136 | b | open | |"), ["unknown id Z-136"]);
+    }
+
+    #[test]
+    fn rows_need_four_cells_and_a_known_status() {
+        assert_eq!(violations("| Z-001 | open | |"), ["not four cells", "Z-001 is missing"]);
+        assert_eq!(violations("| Z-001 | flag | finished | |"), ["Z-001 has status `finished`"]);
+    }
+
+    #[test]
+    fn a_claim_must_name_an_existing_test() {
+        assert_eq!(violations("| Z-001 | flag | done | `start::returns_at_once` |"), [""; 0]);
+        assert_eq!(violations("| Z-001 | flag | done | by hand |"), ["Z-001 is done but names no test"]);
+        assert_eq!(
+            violations("| Z-001 | flag | partly | `--json` later; `start::gone` |"),
             ["Z-001 names `start::gone`, which is no test"]
         );
     }
 
     #[test]
-    fn striking_needs_a_reason() {
-        assert_eq!(told("| Z-001 | flag | struck | |"), ["Z-001 is struck without a reason"]);
-        assert_eq!(told("| Z-001 | flag | struck | out of scope |"), [""; 0]);
+    fn a_struck_row_needs_a_reason() {
+        assert_eq!(violations("| Z-001 | flag | struck | |"), ["Z-001 is struck without a reason"]);
+        assert_eq!(violations("| Z-001 | flag | struck | out of scope |"), [""; 0]);
     }
 }

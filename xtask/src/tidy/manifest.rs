@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn every_way_of_writing_a_dependency_is_read() {
+    fn every_form_of_dependency_is_parsed() {
         let text = "[package]\nname = \"x\"\n[dependencies]\nserde.workspace = true # words\n\
                     db = { package = \"rusqlite\", version = \"1\" }\n\
                     [target.'cfg(unix)'.dependencies]\nlibc = \"0.2\"\n\

@@ -32,7 +32,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mod_file_has_no_functions() {
+    fn a_mod_file_may_not_contain_functions_or_impls() {
         let text = "//! A folder.\nmod a;\npub(crate) use a::B;\n\npub(crate) fn c() {}\nimpl B {\n    const fn d() {}\n}\n";
         assert_eq!(found("crates/desk/src/rows/mod.rs", text), 3);
         assert_eq!(found("crates/desk/src/rows/a.rs", text), 0);

@@ -43,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn conditions_stay_in_their_files() {
+    fn platform_conditions_are_allowed_only_in_platform_files() {
         let text = "#[cfg(target_os = \"linux\")]\nmod linux;\nif cfg!(unix) {}\n#[cfg(any(\n    target_os = \"macos\",\n))]\n";
         assert_eq!(found("crates/meanwhile/src/launch.rs", text), [1, 3, 5]);
         for path in
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn the_unix_half_of_std_is_no_condition() {
+    fn std_os_unix_is_not_a_platform_condition() {
         let text = "use std::os::unix::fs::OpenOptionsExt;\n#[cfg(test)]\n// cfg(unix)\n";
         assert_eq!(found("crates/meanwhile/src/launch.rs", text), []);
     }

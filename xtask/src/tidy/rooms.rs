@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_room_uses_only_those_below_it() {
+    fn a_room_may_use_only_rooms_below_it() {
         let path = "crates/meanwhile/src/database/lookup.rs";
         assert_eq!(found(path, "use crate::disk::home::Home;\nuse crate::error::Error;\n"), [""; 0]);
         assert_eq!(

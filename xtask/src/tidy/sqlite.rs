@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn sqlite_is_named_in_the_store_only() {
+    fn sqlite_is_used_only_in_the_store() {
         let text = "// rusqlite\nuse rusqlite::Row;\n";
         assert_eq!(found("crates/meanwhile/src/disk/store/tasks.rs", text), []);
         assert_eq!(found("crates/meanwhile/src/queue.rs", text), [2]);
@@ -61,14 +61,14 @@ mod tests {
     }
 
     #[test]
-    fn connections_have_one_door() {
+    fn connections_are_opened_in_one_file_only() {
         let text = "let c = Connection::open_with_flags(path);\n";
         assert_eq!(found("crates/meanwhile/src/disk/store/connection.rs", text), []);
         assert_eq!(found("crates/meanwhile/src/disk/store/tasks.rs", text), [1]);
     }
 
     #[test]
-    fn one_manifest_names_it() {
+    fn only_one_manifest_depends_on_sqlite() {
         let text = "[dev-dependencies]\nrusqlite = \"1\"\n".to_owned();
         let own = TextFile { path: OWNER.to_owned(), text: text.clone() };
         let other = TextFile { path: "crates/cli/Cargo.toml".to_owned(), text };

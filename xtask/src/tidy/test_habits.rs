@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_do_not_sleep() {
+    fn tests_may_not_sleep() {
         let text = "use std::thread;\nthread::sleep(x);\ntokio::time::sleep(x).await;\n";
         assert_eq!(found("crates/cli/tests/kill.rs", text), [2, 3]);
         assert_eq!(found("crates/testkit/src/home.rs", text), [2, 3]);
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_passed_over_is_said_to_the_check() {
+    fn tests_may_skip_only_through_the_testkit() {
         let text = "if geteuid().is_root() {\n    println!(\"skipped: root\");\n    need_root();\n";
         assert_eq!(found("crates/cli/tests/kill.rs", text), [1, 2]);
         assert_eq!(found("crates/testkit/src/needs.rs", text), []);
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn ignoring_needs_a_reason() {
+    fn an_ignored_test_needs_a_reason() {
         let text = "#[ignore]\n#[ignore = \"\"]\n#[ignore = \"needs a cluster\"]\n// #[ignore]\n";
         assert_eq!(found("crates/cli/tests/kill.rs", text), [1, 2]);
     }

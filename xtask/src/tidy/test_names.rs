@@ -63,19 +63,19 @@ mod tests {
     }
 
     #[test]
-    fn attributes_make_tests() {
+    fn functions_with_a_test_attribute_are_tests() {
         let text = "#[test]\nfn plain() {}\n\n#[tokio::test]\n#[ignore = \"x\"]\nasync fn later() {}\n";
         assert_eq!(names(text), ["later", "plain"]);
     }
 
     #[test]
-    fn other_functions_are_none() {
+    fn other_functions_are_not_tests() {
         let text = "#[cfg(test)]\nmod tests {\n    fn helper() {}\n    #[test]\n    fn a() {\n        fn inner() {}\n    }\n}\nfn b() {}\n// #[test]\nfn c() {}\n";
         assert_eq!(names(text), ["a"]);
     }
 
     #[test]
-    fn properties_are_tests() {
+    fn functions_in_a_proptest_block_are_tests() {
         let text = "proptest! {\n    fn holds(x in 0..9) {\n    }\n}\nfn outside() {}\n";
         assert_eq!(names(text), ["holds"]);
     }

@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn unsafe_code_has_one_home() {
+    fn unsafe_code_is_allowed_in_one_directory_only() {
         let text = "// unsafe\nfn a() {\n    unsafe { b() }\n}\n";
         assert_eq!(found("crates/supervisor/src/sys/pipe.rs", text), []);
         assert_eq!(found("crates/supervisor/src/pump.rs", text), [3]);
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn crate_roots_forbid_it() {
+    fn crate_roots_must_forbid_or_deny_unsafe_code() {
         let forbid = "#![forbid(unsafe_code)]\n";
         let deny = "#![deny(unsafe_code)]\n";
         for root in ["lib.rs", "bin/a.rs", "bin/a/main.rs"] {

@@ -86,12 +86,12 @@ mod tests {
 
     use super::*;
 
-    fn given(input: Value) -> Approved {
+    fn approved(input: Value) -> Approved {
         let fields = ToolCallUpdateFields::new().raw_input(input);
         let request = RequestPermissionRequest::new("s", ToolCallUpdate::new("1", fields), Vec::new());
-        let given = Approved::default();
-        given.give(&request, Path::new("/work"));
-        given
+        let approved = Approved::default();
+        approved.give(&request, Path::new("/work"));
+        approved
     }
 
     fn program(words: &[&str], cwd: Option<&str>) -> Operation {
@@ -99,39 +99,39 @@ mod tests {
         Operation::Program { words, cwd: cwd.map(PathBuf::from), env: Vec::new() }
     }
 
-    fn takes(given: &Approved, asked: &Operation) -> bool {
-        given.take(asked, Path::new("/work"))
+    fn takes(approved: &Approved, asked: &Operation) -> bool {
+        approved.take(asked, Path::new("/work"))
     }
 
     #[test]
-    fn a_yes_is_good_for_the_same_command_in_the_same_place_once() {
-        let yes = given(json!({"command": "rm -rf build", "description": "clean"}));
-        assert!(!takes(&yes, &program(&["rm", "-rf", "src"], None)));
-        assert!(!takes(&yes, &program(&["rm", "-rf", "build"], Some("/"))));
-        assert!(takes(&yes, &program(&["rm", "-rf", "build"], Some("/work"))));
-        assert!(!takes(&yes, &program(&["rm", "-rf", "build"], None)), "it is used up");
-        let yes = given(json!({"command": "rm -rf build; ls | wc"}));
+    fn an_approval_covers_the_same_command_in_the_same_directory_once() {
+        let approval = approved(json!({"command": "rm -rf build", "description": "clean"}));
+        assert!(!takes(&approval, &program(&["rm", "-rf", "src"], None)));
+        assert!(!takes(&approval, &program(&["rm", "-rf", "build"], Some("/"))));
+        assert!(takes(&approval, &program(&["rm", "-rf", "build"], Some("/work"))));
+        assert!(!takes(&approval, &program(&["rm", "-rf", "build"], None)), "the approval is used up");
+        let approval = approved(json!({"command": "rm -rf build; ls | wc"}));
         assert!(
-            !takes(&yes, &program(&["/tmp/sh", "-c", "rm -rf build; ls | wc"], None)),
-            "any shell will not do"
+            !takes(&approval, &program(&["/tmp/sh", "-c", "rm -rf build; ls | wc"], None)),
+            "only well-known shells are accepted"
         );
-        assert!(!takes(&yes, &program(&["sh", "-c", "rm -rf build; ls | wc "], None)));
-        assert!(takes(&yes, &program(&["sh", "-c", "rm -rf build; ls | wc"], None)));
-        let yes = given(json!({"command": ["rm", "a b"], "cwd": "/tmp"}));
-        assert!(!takes(&yes, &program(&["rm", "a", "b"], Some("/tmp"))));
-        assert!(takes(&yes, &program(&["rm", "a b"], Some("/tmp"))));
+        assert!(!takes(&approval, &program(&["sh", "-c", "rm -rf build; ls | wc "], None)));
+        assert!(takes(&approval, &program(&["sh", "-c", "rm -rf build; ls | wc"], None)));
+        let approval = approved(json!({"command": ["rm", "a b"], "cwd": "/tmp"}));
+        assert!(!takes(&approval, &program(&["rm", "a", "b"], Some("/tmp"))));
+        assert!(takes(&approval, &program(&["rm", "a b"], Some("/tmp"))));
     }
 
     #[test]
-    fn what_is_no_command_or_has_no_clear_place_gives_nothing() {
+    fn unclear_commands_and_forgotten_approvals_allow_nothing() {
         for input in
             [json!({"command": "rm x", "cwd": "sub"}), json!({"command": "rm x", "workdir": 7}), json!({})]
         {
-            let yes = given(input.clone());
-            assert!(!takes(&yes, &program(&["rm", "x"], None)), "{input}");
+            let approval = approved(input.clone());
+            assert!(!takes(&approval, &program(&["rm", "x"], None)), "{input}");
         }
-        let yes = given(json!({"command": "rm x"}));
-        yes.forget();
-        assert!(!takes(&yes, &program(&["rm", "x"], None)));
+        let approval = approved(json!({"command": "rm x"}));
+        approval.forget();
+        assert!(!takes(&approval, &program(&["rm", "x"], None)));
     }
 }

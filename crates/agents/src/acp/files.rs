@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_stay_within_the_root() {
+    fn reads_and_writes_outside_the_root_are_refused() {
         let dir = tempfile::tempdir().unwrap();
         let base = dir.path().canonicalize().unwrap();
         let root = base.join("project");

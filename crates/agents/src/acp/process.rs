@@ -115,23 +115,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_agent_that_is_gone_keeps_its_number_until_its_group_is_ended() {
+    fn an_exited_agent_keeps_its_pid_until_its_process_group_is_killed() {
         let command = ["sh", "-c", "sleep 600 & echo $!; exit 3"].map(str::to_owned);
         let start = Start { command: &command, env: &[], cwd: Path::new("/"), stderr: Stdio::null() };
         let (process, _stdin, stdout) = AgentProcess::start(start).unwrap();
         let mut child = String::new();
         BufReader::new(stdout).read_line(&mut child).unwrap();
         assert_eq!(process.ended_within(SOON).as_deref(), Some("exit status: 3"));
-        assert_eq!(process.ended().as_deref(), Some("exit status: 3"), "it can be asked again");
-        let of = |pid: &str| Path::new("/proc").join(pid);
+        assert_eq!(process.ended().as_deref(), Some("exit status: 3"), "the status can be read again");
+        let proc_dir = |pid: &str| Path::new("/proc").join(pid);
         let leader = process.child.id().to_string();
-        assert!(of(&leader).exists(), "its number could be another's by now");
+        assert!(proc_dir(&leader).exists(), "another process must not get its pid yet");
         process.end(Duration::ZERO);
-        assert!(!of(&leader).exists());
+        assert!(!proc_dir(&leader).exists());
         let is_dead = || {
-            let stat = std::fs::read_to_string(of(child.trim()).join("stat")).unwrap_or_default();
+            let stat = std::fs::read_to_string(proc_dir(child.trim()).join("stat")).unwrap_or_default();
             stat.is_empty() || stat.contains(") Z ")
         };
-        wait_until(SOON, "all of its group is dead", || is_dead().then_some(()));
+        wait_until(SOON, "the child of the agent is dead", || is_dead().then_some(()));
     }
 }

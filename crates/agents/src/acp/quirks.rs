@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gemini_is_known_by_its_program() {
+    fn gemini_is_recognised_by_its_program() {
         let quirks =
             |words: &[&str]| Quirks::of(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>());
         for command in [&["gemini", "--acp"][..], &["/opt/bin/gemini"], &["npx", "@google/gemini-cli@0.61.0"]]
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_is_cut_only_where_nothing_of_it_can_be_lost() {
+    fn a_title_is_cut_to_its_command_only_if_that_is_unambiguous() {
         let cut = |title: &str| command_in(title).0;
         assert_eq!(cut("echo hi"), "echo hi");
         assert_eq!(cut("echo hi [current working directory /p]"), "echo hi");

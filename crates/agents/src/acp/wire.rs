@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_message_is_counted_and_left_out() {
+    fn a_line_that_is_not_a_message_is_counted_and_skipped() {
         let garbage = Garbage::default();
         let text = b"hello\n{\"a\":1}\n\n[1]\n{broken\n\xff\xfe\n {\"b\":2} \n".as_slice();
         let lines: Vec<_> = futures::executor::block_on_stream(read_lines(text, garbage.clone(), Some))
@@ -147,8 +147,8 @@ mod tests {
     }
 
     #[test]
-    fn no_more_is_read_than_was_heard_and_only_updates_go_beside_the_protocol() {
-        let said = |text: &str| {
+    fn reading_waits_until_an_update_is_handled_and_other_lines_pass_through() {
+        let update_line = |text: &str| {
             format!(
                 r#"{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"s","update":{{
                 "sessionUpdate":"agent_message_chunk","content":{{"type":"text","text":"{text}"}}}}}}}}"#
@@ -157,20 +157,25 @@ mod tests {
         };
         let request =
             r#"{"jsonrpc":"2.0","id":1,"method":"fs/read_text_file","params":{"path":"session/update"}}"#;
-        let odd = r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{}}}"#;
-        let text = [&said("a"), request, odd, &said("b")].join("\n");
-        let (tell, heard) = std::sync::mpsc::sync_channel(0);
+        let malformed =
+            r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{}}}"#;
+        let text = [&update_line("a"), request, malformed, &update_line("b")].join("\n");
+        let (sender, handled) = std::sync::mpsc::sync_channel(0);
         let rest = move |line: String| match update(&line) {
-            Some(_) => tell.send(()).err().map(|_| line),
+            Some(_) => sender.send(()).err().map(|_| line),
             None => Some(line),
         };
         let mut lines = read_lines(io::Cursor::new(text), Garbage::default(), rest);
-        assert!(lines.try_recv().is_err(), "the first was not heard yet");
-        heard.recv().unwrap();
+        assert!(lines.try_recv().is_err(), "the first update is not handled yet");
+        handled.recv().unwrap();
         let next = |lines: &mut Receiver<io::Result<String>>| futures::executor::block_on(lines.next());
         assert_eq!(next(&mut lines).unwrap().unwrap(), request);
-        assert_eq!(next(&mut lines).unwrap().unwrap(), odd, "the protocol says what is wrong with it");
-        heard.recv().unwrap();
+        assert_eq!(
+            next(&mut lines).unwrap().unwrap(),
+            malformed,
+            "the protocol reports the malformed update"
+        );
+        handled.recv().unwrap();
         assert!(next(&mut lines).is_none());
     }
 }

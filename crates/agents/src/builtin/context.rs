@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_turns_stay_whole_where_they_fit() {
+    fn recent_turns_are_kept_whole_if_they_fit() {
         let records = [user("one"), call(), result(4000), user("two"), call(), result(400)];
         assert_eq!(cut(&records, 400), Some(3));
         assert_eq!(cut_user_message(&records, 3), None);
@@ -221,10 +221,10 @@ mod tests {
     }
 
     #[test]
-    fn in_a_long_turn_calls_stay_with_their_results_and_the_wish_is_kept() {
-        let records = [user("the wish"), call(), result(4000), call(), result(400)];
+    fn a_cut_in_a_long_turn_keeps_calls_with_results_and_the_user_message() {
+        let records = [user("the request"), call(), result(4000), call(), result(400)];
         assert_eq!(cut(&records, 300), Some(3));
-        assert_eq!(cut_user_message(&records, 3).as_deref(), Some("the wish"));
+        assert_eq!(cut_user_message(&records, 3).as_deref(), Some("the request"));
         // The last answer and its results are always kept.
         assert_eq!(cut(&records, 1), Some(3));
         assert_eq!(cut(&[user("only")], 1), None);
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_transcript_keeps_the_newest_and_counts_the_rest() {
+    fn a_transcript_keeps_the_newest_messages_and_counts_the_omitted_ones() {
         let mut conversation = Conversation::default();
         for number in 0..10 {
             conversation.take(user(&format!("{number} {}", "x".repeat(396))));

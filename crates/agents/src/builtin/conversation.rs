@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn results_of_one_answer_are_one_message_with_their_notices_in_front() {
+    fn results_of_one_answer_form_one_message_and_begin_with_notifications() {
         let mut conversation = Conversation::default();
         let block = Block { number: 4, text: "<task-notification>".to_owned(), after: false };
         for record in [user("go"), calls(&["a", "b"]), result("a", vec![block]), result("b", vec![])] {
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_without_a_result_are_known() {
+    fn calls_without_a_result_are_unanswered() {
         let mut conversation = Conversation::default();
         assert!(conversation.unanswered().is_empty());
         for record in [user("go"), calls(&["a", "b"]), result("a", vec![])] {
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_summary_stands_for_the_first_records() {
+    fn a_summary_replaces_the_records_it_covers() {
         let mut conversation = Conversation::default();
         for record in
             [user("one"), user("two"), Record::Summary { text: "S".to_owned(), covers: 1 }, user("three")]
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_survives_being_written() {
+    fn a_record_survives_json() {
         let thought = Thought { text: "hm".to_owned(), signature: Some("s".to_owned()) };
         let spoken = Spoken { text: "t".to_owned(), thoughts: vec![thought], calls: Vec::new() };
         for record in [user("go"), calls(&["a"]), result("a", vec![]), Record::Assistant(spoken)] {

@@ -86,29 +86,29 @@ fn file(policy: &Policy, tool: FileTool, path: &Path, root: &Path) -> Verdict {
 mod tests {
     use super::*;
 
-    fn ruled(mode: Mode, tool: FileTool, path: &str) -> Decision {
-        let place = tempfile::tempdir().unwrap();
-        let root = place.path().canonicalize().unwrap();
+    fn decided(mode: Mode, tool: FileTool, path: &str) -> Decision {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
         let policy = Policy { mode, ..Policy::default() };
         file(&policy, tool, &root.join(path), &root).decision
     }
 
     #[test]
-    fn a_file_is_judged_as_the_command_that_would_do_the_same() {
+    fn a_file_tool_is_judged_like_the_equivalent_command() {
         use Decision::{Allow, Ask, Deny};
         for mode in [Mode::Safe, Mode::Plan, Mode::Ci] {
-            assert_eq!(ruled(mode, FileTool::Read, "src/a.rs"), Allow, "{}", mode.name());
-            assert_eq!(ruled(mode, FileTool::Read, ".env"), Ask, "{}", mode.name());
+            assert_eq!(decided(mode, FileTool::Read, "src/a.rs"), Allow, "{}", mode.name());
+            assert_eq!(decided(mode, FileTool::Read, ".env"), Ask, "{}", mode.name());
         }
-        assert_eq!(ruled(Mode::Safe, FileTool::Write, "src/a.rs"), Allow);
-        assert_eq!(ruled(Mode::Safe, FileTool::Edit, ".git/hooks/pre-commit"), Ask);
-        assert_eq!(ruled(Mode::Plan, FileTool::Write, "src/a.rs"), Deny);
-        assert_eq!(ruled(Mode::Ci, FileTool::Write, "src/a.rs"), Allow);
-        assert_eq!(ruled(Mode::Dangerous, FileTool::Read, ".env"), Allow);
+        assert_eq!(decided(Mode::Safe, FileTool::Write, "src/a.rs"), Allow);
+        assert_eq!(decided(Mode::Safe, FileTool::Edit, ".git/hooks/pre-commit"), Ask);
+        assert_eq!(decided(Mode::Plan, FileTool::Write, "src/a.rs"), Deny);
+        assert_eq!(decided(Mode::Ci, FileTool::Write, "src/a.rs"), Allow);
+        assert_eq!(decided(Mode::Dangerous, FileTool::Read, ".env"), Allow);
     }
 
     #[test]
-    fn a_foreign_tool_is_asked_about_unless_it_only_reads() {
+    fn a_foreign_tool_is_judged_by_mode_and_whether_it_only_reads() {
         use Decision::{Allow, Ask, Deny};
         for (mode, writes, reads) in [
             (Mode::Safe, Ask, Allow),

@@ -54,9 +54,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_of_the_usual_files_counts_up_to_a_size() {
-        let place = tempfile::tempdir().unwrap();
-        let root = place.path().canonicalize().unwrap();
+    fn the_first_known_instruction_file_is_used_up_to_a_size_limit() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
         assert_eq!(project_instructions(&root), None);
         fs::write(root.join("GEMINI.md"), "g").unwrap();
         fs::write(root.join("CLAUDE.md"), "c").unwrap();
@@ -68,11 +68,11 @@ mod tests {
     }
 
     #[test]
-    fn instructions_do_not_come_from_outside() {
-        let place = tempfile::tempdir().unwrap();
-        let root = place.path().canonicalize().unwrap().join("project");
+    fn instruction_files_outside_the_project_are_ignored() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap().join("project");
         fs::create_dir(&root).unwrap();
-        fs::write(place.path().join("secret"), "s").unwrap();
+        fs::write(dir.path().join("secret"), "s").unwrap();
         symlink("../secret", root.join("AGENTS.md")).unwrap();
         symlink("/dev/zero", root.join("CLAUDE.md")).unwrap();
         assert_eq!(project_instructions(&root), None);

@@ -202,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_suit_every_endpoint_and_stay_apart() {
+    fn tool_names_are_valid_for_every_endpoint_and_numbered_if_they_repeat() {
         assert_eq!(usable("my server__read.file"), "my_server__read_file");
         assert_eq!(usable(&"x".repeat(99)).len(), 64);
         assert_eq!(numbered("a", 1), "a");
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_reply_is_cut_and_says_so() {
+    fn a_long_reply_is_cut_with_a_note() {
         assert_eq!(cut("ääää", 5), "ää\n[4 more bytes omitted]");
         assert_eq!(cut("short", 5), "short");
     }

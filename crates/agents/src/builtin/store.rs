@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_added_is_found_again_and_a_torn_line_is_dropped_and_counted() {
+    fn records_are_read_back_and_a_torn_line_is_dropped_and_counted() {
         let home = tempfile::tempdir().unwrap();
         let mut store = Store::create(home.path(), "a1", "/p").unwrap();
         store.append(&user("one")).unwrap();
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_failed_write_left_does_not_spoil_the_next_line() {
+    fn a_partial_line_of_a_failed_write_does_not_damage_the_next_record() {
         let home = tempfile::tempdir().unwrap();
         let mut store = Store::create(home.path(), "a1", "/p").unwrap();
         // A full disk may leave half a line.
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_is_held_by_one_at_a_time() {
+    fn a_session_can_be_open_only_once() {
         let home = tempfile::tempdir().unwrap();
         let store = Store::create(home.path(), "a1", "/p").unwrap();
         assert!(matches!(Store::open(home.path(), "a1"), Err(StoreError::InUse(_))));
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn no_name_leads_elsewhere_and_nothing_strange_is_taken_for_a_session() {
+    fn invalid_names_are_not_found_and_unreadable_sessions_are_damaged() {
         let home = tempfile::tempdir().unwrap();
         for id in ["", "../x", "a/b", "nothing", &"a".repeat(99)] {
             assert!(matches!(Store::open(home.path(), id), Err(StoreError::NotFound(_))), "{id}");
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_made_up_and_accepted() {
+    fn a_new_session_id_is_a_valid_name() {
         let home = tempfile::tempdir().unwrap();
         let id = new_id().unwrap();
         drop(Store::create(home.path(), &id, "/p").unwrap());

@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_comes_in_the_order_in_which_it_happened() {
+    fn notifications_are_sent_in_the_order_of_their_times() {
         let mut ledger = Ledger::of(&[notice(7), Entry::Told { numbers: vec![7] }, user("hello")]);
         let new = [notice_at(8, "2027-01-15T09:00:00Z"), notice_at(9, "2027-01-15T07:00:00Z")];
         let numbers =
@@ -165,15 +165,15 @@ mod tests {
     }
 
     #[test]
-    fn what_brought_no_word_back_is_on_its_way_and_what_did_not_arrive_is_told_again() {
-        let told = Entry::Told { numbers: vec![7] };
-        let mut ledger = Ledger::of(&[notice(7), told.clone(), user("hello")]);
+    fn unanswered_messages_are_in_flight_and_lost_notifications_are_resent() {
+        let sent = Entry::Told { numbers: vec![7] };
+        let mut ledger = Ledger::of(&[notice(7), sent.clone(), user("hello")]);
         let in_flight = InFlightMessage { numbers: vec![7], text: Some("hello".to_owned()) };
         assert_eq!((ledger.in_flight.as_ref(), ledger.is_under_way), (Some(&in_flight), true));
         ledger.take(&Entry::NotHeard { numbers: vec![7] });
         assert!(!ledger.was_sent(7));
         assert_eq!(ledger.lost().map(|notice| notice.number).collect::<Vec<_>>(), [7]);
-        for entry in [told, said()] {
+        for entry in [sent, said()] {
             ledger.take(&entry);
         }
         assert_eq!((ledger.in_flight.as_ref(), ledger.lost().count(), ledger.was_sent(7)), (None, 0, true));
@@ -182,21 +182,21 @@ mod tests {
     }
 
     #[test]
-    fn what_waited_is_unsent_until_it_is_said() {
+    fn a_queued_message_is_unsent_until_it_is_sent_or_the_chat_is_reopened() {
         let waits = |text: &str| Entry::Waits { text: text.to_owned() };
         let mut ledger = Ledger::of(&[opened("mw"), waits("a"), waits("b"), user("a")]);
         assert_eq!(ledger.unsent, ["b"]);
         ledger.take(&opened("mw"));
-        assert_eq!(ledger.unsent, [""; 0], "it was said when the chat was opened again");
+        assert_eq!(ledger.unsent, [""; 0], "a reopened chat has shown the unsent messages");
     }
 
     #[test]
-    fn a_session_and_a_mode_belong_to_the_agent_that_had_them() {
+    fn a_session_and_a_chosen_mode_belong_to_their_agent() {
         let joined = Entry::Joined { info: None, session: "s1".to_owned(), can_load: true };
         let command = Entry::Command { text: "/mode plan".to_owned() };
         let mode = |mode: &str| Entry::Mode { mode: mode.to_owned() };
         let mut ledger = Ledger::of(&[opened("mw"), joined, mode("safe")]);
-        assert_eq!(ledger.mode, None, "nobody chose it");
+        assert_eq!(ledger.mode, None, "the user did not choose this mode");
         ledger.take(&command);
         ledger.take(&mode("plan"));
         assert_eq!(ledger.mode.as_deref(), Some("plan"));

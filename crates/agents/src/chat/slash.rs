@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_split_once_into_command_and_argument() {
+    fn a_slash_line_is_split_into_command_and_argument() {
         let parsed = |line| Slash::parse(line).unwrap();
         assert_eq!(parsed("/background  a  b 'c d'"), Slash::Background("a  b 'c d'".to_owned()));
         assert_eq!(parsed("/tasks"), Slash::Tasks(None));
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_command_or_lacks_something_says_so() {
+    fn unknown_and_incomplete_commands_refer_to_help() {
         for line in ["/background", "/status ", "/nope x", "/", "/resume", "/resume agent_1"] {
             let refused = Slash::parse(line).unwrap_err();
             assert!(refused.contains("/help"), "{line}: {refused}");

@@ -228,55 +228,55 @@ mod tests {
     }
 
     #[test]
-    fn what_was_added_is_there_again_and_torn_or_foreign_lines_are_counted() {
+    fn entries_are_read_back_and_torn_or_unknown_lines_are_counted() {
         let home = tempfile::tempdir().unwrap();
         let said = Entry::User { text: "one".to_owned() };
-        let mut made = Transcript::create(home.path(), "chat-1").unwrap();
-        made.add(&said).unwrap();
+        let mut transcript = Transcript::create(home.path(), "chat-1").unwrap();
+        transcript.add(&said).unwrap();
         assert!(matches!(Transcript::open(home.path(), Some("chat-1")), Err(TranscriptError::InUse(_))));
-        drop(made);
+        drop(transcript);
         let path = home.path().join(CHATS).join("chat-1").join(FILE);
         let mut file = OpenOptions::new().append(true).open(&path).unwrap();
         file.write_all(b"{\"entry\":\"of the future\"}\n{\"entry\":\"no").unwrap();
         drop(file);
-        let mut again = Transcript::open(home.path(), None).unwrap();
-        assert_eq!((again.entries.clone(), again.damaged), (vec![said.clone()], 2));
-        again.add(&note("two")).unwrap();
-        drop(again);
+        let mut reopened = Transcript::open(home.path(), None).unwrap();
+        assert_eq!((reopened.entries.clone(), reopened.damaged), (vec![said.clone()], 2));
+        reopened.add(&note("two")).unwrap();
+        drop(reopened);
         let last = Transcript::open(home.path(), None).unwrap();
         assert_eq!((last.entries, last.damaged), (vec![said, note("two")], 1));
     }
 
     #[test]
-    fn what_could_not_be_written_is_written_in_its_order_once_it_can_or_said_to_be_lost() {
+    fn unwritten_entries_are_written_later_in_order_or_reported_as_lost() {
         let home = tempfile::tempdir().unwrap();
-        let mut talk = Transcript::create(home.path(), "chat-1").unwrap();
+        let mut transcript = Transcript::create(home.path(), "chat-1").unwrap();
         let said = ["one", "two", "three", "four"].map(note);
-        talk.add(&said[0]).unwrap();
+        transcript.add(&said[0]).unwrap();
         // A file that is opened read-only simulates a full disk.
-        let unwritable = File::open(talk.directory.join(FILE)).unwrap();
-        let file = talk.file.replace(unwritable);
-        talk.add(&said[1]).unwrap_err();
-        talk.add(&said[2]).unwrap_err();
-        talk.sync().unwrap_err();
-        let unwritable = talk.file.replace(file);
-        talk.add(&said[3]).unwrap();
-        talk.sync().unwrap();
-        talk.file.replace(unwritable);
-        talk.add(&note("five")).unwrap_err();
-        talk.add(&note("six")).unwrap_err();
-        let lost = talk.close().unwrap_err();
+        let unwritable = File::open(transcript.directory.join(FILE)).unwrap();
+        let file = transcript.file.replace(unwritable);
+        transcript.add(&said[1]).unwrap_err();
+        transcript.add(&said[2]).unwrap_err();
+        transcript.sync().unwrap_err();
+        let unwritable = transcript.file.replace(file);
+        transcript.add(&said[3]).unwrap();
+        transcript.sync().unwrap();
+        transcript.file.replace(unwritable);
+        transcript.add(&note("five")).unwrap_err();
+        transcript.add(&note("six")).unwrap_err();
+        let lost = transcript.close().unwrap_err();
         assert!(matches!(lost, TranscriptError::Unwritten { entries: 2, .. }), "{lost}");
-        let again = Transcript::open(home.path(), Some("chat-1")).unwrap();
-        assert_eq!((&again.entries[..], again.damaged), (&said[..], 0));
+        let reopened = Transcript::open(home.path(), Some("chat-1")).unwrap();
+        assert_eq!((&reopened.entries[..], reopened.damaged), (&said[..], 0));
     }
 
     #[test]
-    fn the_last_chat_is_one_in_which_something_was_said() {
+    fn the_last_chat_is_the_last_one_with_a_message() {
         let home = tempfile::tempdir().unwrap();
-        let mut talk = Transcript::create(home.path(), "chat-1").unwrap();
-        talk.add(&Entry::User { text: "hello".to_owned() }).unwrap();
-        drop(talk);
+        let mut transcript = Transcript::create(home.path(), "chat-1").unwrap();
+        transcript.add(&Entry::User { text: "hello".to_owned() }).unwrap();
+        drop(transcript);
         let mut empty = Transcript::create(home.path(), "chat-2").unwrap();
         empty.add(&Entry::Opened { agent: "mw".to_owned(), cwd: "/".to_owned() }).unwrap();
         drop(empty);
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_cannot_lead_elsewhere() {
+    fn invalid_and_unknown_chat_names_are_not_found() {
         let home = tempfile::tempdir().unwrap();
         for name in ["../x", "", "a/b", "nope"] {
             let found = Transcript::open(home.path(), Some(name));

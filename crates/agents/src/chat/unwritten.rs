@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_last_of_what_a_call_came_to_is_kept() {
+    fn only_the_last_content_of_a_tool_call_is_written() {
         let running = tool(Some(ToolState::Running), Some("a"));
         let done = tool(Some(ToolState::Done), None);
         let streamed = [running, tool(None, Some("ab")), tool(None, Some("abc")), done];
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_never_ended_is_kept_with_its_turn() {
+    fn content_of_an_unfinished_tool_call_is_written_when_the_turn_ends() {
         let ended = Entry::TurnEnded { early: Some("cancelled".to_owned()) };
         let kept = [tool(None, Some("ab")), ended.clone()];
         assert_eq!(written(&[tool(None, Some("a")), tool(None, Some("ab")), ended]), kept);

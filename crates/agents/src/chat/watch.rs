@@ -107,24 +107,24 @@ mod tests {
     const SOON: Duration = Duration::from_secs(30);
 
     #[test]
-    fn a_store_that_fails_for_a_while_is_said_once_and_watched_again() {
-        let place = tempfile::tempdir().unwrap();
-        let home = place.path().join("home");
-        std::fs::write(&home, "no directory").unwrap();
+    fn a_failing_store_is_reported_once_and_watched_again_when_it_works() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = dir.path().join("home");
+        std::fs::write(&home, "not a directory").unwrap();
         let programs =
             Programs { supervisor: "mw-supervisor".into(), settle: Vec::new(), starter_exits: false };
         let settings = Settings::new(home.clone(), programs);
         let (messages, inbox) = channel();
         let mut watch = Watch { settings, session: "chat-1".to_owned(), keep: SOON, messages, failed: None };
         for _ in 0..3 {
-            assert!(watch.go_on().is_ok(), "it tries again");
+            assert!(watch.go_on().is_ok(), "the watch can be retried");
         }
-        let said: Vec<_> = inbox.try_iter().collect();
-        let [Message::Failed(text)] = &*said else { panic!("it does not say once that it cannot watch") };
+        let received: Vec<_> = inbox.try_iter().collect();
+        let [Message::Failed(text)] = &*received else { panic!("expected exactly one failure message") };
         assert!(text.starts_with("notifications are delayed ("), "{text}");
         std::fs::remove_file(&home).unwrap();
         thread::spawn(move || watch.go_on());
-        assert!(matches!(inbox.recv_timeout(SOON), Ok(Message::Happened)), "what was missed is looked at");
+        assert!(matches!(inbox.recv_timeout(SOON), Ok(Message::Happened)), "missed changes are checked");
         assert!(matches!(inbox.recv_timeout(SOON), Ok(Message::Proposed(asked)) if asked.is_empty()));
     }
 }

@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn a_silent_session_gives_its_thread_and_its_lease_back_and_takes_them_again() {
+    async fn an_idle_session_releases_its_thread_and_lease_unless_it_must_be_held() {
         let dir = tempfile::tempdir().unwrap();
         let settings = settings(dir.path());
         let mut deliveries =
@@ -210,25 +210,25 @@ mod tests {
             |deliveries: &Deliveries| deliveries.known.lock().unwrap().contains_key(&Recipient::from("s"));
         for _ in 0..3 {
             assert!(deliveries.lease(&"s".into()).await.is_some());
-            wait_until(SOON, "it is given back", || (!is_known(&deliveries)).then_some(()));
+            wait_until(SOON, "the idle session is released", || (!is_known(&deliveries)).then_some(()));
         }
-        let holds = |session: &str| {
+        let count_leases = |session: &str| {
             let runtime = Runtime::open(settings.as_ref().clone()).unwrap();
             let held = std::fs::read_dir(runtime.home().root().join("sessions").join(session)).unwrap();
             held.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with("teller")).count()
         };
-        assert_eq!(holds("s"), 0);
+        assert_eq!(count_leases("s"), 0);
         for (end, session) in [(SessionEnd::Kill, "s"), (SessionEnd::Keep, "project:x")] {
             assert!(end == SessionEnd::Kill || is_shared(session));
             let mut deliveries = Deliveries::new(Arc::clone(&settings), options(end), Tells::Replies);
             deliveries.idle = Duration::from_millis(1);
             let first = deliveries.lease(&session.into()).await;
             let begun = Instant::now();
-            wait_until(SOON, "some time has passed", || (begun.elapsed().as_millis() > 100).then_some(()));
+            wait_until(SOON, "100 ms have passed", || (begun.elapsed().as_millis() > 100).then_some(()));
             assert_eq!(
                 deliveries.lease(&session.into()).await,
                 first,
-                "its tasks would end, or others tell its starts"
+                "a session that is shared or ends with its client is held"
             );
         }
     }
@@ -244,7 +244,7 @@ mod tests {
             deliveries.leave("s");
             assert!(deliveries.lease(&"s".into()).await.is_some());
             // The first thread drops its own reference last.
-            wait_until(SOON, "it has ended", || (Arc::strong_count(&first) == 1).then_some(()));
+            wait_until(SOON, "the first thread has ended", || (Arc::strong_count(&first) == 1).then_some(()));
             assert!(deliveries.known.lock().unwrap().contains_key(&Recipient::from("s")));
         }
     }

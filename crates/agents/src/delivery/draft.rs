@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_taken_out_is_in_neither_list() {
+    fn removed_notifications_are_in_neither_list_of_the_reply() {
         let message = json!({"id": 1, "result": {
             "content": [{"type": "text", "text": "<a>"}, {"type": "text", "text": "<b>"}, {"type": "text", "text": "x"}],
             "structuredContent": {"notices": ["<a>", "<b>"], "tasks": []},
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_being_written_stays() {
+    fn no_notification_can_be_removed_once_the_reply_is_being_written() {
         let draft = Draft::default();
         assert!(draft.take(1, "<a>"));
         assert_eq!(draft.close(), ["<a>"]);

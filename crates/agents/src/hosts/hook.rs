@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn each_hosts_events_are_known_and_others_are_silent() {
+    fn known_events_of_each_host_are_handled_and_others_are_silent() {
         for (host, event, moment) in [
             ("claude-code", "UserPromptSubmit", HookMoment::Context),
             ("claude-code", "PostToolUse", HookMoment::Context),
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_is_kept_going_once_and_a_subagent_is_told_nothing() {
+    fn a_repeated_stop_and_events_of_a_subagent_are_silent() {
         let again = r#"{"hook_event_name":"Stop","session_id":"s","stop_hook_active":true}"#;
         assert_eq!(call("claude-code", again).moment, HookMoment::Silent);
         let sub = r#"{"hook_event_name":"PostToolUse","session_id":"s","agent_id":"a1"}"#;
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn sessions_are_those_that_the_servers_know() {
+    fn a_hook_names_the_session_by_variable_host_id_or_project() {
         let text = r#"{"hook_event_name":"Stop","session_id":"4f2","cwd":"/shop"}"#;
         let named = |host| session_of(&call(host, text).clues(|_| None, Path::new("/")));
         assert_eq!(named("claude-code"), "claude-code:4f2");
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_refused() {
+    fn invalid_hook_input_is_refused() {
         for text in ["", "[]", "{\"session_id\":\"s\"}", "{\"hook_event_name\":7}", "\u{0}"] {
             assert!(parse("claude-code", text).is_err(), "{text:?}");
         }

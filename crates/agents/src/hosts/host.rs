@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hook_is_recognised_whichever_mw_it_names() {
+    fn a_hook_is_recognised_with_any_path_to_mw() {
         let (hook, waker) = ("hook claude-code", "hook claude-code --wake");
         for program in ["mw", "/opt/x/mw", "/opt/with blank/mw"] {
             let command = |arguments| format!("{} {arguments}", shell_word(program));

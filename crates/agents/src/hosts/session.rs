@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn the_users_word_outranks_the_hosts_and_that_the_project() {
+    fn the_session_of_the_user_takes_precedence_over_host_and_project() {
         let all = [
             ("MEANWHILE_SESSION", "mine"),
             ("CLAUDE_CODE_SESSION_ID", "4f2"),
@@ -143,15 +143,16 @@ mod tests {
     }
 
     #[test]
-    fn a_hook_and_a_server_of_one_host_agree() {
+    fn a_hook_and_a_server_of_one_host_have_the_same_session() {
         let server = named(&[("CLAUDE_CODE_SESSION_ID", "4f2")], "/shop");
-        let told = HostSession { host: "claude-code", id: "4f2".to_owned() };
-        let hook = Clues { host_session: Some(told), project: "/shop/deep".into(), ..Clues::default() };
+        let host_session = HostSession { host: "claude-code", id: "4f2".to_owned() };
+        let hook =
+            Clues { host_session: Some(host_session), project: "/shop/deep".into(), ..Clues::default() };
         assert_eq!(session_of(&hook), server);
     }
 
     #[test]
-    fn any_project_makes_a_usable_name_of_its_own() {
+    fn every_project_has_a_distinct_valid_session_name() {
         let long = |end: &str| named(&[], &format!("/{}{end}", "ä".repeat(150)));
         for name in [long("a"), long("b"), named(&[], "/line\nend")] {
             assert!(name.len() <= MOST_BYTES && !name.chars().any(char::is_control), "{name}");

@@ -65,13 +65,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_session_is_given_back_by_the_last_client_that_lives() {
+    fn a_session_is_released_when_its_last_live_client_leaves() {
         let clients = HttpClients::default();
         for (client, session) in [("a", "s"), ("b", "s"), ("b", "t"), ("c", "t")] {
             clients.note(client, session);
         }
         assert_eq!(clients.left("a", |_| true), [""; 0]);
-        assert_eq!(clients.left("b", |other| other != "c").len(), 2, "c has gone without a word");
+        assert_eq!(clients.left("b", |other| other != "c").len(), 2, "c no longer lives");
         assert_eq!(clients.left("c", |_| true), [""; 0]);
         assert_eq!(clients.names(), [""; 0]);
     }

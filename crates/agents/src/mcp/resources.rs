@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_read_back() {
+    fn resource_addresses_are_parsed_and_others_are_refused() {
         let [all, one, output] = addresses("bash-k3f9x2ab");
         assert_eq!(Named::parse(&all), Some(Named::Tasks));
         assert_eq!(Named::parse(&one), Some(Named::Task("bash-k3f9x2ab".to_owned())));

@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_shows_how_long_it_will_take_as_far_as_that_is_known() {
+    fn a_question_shows_the_estimate_and_the_duration_of_the_last_run() {
         let mut asked = proposal(start("make", &[]));
         if let ProposedAction::Start { expected, took_ms, .. } = &mut asked.action {
             (*expected, *took_ms) = (Some("~5 minutes, 247 files".to_owned()), Some(296_400));
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_start_of_before_there_were_estimates_is_read() {
+    fn a_start_without_estimates_omits_the_fields_and_is_read_back() {
         let mut written = serde_json::to_value(start("make", &[])).unwrap();
         assert!(written.get("expected").is_none() && written.get("took_ms").is_none());
         assert!(written.get("awaited").is_none());
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn a_form_says_what_it_does_and_to_what_in_its_first_two_lines() {
+    fn the_first_two_lines_of_a_form_have_the_effects_and_the_command() {
         let mut asked = proposal(start("rm x; rm y", &["rm x", "rm y"]));
         asked.effects = vec!["deletes x".to_owned(), "deletes y\nz".to_owned()];
         assert_eq!(
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_hidden_in_what_is_asked() {
+    fn a_question_spells_out_hidden_characters() {
         let asked = proposal(start("rm \u{202e}txt.x\x1b[2K", &["r\u{200b}m"])).question();
         assert!(asked.contains("  rm \\u{202e}txt.x\\u{1b}[2K\n"), "{asked}");
         assert!(asked.contains("1. r\\u{200b}m\n"), "{asked}");
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_read_back_and_nothing_else_is() {
+    fn proposal_ids_are_parsed_and_other_texts_are_refused() {
         let id = ProposalId::from_random(123_456_789);
         assert_eq!(id.as_str().parse(), Ok(id.clone()));
         for wrong in ["", "ask-", "ask-K3F9X2AB", "bash-k3f9x2ab", "ask-k3f9x2abc", "ask-../../et"] {

@@ -176,10 +176,10 @@ mod tests {
         ApprovalEvent::Lapsed { at: at(4) }
     }
 
-    /// Whatever happens in whatever order: nothing is used that was not approved, nothing is used twice unless it
-    /// was approved for the session, and what was used or has lapsed stays so.
+    /// The rules: only an approved request is used, a request is used twice only if it was approved for the session,
+    /// and the states used and lapsed are final.
     #[test]
-    fn every_order_of_events_keeps_the_rules() {
+    fn every_sequence_of_events_keeps_the_approval_rules() {
         let events = [approve(Remember::Once), approve(Remember::Session), deny(), used(), lapsed()];
         let mut reached = vec![(ApprovalState::Open, false, 0)];
         for _ in 0..5 {
@@ -189,7 +189,7 @@ mod tests {
                     let Ok(after) = state.next(event) else { continue };
                     let approves = matches!(after, ApprovalState::Approved { .. });
                     let is_use = matches!(event, ApprovalEvent::Used { .. });
-                    // A new yes is good for a use of its own.
+                    // A new approval allows one more use.
                     let uses = if approves && !is_use { 0 } else { uses + u32::from(is_use) };
                     if is_use {
                         assert!(*approved, "{state:?} {event:?}");
@@ -199,10 +199,10 @@ mod tests {
                     }
                     assert!(
                         !matches!(state, ApprovalState::Used { .. } | ApprovalState::Lapsed { .. }),
-                        "{state:?} is the end"
+                        "{state:?} is final"
                     );
                     if matches!(state, ApprovalState::Denied { .. }) {
-                        assert!(approves, "{state:?} {event:?}: only a yes takes back a no");
+                        assert!(approves, "{state:?} {event:?}: only an approval can follow a denial");
                     }
                     next.push((after, *approved || approves, uses));
                 }
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_person_may_change_their_mind_until_it_is_done_and_policy_does_not() {
+    fn a_user_may_change_an_answer_until_it_is_used_but_not_a_policy_denial() {
         let approved = ApprovalState::Open.next(&approve(Remember::Once)).unwrap();
         assert_eq!(approved.next(&approve(Remember::Session)), Err(Impossible("approved")));
         let denied = approved.next(&deny()).unwrap();

@@ -271,19 +271,19 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_follow_up_keeps_the_answer_and_does_not_count() {
+    fn a_failed_follow_up_keeps_the_earlier_answer_and_is_not_counted() {
         let turns = vec![turn(1, Some("hi"), None), turn(2, None, Some("gone"))];
         let record = AgentRecord { turns, ..AgentRecord::default() };
         assert_eq!(record.answer(), Some("hi"));
         assert_eq!(record.resumes(), 0);
-        let told = record.result_of(2).unwrap();
-        assert!(told.contains("gone") && told.contains("hi"), "{told}");
+        let result = record.result_of(2).unwrap();
+        assert!(result.contains("gone") && result.contains("hi"), "{result}");
         assert_eq!(record.result_of(1).as_deref(), Some("hi"));
         assert_eq!(record.result_of(3), None);
     }
 
     #[test]
-    fn tools_are_counted_once_and_only_the_last_are_kept() {
+    fn each_tool_call_is_counted_once_and_only_the_last_five_are_kept() {
         let mut activity = Activity::default();
         for number in 0..7 {
             let id = number.to_string();
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_is_progress_in_words() {
+    fn a_plan_is_reported_as_progress() {
         let step =
             |content: &str, status: &str| PlanStep { content: content.to_owned(), status: status.to_owned() };
         let plan = vec![step("look", "completed"), step("write", "in_progress")];

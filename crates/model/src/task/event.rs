@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_entry_of_the_journal_becomes_the_event_of_its_time() {
+    fn a_journal_entry_becomes_an_event_with_its_time() {
         let at = Timestamp::from_micros(5);
         let ready = JournalEntry::Ready { what: "port 80".to_owned() };
         assert_eq!(ready.event(at), Some(Event::Ready { what: "port 80".to_owned(), ready_at: at }));

@@ -205,7 +205,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn refuses_what_is_no_id() {
+    fn refuses_invalid_task_ids() {
         for bad in [
             "",
             "bash",
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn tells_handles_from_names() {
+    fn distinguishes_handles_from_names() {
         for handle in ["bash-k3f9x2ab", "bash_1", "remote_12", "task_20260209_143022_make"] {
             assert!(looks_like_handle(handle), "{handle}");
         }

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_read_back_and_others_are_refused_with_the_choice() {
+    fn place_names_are_parsed_and_an_unknown_name_lists_the_choices() {
         for place in Place::ALL {
             assert_eq!(place.name().parse(), Ok(place));
         }

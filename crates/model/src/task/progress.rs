@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn progress_reads_naturally() {
+    fn progress_is_described_in_words() {
         let all =
             Progress { percent: Some(42.9), done: Some(3), total: Some(7), text: Some("linking".to_owned()) };
         assert_eq!(all.to_words(), "43% (3 of 7) linking");
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_taken_for_what_they_are_worth() {
+    fn valid_fields_of_a_progress_line_are_kept() {
         let all = read(r#"{"percent":50,"done":3,"total":7,"text":"linking","more":[1]}"#).unwrap();
         assert_eq!((all.percent, all.done, all.total), (Some(50.0), Some(3), Some(7)));
         assert_eq!(all.text.as_deref(), Some("linking"));
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_say_nothing_are_none() {
+    fn lines_without_valid_progress_are_ignored() {
         for line in ["", "{}", "[]", "7", r#"{"percent":101}"#, r#"{"percent":"x"}"#, r#"{"text":" \n"}"#] {
             assert_eq!(read(line), None, "{line}");
         }

@@ -302,14 +302,14 @@ mod tests {
     }
 
     #[test]
-    fn lines_can_be_pasted_back() {
+    fn a_command_line_is_quoted_for_the_shell() {
         let argv = CommandSpec::Argv(vec!["printf".into(), "%s\n".into(), "it's".into(), "".into()]);
         assert_eq!(argv.to_line(), "printf '%s\n' 'it'\\''s' ''");
         assert_eq!(shell("a | b").to_line(), "a | b");
     }
 
     #[test]
-    fn programs_are_named_through_their_wrappers() {
+    fn the_program_inside_wrappers_is_named() {
         let table = [
             ("uv run pytest -q", "pytest"),
             ("env A=1 nice -n 5 /usr/bin/make all", "/usr/bin/make"),

@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ordinary_life() {
+    fn a_task_can_run_end_and_be_resumed() {
         let at = Timestamp::from_micros(5);
         let state = replay(&[
             Event::Reserved { since: Timestamp::default() },
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn the_intent_to_cancel_wins_over_the_exit() {
+    fn a_cancelled_task_is_cancelled_even_if_it_exits_with_zero() {
         let at = Timestamp::from_micros(5);
         let cause = Cause::Cancelled { by: "user".to_owned(), exit: Some(Exit::Code(0)) };
         let state = replay(&[
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_ready_once_and_not_after_its_end() {
+    fn a_run_becomes_ready_at_most_once_and_not_after_its_end() {
         let (at, later) = (Timestamp::from_micros(5), Timestamp::from_micros(9));
         let ready = |ready_at| Event::Ready { what: "port 80".to_owned(), ready_at };
         let begun = [Event::Reserved { since: at }, Event::Started { process: process(), started_at: at }];
@@ -192,12 +192,12 @@ mod tests {
         let state = next_state(&running, &ready(at)).unwrap();
         assert!(next_state(&state, &ready(later)).is_err());
         let ended = Event::Ended { cause: Cause::Exited { code: 0 }, ended_at: at, output_lost: false };
-        let over = next_state(&state, &ended).unwrap();
-        assert_eq!(over.ready(), Some(at));
-        let never = next_state(&running, &ended).unwrap();
-        assert!(next_state(&never, &ready(later)).is_err());
-        let again = next_state(&over, &Event::Requeued { origin: RunOrigin::Restart }).unwrap();
-        assert_eq!(again.ready(), None);
+        let ended_ready = next_state(&state, &ended).unwrap();
+        assert_eq!(ended_ready.ready(), Some(at));
+        let ended_unready = next_state(&running, &ended).unwrap();
+        assert!(next_state(&ended_unready, &ready(later)).is_err());
+        let restarted = next_state(&ended_ready, &Event::Requeued { origin: RunOrigin::Restart }).unwrap();
+        assert_eq!(restarted.ready(), None);
     }
 
     #[test]
@@ -214,16 +214,16 @@ mod tests {
     }
 
     #[test]
-    fn only_an_answer_can_be_followed_up_and_it_stays_an_answer() {
+    fn only_a_completed_task_can_be_resumed_and_it_stays_completed() {
         let at = Timestamp::default();
         let ended = |cause| Event::Ended { cause, ended_at: at, output_lost: false };
         let resume = Event::Requeued { origin: RunOrigin::Resume };
         let failed = next_state(&pending(), &ended(Cause::Lost { reason: "x".to_owned() })).unwrap();
         assert!(next_state(&failed, &resume).is_err());
         let answered = next_state(&pending(), &ended(Cause::Exited { code: 0 })).unwrap();
-        let asked = next_state(&answered, &resume).unwrap();
-        assert!(next_state(&asked, &resume).is_err(), "twice at once");
-        let again = next_state(&asked, &ended(Cause::Exited { code: 1 })).unwrap();
+        let resumed = next_state(&answered, &resume).unwrap();
+        assert!(next_state(&resumed, &resume).is_err(), "a second follow-up before the first has ended");
+        let again = next_state(&resumed, &ended(Cause::Exited { code: 1 })).unwrap();
         assert_eq!(again.status(), Status::Completed);
         assert!(next_state(&again, &resume).is_ok());
         let restarted = next_state(&again, &Event::Requeued { origin: RunOrigin::Restart }).unwrap();
@@ -233,7 +233,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn terminal_states_are_final(picks in proptest::collection::vec(0_usize..11, 0..60)) {
+        fn a_terminal_state_changes_only_when_requeued(picks in proptest::collection::vec(0_usize..11, 0..60)) {
             let events = all_events();
             let mut state = pending();
             for pick in picks {
@@ -249,18 +249,20 @@ mod tests {
         }
 
         #[test]
-        fn a_success_was_seen_to_succeed(picks in proptest::collection::vec(0_usize..11, 0..60)) {
+        fn only_exit_code_zero_completes_a_task_that_is_not_a_follow_up(
+            picks in proptest::collection::vec(0_usize..11, 0..60),
+        ) {
             let events = all_events();
             let mut state = pending();
             for pick in picks {
                 let Ok(after) = next_state(&state, &events[pick]) else { continue };
                 let succeeded = after.status() == Status::Completed && state.status() != Status::Completed;
                 let seen = matches!(&events[pick], Event::Ended { cause: Cause::Exited { code: 0 }, .. });
-                let was_before = matches!(state, TaskState::Pending { origin: RunOrigin::Resume, .. }
+                let is_follow_up = matches!(state, TaskState::Pending { origin: RunOrigin::Resume, .. }
                     | TaskState::Starting { origin: RunOrigin::Resume, .. }
                     | TaskState::Running { origin: RunOrigin::Resume, .. }
                     | TaskState::Cancelling { origin: RunOrigin::Resume, .. });
-                prop_assert!(!succeeded || seen || was_before);
+                prop_assert!(!succeeded || seen || is_follow_up);
                 state = after;
             }
         }

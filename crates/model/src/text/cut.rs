@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cut_is_between_characters() {
+    fn a_cut_is_on_a_character_boundary() {
         assert_eq!(first_bytes("üüü", 5), ("üü", 2));
         assert_eq!(first_bytes("üü", 5), ("üü", 0));
         assert_eq!(first_chars("üüü", 2), "üü");
@@ -46,14 +46,14 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_text_says_so() {
+    fn a_clipped_text_ends_with_an_ellipsis() {
         assert_eq!(clipped("üüü", 3), "üüü");
         assert_eq!(clipped("üüüü", 3), "üüü…");
         assert_eq!(clipped("", 0), "");
     }
 
     #[test]
-    fn what_is_too_long_keeps_both_ends_and_says_what_is_missing() {
+    fn a_long_text_keeps_both_ends_and_states_how_many_bytes_are_left_out() {
         assert_eq!(both_ends("short", 10), "short");
         let text = format!("begin{}end", "ü".repeat(1000));
         let cut = both_ends(&text, 21);

@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn wildcards_fit_anything() {
+    fn a_star_in_a_prompt_pattern_matches_any_characters() {
         for (pattern, line, fit) in [
             ("a*c", "abc", true),
             ("a*c", "ac", true),

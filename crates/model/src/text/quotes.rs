@@ -49,14 +49,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn open_quotes_are_found() {
+    fn an_unclosed_quote_is_reported() {
         assert_eq!(unclosed_quote("echo 'x"), Some("single quote"));
         assert_eq!(unclosed_quote("echo \"x"), Some("double quote"));
         assert_eq!(unclosed_quote("a 'b' \"c\" 'd"), Some("single quote"));
     }
 
     #[test]
-    fn correct_scripts_pass() {
+    fn scripts_with_closed_quotes_pass() {
         for script in [
             "echo 'it'\\''s'",
             "echo \"it's\"",

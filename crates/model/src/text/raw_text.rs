@@ -103,13 +103,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn readable_where_it_is_utf8() {
+    fn utf8_is_written_as_text_and_other_bytes_as_hex() {
         assert_eq!(serde_json::to_string(&RawText::from("héllo")).unwrap(), "\"héllo\"");
         assert_eq!(serde_json::to_string(&RawText::from(&[0xff_u8][..])).unwrap(), r#"{"hex":"ff"}"#);
     }
 
     #[test]
-    fn refuses_odd_hex() {
+    fn refuses_invalid_hex() {
         assert!(serde_json::from_str::<RawText>(r#"{"hex":"f"}"#).is_err());
         assert!(serde_json::from_str::<RawText>(r#"{"hex":"zz"}"#).is_err());
     }

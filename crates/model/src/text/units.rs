@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_processors() {
+    fn reads_processor_counts() {
         for (text, thousandths) in [("2", 2000), ("1.5", 1500), ("0.25", 250), ("0.001", 1), ("0", 0)] {
             assert_eq!(parse_milli_cpus(text), Ok(thousandths), "{text}");
         }
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_nonsense() {
+    fn refuses_invalid_durations_and_sizes() {
         for bad in ["", "s", "-5s", "5 parsecs", "1e999", "NaN", "..", "99999999999999999999d", "5s5"] {
             assert!(parse_duration_ms(bad).is_err(), "{bad}");
             assert!(parse_size(bad).is_err(), "{bad}");

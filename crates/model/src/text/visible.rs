@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_seen_is_spelled_out() {
+    fn hidden_characters_are_spelled_out() {
         for (text, shown) in [
             ("rm x\n\x1b[2Jls\r", "rm x\n\\u{1b}[2Jls\\r"),
             ("rm \u{202e}txt.x", "rm \\u{202e}txt.x"),
@@ -47,12 +47,12 @@ mod tests {
             ("x\u{e0041}\u{fe0f}", "x\\u{e0041}\\u{fe0f}"),
         ] {
             assert_eq!(visible(text), shown);
-            assert_eq!(visible(shown), shown, "once is enough");
+            assert_eq!(visible(shown), shown, "visible text does not change");
         }
     }
 
     #[test]
-    fn what_people_write_stays() {
+    fn ordinary_text_is_unchanged() {
         for text in ["grüße 日本語 \u{1f600}", "e\u{301}", "שלום", "हिन्दी", "a  b"] {
             assert_eq!(visible(text), text);
         }

@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn headers_of_others_are_refused() {
+    fn incomplete_headers_and_other_versions_are_refused() {
         let header = IndexHeader { log_inode: 5, prefix_len: 3, has_drops: true };
         assert_eq!(IndexHeader::decode(&header.encode()), Some(header));
         let mut newer = header.encode();
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hole_shifts_what_is_behind_it() {
+    fn dropped_bytes_shift_the_physical_offsets_after_them() {
         let marker = drop_marker(8000).len() as u64;
         let entries = [
             Entry { offset: 0, kind: EntryKind::Stdout(1) },
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_that_was_cut_gives_no_bytes_beyond_its_end() {
+    fn segments_end_where_a_truncated_log_ends() {
         let entries = [
             Entry { offset: 0, kind: EntryKind::Stdout(1) },
             Entry { offset: 500, kind: EntryKind::Stderr(1) },
@@ -204,14 +204,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn entries_survive(offset in 0_u64..1 << 61, value: u64, tag in 0_u8..3) {
+        fn any_entry_survives_encoding(offset in 0_u64..1 << 61, value: u64, tag in 0_u8..3) {
             let kind = match tag { 0 => EntryKind::Stdout(value), 1 => EntryKind::Stderr(value), _ => EntryKind::Drop(value) };
             let entry = Entry { offset, kind };
             prop_assert_eq!(Entry::decode(&entry.encode()), Some(entry));
         }
 
         #[test]
-        fn garbage_never_panics(bytes: Vec<u8>, size: u64) {
+        fn decoding_arbitrary_bytes_does_not_panic(bytes: Vec<u8>, size: u64) {
             let _ = IndexHeader::decode(&bytes);
             let entries: Vec<_> = bytes.chunks(16).filter_map(Entry::decode).collect();
             let _ = segments(&entries, 0, size >> 8);

@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_moment_is_written_in_utc_with_milliseconds() {
+    fn a_context_stamp_is_utc_with_milliseconds() {
         assert_eq!(context_stamp(Timestamp::from_micros(1_779_504_107_123_999)), "20260523-024147-123");
         assert_eq!(context_stamp(Timestamp::from_micros(0)), "19700101-000000-000");
         assert!(is_context_stamp("20260523-024147-123"));
@@ -47,9 +47,9 @@ mod tests {
     }
 
     #[test]
-    fn later_moments_have_greater_names() {
-        let moments = [0, 999_999, 1_000_000, 1_779_504_107_123_000, 1_779_504_107_124_000];
-        let names: Vec<_> = moments
+    fn later_times_have_greater_log_names() {
+        let times = [0, 999_999, 1_000_000, 1_779_504_107_123_000, 1_779_504_107_124_000];
+        let names: Vec<_> = times
             .map(|micros| task_log_name("bash_1", &context_stamp(Timestamp::from_micros(micros)), 0))
             .into();
         assert!(names.is_sorted(), "{names:?}");

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_asked_before_a_limit_struck_is_the_cause() {
+    fn a_kill_or_time_limit_takes_precedence_over_a_resource_limit() {
         let memory = Some(ResourceLimit::Memory(1 << 30));
         let kill = EndRequest::Kill { by: "user".to_owned() };
         let cancelled = record(Some(kill), memory, KILLED).cause();
@@ -151,13 +151,13 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_at_its_limit_is_no_success_whatever_its_first_process_returns() {
+    fn a_run_that_reached_a_limit_failed_even_with_exit_code_zero() {
         let struck = record(None, Some(ResourceLimit::CpuTime(1000)), Exit::Code(0)).cause();
         assert_eq!((struck.status(), struck.exit_code()), (crate::Status::Failed, Some(0)));
     }
 
     #[test]
-    fn a_record_without_the_field_is_read_and_one_with_it_says_enough_to_who_ignores_it() {
+    fn the_reached_limit_is_optional_in_a_record() {
         let new = record(None, Some(ResourceLimit::Pids(7)), KILLED);
         let mut value = serde_json::to_value(&new).unwrap();
         assert_eq!(value["struck"]["pids"], 7);

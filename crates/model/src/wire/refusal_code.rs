@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_read_back_and_unknown_ones_are_kept() {
+    fn refusal_codes_are_read_back_and_unknown_codes_are_kept() {
         for code in RefusalCode::KNOWN {
             let written = serde_json::to_string(&code).unwrap();
             assert_eq!(written, format!("{:?}", code.word()));

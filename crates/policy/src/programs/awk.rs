@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn programs_that_only_print() {
+    fn an_awk_program_is_harmless_only_if_it_does_nothing_but_print() {
         for program in [
             "{print $1}",
             "$3 > 5",

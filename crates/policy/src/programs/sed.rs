@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scripts_of_sed_that_only_print() {
+    fn sed_scripts_that_only_print_are_distinguished_from_others() {
         for script in
             ["p", "1,5p", "$d", "s/a/b/g", "/x/d", "s|a|b|;s#c#d#p", "/a/,/b/{p;d}", "y/ab/cd/", "10q"]
         {

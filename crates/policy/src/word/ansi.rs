@@ -52,17 +52,17 @@ fn number(
 mod tests {
     use super::*;
 
-    fn told(text: &str) -> Option<String> {
+    fn decoded(text: &str) -> Option<String> {
         decode(&text.chars().collect::<Vec<_>>())
     }
 
     #[test]
-    fn escapes_become_characters() {
-        assert_eq!(told(r"\x72m").as_deref(), Some("rm"));
-        assert_eq!(told(r"\162\155").as_deref(), Some("rm"));
-        assert_eq!(told(r"\u0072m\n").as_deref(), Some("rm\n"));
-        assert_eq!(told(r"\x00"), None);
-        assert_eq!(told(r"\q"), None);
-        assert_eq!(told("\\"), None);
+    fn known_escapes_are_decoded_and_others_are_rejected() {
+        assert_eq!(decoded(r"\x72m").as_deref(), Some("rm"));
+        assert_eq!(decoded(r"\162\155").as_deref(), Some("rm"));
+        assert_eq!(decoded(r"\u0072m\n").as_deref(), Some("rm\n"));
+        assert_eq!(decoded(r"\x00"), None);
+        assert_eq!(decoded(r"\q"), None);
+        assert_eq!(decoded("\\"), None);
     }
 }

@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn quotes_are_seen_through() {
+    fn quotes_and_backslashes_are_removed_from_a_word() {
         for raw in ["rm", r"r\m", "'r'm", "\"rm\"", "r''m", "$'\\x72m'", "r\\\nm"] {
             assert_eq!(one(raw).as_deref(), Some("rm"), "{raw}");
         }
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn tildes_and_variables() {
+    fn tildes_and_known_variables_are_expanded() {
         assert_eq!(one("~/x").as_deref(), Some("/home/me/x"));
         assert_eq!(one("'~'/x").as_deref(), Some("~/x"));
         assert_eq!(one("~root/x"), None);
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn braces_make_words() {
+    fn braces_are_expanded_into_words() {
         let some = |texts: &[&str]| texts.iter().map(|text| Some((*text).to_owned())).collect::<Vec<_>>();
         assert_eq!(words("{rm,-rf,x}"), some(&["rm", "-rf", "x"]));
         assert_eq!(words("a{b,c{d,e}}f"), some(&["abf", "acdf", "acef"]));
@@ -273,14 +273,14 @@ mod tests {
     }
 
     #[test]
-    fn substitutions_are_handed_out() {
+    fn scripts_in_command_substitutions_are_returned() {
         let read = read_word("a$(rm -rf \")\" $(b))`c \\`d\\``", &context());
         assert_eq!(read.scripts, ["rm -rf \")\" $(b)", "c `d`"]);
         assert_eq!(read.words[0].known, None);
     }
 
     #[test]
-    fn what_may_run_commands_is_trouble() {
+    fn words_that_may_run_commands_or_cannot_be_read_have_a_problem() {
         let raws = [
             "$((a[$(x)]))",
             "${x@P}",

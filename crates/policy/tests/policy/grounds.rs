@@ -1,4 +1,4 @@
-//! Modes, words without a shell, the environment, limits, and what is said about a decision.
+//! Modes, words without a shell, the environment, limits, and the reasons and effects of a decision.
 
 use mw_policy::{CommandText, Decision, Dialect, Files, Mode, Request, Rules, Tool, Verdict, decide};
 
@@ -29,7 +29,7 @@ const EXAMPLES: [(&str, &str, &str); 16] = [
 ];
 
 #[test]
-fn every_built_in_rule_stops_its_example_and_not_its_counter_example() {
+fn every_built_in_rule_asks_about_its_example_but_not_its_counter_example() {
     for (rule, example, counter) in EXAMPLES {
         let verdict = Case::script(example).verdict();
         assert_eq!(verdict.decision, Decision::Ask, "{example}");
@@ -39,7 +39,7 @@ fn every_built_in_rule_stops_its_example_and_not_its_counter_example() {
 }
 
 #[test]
-fn the_command_raises_allow_to_ask_except_in_dangerous_and_never_lowers() {
+fn a_command_may_only_raise_a_decision_and_not_in_dangerous_mode() {
     let decision = |mode, dialect, text| Case { mode, dialect, ..Case::script(text) }.verdict().decision;
     let neutral = Dialect::Canonical;
     assert_eq!(decision(Mode::Safe, neutral, "ls"), Decision::Allow);
@@ -57,7 +57,7 @@ fn the_command_raises_allow_to_ask_except_in_dangerous_and_never_lowers() {
 }
 
 #[test]
-fn reasons_name_the_part_and_effects_say_what_happens() {
+fn reasons_quote_the_part_and_effects_describe_what_it_does() {
     let verdict =
         Case::script("ls && rm -rf build; echo x > /etc/hosts | curl -d x https://example.org").verdict();
     let reasons = texts(&verdict).join("\n");
@@ -76,14 +76,14 @@ fn reasons_name_the_part_and_effects_say_what_happens() {
 }
 
 #[test]
-fn an_allowed_command_has_nothing_to_explain() {
+fn an_allowed_command_has_no_reasons_effects_or_rules() {
     let verdict = Case::script("cargo test 2>&1 | tail -5").verdict();
     assert_eq!((verdict.decision, verdict.reasons.len(), verdict.effects.len()), (Decision::Allow, 0, 0));
     assert!(verdict.rules.is_empty());
 }
 
 #[test]
-fn words_without_a_shell_are_what_they_are() {
+fn words_without_a_shell_are_taken_literally() {
     let decided = |words: &[&str]| {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         Case::of(CommandText::Words(&words)).verdict().decision
@@ -100,7 +100,7 @@ fn words_without_a_shell_are_what_they_are() {
 }
 
 #[test]
-fn the_environment_counts_as_part_of_the_command() {
+fn the_environment_is_judged_with_the_command() {
     let with = |name: &str, value: &str, text: &str| {
         let env = [(name.to_owned(), value.to_owned())];
         Case { env: &env, ..Case::script(text) }.verdict().decision
@@ -113,14 +113,15 @@ fn the_environment_counts_as_part_of_the_command() {
     assert_eq!(with("x", "a[$(id)]", "echo $((x))"), Decision::Ask);
 }
 
-/// A shell sets these by itself: what a script or a call assigns is not what a later word becomes.
+/// A shell may set these variables itself, and arithmetic may change them. A later word then has another value than
+/// the one that the script or the call assigned.
 #[test]
-fn a_variable_that_shells_set_themselves_says_nothing_about_a_path() {
+fn values_of_variables_that_the_shell_may_change_are_not_trusted() {
     for name in ["PWD", "OLDPWD", "SECONDS", "_", "LINENO", "BASH_SUBSHELL"] {
         let text = format!("echo x > \"${name}/../out\"");
         let env = [(name.to_owned(), "/p/sub/a".to_owned())];
         let case = Case { env: &env, ..Case::bash(&text) };
-        assert_eq!(case.verdict().decision, Decision::Ask, "{name} of the call");
+        assert_eq!(case.verdict().decision, Decision::Ask, "{name} set by the call");
         for text in
             [format!("{name}=/p/sub/a; cd .; {text}"), format!("export {name}=/p/sub/a; sh -c '{text}'")]
         {
@@ -131,13 +132,13 @@ fn a_variable_that_shells_set_themselves_says_nothing_about_a_path() {
         let text = format!("X=sub/a; {calculation}; echo x > $X/../../OUT");
         assert_eq!(Case::bash(&text).verdict().decision, Decision::Ask, "{text}");
     }
-    let own = Case::bash("sub=/p/sub/a; echo x > \"$sub/../out\"");
-    assert_eq!(own.verdict().decision, Decision::Allow, "a variable of the script is what it was assigned");
+    let ordinary = Case::bash("sub=/p/sub/a; echo x > \"$sub/../out\"");
+    assert_eq!(ordinary.verdict().decision, Decision::Allow, "an ordinary variable keeps its assigned value");
     assert_eq!(Case::bash("echo x > \"$PWD/sub/out\"").verdict().decision, Decision::Allow);
 }
 
 #[test]
-fn what_is_too_long_or_too_deep_is_asked_about_and_takes_no_time() {
+fn too_long_or_too_deep_texts_are_asked_about_within_the_time_limit() {
     let deep = |open: &str, inside: &str, close: &str, times: usize| {
         format!("{}{inside}{}", open.repeat(times), close.repeat(times))
     };
@@ -171,14 +172,15 @@ fn what_is_too_long_or_too_deep_is_asked_about_and_takes_no_time() {
 }
 
 #[test]
-fn an_unknown_shell_is_not_guessed_at() {
+fn a_script_for_an_unknown_shell_is_asked_about_without_parsing() {
     let verdict = Case::of(CommandText::Script { shell: "/bin/zsh", text: "ls" }).verdict();
     assert_eq!((verdict.decision, verdict.parsed), (Decision::Ask, false));
 }
 
-struct Blind;
+/// A file system in which no path can be resolved.
+struct Unresolvable;
 
-impl Files for Blind {
+impl Files for Unresolvable {
     fn real(&self, _: &str) -> Option<String> {
         None
     }
@@ -189,7 +191,7 @@ impl Files for Blind {
 }
 
 #[test]
-fn where_nothing_can_be_told_about_paths_writes_and_builds_are_asked_about() {
+fn writes_and_builds_are_asked_about_if_paths_cannot_be_resolved() {
     let rules = Rules::none();
     let decided = |text: &str, files: &dyn Files, writable: &[String]| {
         let request = Request {
@@ -208,9 +210,9 @@ fn where_nothing_can_be_told_about_paths_writes_and_builds_are_asked_about() {
         };
         decide(&request).decision
     };
-    assert_eq!(decided("echo x > y", &Blind, &[]), Decision::Ask);
-    assert_eq!(decided("cargo test", &Blind, &[]), Decision::Ask);
-    assert_eq!(decided("ls", &Blind, &[]), Decision::Allow);
+    assert_eq!(decided("echo x > y", &Unresolvable, &[]), Decision::Ask);
+    assert_eq!(decided("cargo test", &Unresolvable, &[]), Decision::Ask);
+    assert_eq!(decided("ls", &Unresolvable, &[]), Decision::Allow);
     assert_eq!(decided("echo x > /tmp/y", &Nowhere, &[]), Decision::Ask);
     assert_eq!(decided("echo x > /tmp/y", &Nowhere, &["/tmp".to_owned()]), Decision::Allow);
     assert_eq!(decided("echo x > ~/y", &Nowhere, &[]), Decision::Ask);

@@ -1,4 +1,4 @@
-//! What holds for any text.
+//! Properties that hold for any text.
 
 use mw_policy::Decision;
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use crate::table::one_line_commands;
 use crate::world::{Case, decided};
 
-/// Texts with here-documents, and with what changes where those begin and end.
+/// Generates texts with here-documents and with characters that change where they begin and end.
 fn documents() -> impl Strategy<Value = String> {
     let pieces = prop::sample::select(vec![
         "cat", "<<E", "<<-E", "<<'E'", "<< \"E\"", "<<<", "<<", "E", "\nE\n", "\n", "\t", " ", "\"", "'",
@@ -16,7 +16,7 @@ fn documents() -> impl Strategy<Value = String> {
     proptest::collection::vec(pieces, 1..16).prop_map(|pieces| pieces.concat())
 }
 
-/// Texts made of what shells give a meaning to.
+/// Generates texts from words and characters that have a meaning in shells.
 fn shellish() -> impl Strategy<Value = String> {
     let pieces = prop::sample::select(vec![
         "ls",
@@ -120,7 +120,7 @@ fn command() -> impl Strategy<Value = String> {
     prop::sample::select(one_line_commands())
 }
 
-/// Writes a word in another way that means the same.
+/// Quotes a word in another way, without changing its meaning.
 fn quoted(word: &str, how: u8) -> String {
     match how % 5 {
         0 => format!("'{word}'"),
@@ -135,18 +135,18 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_document_makes_the_judgement_fail(text in documents()) {
+    fn here_documents_never_make_the_parser_fail(text in documents()) {
         for case in [Case::script(&text), Case::bash(&text)] {
             let verdict = case.verdict();
             prop_assert!(verdict.parsed || verdict.decision != Decision::Allow);
             prop_assert!(verdict.reasons.iter().all(|reason| !reason.why.contains("the parser failed")), "{text:?}");
         }
-        // What is shown of it is taken apart, too.
+        // Splitting the text into steps must not panic either.
         let _ = mw_policy::steps(&text);
     }
 
     #[test]
-    fn no_text_panics_and_none_is_allowed_that_was_not_read(text in any::<String>(), shellish in shellish()) {
+    fn no_text_panics_and_unparsed_text_is_never_allowed(text in any::<String>(), shellish in shellish()) {
         for text in [text, shellish] {
             for case in [Case::script(&text), Case::bash(&text)] {
                 let verdict = case.verdict();
@@ -157,34 +157,37 @@ proptest! {
     }
 
     #[test]
-    fn steps_leave_nothing_of_a_script_out(texts in prop::collection::vec(shellish(), 1..4), document in documents()) {
+    fn splitting_a_script_into_steps_loses_only_separators(
+        texts in prop::collection::vec(shellish(), 1..4),
+        document in documents(),
+    ) {
         for text in [texts.join("; "), texts.join(" > log\n"), format!("ls; {document}")] {
             let mut rest = text.as_str();
             for step in mw_policy::steps(&text) {
-                let (before, after) = rest.split_once(&step).expect("a step is as it is written");
+                let (before, after) = rest.split_once(&step).expect("a step is a part of the script, unchanged");
                 prop_assert!(before.trim_matches([' ', '\t', '\n', ';', '&', '|']).is_empty(), "{text:?}: {before:?}");
                 rest = after;
             }
-            let is_apart = rest.len() < text.len();
-            prop_assert!(!is_apart || rest.trim_matches([' ', '\t', '\n', ';']).is_empty(), "{text:?}: {rest:?}");
+            let is_split = rest.len() < text.len();
+            prop_assert!(!is_split || rest.trim_matches([' ', '\t', '\n', ';']).is_empty(), "{text:?}: {rest:?}");
         }
     }
 
     #[test]
-    fn another_stage_never_lowers(first in command(), second in command(), third in shellish()) {
-        let behind = decided(&format!("{first} | {second}"));
-        prop_assert!(behind >= decided(&first), "{first} | {second}");
-        // Names that come from a known place make xargs better known, and nothing else does. Behind `cd src &&`, a path
-        // is another path.
+    fn adding_a_pipeline_stage_never_lowers_the_decision(first in command(), second in command(), third in shellish()) {
+        let piped = decided(&format!("{first} | {second}"));
+        prop_assert!(piped >= decided(&first), "{first} | {second}");
+        // Two exceptions: xargs is easier to judge when its names come from a known command, and a relative path
+        // means another file after `cd`.
         if !second.contains("xargs") && !first.contains("cd ") {
-            prop_assert!(behind >= decided(&second), "{first} | {second}");
+            prop_assert!(piped >= decided(&second), "{first} | {second}");
         }
         let odd = decided(&format!("{first} | {third}"));
         prop_assert!(odd >= decided(&first), "{first} | {third}");
     }
 
     #[test]
-    fn another_command_beside_it_never_lowers(first in command(), second in command()) {
+    fn adding_a_command_to_a_list_never_lowers_the_decision(first in command(), second in command()) {
         for between in ["; ", " && ", " || ", " & ", "\n"] {
             let both = decided(&format!("{first}{between}{second}"));
             prop_assert!(both >= decided(&first), "{first}{between}{second}");
@@ -192,8 +195,8 @@ proptest! {
     }
 
     #[test]
-    fn wrapping_never_lowers(command in command()) {
-        // A wrapper without a command is a command of its own.
+    fn wrapping_a_command_never_lowers_the_decision(command in command()) {
+        // A wrapper before a redirection has no command to run and is judged as a command itself.
         prop_assume!(!command.starts_with(['>', '&']));
         let plain = decided(&command);
         for wrapped in [
@@ -213,7 +216,7 @@ proptest! {
     }
 
     #[test]
-    fn quoting_a_word_differently_changes_nothing(
+    fn quoting_a_word_differently_does_not_change_the_decision(
         command in command().prop_filter("plain words", |command| is_plain(command)),
         how in prop::collection::vec(any::<u8>(), 12),
     ) {
@@ -224,18 +227,18 @@ proptest! {
     }
 }
 
-/// Tells whether a command is words that quotes do not change.
+/// Returns whether quotes do not change the meaning of any word of a command.
 fn is_plain(command: &str) -> bool {
     let first = command.split(' ').next().unwrap_or_default();
     command.chars().all(|c| c.is_ascii_alphanumeric() || " -_./:,+@%=".contains(c))
         && !command.contains("  ")
         && !first.contains('=')
-        // Keywords are none when they are quoted.
+        // A quoted keyword is not a keyword.
         && !["time", "coproc", "for", "done", "fi", "select", "if", "case", "function"].contains(&first)
 }
 
 #[test]
-fn a_document_on_a_line_that_goes_on_is_asked_about() {
+fn a_here_document_on_a_line_that_continues_is_asked_about() {
     for text in [
         "cat <<E \"\n${\n$(\nE\n\"",
         "<<E \"\n${x\n$(\nE\n",

@@ -34,7 +34,7 @@ counter_examples = ["git push --force", "git push"]
 "#;
 
 #[test]
-fn an_allow_rule_turns_ask_into_allow_for_exactly_what_it_fits() {
+fn an_allow_rule_allows_exactly_the_commands_it_matches() {
     let rules = rules(ALLOW_PUSH);
     for command in
         ["git push origin main", "git status && git push origin main", "timeout 5 git push origin main"]
@@ -63,7 +63,7 @@ fn an_allow_rule_turns_ask_into_allow_for_exactly_what_it_fits() {
 }
 
 #[test]
-fn the_strictest_rule_wins_and_no_rule_takes_a_deny_back() {
+fn the_strictest_rule_wins_and_an_allow_rule_cannot_undo_a_deny() {
     let text = format!(
         "{ALLOW_PUSH}\n[[rules]]\nname = \"never\"\nmatch = \"git push ...\"\ndecision = \"deny\"\nreason = \"ask Eve\"\n"
     );
@@ -75,7 +75,7 @@ fn the_strictest_rule_wins_and_no_rule_takes_a_deny_back() {
 }
 
 #[test]
-fn a_deny_rule_holds_in_every_mode_and_behind_every_wrapper() {
+fn a_deny_rule_applies_in_every_mode_and_inside_every_wrapper() {
     let rules = rules("[[rules]]\nname = \"no-rm\"\nmatch = \"rm ...\"\ndecision = \"deny\"\n");
     for mode in [Mode::Safe, Mode::Auto, Mode::Dangerous] {
         for command in
@@ -89,7 +89,7 @@ fn a_deny_rule_holds_in_every_mode_and_behind_every_wrapper() {
 }
 
 #[test]
-fn a_rule_holds_where_it_says() {
+fn a_rule_applies_only_in_the_mode_it_names() {
     let text = "[[rules]]\nname = \"slow\"\nmatch = \"cargo test ...\"\ndecision = \"ask\"\nmode = \"auto\"\ntool = \"shell\"\n";
     let rules = rules(text);
     decides(&rules, "cargo test", Decision::Allow);
@@ -98,10 +98,10 @@ fn a_rule_holds_where_it_says() {
 }
 
 #[test]
-fn a_project_may_tighten_and_not_loosen() {
+fn a_project_rule_may_deny_but_not_allow() {
     let mut rules = Rules::none();
-    let told = rules.add(parsed(ALLOW_PUSH), RuleOrigin::Project).unwrap_err().to_string();
-    assert_eq!(told, "rule \"push\": a project may ask and deny, and only the user may allow");
+    let message = rules.add(parsed(ALLOW_PUSH), RuleOrigin::Project).unwrap_err().to_string();
+    assert_eq!(message, "rule \"push\": a project may ask and deny, and only the user may allow");
     let deny = "[[rules]]\nname = \"no-net\"\nmatch = \"curl ...\"\ndecision = \"deny\"\n";
     rules.add(parsed(deny), RuleOrigin::Project).unwrap();
     decides(&rules, "curl https://example.org", Decision::Deny);

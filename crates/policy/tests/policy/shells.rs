@@ -1,7 +1,7 @@
-//! What real shells run: a command that was allowed never runs what it hides.
+//! Compares decisions with real shells: an allowed script never runs a hidden program.
 //!
-//! Scripts are spoilt at random and judged; what is allowed is run by real shells, in which one forbidden program
-//! leaves a mark. Whoever finds a mark has found a text that a shell and the grammar read differently.
+//! The test changes scripts at random and decides about them. Real shells then run the allowed ones, with one forbidden
+//! program that leaves a mark. A mark means that a shell and the parser read a text differently.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -18,7 +18,7 @@ use crate::world::Case;
 /// The program that must not run.
 const FORBIDDEN: &str = "FORBIDDEN";
 
-/// No loop whose end depends on a condition: spoilt, it would go on for ever.
+/// The original scripts. They have no loop that ends on a condition, because a changed one could run forever.
 const SCRIPTS: [&str; 33] = [
     "cat <<E\na b\nE\nls",
     "cat <<'E'\na $x\nE\n",
@@ -55,7 +55,8 @@ const SCRIPTS: [&str; 33] = [
     "echo a && ls || echo b; ls &",
 ];
 
-const SPOILERS: [&str; 38] = [
+/// The pieces to insert. The first eight contain the forbidden program.
+const PIECES: [&str; 38] = [
     "FORBIDDEN",
     "; FORBIDDEN ;",
     "\nFORBIDDEN\n",
@@ -96,11 +97,11 @@ const SPOILERS: [&str; 38] = [
     "\\'",
 ];
 
-/// Returns a script with pieces put in at random places, the first of them a forbidden one.
-fn spoilt() -> impl Strategy<Value = String> {
-    let forbidden = prop::sample::select(&SPOILERS[..8]);
+/// Generates scripts with pieces inserted at random places. One of the pieces runs the forbidden program.
+fn changed_script() -> impl Strategy<Value = String> {
+    let forbidden = prop::sample::select(&PIECES[..8]);
     let pieces =
-        prop::collection::vec((any::<prop::sample::Index>(), prop::sample::select(&SPOILERS[..])), 0..4);
+        prop::collection::vec((any::<prop::sample::Index>(), prop::sample::select(&PIECES[..])), 0..4);
     let scripts = (
         prop::sample::select(&SCRIPTS[..]),
         prop::sample::select(vec!["", ";", "\n", " | "]),
@@ -119,52 +120,53 @@ fn spoilt() -> impl Strategy<Value = String> {
     )
 }
 
-/// A place where shells find four programs and nothing else.
-fn place() -> TempDir {
-    let place = tempfile::tempdir().unwrap();
-    let programs = place.path().join("programs");
-    fs::create_dir_all(place.path().join("work")).unwrap();
+/// Creates a directory whose `programs` are the only ones that shells find.
+fn directory() -> TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    let programs = directory.path().join("programs");
+    fs::create_dir_all(directory.path().join("work")).unwrap();
     fs::create_dir(&programs).unwrap();
     let forbidden = programs.join(FORBIDDEN);
-    fs::write(&forbidden, format!("#!/bin/sh\n: > '{}/mark'\n", place.path().display())).unwrap();
+    fs::write(&forbidden, format!("#!/bin/sh\n: > '{}/mark'\n", directory.path().display())).unwrap();
     fs::set_permissions(&forbidden, PermissionsExt::from_mode(0o755)).unwrap();
     for name in ["ls", "cat"] {
         symlink(Path::new("/bin").join(name), programs.join(name)).unwrap();
     }
-    place
+    directory
 }
 
-fn leaves_a_mark(place: &Path, shell: &str, text: &str) -> bool {
-    let mark = place.join("mark");
+/// Runs a script and returns whether the forbidden program ran.
+fn leaves_a_mark(directory: &Path, shell: &str, text: &str) -> bool {
+    let mark = directory.join("mark");
     let mut command = Command::new(shell);
     command
         .args(["-c", text])
-        .current_dir(place.join("work"))
+        .current_dir(directory.join("work"))
         .env_clear()
-        .env("PATH", place.join("programs"));
+        .env("PATH", directory.join("programs"));
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let _ = command.status();
     fs::remove_file(mark).is_ok()
 }
 
 #[test]
-fn no_shell_runs_what_an_allowed_command_hides() {
-    let place = place();
+fn no_shell_runs_a_forbidden_program_hidden_in_an_allowed_command() {
+    let directory = directory();
     let shells: Vec<&str> =
         ["/bin/bash", "/bin/sh", "/bin/dash"].into_iter().filter(|shell| Path::new(shell).exists()).collect();
-    assert!(leaves_a_mark(place.path(), shells[0], "echo a; FORBIDDEN"));
+    assert!(leaves_a_mark(directory.path(), shells[0], "echo a; FORBIDDEN"));
     let mut runner = TestRunner::new(Config { cases: 1_500, failure_persistence: None, ..Config::default() });
-    let told = runner.run(&spoilt(), |text| {
+    let result = runner.run(&changed_script(), |text| {
         for shell in &shells {
             let verdict = Case::of(CommandText::Script { shell, text: &text }).verdict();
             if verdict.decision == Decision::Allow {
                 prop_assert!(
-                    !leaves_a_mark(place.path(), shell, &text),
-                    "{shell} runs what is hidden in {text:?}"
+                    !leaves_a_mark(directory.path(), shell, &text),
+                    "{shell} runs the forbidden program in {text:?}"
                 );
             }
         }
         Ok(())
     });
-    assert!(told.is_ok(), "{}", told.unwrap_err());
+    assert!(result.is_ok(), "{}", result.unwrap_err());
 }

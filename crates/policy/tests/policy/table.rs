@@ -19,7 +19,7 @@ struct Group {
     allow: Vec<String>,
     #[serde(default)]
     ask: Vec<String>,
-    /// Asked about because nothing could read it.
+    /// Commands that are asked about because they cannot be parsed.
     #[serde(default)]
     unreadable: Vec<String>,
 }
@@ -28,7 +28,7 @@ fn table() -> Table {
     toml::from_str(include_str!("table.toml")).unwrap()
 }
 
-/// Returns the commands that can stand beside others on a line.
+/// Returns the commands that can be combined with others on one line.
 pub(crate) fn one_line_commands() -> Vec<String> {
     let groups = table().group.into_iter();
     let commands = groups.flat_map(|group| group.allow.into_iter().chain(group.ask));
@@ -36,7 +36,7 @@ pub(crate) fn one_line_commands() -> Vec<String> {
 }
 
 #[test]
-fn every_command_of_the_table_is_judged_as_it_says() {
+fn every_command_in_the_table_gets_its_listed_decision() {
     let mut wrong = Vec::new();
     for group in table().group {
         let allowed = group.allow.iter().map(|command| (command, Decision::Allow, true));
@@ -47,9 +47,9 @@ fn every_command_of_the_table_is_judged_as_it_says() {
             let verdict = case.verdict();
             if verdict.decision != decision || verdict.parsed != parsed {
                 let reasons: Vec<_> = verdict.reasons.iter().map(ToString::to_string).collect();
-                let (group, told) = (&group.name, verdict.decision);
+                let (group, actual) = (&group.name, verdict.decision);
                 wrong.push(format!(
-                    "{group}: {command:?} is {told} (parsed {}), not {decision}: {reasons:?}",
+                    "{group}: {command:?} is {actual} (parsed {}), not {decision}: {reasons:?}",
                     verdict.parsed
                 ));
             }
@@ -59,12 +59,12 @@ fn every_command_of_the_table_is_judged_as_it_says() {
             );
         }
     }
-    wrong.sort_by_key(|told| !told.contains(" is allow "));
+    wrong.sort_by_key(|message| !message.contains(" is allow "));
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 #[test]
-fn the_table_is_large_and_says_nothing_twice() {
+fn the_table_has_at_least_400_commands_and_no_duplicates() {
     let mut commands: Vec<(bool, String)> = Vec::new();
     for group in table().group {
         let all = group.allow.into_iter().chain(group.ask).chain(group.unreadable);

@@ -1,8 +1,8 @@
-//! A project that is nowhere: `/p` of somebody at home in `/home/me`.
+//! An imaginary project `/p` of a user with the home directory `/home/me`.
 
 use mw_policy::{CommandText, Decision, Dialect, Files, Mode, Request, Rules, Tool, Verdict, decide};
 
-/// Links, and files with their content.
+/// The file system of the project: links, and files with their content.
 pub(crate) struct Nowhere;
 
 const LINKS: [(&str, &str); 3] = [("/p/out", "/etc"), ("/p/up", "/"), ("/p/in", "/p/src")];
@@ -39,7 +39,7 @@ impl Files for Nowhere {
     }
 }
 
-/// What is to be decided, with everything else as usual.
+/// A request with default values.
 pub(crate) struct Case<'a> {
     pub(crate) command: CommandText<'a>,
     pub(crate) mode: Mode,

@@ -130,12 +130,12 @@ mod tests {
 
     const PORT: u16 = 4711;
 
-    /// Returns how a request with these headers is refused, beside the right token and host unless given.
+    /// Returns the refusal of a request with these headers. The token and the host are valid unless given.
     fn refused(given: &[(&'static str, &'static str)]) -> Option<Refusal> {
-        let usual = [("authorization", "Bearer secret"), ("host", "127.0.0.1:4711")];
+        let defaults = [("authorization", "Bearer secret"), ("host", "127.0.0.1:4711")];
         let mut headers = HeaderMap::new();
         let absent = |name: &str| !given.iter().any(|(other, _)| *other == name);
-        for (name, value) in usual.iter().filter(|(name, _)| absent(name)).chain(given) {
+        for (name, value) in defaults.iter().filter(|(name, _)| absent(name)).chain(given) {
             headers.append(*name, HeaderValue::from_static(value));
         }
         let guard = Guard::new(Token::new("secret").unwrap(), PORT);
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn the_token_comes_first() {
+    fn the_token_is_checked_before_the_host() {
         assert_eq!(refused(&[]), None);
         for wrong in ["", "Bearer ", "Bearer wrong", "secret", "bearer secret", "Basic secret"] {
             let headers = [("authorization", wrong), ("host", "evil.example")];
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_names_this_machine() {
+    fn a_request_must_name_this_machine_as_host() {
         for own in ["127.0.0.1", "127.0.0.1:4711", "localhost:4711", "LocalHost", "[::1]:4711"] {
             assert_eq!(refused(&[("host", own)]), None, "{own}");
         }
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn only_pages_of_this_server_are_let_in() {
+    fn only_origins_of_this_server_are_accepted() {
         for own in ["http://127.0.0.1:4711", "http://localhost:4711"] {
             assert_eq!(refused(&[("origin", own)]), None, "{own}");
         }

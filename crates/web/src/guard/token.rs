@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_blank_text_is_no_token() {
+    fn a_blank_token_is_refused() {
         assert!(Token::new(" \t").is_none());
         assert_eq!(Token::new("a").unwrap().as_str(), "a");
     }
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_whole_token_is_the_token() {
+    fn only_the_exact_token_matches() {
         let token = Token::new("secret").unwrap();
         assert!(token.is("secret"));
         for other in ["", "s", "secre", "secret ", "secretsecret", "SECRET"] {

@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_id_is_found_in_an_answer() {
+    fn the_id_is_read_from_json_output() {
         assert_eq!(text_field("{\"id\":\"bash-k3f9x2ab\",\"pid\":7}", "id").unwrap(), "bash-k3f9x2ab");
         assert!(text_field("{\"error\":{}}", "id").is_err());
     }

@@ -72,14 +72,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_are_all_different() {
+    fn seeded_ids_are_distinct() {
         let ids: BTreeSet<String> = (1..=20_000).map(id_of).collect();
         assert_eq!(ids.len(), 20_000);
         assert!(ids.iter().all(|id| id.len() == 13));
     }
 
     #[test]
-    fn a_spec_gets_its_own_number() {
+    fn the_number_in_a_spec_is_replaced() {
         assert_eq!(renumber("{\"number\":1,\"a\":1}", 7).unwrap(), "{\"number\":7,\"a\":1}");
         assert!(renumber("{\"number\":2,\"a\":1}", 7).is_err());
     }

@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_unique_is_replaced_unless_all_are_meant() {
+    fn a_text_must_be_unique_unless_all_occurrences_are_replaced() {
         assert_eq!(replaced("a b a", "b", "$1", Occurrences::One), Ok(("a $1 a".to_owned(), 1)));
         assert_eq!(replaced("a b a", "a", "c", Occurrences::All), Ok(("c b c".to_owned(), 2)));
         assert!(replaced("a b a", "a", "c", Occurrences::One).unwrap_err().contains("occurs 2 times"));

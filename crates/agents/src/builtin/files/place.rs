@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_leads_out_of_the_project() {
+    fn paths_outside_the_project_are_refused() {
         let outside = tempfile::tempdir().unwrap();
         let project = outside.path().join("project");
         fs::create_dir_all(project.join("src")).unwrap();
@@ -149,26 +149,26 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_replaced_whole_and_keeps_its_rights() {
-        let place = tempfile::tempdir().unwrap();
-        let path = place.path().join("deep/run.sh");
+    fn a_written_file_keeps_its_permissions_and_leaves_no_temporary_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("deep/run.sh");
         write_text(&path, "one").unwrap();
         fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
         write_text(&path, "two").unwrap();
         assert_eq!(read_text(&path).unwrap(), "two");
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o755);
         assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
-        assert!(write_text(place.path(), "x").is_err());
+        assert!(write_text(dir.path(), "x").is_err());
     }
 
     #[test]
-    fn what_is_no_text_is_refused_with_a_reason() {
-        let place = tempfile::tempdir().unwrap();
-        let path = place.path().join("f");
+    fn missing_binary_and_too_large_files_are_refused_with_a_reason() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
         assert_eq!(read_text(&path).unwrap_err(), "no such file");
         fs::write(&path, b"ab\xff").unwrap();
         assert_eq!(read_text(&path).unwrap_err(), "not a text file: byte 2 is not UTF-8");
-        assert_eq!(read_text(place.path()).unwrap_err(), "not a regular file");
+        assert_eq!(read_text(dir.path()).unwrap_err(), "not a regular file");
         fs::File::create(&path).unwrap().set_len(MAX_BYTES + 1).unwrap();
         assert!(read_text(&path).unwrap_err().contains("use grep"));
     }

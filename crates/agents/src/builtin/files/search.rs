@@ -214,8 +214,8 @@ mod tests {
     use super::*;
 
     fn project() -> tempfile::TempDir {
-        let place = tempfile::tempdir().unwrap();
-        let root = place.path();
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path();
         fs::create_dir_all(root.join("src/deep")).unwrap();
         fs::create_dir_all(root.join(".git")).unwrap();
         fs::create_dir_all(root.join(".github")).unwrap();
@@ -226,60 +226,57 @@ mod tests {
         fs::write(root.join("src/a.rs"), "fn a() {}\nlet needle = 1;\nend\n").unwrap();
         fs::write(root.join("src/deep/b.rs"), "NEEDLE\n").unwrap();
         fs::write(root.join("bin"), b"\0needle").unwrap();
-        place
+        dir
     }
 
-    fn found(place: &Path, call: &GrepCall, most: usize) -> String {
-        grep(place, call, most, &|| false).unwrap()
+    fn found(dir: &Path, call: &GrepCall, most: usize) -> String {
+        grep(dir, call, most, &|| false).unwrap()
     }
 
     #[test]
-    fn names_fit_anywhere_or_where_the_pattern_says() {
-        let place = project();
-        let all = |pattern: &str| glob(place.path(), pattern, 999, &|| false).unwrap();
+    fn a_glob_matches_names_in_any_directory_unless_it_has_a_path() {
+        let dir = project();
+        let all = |pattern: &str| glob(dir.path(), pattern, 999, &|| false).unwrap();
         assert_eq!(all("*.rs"), "src/a.rs\nsrc/deep/b.rs");
         assert_eq!(all("src/*.rs"), "src/a.rs");
         assert_eq!(all("src/**/*.rs"), "src/a.rs\nsrc/deep/b.rs");
         assert_eq!(all("*.yml"), ".github/ci.yml");
         assert_eq!(all("target"), "[no file matches \"target\"]");
-        assert!(glob(place.path(), "a[", 9, &|| false).is_err());
+        assert!(glob(dir.path(), "a[", 9, &|| false).is_err());
         assert_eq!(
-            glob(place.path(), "*.rs", 9, &|| false).unwrap(),
+            glob(dir.path(), "*.rs", 9, &|| false).unwrap(),
             "src/a.rs\n[1 more files omitted: narrow the search]"
         );
     }
 
     #[test]
-    fn lines_are_found_in_text_that_is_not_ignored() {
-        let place = project();
+    fn grep_searches_text_files_that_are_not_ignored() {
+        let dir = project();
         let call = GrepCall { pattern: "needle".to_owned(), ..GrepCall::default() };
-        assert_eq!(
-            found(place.path(), &call, 999),
-            ".github/ci.yml:1:needle: yes\nsrc/a.rs:2:let needle = 1;"
-        );
+        assert_eq!(found(dir.path(), &call, 999), ".github/ci.yml:1:needle: yes\nsrc/a.rs:2:let needle = 1;");
         let with = GrepCall { ignore_case: true, files_only: true, ..call.clone() };
-        assert_eq!(found(place.path(), &with, 999), ".github/ci.yml\nsrc/a.rs\nsrc/deep/b.rs");
+        assert_eq!(found(dir.path(), &with, 999), ".github/ci.yml\nsrc/a.rs\nsrc/deep/b.rs");
         let with = GrepCall { context: 1, glob: Some("*.rs".to_owned()), ..call.clone() };
         assert_eq!(
-            found(place.path(), &with, 999),
+            found(dir.path(), &with, 999),
             "src/a.rs-1-fn a() {}\nsrc/a.rs:2:let needle = 1;\nsrc/a.rs-3-end"
         );
-        assert_eq!(found(&place.path().join("src/a.rs"), &call, 999), "a.rs:2:let needle = 1;");
-        let cut = found(place.path(), &call, 30);
+        assert_eq!(found(&dir.path().join("src/a.rs"), &call, 999), "a.rs:2:let needle = 1;");
+        let cut = found(dir.path(), &call, 30);
         assert!(cut.ends_with("[1 more lines omitted: narrow the search]"), "{cut}");
         let none = GrepCall { pattern: "haystack".to_owned(), ..GrepCall::default() };
-        assert!(found(place.path(), &none, 99).starts_with("[no match for"));
+        assert!(found(dir.path(), &none, 99).starts_with("[no match for"));
         let broken = GrepCall { pattern: "(".to_owned(), ..GrepCall::default() };
-        assert!(grep(place.path(), &broken, 9, &|| false).is_err());
+        assert!(grep(dir.path(), &broken, 9, &|| false).is_err());
     }
 
     #[test]
     fn a_long_line_is_cut_and_a_search_can_be_stopped() {
-        let place = tempfile::tempdir().unwrap();
-        fs::write(place.path().join("f"), format!("x{}\n", "ä".repeat(400))).unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("f"), format!("x{}\n", "ä".repeat(400))).unwrap();
         let call = GrepCall { pattern: "x".to_owned(), ..GrepCall::default() };
-        let text = found(place.path(), &call, 9999);
+        let text = found(dir.path(), &call, 9999);
         assert!(text.ends_with("[… 502 more bytes]"), "{text}");
-        assert!(grep(place.path(), &call, 99, &|| true).unwrap().starts_with("[no match for"));
+        assert!(grep(dir.path(), &call, 99, &|| true).unwrap().starts_with("[no match for"));
     }
 }

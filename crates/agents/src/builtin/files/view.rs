@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_out_is_said() {
+    fn an_excerpt_states_which_lines_are_omitted() {
         let text = "one\ntwo\nthree\n";
         let (last, inner) =
             (|text: &str| Part::last(text.to_owned()), |text: &str| Part::inner(text.to_owned()));

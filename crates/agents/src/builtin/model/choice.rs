@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn the_environment_says_who_and_the_wish_outranks_it() {
+    fn a_provider_prefix_takes_precedence_over_the_environment() {
         let both = [("OPENAI_API_KEY", "k-openai-1"), ("ANTHROPIC_API_KEY", "k-anthropic")];
         let choice = chosen("gpt-x", &both).unwrap();
         assert_eq!((choice.provider, choice.model.as_str()), (Provider::OpenAi, "gpt-x"));
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_taken_as_people_write_them() {
+    fn base_urls_are_completed_to_full_addresses() {
         for (provider, written, url) in [
             (Provider::OpenAi, "http://x:1/v1", "http://x:1/v1/"),
             (Provider::OpenAi, "http://x:1/v1/", "http://x:1/v1/"),
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_said_with_what_to_do() {
+    fn a_missing_model_or_key_gives_a_hint() {
         let nothing = chosen("", &[]).unwrap_err();
         assert!(nothing.hint.contains("OPENAI_API_KEY") && nothing.hint.contains("--model"), "{nothing:?}");
         let unnamed = chosen("", &[("ANTHROPIC_API_KEY", "k")]).unwrap();

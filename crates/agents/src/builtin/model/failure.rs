@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn an_endpoints_words_are_repeated_without_the_key() {
+    fn the_error_message_of_an_endpoint_is_shown_without_the_key() {
         let body = r#"{"error":{"message":"wrong key sk-secret-1234\n given"}}"#;
         let failure = Failure::status(StatusCode::UNAUTHORIZED, body, &HeaderMap::new(), &choice());
         let expected = "openai/m at https://x.org/v1 answered 401: wrong key [redacted:key] given";
@@ -210,16 +210,16 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_is_honoured_where_it_is_a_number() {
-        let wait = |name: &'static str, value: &str| {
+    fn a_retry_delay_is_used_if_it_is_a_valid_number() {
+        let delay = |name: &'static str, value: &str| {
             let mut headers = HeaderMap::new();
             headers.insert(name, value.parse().unwrap());
             Failure::status(StatusCode::TOO_MANY_REQUESTS, "", &headers, &choice()).again
         };
-        assert_eq!(wait("retry-after", "2"), Some(Some(Duration::from_secs(2))));
-        assert_eq!(wait("retry-after-ms", "250"), Some(Some(Duration::from_millis(250))));
-        for strange in ["soon", "-1", "NaN", "inf"] {
-            assert_eq!(wait("retry-after", strange), Some(None), "{strange}");
+        assert_eq!(delay("retry-after", "2"), Some(Some(Duration::from_secs(2))));
+        assert_eq!(delay("retry-after-ms", "250"), Some(Some(Duration::from_millis(250))));
+        for invalid in ["soon", "-1", "NaN", "inf"] {
+            assert_eq!(delay("retry-after", invalid), Some(None), "{invalid}");
         }
     }
 }

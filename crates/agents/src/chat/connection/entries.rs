@@ -132,16 +132,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_question_says_each_thing_once() {
-        let asked = |title: &str, text: &str| {
+    fn a_question_does_not_repeat_the_command() {
+        let question_lines = |title: &str, text: &str| {
             let request = serde_json::json!({"sessionId": "s", "options": [], "toolCall": {
                 "toolCallId": "1", "title": title, "rawInput": {"command": "rm -rf build", "expected": "~2 s"},
                 "content": [{"type": "content", "content": {"type": "text", "text": text}}]}});
             question(&serde_json::from_value(request).unwrap()).1
         };
-        let told = ["  rm -rf build", "  expected: \"~2 s\"", "", "it deletes build"];
-        assert_eq!(asked("rm -rf build", "rm -rf build\nit deletes build"), told);
-        assert_eq!(asked("Clean up", "it deletes build"), [&["Clean up"], &told[..]].concat());
-        assert_eq!(asked("rm -rf build", "rm -rf build/x")[3], "rm -rf build/x", "that is another one");
+        let expected_lines = ["  rm -rf build", "  expected: \"~2 s\"", "", "it deletes build"];
+        assert_eq!(question_lines("rm -rf build", "rm -rf build\nit deletes build"), expected_lines);
+        assert_eq!(
+            question_lines("Clean up", "it deletes build"),
+            [&["Clean up"], &expected_lines[..]].concat()
+        );
+        assert_eq!(
+            question_lines("rm -rf build", "rm -rf build/x")[3],
+            "rm -rf build/x",
+            "a different command is shown"
+        );
     }
 }

@@ -108,11 +108,11 @@ mod tests {
             assert!(matches!(refused, Err(SetupError::Changed { .. })), "{before:?} {refused:?}");
             assert_eq!(fs::read_to_string(&path).unwrap(), "theirs");
         }
-        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing is left beside it");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "no temporary file is left");
     }
 
     #[test]
-    fn a_new_file_is_the_users_alone_and_a_projects_is_not() {
+    fn a_new_user_file_is_private_and_a_new_project_file_is_not() {
         let dir = tempfile::tempdir().unwrap();
         for (scope, name, others) in [(Scope::User, "a/b/mine", 0), (Scope::Project, "a/c/ours", 0o044)] {
             let path = dir.path().join(name);

@@ -305,7 +305,7 @@ mod tests {
     use crate::hosts::setup::json::Syntax;
 
     #[test]
-    fn another_command_leaves_the_rest() {
+    fn replacing_the_command_keeps_other_fields_and_comments() {
         let old = "{\"mcpServers\": {\"meanwhile\": {\"command\": \"old\", /* keep */ \"args\": [], \"timeout\": 7}}}";
         let new = "{\"mcpServers\": {\"meanwhile\": {\"command\": \"/opt/mw\", /* keep */ \"args\": [\"mcp\"], \"timeout\": 7}}}";
         let old_table =

@@ -118,7 +118,7 @@ mod tests {
         json!({"command": "/opt/mw", "args": ["mcp"]})
     }
 
-    fn round(text: &str) {
+    fn round_trip(text: &str) {
         let added = add(Some(text), &PATH, &server()).unwrap();
         assert!(added.starts_with(text), "{added:?}");
         let fields = command(&added, &PATH).unwrap().unwrap();
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_added_can_be_taken_out_again() {
+    fn an_added_entry_can_be_removed_again() {
         for text in [
             "",
             "\n",
@@ -141,7 +141,7 @@ mod tests {
             "mcp_servers.other.command = \"x\"\n",
             "[[list]]\n[list.deep]\nx = [\n 1, # one\n]\n",
         ] {
-            round(text);
+            round_trip(text);
         }
         let made = add(None, &PATH, &server()).unwrap();
         assert_eq!(made, "[mcp_servers.meanwhile]\ncommand = \"/opt/mw\"\nargs = [\"mcp\"]\n");
@@ -149,14 +149,14 @@ mod tests {
     }
 
     #[test]
-    fn a_table_on_one_line_is_refused_and_a_broken_file_named_by_its_line() {
+    fn an_inline_table_is_refused_and_a_syntax_error_is_reported_with_its_line() {
         let inline = "mcp_servers = { other = { command = \"x\" } }\n";
         assert!(matches!(add(Some(inline), &PATH, &server()), Err(Flaw::Unfit { .. })));
         assert!(matches!(add(Some("a = 1\nb = \n"), &PATH, &server()), Err(Flaw::Broken { line: 2, .. })));
     }
 
     #[test]
-    fn what_others_added_goes_with_the_table_and_only_that() {
+    fn removing_the_table_removes_its_subtables_and_nothing_else() {
         let text = "x = 1\n\n[mcp_servers.meanwhile]\ncommand = \"mw\" # mine\n\n[mcp_servers.meanwhile.tools.shell]\n\
                     approval_mode = \"approve\"\n\n# keep\n[mcp_servers.other]\ncommand = \"o\"\n";
         let left = take_out(text, &PATH).unwrap().unwrap();
@@ -165,7 +165,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_document_comes_back_as_it_was(
+        fn adding_and_removing_an_entry_restores_any_document(
             lines in prop::collection::vec(
                 prop_oneof![
                     Just(String::new()), Just("# words".to_owned()), Just("  ".to_owned()),
@@ -182,7 +182,7 @@ mod tests {
                 text.push_str(end);
             }
             if parse(&text).is_ok() {
-                round(&text);
+                round_trip(&text);
             }
         }
     }

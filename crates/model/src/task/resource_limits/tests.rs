@@ -8,7 +8,7 @@ const ALL: Resources =
 const PACE: Pace = Pace { processors: 2, cost_us: 100, idle: false };
 
 #[test]
-fn the_limit_that_struck_is_named() {
+fn the_exceeded_limit_is_named() {
     let under = Usage { memory: 64 << 20, cpu_us: 1_999_999, pids: 50 };
     assert_eq!(ALL.struck_by(&under), None, "up to the limit is allowed");
     let table = [
@@ -23,7 +23,7 @@ fn the_limit_that_struck_is_named() {
 }
 
 #[test]
-fn sizes_are_said_as_they_were_meant() {
+fn sizes_are_written_in_the_largest_exact_unit() {
     let table = [
         (2 << 30, "2 GiB"),
         (3 << 29, "1.5 GiB"),
@@ -37,7 +37,7 @@ fn sizes_are_said_as_they_were_meant() {
 }
 
 #[test]
-fn what_is_only_sampled_says_so() {
+fn descriptions_of_limits_say_whether_they_are_exact_or_sampled() {
     let limits = Resources { milli_cpus: Some(1500), ..ALL };
     assert_eq!(
         limits.to_words(Some(Enforcement::ControlGroup)),
@@ -51,7 +51,7 @@ fn what_is_only_sampled_says_so() {
 }
 
 #[test]
-fn what_is_out_of_range_is_refused_by_name() {
+fn an_out_of_range_limit_is_refused_by_name() {
     let none = Resources::default();
     assert_eq!((none.check(), ALL.check()), (Ok(()), Ok(())));
     let table = [
@@ -67,7 +67,7 @@ fn what_is_out_of_range_is_refused_by_name() {
 }
 
 #[test]
-fn processor_time_alone_is_looked_at_when_it_can_be_used_up() {
+fn the_next_sample_is_when_the_processor_time_could_be_used_up() {
     let limits = Resources { cpu_time_ms: Some(12_000), ..Resources::default() };
     assert_eq!(limits.pause_ms(&Usage::default(), PACE), 6000);
     assert_eq!(limits.pause_ms(&Usage { cpu_us: 11_000_000, ..Usage::default() }, PACE), 500);
@@ -75,7 +75,7 @@ fn processor_time_alone_is_looked_at_when_it_can_be_used_up() {
 }
 
 #[test]
-fn an_idle_tree_is_looked_at_less_often() {
+fn an_idle_process_tree_is_sampled_less_often() {
     let near = Usage { memory: 60 << 20, ..Usage::default() };
     assert_eq!(ALL.pause_ms(&near, PACE), 20);
     assert_eq!(ALL.pause_ms(&near, Pace { idle: true, ..PACE }), 200);
@@ -87,7 +87,7 @@ fn any_limit() -> impl Strategy<Value = Option<u64>> {
 
 proptest! {
     #[test]
-    fn a_limit_strikes_only_when_it_is_set_and_exceeded(
+    fn a_limit_is_reported_only_if_it_is_set_and_exceeded(
         memory in any_limit(), cpu_time_ms in any_limit(), pids in any_limit(),
         used in any::<(u64, u64, u64)>(),
     ) {
@@ -107,7 +107,7 @@ proptest! {
     }
 
     #[test]
-    fn the_nearer_a_limit_the_sooner_the_next_look(
+    fn higher_usage_never_delays_the_next_sample(
         memory in any_limit(), cpu_time_ms in any_limit(), pids in any_limit(),
         used in any::<(u64, u64, u64)>(), more in any::<(u64, u64, u64)>(),
         processors in 0_u64..512, cost_us in 0_u64..100_000, idle in any::<bool>(),

@@ -2,8 +2,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Shows a text as the library does, for texts without control sequences.
-fn shown(text: &str, edge: Edge) -> String {
+/// Redacts a text as the library does, for texts without control sequences.
+fn redacted(text: &str, edge: Edge) -> String {
     let mut out = Vec::new();
     let mut at = 0;
     for secret in find_secrets(text.as_bytes(), edge) {
@@ -21,13 +21,13 @@ fn key(word: &str) -> String {
     )
 }
 
-/// Put together here, so that no scanner of repositories takes them for real.
+/// Returns letters and digits. Secrets are built at run time because scanners of repositories would report literals.
 fn alnum(len: usize) -> String {
     "aB3dE5gH1jK2mN4pQ6sT8vW0yZ".chars().cycle().take(len).collect()
 }
 
 #[test]
-fn secrets_are_found_by_their_look() {
+fn secrets_with_a_known_format_are_redacted() {
     let long = alnum(48);
     let table = [
         ("AKIAIOSFODNN7EXAMPLE".to_owned(), "aws-key"),
@@ -55,13 +55,13 @@ fn secrets_are_found_by_their_look() {
             (format!("\"{secret}\""), format!("\"{mark}\"")),
             (format!("é{secret}\0"), format!("é{mark}\0")),
         ] {
-            assert_eq!(shown(&text, Edge::Closed), wanted, "{text}");
+            assert_eq!(redacted(&text, Edge::Closed), wanted, "{text}");
         }
     }
 }
 
 #[test]
-fn secrets_are_found_by_what_is_before_them() {
+fn secrets_are_recognised_by_the_preceding_text() {
     let table = [
         ("password=hunter2", "password=[redacted:password]"),
         ("mysql --password=hunter2 -u me", "mysql --password=[redacted:password] -u me"),
@@ -88,13 +88,13 @@ fn secrets_are_found_by_what_is_before_them() {
         ("X-Api-Key: 0123abcdef", "X-Api-Key: [redacted:secret]"),
     ];
     for (text, wanted) in table {
-        assert_eq!(shown(text, Edge::Closed), wanted, "{text}");
+        assert_eq!(redacted(text, Edge::Closed), wanted, "{text}");
     }
 }
 
 #[test]
-fn false_friends_stay() {
-    let friends = [
+fn texts_that_resemble_secrets_are_not_redacted() {
+    let texts = [
         "commit 3f786850e387550fdab836ed7e6dc881de23001b",
         "id 123e4567-e89b-12d3-a456-426614174000",
         "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
@@ -119,13 +119,13 @@ fn false_friends_stay() {
         "token=self.token, password=getpass()",
         "TOKEN=/run/secrets/token",
     ];
-    for text in friends {
-        assert_eq!(shown(text, Edge::Closed), text);
+    for text in texts {
+        assert_eq!(redacted(text, Edge::Closed), text);
     }
 }
 
 #[test]
-fn a_beginning_counts_where_more_may_come() {
+fn an_incomplete_secret_is_redacted_at_an_open_edge() {
     let table = [
         ("ghp_aB3", "[redacted:github-token]"),
         ("AIzaab", "[redacted:google-key]"),
@@ -136,24 +136,24 @@ fn a_beginning_counts_where_more_may_come() {
         ("-----BEGIN PRIVATE KEY-----\nMII\nab", "[redacted:private-key]"),
     ];
     for (text, wanted) in table {
-        assert_eq!(shown(text, Edge::Open), wanted);
-        assert_ne!(shown(&format!("{text} "), Edge::Open), format!("{wanted} "), "{text} is whole");
+        assert_eq!(redacted(text, Edge::Open), wanted);
+        assert_ne!(redacted(&format!("{text} "), Edge::Open), format!("{wanted} "), "{text} is complete");
     }
-    assert_eq!(shown("http://localhost:80", Edge::Open), "http://localhost:80");
+    assert_eq!(redacted("http://localhost:80", Edge::Open), "http://localhost:80");
 }
 
 #[test]
-fn a_key_without_its_first_or_last_line_is_hidden() {
+fn a_private_key_without_its_first_or_last_line_is_redacted() {
     let whole = key("RSA ");
     let (_, without_first) = whole.split_once('\n').unwrap();
-    assert_eq!(shown(&format!("cut {without_first}\nok"), Edge::Closed), "cut [redacted:private-key]\nok");
+    assert_eq!(redacted(&format!("cut {without_first}\nok"), Edge::Closed), "cut [redacted:private-key]\nok");
     let (without_last, _) = whole.rsplit_once('\n').unwrap();
     let text = format!("{without_last}\nall done.\n");
-    assert_eq!(shown(&text, Edge::Closed), "[redacted:private-key]all done.\n");
+    assert_eq!(redacted(&text, Edge::Closed), "[redacted:private-key]all done.\n");
 }
 
 #[test]
-fn names_of_variables_tell() {
+fn secret_names_and_values_are_recognised() {
     for name in [
         "GITHUB_TOKEN",
         "DB_PASSWORD",
@@ -173,7 +173,7 @@ fn names_of_variables_tell() {
 }
 
 #[test]
-fn no_text_takes_long() {
+fn hostile_texts_are_scanned_within_the_time_limit() {
     let hostile = [
         "password=$",
         "sk-",
@@ -202,13 +202,13 @@ fn no_text_takes_long() {
             assert!(find_secrets(text.as_bytes(), edge).len() <= text.len());
         }
     }
-    // Two seconds of work; as many minutes if each byte were looked at as often as there are bytes. The machine may be
-    // busy with others.
+    // This takes two seconds with linear scanning and minutes with quadratic scanning. The limit allows for a busy
+    // machine.
     assert!(begun.elapsed().as_secs() < 90, "{:?}", begun.elapsed());
 }
 
-/// Texts made of what the rules are about.
-fn crowded() -> impl Strategy<Value = String> {
+/// Generates texts from words and characters that the rules look for.
+fn secretlike_text() -> impl Strategy<Value = String> {
     let part = prop_oneof![
         Just("password".to_owned()),
         Just("token".to_owned()),
@@ -242,7 +242,7 @@ fn crowded() -> impl Strategy<Value = String> {
     proptest::collection::vec(part, 0..12).prop_map(|parts| parts.concat())
 }
 
-/// Returns what is shown beside the marks.
+/// Returns a text without its redaction marks.
 fn without_marks(text: &str) -> Vec<u8> {
     let mut rest = text.as_bytes();
     let mut plain = Vec::new();
@@ -262,10 +262,10 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
-    fn doing_it_twice_shows_no_more(text in crowded()) {
-        let once = shown(&text, Edge::Closed);
-        let twice = shown(&once, Edge::Closed);
-        // A mark ends a word, so a second look may hide what the first took for the rest of one.
+    fn redacting_again_shows_no_additional_text(text in secretlike_text()) {
+        let once = redacted(&text, Edge::Closed);
+        let twice = redacted(&once, Edge::Closed);
+        // A mark ends a word, so the second pass may redact text that belonged to a longer word in the first pass.
         let mut rest = without_marks(&once).into_iter();
         for byte in without_marks(&twice) {
             prop_assert!(rest.any(|other| other == byte), "{twice:?} shows more than {once:?}");
@@ -273,7 +273,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_borne_and_stretches_are_in_order(bytes: Vec<u8>, text in crowded(), open: bool) {
+    fn secrets_in_any_bytes_are_ordered_and_do_not_overlap(bytes: Vec<u8>, text in secretlike_text(), open: bool) {
         let edge = if open { Edge::Open } else { Edge::Closed };
         for text in [bytes.as_slice(), text.as_bytes()] {
             let mut at = 0;
@@ -285,13 +285,13 @@ proptest! {
     }
 
     #[test]
-    fn prose_stays(text in "[a-zA-Z ,.!?\n]{0,200}") {
+    fn plain_prose_has_no_secrets(text in "[a-zA-Z ,.!?\n]{0,200}") {
         prop_assert_eq!(find_secrets(text.as_bytes(), Edge::Closed), []);
     }
 }
 
 #[test]
-fn a_value_is_hidden_to_its_end() {
+fn a_secret_value_is_redacted_to_its_end() {
     for (text, wanted) in [
         (r#"{"password": "abc\"def123xyz", "a": 1}"#, r#"{"password": "[redacted:password]", "a": 1}"#),
         (r#"password="ends in a \\" x"#, r#"password="[redacted:password]" x"#),
@@ -303,12 +303,12 @@ fn a_value_is_hidden_to_its_end() {
         ("password=\"correct horse battery staple\"", "password=\"[redacted:password]\""),
         ("SECRET_KEY_BASE=abcdef1234567890", "SECRET_KEY_BASE=[redacted:secret]"),
     ] {
-        assert_eq!(shown(text, Edge::Closed), wanted);
+        assert_eq!(redacted(text, Edge::Closed), wanted);
     }
 }
 
 #[test]
-fn passwords_behind_a_letter_are_hidden() {
+fn passwords_in_curl_and_mysql_options_are_redacted() {
     for (text, wanted) in [
         ("curl -s -u me:hunter2 https://x", "curl -s -u me:[redacted:password] https://x"),
         ("curl --user=me:hunter2", "curl --user=me:[redacted:password]"),
@@ -320,6 +320,6 @@ fn passwords_behind_a_letter_are_hidden() {
         ("docker run -u 1000:1000 x", "docker run -u 1000:1000 x"),
         ("curl x\nmkdir -p a/b", "curl x\nmkdir -p a/b"),
     ] {
-        assert_eq!(shown(text, Edge::Closed), wanted);
+        assert_eq!(redacted(text, Edge::Closed), wanted);
     }
 }

@@ -15,7 +15,7 @@ fn group() -> Value {
 
 const ELEMENT: Spot<'static> = Spot::Element { arguments: "hook" };
 
-fn round(text: &str) -> String {
+fn round_trip(text: &str) -> String {
     let added = add(Some(text), Syntax::Jsonc, &PATH, Spot::Member, &server()).unwrap();
     let fields = command(&added, Syntax::Jsonc, &PATH, Spot::Member).unwrap().unwrap();
     let words: Vec<_> = fields.into_iter().flat_map(|field| field.words).collect();
@@ -25,7 +25,7 @@ fn round(text: &str) -> String {
     added
 }
 
-fn round_hooks(text: &str) -> String {
+fn round_trip_hooks(text: &str) -> String {
     let mut added = text.to_owned();
     for path in HOOKS {
         added = add(Some(&added), Syntax::Jsonc, path, ELEMENT, &group()).unwrap();
@@ -65,15 +65,15 @@ const SAMPLES: [&str; 22] = [
 ];
 
 #[test]
-fn what_is_added_can_be_taken_out_again() {
+fn an_added_entry_can_be_removed_again() {
     for text in SAMPLES {
-        round(text);
-        round_hooks(text);
+        round_trip(text);
+        round_trip_hooks(text);
     }
 }
 
 #[test]
-fn a_file_that_was_made_goes_away_again() {
+fn removing_the_entry_from_a_created_file_leaves_no_file() {
     let made = add(None, Syntax::Json, &PATH, Spot::Member, &server()).unwrap();
     let expected = "{\n  \"mcpServers\": {\n    \"meanwhile\": {\n      \"command\": \"/opt/mw\",\n      \"args\": [\"mcp\"]\n    }\n  }\n}\n";
     assert_eq!(made, expected);
@@ -81,12 +81,12 @@ fn a_file_that_was_made_goes_away_again() {
 }
 
 #[test]
-fn it_looks_as_if_written_by_hand() {
-    let added = round("{\n  // about others\n  \"mcpServers\": {\n    \"other\": {}\n  }\n}\n");
+fn an_added_entry_follows_the_formatting_of_the_file() {
+    let added = round_trip("{\n  // about others\n  \"mcpServers\": {\n    \"other\": {}\n  }\n}\n");
     let expected = "{\n  // about others\n  \"mcpServers\": {\n    \"meanwhile\": {\n      \"command\": \"/opt/mw\",\n      \
                     \"args\": [\"mcp\"]\n    },\n    \"other\": {}\n  }\n}\n";
     assert_eq!(added, expected);
-    let added = round("{ \"a\": 1 }\n");
+    let added = round_trip("{ \"a\": 1 }\n");
     assert_eq!(
         added,
         "{ \"mcpServers\": { \"meanwhile\": { \"command\": \"/opt/mw\", \"args\": [\"mcp\"] } }, \"a\": 1 }\n"
@@ -94,7 +94,7 @@ fn it_looks_as_if_written_by_hand() {
 }
 
 #[test]
-fn what_a_host_wrote_anew_is_taken_out_too() {
+fn an_entry_is_removed_after_the_host_rewrote_the_file() {
     let text = "{\n  \"a\": 1,\n  \"mcpServers\": {\n    \"x\": {},\n    \"meanwhile\": {\n      \"command\": \"mw\"\n    }\n  }\n}\n";
     let left = take_out(text, Syntax::Json, &PATH, Spot::Member).unwrap().unwrap();
     assert_eq!(left, "{\n  \"a\": 1,\n  \"mcpServers\": {\n    \"x\": {}\n  }\n}\n");
@@ -104,7 +104,7 @@ fn what_a_host_wrote_anew_is_taken_out_too() {
 }
 
 #[test]
-fn what_cannot_be_changed_is_refused_with_its_line() {
+fn a_file_that_cannot_be_edited_is_refused_with_its_line() {
     let refused = |text: &str, syntax| add(Some(text), syntax, &PATH, Spot::Member, &server()).unwrap_err();
     assert!(matches!(
         refused("{\n  \"a\": 1\n  \"b\": 2\n}", Syntax::Jsonc),
@@ -118,10 +118,10 @@ fn what_cannot_be_changed_is_refused_with_its_line() {
         refused("{\"mcpServers\": {},\n\"mcpServers\": {}}", Syntax::Json),
         Flaw::Unfit { line: 2, .. }
     ));
-    assert!(matches!(refused("// only words\n", Syntax::Jsonc), Flaw::Unfit { .. }));
+    assert!(matches!(refused("// only a comment\n", Syntax::Jsonc), Flaw::Unfit { .. }));
 }
 
-/// A gap between two tokens.
+/// Generates the gap between two tokens.
 fn gap() -> impl Strategy<Value = String> {
     prop_oneof![
         Just(String::new()),
@@ -151,7 +151,7 @@ fn container(
 }
 
 fn members(names: &'static [&'static str], value: BoxedStrategy<String>) -> BoxedStrategy<String> {
-    // Names are numbered by their place so that none stands there twice.
+    // Random numbers keep the generated names distinct.
     let member =
         (prop::sample::select(names), gap(), value, any::<u32>()).prop_map(|(name, gap, value, number)| {
             if name.is_empty() {
@@ -165,7 +165,7 @@ fn members(names: &'static [&'static str], value: BoxedStrategy<String>) -> Boxe
 
 proptest! {
     #[test]
-    fn any_document_comes_back_as_it_was(
+    fn adding_and_removing_an_entry_restores_any_document(
         before in gap(),
         root in members(
             &["mcpServers", "hooks", "", ""],
@@ -178,10 +178,10 @@ proptest! {
     ) {
         let text = format!("{before}{root}{after}");
         if add(Some(&text), Syntax::Jsonc, &PATH, Spot::Member, &server()).is_ok() {
-            round(&text);
+            round_trip(&text);
         }
         if HOOKS.iter().all(|path| add(Some(&text), Syntax::Jsonc, path, ELEMENT, &group()).is_ok()) {
-            round_hooks(&text);
+            round_trip_hooks(&text);
         }
     }
 }
