@@ -10,7 +10,7 @@ fn output(home: &Home, id: &str, options: &[&str]) -> Value {
 }
 
 #[test]
-fn clearing_a_task_by_name_and_by_age_at_once_is_refused() {
+fn clearing_by_id_and_by_age_at_once_is_refused() {
     let home = home();
     let (named, other) = (home.start("echo a"), home.start("echo b"));
     home.ended(&named);
@@ -99,7 +99,7 @@ fn a_shortened_stream_is_marked_truncated() {
 }
 
 #[test]
-fn status_of_a_running_task_has_its_duration_and_output() {
+fn a_wait_that_times_out_shows_the_duration_and_output_size_of_the_task() {
     let home = home();
     let id = home.start("echo ready; exec sleep 600");
     home.until_logged(&id, "ready");
@@ -115,7 +115,7 @@ fn status_of_a_running_task_has_its_duration_and_output() {
 }
 
 #[test]
-fn a_condition_met_by_a_running_task_has_its_duration_and_output() {
+fn a_wait_for_a_condition_shows_the_duration_and_output_size_of_the_task() {
     let home = home();
     let id = home.start(&format!("{}; echo ready; {}", children::gate("go"), children::SLEEPER));
     let waiting = home.command(["wait", "--json", &id, "--until", "match=ready"]).spawn();
@@ -132,5 +132,5 @@ fn the_duration_of_a_running_task_grows() {
     let look =
         || home.mw(["wait", "--json", &id, "--timeout", "0"]).json()["tasks"][0]["duration_ms"].as_u64();
     let first = look().unwrap();
-    wait_until(SOON, "the time grows", || look().filter(|later| *later > first));
+    wait_until(SOON, "the duration grows", || look().filter(|later| *later > first));
 }

@@ -40,7 +40,7 @@ pub(crate) fn history(home: &Home) -> Vec<Value> {
 #[track_caller]
 pub(crate) fn asked(home: &Home) -> String {
     let id = |entry: &Value| entry["id"].as_str().unwrap().to_owned();
-    wait_until(SOON, "a question", || open(home).first().map(id))
+    wait_until(SOON, "an approval request", || open(home).first().map(id))
 }
 
 /// Starts a command that needs approval; returns the waiting call and the request.
@@ -60,7 +60,7 @@ fn a_safe_command_runs_without_approval() {
 }
 
 #[test]
-fn an_unanswered_request_is_not_approved_and_does_not_hang() {
+fn an_unanswered_request_fails_after_its_wait_and_stays_open() {
     let home = project();
     let printed = hurried(&home, ["start", "--json", "rm precious"]).run().exits(3).json();
     assert_eq!(printed["error"]["code"], "approval_needed");
@@ -98,12 +98,12 @@ fn a_late_approval_covers_exactly_the_requested_command() {
 }
 
 #[test]
-fn one_of_many_concurrent_calls_uses_the_approval() {
+fn only_one_of_many_concurrent_calls_uses_the_approval() {
     let home = project();
     let calls: Vec<_> =
         (0..8).map(|_| agent(&home, ["start", "rm -f precious; touch ran"]).spawn()).collect();
     home.mw(["approve", &asked(&home)]).ok();
-    wait_until(SOON, "all of them are answered", || {
+    wait_until(SOON, "all calls have ended", || {
         // A call after the approval was used creates a new request.
         open(&home).iter().for_each(|entry| drop(home.mw(["deny", entry["id"].as_str().unwrap()])));
         calls.iter().all(|call| !call.runs()).then_some(())
@@ -140,9 +140,9 @@ fn a_task_cannot_answer_approval_requests() {
         let _ = home.ended(&task);
         home.until_logged(&task, "cannot be answered from inside task");
     }
-    assert_eq!(open(&home).len(), 1, "nobody answered");
+    assert_eq!(open(&home).len(), 1, "the request is still open");
     let attempts = history(&home)[0]["refused_answers"].as_array().unwrap().len();
-    assert_eq!(attempts, tries.len(), "each was recorded");
+    assert_eq!(attempts, tries.len(), "every attempt is recorded");
     let _ = hurried(&home, ["start", "rm precious"]).run().exits(3);
 }
 
@@ -160,7 +160,7 @@ fn starts_inside_a_task_have_the_policy_of_its_session() {
     assert!(home.has_file("precious"));
 }
 
-/// This includes variables of the shell.
+/// Variables that the shell itself sets are included.
 #[test]
 fn the_request_shows_and_binds_variables_of_the_call() {
     let home = project();
@@ -187,11 +187,15 @@ fn a_reserved_variable_is_refused_without_an_approval_request() {
         let (set, script) = (format!("{name}=sub"), format!("rm -rf \"${name}precious\""));
         let refused = hurried(&home, ["start", "--json", "--env", &set, &script]).run().refusal(2);
         assert!(refused["message"].as_str().unwrap().contains(name), "{refused}");
-        assert_eq!(history(&home).len(), at, "no question was put");
+        assert_eq!(history(&home).len(), at, "no approval request was created");
         let inherited = hurried(&home, ["start", &script]).env(name, "sub");
         let _ = inherited.run().exits(3);
         let asked = open(&home).remove(0);
-        assert_eq!(asked["env"].as_array().map_or(0, Vec::len), 0, "not set by the call: {asked}");
+        assert_eq!(
+            asked["env"].as_array().map_or(0, Vec::len),
+            0,
+            "the call does not set the variable: {asked}"
+        );
         home.mw(["deny", asked["id"].as_str().unwrap()]).ok();
     }
     assert!(home.has_file("precious"));
@@ -201,10 +205,10 @@ fn a_reserved_variable_is_refused_without_an_approval_request() {
 fn a_person_on_a_terminal_is_asked() {
     let home = project();
     for (keys, code, left) in [("\x03", 4, true), ("n\r", 4, true), ("maybe\ry\r", 0, false)] {
-        // A denied command is not asked about again, so each uses a different command.
+        // A denied command creates no new request, so each round uses a different command.
         let script = format!("rm precious # {}", keys.len());
         let mut terminal = agent(&home, ["start", &script]).on_terminal();
-        wait_until(SOON, "the question", || {
+        wait_until(SOON, "the prompt", || {
             terminal.shown().contains("Start in background? [y/n]").then_some(())
         });
         let shown = terminal.shown();
@@ -212,7 +216,7 @@ fn a_person_on_a_terminal_is_asked() {
         assert!(shown.contains("deletes precious"), "{shown}");
         terminal.press(keys);
         assert_eq!(terminal.wait(), Some(code), "{keys:?}");
-        wait_until(SOON, "what was said is done", || (home.has_file("precious") == left).then_some(()));
+        wait_until(SOON, "the answer takes effect", || (home.has_file("precious") == left).then_some(()));
     }
     let by: Vec<_> = history(&home).iter().map(|entry| entry["answered_by"].clone()).collect();
     assert_eq!(by, vec![Value::from("the terminal"); 3]);
@@ -227,7 +231,7 @@ fn an_answer_from_elsewhere_ends_the_prompt_on_the_terminal() {
 }
 
 #[test]
-fn a_mode_that_denies_creates_no_request() {
+fn a_denial_by_the_mode_is_recorded_and_starts_no_task() {
     let home = project().with_env("MEANWHILE_MODE", "plan");
     let printed = agent(&home, ["start", "--json", "ls"]).run().exits(4).json();
     assert!(printed["error"]["message"].as_str().unwrap().contains("mode plan"), "{printed}");
@@ -238,7 +242,7 @@ fn a_mode_that_denies_creates_no_request() {
 
 /// A process in a hosted session can change its environment, but that does not loosen the policy.
 #[test]
-fn a_session_cannot_choose_a_looser_mode() {
+fn a_hosted_session_cannot_loosen_its_policy() {
     let home = project();
     let mw = env!("CARGO_BIN_EXE_mw");
     let loose = home.work().join("loose.toml");
@@ -264,7 +268,7 @@ fn a_session_cannot_choose_a_looser_mode() {
 }
 
 #[test]
-fn an_unreadable_session_policy_denies_everything() {
+fn a_start_fails_if_the_policy_of_its_session_cannot_be_read() {
     let home = project();
     home.mw(["session", "run", "strict", "--", "true"]).ok();
     let path = home.state().join("sessions/strict/house.json");
@@ -287,14 +291,14 @@ fn a_working_directory_outside_the_project_does_not_become_the_project() {
 }
 
 #[test]
-fn a_custom_shell_and_a_shadowed_program_name_do_not_bypass_policy() {
+fn a_custom_shell_and_a_restart_by_name_do_not_bypass_policy() {
     let home = project();
     let mine = home.work().join("sh");
     fs::copy("/bin/sh", &mine).unwrap();
     let _ = hurried(&home, ["start", "--shell", mine.to_str().unwrap(), "ls"]).run().exits(3);
     let script = "rm -f precious; sleep 600";
     let call = agent(&home, ["start", "--json", "--name", "it", script]).spawn();
-    let second = wait_until(SOON, "the second question", || open(&home).get(1).cloned());
+    let second = wait_until(SOON, "the second request", || open(&home).get(1).cloned());
     home.mw(["approve", second["id"].as_str().unwrap()]).ok();
     let task = call.wait().json()["id"].as_str().unwrap().to_owned();
     let again = ["start", "--name", "it", "--if-running", "restart", "ls"];
@@ -325,7 +329,7 @@ fn a_spec_changed_in_the_queue_does_not_run() {
 }
 
 #[test]
-fn restarts_and_input_need_approval_too() {
+fn restarts_and_input_need_approval() {
     let home = project();
     let (call, id) = asking(&home, "rm -f precious");
     home.mw(["approve", &id]).ok();

@@ -8,14 +8,14 @@ use crate::approval::{agent, asked, asking, history, hurried, open, project};
 use crate::settings::both_ways;
 
 #[test]
-fn the_history_hides_the_values_of_secret_variables_that_the_question_shows() {
+fn the_history_hides_secret_variables_that_the_request_shows() {
     const VALUE: &str = "tr0mb0ne-and-drum";
     let home = project();
     let variable = format!("DB_TOKEN={VALUE}");
     let script = format!("rm precious; rm {VALUE}");
     let _ = hurried(&home, ["start", "--env", &variable, &script]).run().exits(3);
     let question = open(&home)[0].to_string();
-    assert!(question.contains(VALUE), "what is approved is shown: {question}");
+    assert!(question.contains(VALUE), "the approver sees the value: {question}");
     home.mw(["deny", asked(&home).as_str()]).ok();
     for args in [&["approvals", "--history"][..], &["approvals", "--history", "--json"]] {
         let text = home.mw(args).ok();
@@ -24,7 +24,7 @@ fn the_history_hides_the_values_of_secret_variables_that_the_question_shows() {
 }
 
 #[test]
-fn a_question_shows_every_step_with_its_redirections() {
+fn a_request_shows_every_step_with_its_redirections() {
     let home = project();
     let _ = hurried(&home, ["start", "ls; rm -rf src >> log"]).run().exits(3);
     assert_eq!(open(&home)[0]["steps"], serde_json::json!(["ls", "rm -rf src >> log"]));
@@ -71,7 +71,7 @@ fn the_approver_is_in_the_log_the_span_and_the_status() {
 }
 
 #[test]
-fn a_denied_command_leaves_no_task_and_is_not_asked_again_at_once() {
+fn a_denied_command_starts_no_task_and_a_repeat_is_denied_without_a_request() {
     let home = project();
     let (call, id) = asking(&home, "rm precious");
     home.mw(["deny", &id, "--reason", "I need it"]).ok();
@@ -114,7 +114,7 @@ fn a_request_outlives_the_process_that_asked() {
     let (call, id) = asking(&home, "rm precious");
     let _ = call.kill();
     home.mw(["approve", &id]).ok();
-    assert!(home.has_file("precious") && home.list().is_empty(), "nobody is there to start it");
+    assert!(home.has_file("precious") && home.list().is_empty(), "no process is left to start it");
     let _ = agent(&home, ["start", "rm precious"]).run().exits(0);
 }
 
@@ -136,7 +136,7 @@ fn approval_keep_takes_effect() {
     for home in both_ways("approval.keep", "1ms") {
         let home = home.gated();
         let _ = hurried(&home, ["start", "rm -rf x"]).run().exits(3);
-        wait_until(SOON, "it lapses", || open(&home).is_empty().then_some(()));
+        wait_until(SOON, "the request lapses", || open(&home).is_empty().then_some(()));
         assert_eq!(history(&home)[0]["status"], "lapsed");
     }
 }
@@ -147,7 +147,7 @@ fn secrets_are_shown_to_the_approver_but_not_recorded() {
     let secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
     let script = format!("rm x; curl -H 'Authorization: Bearer {secret}' https://example.org");
     let _ = hurried(&home, ["start", &script]).run().exits(3);
-    assert!(home.mw(["approvals"]).ok().contains(secret), "what is approved is shown exactly");
+    assert!(home.mw(["approvals"]).ok().contains(secret), "the approver sees exactly what runs");
     assert!(!home.mw(["approvals", "--history"]).ok().contains(secret));
     assert!(!home.mw(["approvals", "--history", "--json"]).ok().contains(secret));
 }

@@ -63,7 +63,7 @@ fn invalid_durations_are_refused() {
 }
 
 #[test]
-fn an_error_names_the_whole_refused_argument() {
+fn an_error_message_is_complete_and_has_no_usage() {
     let home = home();
     for (args, words) in [
         (vec!["start", "--json"], "COMMAND"),
@@ -80,7 +80,7 @@ fn an_error_names_the_whole_refused_argument() {
 }
 
 #[test]
-fn negative_sizes_and_counts_are_refused() {
+fn invalid_sizes_and_counts_are_refused() {
     refused(&["start", "--cap=-1", "touch ran"]);
     refused(&["start", "--cap=lots", "touch ran"]);
     refused(&["list", "--limit=-3"]);
@@ -89,7 +89,7 @@ fn negative_sizes_and_counts_are_refused() {
 }
 
 #[test]
-fn environment_entries_without_a_name_are_refused() {
+fn malformed_environment_entries_are_refused() {
     refused(&["start", "--env", "NOVALUE", "touch ran"]);
     refused(&["start", "--env", "=x", "touch ran"]);
     refused(&["start", "--env", "", "touch ran"]);
@@ -125,7 +125,7 @@ fn an_empty_name_is_refused() {
 }
 
 #[test]
-fn options_of_all_commands_are_checked() {
+fn invalid_options_of_output_wait_kill_and_clear_are_refused() {
     let home = home();
     let id = home.start(children::SLEEPER);
     let commands: [&[&str]; 15] = [
@@ -167,7 +167,7 @@ fn mw_without_arguments_shows_usage() {
 }
 
 #[test]
-fn errors_in_text_form_are_on_stderr_with_a_hint() {
+fn errors_in_text_form_are_on_stderr_only() {
     let home = home();
     for (args, code) in [(vec!["status", "bash-zzzzzzzz"], 5), (vec!["start", ""], 2)] {
         let outcome = home.mw(args).exits(code);

@@ -35,7 +35,7 @@ fn a_directory_without_permission_is_refused() {
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o700)).unwrap();
 }
 
-/// Checks that every command refuses this directory.
+/// Checks that commands refuse this directory as a home.
 #[track_caller]
 fn refused_home(home: &Home, place: &std::path::Path) {
     for args in [&["start", "--json", "touch ran"][..], &["list", "--json"], &["kill", "--json", "--all"]] {

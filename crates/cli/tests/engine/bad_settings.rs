@@ -47,7 +47,7 @@ fn start_commands_are_refused_with_a_suggestion() {
         assert!(said.contains("hint: did you mean queue.max_running?"), "{said}");
     }
     let in_session = home.command(["kill", "web"]).session("agent").run().exits(2).stderr_text();
-    assert!(in_session.starts_with("error: "), "an agent's deeds are decided by the settings: {in_session}");
+    assert!(in_session.starts_with("error: "), "the settings decide what an agent may do: {in_session}");
 }
 
 #[test]

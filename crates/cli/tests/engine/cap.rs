@@ -5,8 +5,8 @@ use mw_testkit::{Home, SOON, children, wait_until};
 
 use crate::home;
 
-/// Checks that `log` is the beginning of `full`, a marker, and what follows the dropped bytes; returns their
-/// number, 0 when there is no marker.
+/// Checks that `log` is the beginning of `full`, a marker, and the bytes after the dropped ones; returns the
+/// number of dropped bytes, 0 when there is no marker.
 #[track_caller]
 fn dropped_in(log: &[u8], full: &[u8]) -> u64 {
     let head = log.iter().zip(full).take_while(|(a, b)| a == b).count();
@@ -28,7 +28,10 @@ fn dropped_in(log: &[u8], full: &[u8]) -> u64 {
     assert!(log[at..].starts_with(marker.as_bytes()), "the marker is not complete");
     let tail = &log[at + marker.len()..];
     let from = at + usize::try_from(count).unwrap();
-    assert!(full.get(from..).is_some_and(|rest| rest.starts_with(tail)), "the tail is not what follows");
+    assert!(
+        full.get(from..).is_some_and(|rest| rest.starts_with(tail)),
+        "the tail differs from the output after the gap"
+    );
     count
 }
 
@@ -188,7 +191,7 @@ fn a_small_cap_is_respected() {
 }
 
 #[test]
-fn a_task_that_printed_ten_times_its_cap_is_notified_normally() {
+fn a_task_that_exceeds_its_cap_tenfold_still_gives_one_notification() {
     let home = home();
     let script = children::one_line(41_000);
     let start =

@@ -49,7 +49,7 @@ impl Drop for Delegated {
 }
 
 #[test]
-fn a_task_in_a_delegated_cgroup_gets_its_own_which_is_removed() {
+fn a_task_in_a_delegated_cgroup_has_its_own_cgroup_until_it_ends() {
     let group = Delegated::make("own");
     let home = home();
     let script =
@@ -66,7 +66,7 @@ fn a_task_in_a_delegated_cgroup_gets_its_own_which_is_removed() {
     }
     let _ = home.mw(["kill", &id]).ok();
     assert!(escaped.iter().all(|pid| !alive(*pid)));
-    wait_until(DEADLINE, "the group is gone", || group.task_groups().is_empty().then_some(()));
+    wait_until(DEADLINE, "the cgroup is removed", || group.task_groups().is_empty().then_some(()));
 }
 
 #[test]
@@ -85,5 +85,5 @@ fn processor_time_is_read_from_the_cgroup_if_there_is_one() {
         "{task}"
     );
     assert_eq!(task["limits"]["enforcement"], "control_group", "{task}");
-    wait_until(DEADLINE, "the group is gone", || group.task_groups().is_empty().then_some(()));
+    wait_until(DEADLINE, "the cgroup is removed", || group.task_groups().is_empty().then_some(()));
 }

@@ -21,7 +21,7 @@ fn section(page: &str, heading: &str) -> String {
 #[track_caller]
 fn says(text: &str, parts: &[&str]) {
     for part in parts {
-        assert!(text.contains(part), "{part:?} is not said in: {text}");
+        assert!(text.contains(part), "{part:?} is missing in: {text}");
     }
 }
 

@@ -70,14 +70,14 @@ fn a_missing_home_is_not_created() {
 }
 
 #[test]
-fn the_measurement_leaves_no_files() {
+fn the_measurement_leaves_no_files_or_processes() {
     let home = home();
     let scratch = home.work().join("tmp");
     fs::create_dir(&scratch).unwrap();
     home.command(["doctor"]).env("TMPDIR", &scratch).run().ok();
     assert_eq!(fs::read_dir(&scratch).unwrap().count(), 0);
     let inside = |pid: &u32| mw_testkit::processes::cwd(*pid).is_some_and(|cwd| cwd.starts_with(&scratch));
-    wait_until(SOON, "what was started for it is gone", || {
+    wait_until(SOON, "the processes of the measurement have ended", || {
         (!mw_testkit::processes::all().iter().any(inside)).then_some(())
     });
 }
@@ -106,7 +106,7 @@ fn a_damaged_database_is_reported_and_unchanged() {
     let path = home.state().join("meanwhile.db");
     let damaged = b"this is no database, and long enough to be looked at".repeat(100);
     fs::write(&path, &damaged).unwrap();
-    // Otherwise the write-ahead log still contains all of it.
+    // Otherwise the write-ahead log still contains all data.
     fs::remove_file(home.state().join("meanwhile.db-wal")).unwrap();
     let outcome = home.mw(["doctor", "--json"]).exits(1);
     let database = check(&outcome.json(), "database");
@@ -139,7 +139,7 @@ fn task_directories_missing_in_the_database_are_reported() {
     let text = home.mw(["doctor"]).text();
     assert!(text.contains("1 task directory is not in the database"), "{text}");
     fs::remove_file(home.state().join("arrivals")).unwrap();
-    assert_eq!(home.list().len(), 2, "it was taken in again");
+    assert_eq!(home.list().len(), 2, "the missing task was added again");
 }
 
 #[test]

@@ -28,7 +28,7 @@ fn executable(path: &Path, script: &str) {
 }
 
 #[test]
-fn a_task_has_one_variable_each_for_its_id_and_session() {
+fn inherited_variables_for_task_id_and_session_are_replaced() {
     let home = home();
     let outcome = home
         .command(["start", "--json", "--", "env", "-0"])
@@ -124,7 +124,7 @@ fn given_values_that_are_not_utf8_are_passed_unchanged() {
 }
 
 #[test]
-fn a_task_has_no_variables_that_the_caller_lacks() {
+fn a_variable_that_the_caller_lacks_is_not_set_in_the_task() {
     let home = home();
     let id = id_of(home.command(["start", "--json", "--", "env", "-0"]).without("LANG").run());
     home.ended(&id);

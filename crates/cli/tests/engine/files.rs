@@ -90,7 +90,7 @@ fn holders_of(path: &Path, needle: &[u8], found: &mut Vec<std::path::PathBuf>) {
 }
 
 #[test]
-fn the_exit_record_counts_lines() {
+fn the_exit_record_has_code_sizes_line_counts_and_times() {
     let home = home();
     let id = home.start("echo a; echo b; echo c >&2; exit 2");
     home.ended(&id);
@@ -106,7 +106,7 @@ fn the_exit_record_counts_lines() {
 }
 
 #[test]
-fn the_log_path_names_a_file_that_tail_can_follow() {
+fn the_log_path_is_a_file_with_the_output_so_far() {
     let home = home();
     let answer = home.mw(["start", "--json", &children::gated("go", 0)]).exits(0).json();
     let path = answer["output_path"].as_str().unwrap();

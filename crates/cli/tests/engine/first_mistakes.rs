@@ -18,7 +18,7 @@ fn arguments_without_two_hyphens_are_the_command() {
         assert_eq!(home.log(&id), b"a b -n --json\n", "{words:?}");
     }
     let _ = home.mw(["run", "sh", "-c", "exit 7"]).exits(7);
-    assert_eq!(home.mw(["run", "printf", "%s", "$HOME"]).ok(), "$HOME", "no shell reads the words");
+    assert_eq!(home.mw(["run", "printf", "%s", "$HOME"]).ok(), "$HOME", "no shell expands the words");
     assert_eq!(home.mw(["run", "echo $((1 + 1))"]).ok(), "2\n", "one argument is a script");
     let _ = home.mw(["run", "--", "echo $((1 + 1))"]).exits(127);
 }
@@ -115,7 +115,7 @@ fn a_run_without_a_free_slot_says_why_it_waits() {
 }
 
 #[test]
-fn errors_name_the_problem_in_one_line() {
+fn errors_name_the_problem_and_suggest_similar_commands() {
     let home = home();
     let id = home.start("true");
     home.ended(&id);
@@ -143,7 +143,7 @@ fn an_error_names_the_port_in_use() {
 }
 
 #[test]
-fn missing_or_foreign_programs_are_named() {
+fn a_missing_or_wrong_supervisor_is_reported() {
     let home = home();
     let said = home.command(["start", "true"]).env("MEANWHILE_SUPERVISOR", "/bin/true").run().stderr_text();
     assert!(said.contains("/bin/true (set by MEANWHILE_SUPERVISOR) exited before"), "{said}");
@@ -153,7 +153,7 @@ fn missing_or_foreign_programs_are_named() {
 }
 
 #[test]
-fn an_interrupted_run_is_reported_once() {
+fn an_interrupted_run_is_reported_as_cancelled_by_the_user() {
     let home = home();
     let mut terminal = home.command(["run", "--name", "web", "echo up; exec sleep 600"]).on_terminal();
     crate::top::until_shown(&terminal, "up");
@@ -172,7 +172,7 @@ fn an_agent_without_a_model_is_refused_before_it_starts() {
 }
 
 #[test]
-fn an_mcp_server_on_a_terminal_says_what_it_is() {
+fn an_mcp_server_on_a_terminal_says_that_it_serves_mcp() {
     let home = home();
     let mut terminal = home.command(["mcp"]).on_terminal();
     crate::top::until_shown(&terminal, "serving MCP on stdin and stdout");

@@ -134,11 +134,11 @@ fn until_bytes(home: &Home, id: &str, bytes: &[u8]) {
 }
 
 #[test]
-fn following_shows_complete_characters_of_partial_writes() {
+fn following_shows_only_complete_characters() {
     let home = home();
     let id = in_bytes(&home);
     let following = home.command(["output", &id, "--follow"]).spawn();
-    wait_until(SOON, "what comes before", || (following.printed() == "p").then_some(()));
+    wait_until(SOON, "the complete character is shown", || (following.printed() == "p").then_some(()));
     home.open("one");
     until_bytes(&home, &id, b"\x82");
     home.open("two");
@@ -146,7 +146,7 @@ fn following_shows_complete_characters_of_partial_writes() {
 }
 
 #[test]
-fn reading_shows_complete_characters_of_partial_writes() {
+fn reading_shows_only_complete_characters() {
     let home = home();
     let id = in_bytes(&home);
     until_bytes(&home, &id, b"p\xe2");
@@ -167,7 +167,7 @@ fn an_incomplete_character_is_shown_after_the_end() {
     let id = home.start(&format!("printf 'a\\303'; {}", children::gate("go")));
     until_bytes(&home, &id, b"a\xc3");
     let following = home.command(["output", &id, "--follow", "--raw"]).spawn();
-    wait_until(SOON, "what comes before", || (following.printed() == "a").then_some(()));
+    wait_until(SOON, "the complete character is shown", || (following.printed() == "a").then_some(()));
     home.open("go");
     assert_eq!(following.wait().exits(0).stdout, b"a\xc3");
     // An invalid byte is shown at once.
@@ -182,7 +182,7 @@ fn following_one_stream_joins_characters_split_by_the_other() {
     let (one, two) = (children::gate("one"), children::gate("two"));
     let id = home.start(&format!("printf 'p\\303'; {one}; echo other >&2; {two}; printf '\\251q\\n'"));
     let following = home.command(["output", &id, "--follow", "--stream", "stdout"]).spawn();
-    wait_until(SOON, "what comes before", || (following.printed() == "p").then_some(()));
+    wait_until(SOON, "the complete character is shown", || (following.printed() == "p").then_some(()));
     home.open("one");
     until_bytes(&home, &id, b"other\n");
     home.open("two");
@@ -190,7 +190,7 @@ fn following_one_stream_joins_characters_split_by_the_other() {
 }
 
 #[test]
-fn following_as_json_prints_a_line_for_every_read() {
+fn following_as_json_prints_contiguous_parts_and_eof_on_the_last() {
     let home = home();
     let id = home.start(&format!("echo a; {}; echo b; exit 3", children::gate("go")));
     let following = home.command(["output", "--json", &id, "--follow"]).spawn();

@@ -26,7 +26,7 @@ fn following_a_silent_survivor_sleeps() {
     until_shown(&following, "early\n");
     let watched: Vec<_> = home.supervisors_of(&id).into_iter().chain([following.pid()]).collect();
     processes::until_asleep(Duration::from_secs(1), &watched);
-    assert!(following.runs(), "it left while a child still held the output");
+    assert!(following.runs(), "it ended while a child still held the output");
     home.kill_process(kid);
     assert_eq!(following.wait().ok(), "early\n");
 }
@@ -70,7 +70,7 @@ fn following_shows_the_output_of_a_survivor() {
 }
 
 #[test]
-fn following_since_before_the_end_continues_for_the_survivor() {
+fn a_follower_from_before_the_end_continues_until_the_survivor_ends() {
     let home = home();
     let later = format!("{}; echo late", children::gate("late"));
     let id = home.start(&format!("({later}) & echo early; {}; echo end; exit 4", children::gate("end")));

@@ -73,8 +73,8 @@ fn a_link_in_place_of_a_task_directory_is_reported_and_not_followed() {
         assert!(said.contains("bash-aaaaaaaa") && !said.contains("mw clear"), "{said}");
         let _ = home.mw(["clear", "--kill", "--finished"]).ok();
         let _ = home.mw(["clear", "--expired"]).ok();
-        assert!(fs::symlink_metadata(&place).is_ok(), "nothing removes it unasked");
-        assert_eq!(contents(&treasure), before, "what it leads to is untouched");
+        assert!(fs::symlink_metadata(&place).is_ok(), "no command removes the link");
+        assert_eq!(contents(&treasure), before, "the target of the link is unchanged");
     }
 }
 
@@ -96,7 +96,7 @@ fn clearing_a_task_whose_directory_became_a_link_does_not_follow_it() {
         let report = home.mw(args).exits(0).json();
         assert_eq!(report["kept"][0]["id"], ids[0].as_str(), "{report}");
     }
-    assert!(!home.task_dir(&ids[1]).exists(), "the other one is cleared");
+    assert!(!home.task_dir(&ids[1]).exists(), "the other task is cleared");
     assert_eq!(contents(&treasure), before);
     fs::remove_file(home.task_dir(&ids[0])).unwrap();
     let _ = home.mw(["clear", &ids[0]]).ok();
@@ -177,13 +177,13 @@ fn a_home_writable_by_others_is_refused() {
                 assert!(error["hint"].as_str().unwrap().contains("chmod go-w"), "{error}");
             }
             fs::set_permissions(&part, fs::Permissions::from_mode(0o755)).unwrap();
-            assert_eq!(home.list().len(), 1, "one that others can only read is the user's own");
+            assert_eq!(home.list().len(), 1, "a home that others can only read is accepted");
         }
     }
 }
 
 #[test]
-fn a_link_as_home_or_inside_its_path_is_refused() {
+fn a_link_as_home_or_as_a_directory_inside_it_is_refused() {
     let home = home();
     home.ended(&home.start("true"));
     let said = |link: &Path, args: &[&str], place: &Path| {

@@ -10,13 +10,13 @@ use crate::home;
 fn ended_unseen(home: &Home, code: i32) -> String {
     let id = home.start(&format!("exit {code}"));
     let record = home.task_dir(&id).join("result.json");
-    wait_until(SOON, "its end is on record", || record.exists().then_some(()));
+    wait_until(SOON, "the exit record is written", || record.exists().then_some(()));
     assert!(fs::read_to_string(home.state().join("arrivals")).unwrap().contains(&id));
     id
 }
 
 #[test]
-fn a_task_can_depend_on_an_unrecorded_end() {
+fn a_task_can_depend_on_one_whose_end_is_not_in_the_database() {
     let home = home();
     let (good, bad) = (ended_unseen(&home, 0), ended_unseen(&home, 3));
     let after_good = home.start_with(&["--after", &good], "exit 4");
@@ -26,7 +26,7 @@ fn a_task_can_depend_on_an_unrecorded_end() {
 }
 
 #[test]
-fn a_task_with_an_unrecorded_end_can_be_restarted() {
+fn a_task_whose_end_is_not_in_the_database_can_be_restarted() {
     let home = home();
     let id = ended_unseen(&home, 3);
     let _ = home.mw(["restart", &id]).ok();
@@ -36,7 +36,7 @@ fn a_task_with_an_unrecorded_end_can_be_restarted() {
 }
 
 #[test]
-fn a_task_with_an_unrecorded_end_can_be_cleared() {
+fn a_task_whose_end_is_not_in_the_database_can_be_cleared() {
     let home = home();
     let id = ended_unseen(&home, 3);
     let _ = home.mw(["clear", &id]).ok();
@@ -45,7 +45,7 @@ fn a_task_with_an_unrecorded_end_can_be_cleared() {
 }
 
 #[test]
-fn an_unrecorded_running_task_can_be_killed_and_found_by_its_handle() {
+fn a_running_task_that_is_not_in_the_database_is_killed_by_its_handle() {
     let home = home();
     let id = home.start(children::SLEEPER);
     let _ = home.mw(["kill", "bash_1"]).ok();
@@ -69,7 +69,7 @@ fn unusual_session_names_keep_tasks_and_slots_separate() {
 }
 
 #[test]
-fn two_homes_share_nothing() {
+fn two_homes_share_no_tasks() {
     let (one, other) = (home(), home());
     let id = one.start(children::SLEEPER);
     let _ = other.start("true");

@@ -31,16 +31,20 @@ fn changing_the_environment_does_not_leave_the_enclosing_session() {
     for said in ["bare 3", "other 3", "apart 3", "notices 5", "own 0"] {
         assert!(log.contains(said), "{said}: {log}");
     }
-    assert!(!log.contains(&elsewhere), "what another session has is not shown: {log}");
+    assert!(!log.contains(&elsewhere), "tasks of another session are not shown: {log}");
     assert!(home.has_file("precious"));
     let all = home.list();
     assert!(!all.is_empty() && all.iter().all(|task| task["session"] != "default"), "{all:?}");
     let notices = home.command(["notices", "--json"]).session("other").run().json();
-    assert_eq!(notices["notices"][0]["task"], elsewhere.as_str(), "it was left to its owner: {notices}");
+    assert_eq!(
+        notices["notices"][0]["task"],
+        elsewhere.as_str(),
+        "the notification stays with its session: {notices}"
+    );
 }
 
 #[test]
-fn the_enclosing_session_is_found_whatever_the_supervisor_is_called() {
+fn the_enclosing_session_is_found_under_a_renamed_supervisor() {
     let home = project();
     let mw = env!("CARGO_BIN_EXE_mw");
     let guard = home.work().join("guard");
@@ -79,8 +83,8 @@ fn a_task_cannot_take_over_another_session() {
     assert_eq!(home.status(&other)["status"], "running");
 }
 
-/// A session hosted inside a task belongs to that host, and one that was begun there can be used
-/// again by tasks of the same session, but not by those of another.
+/// A session that was first hosted inside a task can be hosted again by tasks of the same session, but not by
+/// tasks of another.
 #[test]
 fn a_session_hosted_by_a_task_can_be_used_by_its_session_only() {
     let home = project();
@@ -116,7 +120,7 @@ fn a_task_sees_no_approval_requests_of_other_sessions() {
     assert!(!log.contains("rm precious"), "{log}");
 }
 
-/// The policy of the enclosing session applies, whatever mode the environment names.
+/// The policy of the enclosing session applies; a mode in the environment is ignored.
 #[test]
 fn a_session_begun_inside_a_task_has_the_enclosing_policy() {
     let home = project();
@@ -151,7 +155,7 @@ fn a_hosted_session_keeps_its_policy() {
     let host = host.env("MEANWHILE_MODE", "safe").spawn();
     home.mw(["approve", &asked(&home)]).ok();
     let said = host.wait();
-    // The end of the inner host ends the session's tasks, the one that runs it included.
+    // When the inner host ends, all tasks of the session end, including the one that runs the inner host.
     assert!(said.text().contains("beside 3"), "{said}");
     assert_eq!(String::from_utf8_lossy(&said.stderr).matches("approval required").count(), 2, "{said}");
     assert!(home.has_file("precious"));
@@ -159,7 +163,7 @@ fn a_hosted_session_keeps_its_policy() {
 
 /// The host keeps its lease and its policy.
 #[test]
-fn deleting_a_hosted_session_removes_its_tasks_but_keeps_the_session() {
+fn deleting_a_hosted_session_does_not_loosen_its_policy() {
     let home = project();
     let mw = env!("CARGO_BIN_EXE_mw");
     let script = format!(
@@ -172,7 +176,7 @@ fn deleting_a_hosted_session_removes_its_tasks_but_keeps_the_session() {
     assert!(home.has_file("precious"));
 }
 
-/// Returns messages for `mw mcp`: the initialization, and these calls.
+/// Writes messages for `mw mcp` to a file: the initialization, and these calls.
 fn calls(home: &Home, file: &str, calls: &[(&str, Value)]) {
     let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}});
     let mut lines = vec![
@@ -187,7 +191,7 @@ fn calls(home: &Home, file: &str, calls: &[(&str, Value)]) {
     fs::write(home.work().join(file), text).unwrap();
 }
 
-/// An option for another session has no effect.
+/// A variable that names another session has no effect.
 #[test]
 fn a_server_inside_a_task_serves_the_session_of_the_task() {
     let home = project();
@@ -210,12 +214,16 @@ fn a_server_inside_a_task_serves_the_session_of_the_task() {
     let task = started.json()["id"].as_str().unwrap().to_owned();
     home.until_logged(&task, "all over");
     let log = String::from_utf8(home.log(&task)).unwrap();
-    assert!(log.contains(&task), "it sees its own session: {log}");
+    assert!(log.contains(&task), "tasks of its own session are shown: {log}");
     assert!(!log.contains(&ended) && !log.contains("<task-id>"), "{log}");
     assert!(log.contains("no task"), "{log}");
     assert_eq!(home.status(&live)["status"], "running");
     let notices = home.command(["notices", "--json"]).session("other").run().json();
-    assert_eq!(notices["notices"][0]["task"], ended.as_str(), "it was left to its owner: {notices}");
+    assert_eq!(
+        notices["notices"][0]["task"],
+        ended.as_str(),
+        "the notification stays with its session: {notices}"
+    );
 }
 
 /// Neither its environment nor the name of a new session loosens the policy.
@@ -234,7 +242,7 @@ fn a_server_inside_a_task_has_the_enclosing_policy() {
     home.mw(["approve", &asked(&home)]).ok();
     let said = host.wait();
     assert!(said.text().contains("all over"), "{said}");
-    assert_eq!(said.text().matches("mw approve").count(), 2, "both were asked about: {said}");
+    assert_eq!(said.text().matches("mw approve").count(), 2, "both calls need approval: {said}");
     assert!(home.has_file("precious"));
 }
 

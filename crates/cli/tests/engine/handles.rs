@@ -5,7 +5,7 @@ use mw_model::{TaskId, Timestamp, long_handle};
 use crate::home;
 
 #[test]
-fn a_task_is_found_by_id_prefix_and_bare_characters() {
+fn a_task_is_found_by_id_by_prefix_and_by_id_without_its_kind() {
     let home = home();
     let id = home.start("true");
     let suffix = id.strip_prefix("bash-").unwrap();
@@ -15,7 +15,7 @@ fn a_task_is_found_by_id_prefix_and_bare_characters() {
 }
 
 #[test]
-fn tasks_are_numbered_within_their_session() {
+fn a_task_is_found_by_its_number() {
     let home = home();
     let ids = [home.start("true"), home.start("true")];
     assert_eq!(home.status("bash_1")["id"], ids[0].as_str());
@@ -46,7 +46,7 @@ fn an_ambiguous_prefix_is_refused() {
 }
 
 #[test]
-fn a_complete_id_is_never_ambiguous() {
+fn a_name_that_equals_an_id_does_not_hide_the_task_of_that_id() {
     let home = home();
     let id = home.start("true");
     // A name that looks like an id may be refused, but it must not hide the task of that id.
@@ -56,7 +56,7 @@ fn a_complete_id_is_never_ambiguous() {
 }
 
 #[test]
-fn a_prefix_of_less_than_four_characters_changes_no_task() {
+fn a_prefix_of_fewer_than_four_characters_changes_no_task() {
     let home = home();
     let id = home.start(mw_testkit::children::SLEEPER);
     let suffix = id.strip_prefix("bash-").unwrap();

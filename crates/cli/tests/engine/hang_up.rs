@@ -6,7 +6,7 @@ use rustix::process::Signal;
 use crate::home;
 use crate::top::until_shown;
 
-/// The exit code of a process that panics during a panic, which is SIGABRT.
+/// The exit code of a process that is ended by SIGABRT, as after a panic during a panic.
 const ABORTED: i32 = 128 + 6;
 
 /// Runs a command on a terminal, closes it once a text is shown, and returns the exit code of the command.
@@ -24,7 +24,7 @@ fn closed_on(home: &Home, command: &str, shows: &str) -> i32 {
 }
 
 #[test]
-fn closing_the_terminal_ends_mw_top_without_an_error() {
+fn closing_the_terminal_ends_mw_top_but_not_the_task() {
     need_program("script");
     let home = home();
     let id = home.start("echo hello; exec sleep 600");
@@ -33,7 +33,7 @@ fn closing_the_terminal_ends_mw_top_without_an_error() {
 }
 
 #[test]
-fn closing_the_terminal_ends_a_follower_but_not_the_task() {
+fn closing_the_terminal_ends_waiting_commands_but_not_the_task() {
     need_program("script");
     let home = home();
     let id = home.start("echo hello; exec sleep 600");
@@ -54,7 +54,7 @@ fn closing_the_terminal_ends_a_follower_but_not_the_task() {
         assert_eq!(home.status(&id)["status"], "running", "{command}");
     }
     let running = home.list().iter().filter(|task| task["status"] == "running").count();
-    assert_eq!(running, 2, "what was run goes on, too");
+    assert_eq!(running, 2, "the task of `mw run` continues too");
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn closed_output_streams_abort_no_command() {
 }
 
 #[test]
-fn closing_the_terminal_while_drawing_aborts_nothing() {
+fn closing_the_terminal_while_mw_top_draws_does_not_abort_it() {
     need_program("script");
     let home = home();
     let _id = home.start(children::SLEEPER);

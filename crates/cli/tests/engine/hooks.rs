@@ -68,7 +68,7 @@ fn hooks_exit_takes_effect_once_for_each_run() {
         hook_inputs(&place, 6);
         home.mw(["list"]).ok();
         home.wait_until_empty(SOON);
-        assert_eq!(hook_inputs(&place, 6).len(), 6, "none twice");
+        assert_eq!(hook_inputs(&place, 6).len(), 6, "no hook ran twice");
     }
 }
 
@@ -126,7 +126,7 @@ fn hooks_desktop_takes_effect() {
         let home = home.with_env("PATH", format!("{}:/usr/bin:/bin", place.work().display()));
         let id = home.start("exit 4");
         home.ended(&id);
-        let text = wait_until(SOON, "it is shown", || {
+        let text = wait_until(SOON, "the desktop notification is shown", || {
             fs::read_to_string(&seen).ok().filter(|text| text.ends_with('\n'))
         });
         assert_eq!(text, format!("{id} exited 4: exit 4\n"));
@@ -138,7 +138,7 @@ fn hooks_webhook_takes_effect() {
     need_program("curl");
     let server = TcpListener::bind("127.0.0.1:0").unwrap();
     server.set_nonblocking(true).unwrap();
-    let address = format!("http://{}/told", server.local_addr().unwrap());
+    let address = format!("http://{}/hook", server.local_addr().unwrap());
     for home in both_ways("hooks.webhook", &address) {
         // The server of this test may be slow.
         let home = home.with_env("MEANWHILE_HOOKS_TIMEOUT_MS", "60000");
@@ -197,7 +197,7 @@ fn settles(home: &Home) -> usize {
 }
 
 #[test]
-fn only_background_tasks_have_hooks_in_the_dialect_of_their_server() {
+fn hooks_run_only_for_background_tasks_and_have_the_ids_of_the_dialect() {
     let home = home();
     let command = listener(&home);
     let home = home.with_env("MEANWHILE_HOOKS_START", &command).with_env("MEANWHILE_HOOKS_EXIT", &command);
@@ -236,7 +236,7 @@ fn a_foreground_run_has_no_hooks_until_it_moves_to_the_background() {
     let inputs = hook_inputs(&home, 1);
     let left = home.status("left")["id"].clone();
     assert_eq!((&inputs[0]["hook"], &inputs[0]["id"]), (&"background:start".into(), &left), "{inputs:?}");
-    // A queued run that is left starts in the background.
+    // A queued run that is detached starts in the background.
     let _ = home.mw(["run", "--detach-after", "300ms", "--name", "late", "true"]).exits(0);
     let late = home.status("late")["id"].clone();
     home.open("go");
@@ -246,7 +246,7 @@ fn a_foreground_run_has_no_hooks_until_it_moves_to_the_background() {
         assert_eq!(names(&of), ["background:start", "background:exit"], "{id}: {inputs:?}");
     }
     home.wait_until_empty(SOON);
-    assert_eq!(hook_inputs(&home, 4).len(), 4, "none of the first");
+    assert_eq!(hook_inputs(&home, 4).len(), 4, "the first run has no hooks");
 }
 
 #[test]
@@ -255,7 +255,7 @@ fn a_run_whose_terminal_is_closed_continues_in_the_background() {
     let command = listener(&home);
     let home = home.with_env("MEANWHILE_HOOKS_START", &command);
     let running = home.command(["run", "--name", "left", "echo up; exec sleep 600"]).spawn();
-    wait_until(SOON, "it is attached", || running.printed().contains("up").then_some(()));
+    wait_until(SOON, "the run shows output", || running.printed().contains("up").then_some(()));
     running.signal(Signal::HUP);
     assert_eq!(hook_inputs(&home, 1)[0]["id"], home.status("left")["id"]);
     home.mw(["kill", "left"]).ok();
@@ -288,13 +288,13 @@ fn a_hook_that_does_not_read_blocks_nothing() {
         home.ended(&id);
     }
     let log = home.state().join("hooks.log");
-    wait_until(SOON, "both are logged", || {
+    wait_until(SOON, "both failures are logged", || {
         let text = fs::read_to_string(&log).ok()?;
         (text.matches("took longer").count() == 2).then_some(())
     });
 }
 
-/// A started task has its exit hook even if it is cleared before; concurrent commands leave the
+/// The exit hook of a started task runs even if the task is cleared first. Concurrent commands leave the
 /// delivery to the process that is already running hooks.
 #[test]
 fn a_cleared_task_has_its_exit_hook_and_no_command_waits_for_hooks() {
@@ -306,7 +306,7 @@ fn a_cleared_task_has_its_exit_hook_and_no_command_waits_for_hooks() {
     let home = home.with_env("MEANWHILE_HOOKS_TIMEOUT_MS", "60000");
     let ids = [(); 4].map(|()| home.start("true"));
     ids.iter().for_each(|id| drop(home.ended(id)));
-    wait_until(SOON, "one runs hooks and nobody waits for it", || (settles(&home) <= 1).then_some(()));
+    wait_until(SOON, "at most one process runs hooks", || (settles(&home) <= 1).then_some(()));
     home.mw(["clear", &ids[0]]).ok();
     home.open("go");
     let inputs = hook_inputs(&home, 8);

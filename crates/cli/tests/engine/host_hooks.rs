@@ -17,8 +17,9 @@ fn call(event: &str) -> Value {
 }
 
 fn ask_as(home: &Home, host: &str, call: &Value) -> Outcome {
-    // A hook that takes too long delivers nothing, so that its host can continue; on a busy machine any may.
-    let done = wait_until(SOON, "a hook that was in time", || {
+    // A hook that takes too long delivers nothing. On a busy machine any hook may take too long, so it is
+    // called again.
+    let done = wait_until(SOON, "a hook that finishes in time", || {
         let done = home.command(["hook", host]).input(call.to_string()).run();
         (!done.stderr_text().contains("no notifications delivered: the hook took longer")).then_some(done)
     });
@@ -55,7 +56,7 @@ fn prompt_and_tool_hooks_deliver_notifications_once() {
 }
 
 #[test]
-fn a_stop_hook_continues_the_agent_once_for_each_end() {
+fn a_stop_hook_continues_the_agent_once_for_each_ended_task() {
     let home = home();
     ended(&home, SESSION, "exit 1");
     let answer = ask(&home, &call("Stop"));
@@ -160,17 +161,17 @@ fn notifications_that_do_not_fit_come_in_later_replies() {
     let home = home();
     let long = "x".repeat(300);
     let ids: BTreeSet<_> = (0..24).map(|_| ended(&home, SESSION, &format!(": {long}; exit 1"))).collect();
-    let mut told = Vec::new();
+    let mut delivered = Vec::new();
     let mut answers = 0;
     loop {
         let answer = ask(&home, &call("PostToolUse"));
         let Some(text) = answer["hookSpecificOutput"]["additionalContext"].as_str() else { break };
         assert!(text.len() < 10_000, "{}", text.len());
-        told.extend(ids.iter().filter(|id| text.contains(id.as_str())).cloned());
+        delivered.extend(ids.iter().filter(|id| text.contains(id.as_str())).cloned());
         answers += 1;
     }
-    assert!(answers > 1, "all of it fitted");
-    assert_eq!(told.len(), ids.len(), "none doubled, none lost");
+    assert!(answers > 1, "one reply has all notifications");
+    assert_eq!(delivered.len(), ids.len(), "no notification is repeated or lost");
 }
 
 #[test]
@@ -184,8 +185,8 @@ fn concurrent_hooks_deliver_each_notification_once() {
     });
     let rest = ask(&home, &call("PostToolUse")).to_string();
     for id in ids {
-        let told = format!("<task-id>{id}</task-id>");
-        assert_eq!((answers.clone() + &rest).matches(&told).count(), 1, "{id}");
+        let block = format!("<task-id>{id}</task-id>");
+        assert_eq!((answers.clone() + &rest).matches(&block).count(), 1, "{id}");
     }
 }
 
@@ -222,7 +223,7 @@ fn a_failing_hook_never_blocks_its_host() {
 #[test]
 fn a_hook_times_out_and_creates_no_home() {
     let home = home();
-    // The reader holds it open for writing too, so it never reaches the end.
+    // The hook opens the pipe for writing too, so it never reaches the end of its input.
     let script = format!("mkfifo endless; exec {} hook claude-code 0<>endless", env!("CARGO_BIN_EXE_mw"));
     let started = std::time::Instant::now();
     let hanging = home.program("sh").arg("-c").arg(script).run();
@@ -234,7 +235,7 @@ fn a_hook_times_out_and_creates_no_home() {
 }
 
 #[test]
-fn hosts_without_hooks_are_reported_without_the_blocking_exit_code() {
+fn hosts_without_hooks_are_refused_with_a_non_blocking_exit_code() {
     let home = home();
     for words in [&["hook", "--json", "zed"][..], &["hook", "--json", "nobody"]] {
         let error = home.mw(words).refusal(1);
@@ -244,7 +245,7 @@ fn hosts_without_hooks_are_reported_without_the_blocking_exit_code() {
     assert_eq!(home.mw(["hook", "claude-code", "--nonsense"]).code, Some(1));
 }
 
-/// Starts a hook that waits in the background of a host and wakes its agent.
+/// Prepares a hook that waits in the background of a host and wakes its agent.
 fn waker(home: &Home, entrypoint: &str) -> mw_testkit::Invocation {
     let hook = home.command(["hook", "claude-code", "--wake"]).input(call("Stop").to_string());
     hook.env("CLAUDE_CODE_ENTRYPOINT", entrypoint)
@@ -258,7 +259,7 @@ fn an_idle_agent_is_woken_with_each_notification_once() {
     let id = started["id"].as_str().unwrap().to_owned();
     let waiting = waker(&home, "cli").spawn();
     let file = home.state().join("sessions");
-    wait_until(SOON, "it waits", || {
+    wait_until(SOON, "the hook waits", || {
         let mut sessions = fs::read_dir(&file).unwrap().flatten();
         sessions.any(|session| session.path().join("waker").exists()).then_some(())
     });
@@ -269,9 +270,9 @@ fn an_idle_agent_is_woken_with_each_notification_once() {
     home.open("go");
     let woken = waiting.wait();
     assert_eq!(woken.code, Some(2), "{woken}");
-    let told = String::from_utf8_lossy(&woken.stderr).into_owned();
-    assert!(told.contains("<exit-code>3</exit-code>") && told.contains(&id), "{told}");
-    assert_eq!(ask(&home, &call("UserPromptSubmit")), Value::Null, "it was delivered");
+    let said = String::from_utf8_lossy(&woken.stderr).into_owned();
+    assert!(said.contains("<exit-code>3</exit-code>") && said.contains(&id), "{said}");
+    assert_eq!(ask(&home, &call("UserPromptSubmit")), Value::Null, "the notification was delivered");
     // No task runs, so the hook does not wait.
     assert_eq!(waker(&home, "cli").run().code, Some(0));
 }

@@ -91,7 +91,7 @@ fn a_queued_task_refuses_input() {
 }
 
 #[test]
-fn a_task_can_run_on_a_terminal() {
+fn a_task_can_run_on_a_terminal_of_a_given_size() {
     let home = home();
     let script = "tty; [ -t 0 ] && [ -t 1 ] && [ -t 2 ] && echo all; stty size; exit 4";
     let id = home.start_with(&["--pty", "--size", "100x30"], script);
@@ -103,7 +103,7 @@ fn a_task_can_run_on_a_terminal() {
 }
 
 #[test]
-fn a_terminal_has_a_default_size_that_can_be_changed() {
+fn the_default_size_of_a_terminal_is_80_by_24() {
     let home = home();
     let id = home.start_with(&["--pty"], "stty size");
     home.ended(&id);

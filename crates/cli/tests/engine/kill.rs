@@ -233,7 +233,7 @@ fn two_hundred_children_die_with_their_parent() {
 fn a_tree_that_forks_while_it_is_killed_dies_completely() {
     let home = home();
     let id = home.start(&children::doubling(6));
-    wait_until(SOON, "it spreads", || (home.tagged().len() > 20).then_some(()));
+    wait_until(SOON, "the tree has grown", || (home.tagged().len() > 20).then_some(()));
     let receipt = home.mw(["kill", "--json", &id, "--grace", "300ms"]).exits(0).json();
     assert_eq!(receipt["survivors"], serde_json::json!([]), "{receipt}");
     home.wait_until_empty(SOON);
@@ -244,14 +244,16 @@ fn a_stopped_task_can_be_killed() {
     let home = home();
     let id = home.start("kill -STOP $$; exec sleep 600");
     let pid = home.pid(&id);
-    wait_until(SOON, "it is stopped", || mw_testkit::processes::stat(pid).filter(|stat| stat.state == 'T'));
+    wait_until(SOON, "the task is stopped", || {
+        mw_testkit::processes::stat(pid).filter(|stat| stat.state == 'T')
+    });
     let _ = home.mw(["kill", &id, "--grace", "200ms"]).ok();
     assert!(!alive(pid));
     assert_eq!(home.status(&id)["status"], "cancelled");
 }
 
 #[test]
-fn the_receipt_as_text_names_task_and_outcome() {
+fn the_receipt_as_text_names_the_task_and_the_signal() {
     let home = home();
     let id = home.start(children::SLEEPER);
     let text = home.mw(["kill", &id]).ok();
@@ -259,7 +261,7 @@ fn the_receipt_as_text_names_task_and_outcome() {
 }
 
 #[test]
-fn an_empty_batch_is_not_found() {
+fn a_batch_that_does_not_exist_is_not_found() {
     let home = home();
     let id = home.start_with(&["--batch", "b"], "true");
     home.ended(&id);

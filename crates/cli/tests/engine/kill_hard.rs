@@ -36,12 +36,12 @@ fn start_unprivileged(home: &Home, script: &str) -> String {
 }
 
 #[test]
-fn a_leader_without_permission_to_signal_is_reported_alive() {
+fn a_process_that_may_not_be_signalled_is_reported_as_alive() {
     let home = home_of_root();
     let other_user = "exec setpriv --reuid 65534 --clear-groups sleep 600";
     let id = start_unprivileged(&home, other_user);
     let pid = home.pid(&id);
-    wait_until(SOON, "it is another user's", || {
+    wait_until(SOON, "the process runs as another user", || {
         let words = mw_testkit::processes::command_line(pid);
         (words.first().is_some_and(|word| word == "sleep")).then_some(())
     });
@@ -65,7 +65,7 @@ fn a_leader_without_permission_to_signal_is_reported_alive() {
 }
 
 #[test]
-fn a_survivor_is_killed_as_soon_as_it_can_be_signalled() {
+fn a_survivor_that_may_not_be_signalled_is_reported_and_waited_for() {
     let home = home_of_root();
     let kid = "setsid setpriv --reuid 65534 --clear-groups sh -c 'echo $$ >&9; exec sleep 600' 9>kid &";
     let script = format!("{kid}\nwhile [ ! -s kid ]; do sleep 0.02; done; exit 0");
@@ -84,7 +84,7 @@ fn a_process_whose_main_thread_exited_is_killed() {
         let home = home();
         home.compile("headless", compiled::WITHOUT_FIRST_THREAD);
         let id = home.start(&format!("{before} ./headless{after}"));
-        let headless = wait_until(SOON, "its first thread is gone", || {
+        let headless = wait_until(SOON, "its main thread has exited", || {
             let is_it = |pid: &u32| {
                 mw_testkit::processes::name(*pid).as_deref() == Some("headless")
                     && stat(*pid).is_some_and(|stat| stat.state == 'Z')
@@ -96,7 +96,7 @@ fn a_process_whose_main_thread_exited_is_killed() {
         let killed = mw_testkit::contract::pids(&receipt["killed"]);
         assert!(killed.contains(&u64::from(headless)), "{receipt}");
         assert_eq!(home.status(&id)["status"], "cancelled");
-        wait_until(SOON, "it is gone", || stat(headless).is_none().then_some(()));
+        wait_until(SOON, "the process is gone", || stat(headless).is_none().then_some(()));
     }
 }
 
@@ -118,7 +118,7 @@ fn a_stopped_task_is_continued_to_handle_sigterm() {
     let id = home
         .start("trap 'echo tidied; exit 0' TERM; echo ready; kill -STOP $$; while :; do sleep 0.05; done");
     let pid = home.pid(&id);
-    wait_until(SOON, "it is stopped", || stat(pid).filter(|stat| stat.state == 'T'));
+    wait_until(SOON, "the task is stopped", || stat(pid).filter(|stat| stat.state == 'T'));
     let receipt = home.mw(["kill", "--json", &id, "--grace", "60s"]).exits(0).json();
     assert_eq!(signals(&receipt), ["SIGTERM"], "{receipt}");
     assert_eq!(home.log(&id), b"ready\ntidied\n");

@@ -49,7 +49,7 @@ fn a_stopped_supervisor_is_continued_and_carries_out_the_kill() {
 }
 
 #[test]
-fn a_task_whose_guardian_and_supervisor_are_stopped_is_restarted() {
+fn a_task_whose_guardian_and_supervisor_are_stopped_can_be_restarted() {
     let home = home();
     let id = home.start(children::SLEEPER);
     until_reachable(&home, &id);

@@ -45,7 +45,7 @@ fn a_handled_signal_is_sent_without_escalation() {
 }
 
 #[test]
-fn a_signal_without_grace_that_ends_the_task_is_its_cause() {
+fn a_task_ended_by_a_signal_without_a_grace_period_has_failed() {
     let home = home();
     let id = home.start("exec sleep 600");
     let _ = home.mw(["kill", "-s", "HUP", &id]).ok();
@@ -73,7 +73,7 @@ fn a_task_can_be_stopped_and_continued() {
     assert_eq!((signals(&receipt), &receipt["status"]), (vec!["SIGSTOP"], &json!("running")), "{receipt}");
     // A shell whose child was stopped between vfork and exec waits for it in the kernel.
     let is_stopped = || stat(pid).is_some_and(|stat| matches!(stat.state, 'T' | 'D'));
-    wait_until(SOON, "it is stopped", || is_stopped().then_some(()));
+    wait_until(SOON, "the task is stopped", || is_stopped().then_some(()));
     home.open("go");
     // It neither ends nor is reported as stalled, and another signal does not continue it.
     let _ = home.mw(["kill", "-s", "WINCH", &id]).ok();

@@ -21,7 +21,7 @@ fn a_task_that_exceeds_its_time_limit_times_out() {
 
 /// Runs a script under a limit until one run printed `ready` before the limit; returns that task.
 fn struck_when_ready(home: &Home, script: &str) -> Value {
-    wait_until(SOON, "it is ready before its limit", || {
+    wait_until(SOON, "the task is ready before its limit", || {
         let id = home.start_with(&["--timeout", "400ms"], script);
         let task = home.ended(&id);
         home.log(&id).starts_with(b"ready\n").then_some(task)
@@ -132,22 +132,23 @@ fn the_next_prompt_is_reported_as_a_new_stall() {
     let home = stall_home();
     let ask = "printf 'Sure? (y/n) '; read answer;";
     let id = home.start_with(&["--stdin"], &format!("{ask} {ask} exit 0"));
-    wait_until(SOON, "the first is reported", || (stalls(&home).len() == 1).then_some(()));
+    wait_until(SOON, "the first stall is reported", || (stalls(&home).len() == 1).then_some(()));
     let _ = home.mw(["input", &id, "y"]).ok();
-    wait_until(SOON, "the second is reported", || (stalls(&home).len() == 2).then_some(()));
+    wait_until(SOON, "the second stall is reported", || (stalls(&home).len() == 2).then_some(()));
     let _ = home.mw(["input", &id, "y"]).ok();
     assert_eq!(home.ended(&id)["exit_code"], 0);
 }
 
 #[test]
 fn a_task_that_keeps_printing_does_not_stall() {
-    // On a busy machine a task that keeps printing may be silent for so long, and then a stall is correct.
-    wait_until(SOON, "a time in which it was never kept from printing", || {
+    // On a busy machine a task that keeps printing may still be silent for longer than the limit; then a stall
+    // is correct, and the test tries again.
+    wait_until(SOON, "a run in which the task was never silent", || {
         let home = home().with_env("MEANWHILE_STALL_MS", "1000");
         let busy = "while [ ! -e go ]; do echo 'again? (y/n)'; sleep 0.05; done; exit 0";
         let id = home.start(busy);
         let asking = home.start("printf 'Password: '; exec sleep 600");
-        wait_until(SOON, "the silent one is reported", || {
+        wait_until(SOON, "the stall of the silent task is reported", || {
             stalls(&home).into_iter().find(|event| event["task"] == asking.as_str())
         });
         home.open("go");

@@ -17,7 +17,7 @@ fn start_limited(home: &Home, limits: &str, options: &str, script: &str) -> Stri
 
 /// Waits until the supervisor listens, which is shortly after the socket exists.
 fn connect(control: &Path) -> UnixStream {
-    wait_until(SOON, "it can be asked", || UnixStream::connect(control).ok())
+    wait_until(SOON, "the supervisor accepts connections", || UnixStream::connect(control).ok())
 }
 
 fn journal(home: &Home, id: &str) -> String {
@@ -28,11 +28,11 @@ fn journal(home: &Home, id: &str) -> String {
 fn an_inherited_file_size_limit_only_drops_output() {
     let home = home();
     let script = format!("head -c 3000000 /dev/zero; touch printed; {}; exit 3", children::gate("go"));
-    // Half a KiB each.
+    // The unit is half a KiB.
     let id = start_limited(&home, "ulimit -f 4000", "--cap 0", &script);
     let pair = home.pair(&id);
     home.file("printed");
-    assert_eq!(home.find_pair(&id), Some(pair), "both of its watchers live");
+    assert_eq!(home.find_pair(&id), Some(pair), "supervisor and guardian still run");
     home.open("go");
     let task = home.ended(&id);
     assert_eq!((&task["exit_code"], &task["output_bytes"]), (&3.into(), &3_000_000.into()), "{task}");
@@ -48,7 +48,7 @@ fn a_task_gets_the_signals_of_its_inherited_limits() {
         "trap 'echo too large; exit 5' XFSZ; head -c 3000000 /dev/zero > file; echo status $?; kill -XFSZ $$";
     let id = start_limited(&home, "ulimit -f 4000", "", script);
     assert_eq!(home.ended(&id)["exit_code"], 5);
-    // 128 and the number of the signal that ended it.
+    // 128 plus the number of the signal that ended `head`.
     assert!(String::from_utf8_lossy(&home.log(&id)).contains("status 153\ntoo large\n"));
 }
 
@@ -64,7 +64,7 @@ fn few_descriptors_do_not_prevent_a_kill_of_the_whole_tree() {
     let waiting: Vec<_> = (0..60)
         .map(|_| {
             let mut stream = connect(&control);
-            // A closed connection cannot send.
+            // Sending fails on a connection that the supervisor has closed.
             stream.write_all(b"{\"v\":1,\"op\":\"wait\"}\n").ok();
             stream
         })
@@ -100,7 +100,7 @@ fn few_descriptors_do_not_hide_survivors() {
     let _ = home.mw(["input", &id, "go"]).ok();
     home.ended(&id);
     assert!(mw_testkit::alive(kid));
-    assert!(!home.supervisors_of(&id).is_empty(), "a survivor is watched");
+    assert!(!home.supervisors_of(&id).is_empty(), "a supervisor watches the survivor");
     drop(waiting);
     let _ = home.mw(["kill", &id]).ok();
     assert!(!mw_testkit::alive(kid));

@@ -16,7 +16,7 @@ fn listed(home: &Home, options: &[&str]) -> Vec<String> {
 fn time(task: &Value, field: &str) -> Timestamp {
     match task[field].as_str().map(str::parse) {
         Some(Ok(time)) => time,
-        _ => panic!("{field} is no time: {task}"),
+        _ => panic!("{field} is not a time: {task}"),
     }
 }
 
@@ -112,7 +112,7 @@ fn running_tasks_are_listed_first_then_the_newest() {
 fn a_shortened_list_has_the_total() {
     let home = home();
     let ids: Vec<_> = (0..53).map(|_| home.start("true")).collect();
-    wait_until(SOON, "all are over", || {
+    wait_until(SOON, "all tasks have ended", || {
         (listed(&home, &["--all", "--status", "completed"]).len() == ids.len()).then_some(())
     });
     let answer = home.mw(["list", "--json"]).exits(0).json();
@@ -207,6 +207,7 @@ fn control_characters_in_a_command_do_not_disturb_the_table() {
     let id = home.start("true '\u{1b}[2Jx\ny'");
     home.ended(&id);
     let outcome = home.mw(["list"]).exits(0);
+    assert!(outcome.text().contains(&id), "{outcome}");
     assert!(!outcome.stdout.contains(&0x1b), "{outcome}");
 }
 

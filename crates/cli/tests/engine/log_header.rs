@@ -181,7 +181,7 @@ fn a_capped_log_keeps_its_header_and_its_offsets() {
 }
 
 #[test]
-fn a_queued_task_has_the_header_whichever_process_launches_it() {
+fn a_queued_task_launched_by_another_process_has_the_header() {
     let home = home();
     let start = |script: &str| {
         let command = home.command(["start", "--json", script]).env("MEANWHILE_OUTPUT_LOG_HEADER", "true");

@@ -44,7 +44,7 @@ fn if_running_can_restart_the_running_task() {
     let before = home.pid(&id);
     let args = ["start", "--json", "--name", "dev", "--if-running", "restart", children::SLEEPER];
     let answer = home.mw(args).exits(0).json();
-    assert!(!alive(before), "the old one lives on");
+    assert!(!alive(before), "the old process is still alive");
     assert_eq!(answer["status"], "running", "{answer}");
     let task = home.status("dev");
     assert_eq!(task["status"], "running", "{task}");
@@ -74,7 +74,7 @@ fn a_name_is_free_when_its_task_has_ended() {
         let id = home.start_with(&["--name", "build"], &format!("exit {code}"));
         assert_eq!(home.ended(&id)["exit_code"], code);
     }
-    assert_eq!(home.status("build")["exit_code"], 4, "a name means its newest task");
+    assert_eq!(home.status("build")["exit_code"], 4, "a name refers to its newest task");
 }
 
 #[test]
@@ -98,12 +98,12 @@ fn two_sessions_can_use_the_same_name() {
         let task = home.command(["status", "--json", "dev"]).session(session).run().exits(0).json();
         assert_eq!(&task["id"], id);
     }
-    // Outside a session both fit.
+    // Outside a session the name is ambiguous.
     let _ = home.mw(["status", "--json", "dev"]).refusal(5);
 }
 
 #[test]
-fn one_of_two_concurrent_starts_gets_the_name() {
+fn only_one_of_several_concurrent_starts_gets_the_name() {
     let home = home();
     let args = ["start", "--json", "--name", "dev", children::SLEEPER];
     let both: Vec<_> = (0..6).map(|_| home.command(args).spawn()).collect();
@@ -114,7 +114,7 @@ fn one_of_two_concurrent_starts_gets_the_name() {
 }
 
 #[test]
-fn a_name_that_can_be_an_id_or_handle_is_refused() {
+fn a_name_that_looks_like_an_id_or_handle_is_refused() {
     let home = home();
     let id = home.start(children::SLEEPER);
     let suffix = id.strip_prefix("bash-").unwrap();
@@ -140,7 +140,7 @@ fn a_named_task_is_shown_with_its_name_first() {
     assert!(waited.trim_end().ends_with("true"), "{waited}");
     let id = home.start_with(&["--name", "web"], children::SLEEPER);
     let run = home.command(["run", "--name", "next", "true"]).spawn();
-    let first = mw_testkit::wait_until(mw_testkit::SOON, "what is in its way is named", || {
+    let first = mw_testkit::wait_until(mw_testkit::SOON, "the tasks in the slots are named", || {
         Some(run.stderr_text()).filter(|said| said.contains("slots are in use"))
     });
     assert!(first.contains("next is queued") && first.contains("(web)"), "{first}");

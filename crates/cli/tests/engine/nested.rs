@@ -24,7 +24,7 @@ fn running_named(home: &Home, name: &str) -> String {
     })
 }
 
-/// Starts a task that starts another; both keep running. Returns the outer and the inner one.
+/// Starts a task that starts another; both keep running. Returns the ids of the outer and the inner task.
 fn outer_and_inner(home: &Home) -> (String, String) {
     let outer = home.start(&format!("{}; exec sleep 600", start_named("inner", children::SLEEPER)));
     let inner = running_named(home, "inner");
@@ -39,7 +39,7 @@ fn assert_supervised(home: &Home, id: &str, pid: u32) {
 }
 
 #[test]
-fn killing_an_outer_task_leaves_its_inner_running_and_supervised() {
+fn killing_an_outer_task_leaves_its_inner_task_running_and_supervised() {
     let home = nesting();
     let (outer, inner) = outer_and_inner(&home);
     let (outer_pid, inner_pid) = (home.pid(&outer), home.pid(&inner));
@@ -48,14 +48,14 @@ fn killing_an_outer_task_leaves_its_inner_running_and_supervised() {
     assert!(!pids(&receipt["killed"]).contains(&u64::from(inner_pid)), "{receipt}");
     assert_eq!(receipt["survivors"], serde_json::json!([]), "{receipt}");
     assert!(!alive(outer_pid));
-    wait_until(SOON, "the outer's supervisors have left", || {
+    wait_until(SOON, "the supervisors of the outer task have exited", || {
         home.supervisors_of(&outer).is_empty().then_some(())
     });
     assert_supervised(&home, &inner, inner_pid);
 }
 
 #[test]
-fn an_inner_task_can_be_killed_after_its_outer() {
+fn an_inner_task_can_be_killed_after_its_outer_task() {
     let home = nesting();
     let (outer, inner) = outer_and_inner(&home);
     let pid = home.pid(&inner);
@@ -73,13 +73,13 @@ fn an_inner_task_can_be_killed_after_its_outer() {
 }
 
 #[test]
-fn an_inner_task_is_no_survivor_of_its_outer() {
+fn an_inner_task_is_not_a_survivor_of_its_outer_task() {
     let home = nesting();
     let outer = home.start(&format!("{}; exit 3", start_named("inner", children::SLEEPER)));
     let task = home.ended(&outer);
     assert_eq!((&task["status"], &task["exit_code"]), (&"failed".into(), &3.into()), "{task}");
     assert_eq!(count(&task["survivors"]), 0, "{task}");
-    wait_until(SOON, "the outer's supervisors have left", || {
+    wait_until(SOON, "the supervisors of the outer task have exited", || {
         home.supervisors_of(&outer).is_empty().then_some(())
     });
     assert_eq!(count(&home.status(&outer)["survivors"]), 0);
@@ -107,7 +107,7 @@ fn survivors_of_an_outer_task_are_distinguished_from_its_inner_task() {
 }
 
 #[test]
-fn killing_an_inner_task_spares_its_outer() {
+fn killing_an_inner_task_spares_its_outer_task() {
     let home = nesting();
     let (outer, inner) = outer_and_inner(&home);
     let pid = home.pid(&outer);
@@ -128,7 +128,10 @@ fn the_process_tree_of_an_inner_task_ends_only_with_it() {
     let inner = running_named(&home, "inner");
     let kids = [home.pid_in("a"), home.pid_in("b"), home.pid(&inner)];
     let _ = home.mw(["kill", &outer]).ok();
-    assert!(kids.iter().all(|kid| alive(*kid)), "the outer's kill reached the inner's tree");
+    assert!(
+        kids.iter().all(|kid| alive(*kid)),
+        "the kill of the outer task reached the tree of the inner one"
+    );
     let receipt = home.mw(["kill", "--json", &inner]).exits(0).json();
     for kid in kids {
         assert!(!alive(kid), "{receipt}");
@@ -155,7 +158,7 @@ fn the_middle_of_three_nested_tasks_is_killed_alone() {
 }
 
 #[test]
-fn an_inner_task_has_its_own_exit_code() {
+fn an_inner_task_has_its_own_exit_code_and_output() {
     let home = nesting();
     let script = format!("echo in; {}; exit 7", children::gate("go"));
     let outer = home.start(&format!("{}; exit 0", start_named("inner", &script)));
@@ -183,10 +186,10 @@ fn an_inner_task_has_its_own_id_in_the_environment() {
 }
 
 #[test]
-fn an_inner_task_waits_for_the_slot_of_its_outer() {
+fn an_inner_task_waits_for_the_slot_of_its_outer_task() {
     let home = nesting().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
     let _outer = home.start(&format!("{}; {}", start_named("inner", "touch ran"), children::gate("go")));
-    wait_until(SOON, "the inner is asked for", || {
+    wait_until(SOON, "the inner task is queued", || {
         home.list().iter().any(|task| task["name"] == "inner" && task["status"] == "pending").then_some(())
     });
     assert!(!home.has_file("ran"));
@@ -196,7 +199,7 @@ fn an_inner_task_waits_for_the_slot_of_its_outer() {
 
 /// An upgrade replaces the files of running executables.
 #[test]
-fn killing_an_outer_task_of_another_build_spares_its_inner() {
+fn killing_an_outer_task_of_another_build_spares_its_inner_task() {
     let home = nesting();
     let old = home.work().join("mw-old");
     std::fs::create_dir(&old).unwrap();
@@ -210,7 +213,7 @@ fn killing_an_outer_task_of_another_build_spares_its_inner() {
     let inner = running_named(&home, "inner");
     let inner_pid = home.pid(&inner);
     let outer_pid = home.pid(&outer);
-    wait_until(SOON, "the outer has done with starting", || {
+    wait_until(SOON, "the outer task has started the inner one", || {
         mw_testkit::processes::command_line(outer_pid)
             .first()
             .is_some_and(|word| word == "sleep")
@@ -224,12 +227,12 @@ fn killing_an_outer_task_of_another_build_spares_its_inner() {
 }
 
 #[test]
-fn the_settle_command_of_an_inner_task_is_no_survivor_of_its_outer() {
+fn the_settle_command_of_an_inner_task_is_not_a_survivor_of_its_outer_task() {
     let hook = "while [ ! -e settled ]; do sleep 0.02; done";
     let home = nesting().with_env("MEANWHILE_HOOKS_EXIT", hook);
     let outer = home.start(&format!("{}; {}; exit 0", start_named("inner", "true"), children::gate("end")));
     let supervisor = home.pair(&outer).supervisor;
-    wait_until(SOON, "the inner is being settled", || {
+    wait_until(SOON, "the inner task is being settled", || {
         let settles = |pid: &u32| {
             mw_testkit::processes::command_line(*pid).get(1).is_some_and(|word| word == "settle")
                 && mw_testkit::processes::stat(*pid).is_some_and(|stat| stat.parent == supervisor)

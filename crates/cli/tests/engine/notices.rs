@@ -11,7 +11,7 @@ fn start(home: &Home, session: &str, script: &str) -> String {
 }
 
 fn wait(home: &Home, id: &str) {
-    // It exits with the code of the task.
+    // The command exits with the code of the task.
     let _ = home.mw(["wait", id]);
 }
 
@@ -62,7 +62,7 @@ fn sessions_get_notifications_of_their_own_tasks_only() {
 }
 
 #[test]
-fn the_notification_block_escapes_the_command_and_has_the_outcome() {
+fn the_notification_block_escapes_markup_and_has_the_task_id() {
     let home = home();
     let script = "echo '<b> & </task-notification>'; echo 'test result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out'";
     let id = start(&home, "s", script);
@@ -100,11 +100,11 @@ fn deleting_the_database_neither_repeats_nor_loses_notifications() {
     let delivered = start(&home, "s", "true");
     wait(&home, &delivered);
     assert_eq!(tasks(&notices(&home, "s", &[])), [delivered.as_str()]);
-    let untold = start(&home, "s", "false");
-    wait(&home, &untold);
+    let undelivered = start(&home, "s", "false");
+    wait(&home, &undelivered);
     home.wait_until_empty(mw_testkit::SOON);
     delete_database(&home);
-    assert_eq!(tasks(&notices(&home, "s", &[])), [untold.as_str()]);
+    assert_eq!(tasks(&notices(&home, "s", &[])), [undelivered.as_str()]);
 }
 
 fn delete_database(home: &Home) {
@@ -123,11 +123,11 @@ fn deleting_the_database_repeats_no_stall_or_readiness_notification() {
     let started = home.command(args).session("s").run().json();
     let id = started["id"].as_str().unwrap();
     let mut delivered = Vec::new();
-    mw_testkit::wait_until(mw_testkit::SOON, "both are notified", || {
+    mw_testkit::wait_until(mw_testkit::SOON, "both notifications are delivered", || {
         delivered.extend(notices(&home, "s", &[]));
         (delivered.len() == 2).then_some(())
     });
-    // The second time, the file has an incomplete line as well.
+    // The file also ends with an incomplete line.
     let file = home.task_dir(id).join("told.news");
     let mut lines = std::fs::read_to_string(&file).unwrap();
     lines.push_str("stalled 1");
@@ -143,7 +143,7 @@ fn deleting_the_database_repeats_no_stall_or_readiness_notification() {
 fn a_stall_and_the_later_end_are_both_notified() {
     let home = home().with_env("MEANWHILE_STALL_MS", "200");
     let id = start(&home, "s", "printf 'Continue? (y/n) '; exec sleep 600");
-    let delivered = mw_testkit::wait_until(mw_testkit::SOON, "the stall is notified", || {
+    let delivered = mw_testkit::wait_until(mw_testkit::SOON, "the stall notification is delivered", || {
         Some(notices(&home, "s", &[])).filter(|delivered| !delivered.is_empty())
     });
     assert_eq!((&delivered[0]["status"], &delivered[0]["exit_code"]), (&"stalled".into(), &Value::Null));
@@ -155,7 +155,7 @@ fn a_stall_and_the_later_end_are_both_notified() {
 }
 
 #[test]
-fn the_notification_has_the_answer_of_an_agent_up_to_a_size() {
+fn the_notification_has_the_answer_of_an_agent_up_to_a_size_limit() {
     let home = home();
     let agent = |script: &str| {
         let started = home.command(["start", "--json", "--kind", "agent", script]).session("s").run().json();
@@ -172,7 +172,7 @@ fn the_notification_has_the_answer_of_an_agent_up_to_a_size() {
 }
 
 #[test]
-fn a_session_cannot_take_notifications_of_another() {
+fn a_session_cannot_take_the_notifications_of_another_or_end_it() {
     let home = home();
     let started = home.command(["start", "--json", "true"]).session("mine").run().json();
     home.ended(started["id"].as_str().unwrap());
@@ -181,7 +181,7 @@ fn a_session_cannot_take_notifications_of_another() {
     {
         let words = [words, &["--json"]].concat();
         let _ = home.command(words.clone()).session("other").run().refusal(5);
-        // A task that drops its session's variable still belongs to it.
+        // A task that drops the variable of its session still belongs to that session.
         let _ = home.command(words).env("MEANWHILE_TASK_SESSION", "other").run().refusal(5);
     }
     let delivered = home.command(["notices", "--json"]).session("mine").run().exits(0).json();

@@ -78,7 +78,7 @@ fn test_background_task_with_otel() {
     let resource = received.message.resource_spans[0].resource.clone().unwrap();
     let names: Vec<_> = resource.attributes.iter().map(|pair| pair.key.as_str()).collect();
     assert_eq!(names, ["deployment", "service.name"]);
-    wait_until(SOON, "the delivery is noted", || (export_state(&home)["delivered"] == 2).then_some(()));
+    wait_until(SOON, "the delivery is recorded", || (export_state(&home)["delivered"] == 2).then_some(()));
 }
 
 #[test]
@@ -101,13 +101,13 @@ fn nothing_is_exported_when_disabled() {
 }
 
 #[test]
-fn spans_wait_for_an_unreachable_receiver_and_status_says_so() {
+fn spans_wait_for_an_unreachable_receiver_and_traces_says_so() {
     let address = format!("127.0.0.1:{}", free_port());
     let endpoint = format!("http://{address}");
     let home = home().with_env(ENDPOINT, &endpoint);
     let id = home.start("exit 3");
     assert_eq!(home.ended(&id)["exit_code"], 3);
-    let state = wait_until(SOON, "the failure is noted", || {
+    let state = wait_until(SOON, "the failure is recorded", || {
         Some(export_state(&home)).filter(|state| state["failures"].as_u64() > Some(0))
     });
     assert_eq!((&state["waiting"], &state["error"]), (&2.into(), &"connection refused".into()));
@@ -117,7 +117,7 @@ fn spans_wait_for_an_unreachable_receiver_and_status_says_so() {
     let receiver = Receiver::listening(TcpListener::bind(address).unwrap(), Manner::Takes);
     // After a failure there is a pause; the first end after it exports everything.
     let mut endings = 1;
-    wait_until(SOON, "an ending delivers what waits", || {
+    wait_until(SOON, "the end of a task exports the waiting spans", || {
         home.ended(&home.start("true"));
         endings += 1;
         (!receiver.spans().is_empty()).then_some(())
@@ -125,7 +125,7 @@ fn spans_wait_for_an_unreachable_receiver_and_status_says_so() {
     home.wait_until_empty(SOON);
     home.mw(["traces", "--export"]).ok();
     let ids: BTreeSet<_> = receiver.spans().iter().map(|span| hex(&span.span_id)).collect();
-    assert_eq!((receiver.spans().len(), ids.len()), (2 * endings, 2 * endings), "each once");
+    assert_eq!((receiver.spans().len(), ids.len()), (2 * endings, 2 * endings), "each span is sent once");
     assert_eq!(export_state(&home)["error"], Value::Null);
 }
 
@@ -143,8 +143,8 @@ fn a_receiver_that_never_answers_delays_no_command() {
         assert_eq!(home.status(&id)["exit_code"], 3);
     }
     assert!(begun.elapsed() < Duration::from_secs(100), "{:?}", begun.elapsed());
-    assert!(!settlers(&home).is_empty(), "somebody is still at it");
-    wait_until(SOON, "the others have left it to the one", || (settlers(&home).len() == 1).then_some(()));
+    assert!(!settlers(&home).is_empty(), "an exporter is still running");
+    wait_until(SOON, "only one exporter is left", || (settlers(&home).len() == 1).then_some(()));
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn spans_of_a_killed_exporter_are_exported_by_the_next() {
     let first = home.start("true");
     home.ended(&first);
     receiver.until_asked();
-    let settler = wait_until(SOON, "somebody delivers", || settlers(&home).first().copied());
+    let settler = wait_until(SOON, "an exporter runs", || settlers(&home).first().copied());
     home.kill_process(settler);
     receiver.behaves(Manner::Takes);
     let second = home.start("true");
@@ -178,7 +178,7 @@ fn spans_sent_but_not_recorded_are_sent_again() {
     home.ended(&home.start("true"));
     let spans = receiver.until_taken(6);
     let ids: BTreeSet<_> = spans.iter().map(|span| hex(&span.span_id)).collect();
-    assert_eq!((spans.len(), ids.len()), (6, 4), "at least once, and the same");
+    assert_eq!((spans.len(), ids.len()), (6, 4), "the same spans are sent again");
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn a_queued_task_is_exported_with_the_settings_of_its_start() {
     let spans = receiver.until_taken(2);
     assert!(
         spans.iter().all(|span| attribute(span, "task.id") == second),
-        "the first was not to be exported"
+        "the first task must not be exported"
     );
 }
 
@@ -221,7 +221,7 @@ fn a_task_that_ends_in_the_queue_is_exported() {
     home.until_status(&first, "running");
     let waiting = home.start("true");
     home.mw(["kill", &waiting]).ok();
-    let taken = wait_until(SOON, "its span arrives", || {
+    let taken = wait_until(SOON, "the span of the task arrives", || {
         receiver.spans().into_iter().find(|span| attribute(span, "task.id") == waiting)
     });
     assert_eq!(
@@ -247,12 +247,12 @@ fn a_task_that_ends_unobserved_is_exported() {
 }
 
 #[test]
-fn waiting_spans_outlive_their_task_and_can_be_removed() {
+fn waiting_spans_outlive_their_task_and_are_exported_later() {
     let receiver = Receiver::new(Manner::Busy);
     let home = home_of(&receiver).with_env("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer%20topsecret");
     let id = home.start("true");
     home.ended(&id);
-    let state = wait_until(SOON, "the failure is noted", || {
+    let state = wait_until(SOON, "the failure is recorded", || {
         Some(export_state(&home)).filter(|state| state["failures"].as_u64() > Some(0))
     });
     assert_eq!(state["error"], "HTTP 503 Service Unavailable: come back later");
@@ -287,7 +287,7 @@ fn an_unsupported_protocol_is_named() {
     let receiver = Receiver::new(Manner::Takes);
     let home = home_of(&receiver).with_env("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc");
     home.ended(&home.start("true"));
-    let text = wait_until(SOON, "it is said", || {
+    let text = wait_until(SOON, "the problem is reported", || {
         Some(home.mw(["traces"]).ok()).filter(|text| text.contains("use http/protobuf"))
     });
     assert!(text.contains("OTEL_EXPORTER_OTLP_PROTOCOL=grpc"), "{text}");
@@ -315,7 +315,7 @@ fn no_span_shows_a_secret_variable_of_a_removed_task() {
     const VALUE: &str = "tr0mb0ne-and-drum";
     let receiver = Receiver::new(Manner::Busy);
     let home = home_of(&receiver);
-    // The second secret is where the text is shortened.
+    // The second secret is at the point where the text is shortened.
     let script = format!("echo {VALUE} >/dev/null # {:>4040} {VALUE}", "");
     let start = |home: &Home| {
         let variable = format!("DB_TOKEN={VALUE}");

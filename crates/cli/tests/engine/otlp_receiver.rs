@@ -31,7 +31,7 @@ pub(crate) enum Manner {
 pub(crate) struct Received {
     pub(crate) head: String,
     pub(crate) message: ExportTraceServiceRequest,
-    /// Whether its sender got the reply.
+    /// Whether it was accepted.
     pub(crate) taken: bool,
 }
 
@@ -52,7 +52,7 @@ impl Receiver {
         Self::speaking("http", listener, manner, serve)
     }
 
-    /// Does the same over TLS; also returns the certificate.
+    /// Starts a receiver with TLS; also returns its certificate.
     pub(crate) fn secure(manner: Manner) -> (Self, String) {
         let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
         let certificate = made.cert.pem();
@@ -115,7 +115,7 @@ impl Receiver {
         wait_until(SOON, &what, || Some(self.spans()).filter(|spans| spans.len() >= count))
     }
 
-    /// Waits until a client is connected.
+    /// Waits until a request has arrived.
     pub(crate) fn until_asked(&self) {
         wait_until(SOON, "a request arrives", || (!self.received().is_empty()).then_some(()));
     }

@@ -46,7 +46,7 @@ fn each_stream_can_be_read_alone() {
 }
 
 #[test]
-fn the_log_holds_the_lines_of_both_streams_in_the_order_of_each() {
+fn the_log_has_the_lines_of_each_stream_in_order() {
     let home = home();
     let id = home.start(&children::both_streams(500));
     home.ended(&id);
@@ -60,7 +60,7 @@ fn the_log_holds_the_lines_of_both_streams_in_the_order_of_each() {
 }
 
 #[test]
-fn a_pause_between_the_streams_keeps_their_order() {
+fn writes_to_both_streams_with_pauses_are_logged_in_order() {
     let home = home();
     let (first, second) = (children::gate("first"), children::gate("second"));
     let id = home.start(&format!("echo 1; {first}; echo 2 >&2; {second}; echo 3"));
@@ -108,7 +108,7 @@ fn long_output_is_shortened_and_says_so() {
     let outcome = home.mw(["output", &id]).exits(0);
     assert!(outcome.stdout.len() <= 8 << 10, "{} bytes", outcome.stdout.len());
     assert!(outcome.text().ends_with("49999\n50000\n"), "{outcome}");
-    assert!(!outcome.stderr_text().trim().is_empty(), "nothing said of what was left out");
+    assert!(!outcome.stderr_text().trim().is_empty(), "no note about the omitted output");
     let answer = page(&home, &id, &[]);
     assert_eq!(answer["truncated"], true, "{answer}");
     assert_eq!(answer["eof"], true, "{answer}");
@@ -165,7 +165,7 @@ fn joined_pages_are_the_complete_output() {
         if answer["eof"] == true {
             break;
         }
-        assert!(pages < 100, "no end is near: {answer}");
+        assert!(pages < 100, "too many pages: {answer}");
     }
     assert!(text.as_bytes() == children::numbered(1, 5000), "the pages differ");
     assert_eq!(offset, text.len() as u64);
@@ -228,7 +228,7 @@ fn a_pattern_without_matches_returns_no_lines() {
 }
 
 #[test]
-fn many_matches_are_shortened_and_say_so() {
+fn many_matches_are_limited_and_marked_truncated() {
     let home = home();
     let id = home.start(&children::numbers(200_000));
     home.ended(&id);
@@ -299,7 +299,7 @@ fn a_task_that_closes_its_output_ends_normally() {
 }
 
 #[test]
-fn output_before_the_end_is_readable_when_the_end_is_reported() {
+fn all_output_is_in_the_log_when_a_wait_returns() {
     let home = home();
     for _ in 0..20 {
         let id = home.start(&children::numbers(2000));
@@ -309,7 +309,7 @@ fn output_before_the_end_is_readable_when_the_end_is_reported() {
 }
 
 #[test]
-fn a_page_of_one_stream_skips_the_other() {
+fn a_page_that_completes_one_stream_has_eof_despite_the_other_stream() {
     let home = home();
     let id = home.start("echo 1; echo 2; echo 3 >&2");
     home.ended(&id);
@@ -326,7 +326,7 @@ fn a_search_in_a_task_that_never_ran_finds_nothing() {
         let answer = home.mw(["output", "--json", &id, "--grep", "word"].iter().chain(run)).exits(0).json();
         answer["matches"].as_array().unwrap().len()
     };
-    assert_eq!(search(&[]), 0, "it waits");
+    assert_eq!(search(&[]), 0, "it is queued");
     let _ = home.mw(["kill", &id]).ok();
     assert_eq!(search(&[]), 0, "it was cancelled before it ran");
     home.open("go");
@@ -338,7 +338,7 @@ fn a_search_in_a_task_that_never_ran_finds_nothing() {
 }
 
 #[test]
-fn a_search_in_a_queued_task_says_that_it_is_queued() {
+fn a_search_in_a_queued_task_says_that_there_is_no_output_yet() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
     let _ = home.start(children::SLEEPER);
     let waiting = home.start("echo x");

@@ -39,7 +39,7 @@ fn a_tail_begins_with_a_complete_character() {
 }
 
 #[test]
-fn matches_of_a_pattern_are_limited_too() {
+fn matches_of_a_pattern_are_limited_by_bytes() {
     let home = home();
     let id = home.start("seq 1000");
     home.ended(&id);

@@ -14,8 +14,8 @@ const COUNTED: &str = "mkdir -p run; me=run/$MEANWHILE_TASK_SESSION.$$; : > $me;
 const STARTERS: usize = 8;
 const EACH: usize = 4;
 
-/// Starts tasks from many processes at a time, waits until they have all run by themselves, and returns most
-/// that ran at a time, in one session and in all.
+/// Starts tasks from many processes at a time and waits until all have run without further commands. Returns
+/// the largest number of tasks that ran at the same time, in one session and in all sessions.
 fn flood(home: &Home, sessions: &[&str]) -> (usize, usize) {
     let script = format!("i=0; while [ $i -lt {EACH} ]; do i=$((i+1)); \"$0\" start \"$1\" || exit 1; done");
     let starters: Vec<_> = (0..STARTERS)
@@ -60,7 +60,7 @@ fn limited(limit: usize, total: usize) -> Home {
         .with_env("MEANWHILE_QUEUE_MAX_RUNNING_TOTAL", total.to_string())
 }
 
-/// Returns the numbers of a session's tasks, as far as they can be asked for.
+/// Returns the numbers by which tasks of a session are found.
 fn numbers(home: &Home, session: &str) -> Vec<usize> {
     let known = |number: &usize| {
         let handle = format!("bash_{number}");
@@ -70,14 +70,14 @@ fn numbers(home: &Home, session: &str) -> Vec<usize> {
 }
 
 #[test]
-fn one_slot_is_used_once_at_a_time_and_numbers_are_unique() {
+fn one_slot_runs_one_task_at_a_time_and_task_numbers_are_unique() {
     let home = limited(1, 0);
     assert_eq!(flood(&home, &["a"]).0, 1);
     assert_eq!(numbers(&home, "a"), (1..=STARTERS * EACH).collect::<Vec<_>>());
 }
 
 #[test]
-fn every_session_has_its_own_limit() {
+fn the_limit_of_each_session_holds() {
     assert!(flood(&limited(2, 0), &["a", "b", "c"]).0 <= 2);
 }
 
@@ -88,7 +88,7 @@ fn the_limit_over_all_sessions_holds() {
 }
 
 #[test]
-fn tasks_started_under_a_higher_limit_count_everywhere() {
+fn tasks_started_under_a_higher_limit_count_against_a_lower_one() {
     let home = home();
     let start = |limit: &str, gate: &str| {
         let script = format!("while [ ! -e {gate} ]; do sleep 0.02; done");
@@ -98,7 +98,7 @@ fn tasks_started_under_a_higher_limit_count_everywhere() {
     let tasks: Vec<_> = ["a", "b", "c"].iter().map(|gate| start("3", gate)).collect();
     home.open("a");
     let _ = home.ended(tasks[0]["id"].as_str().unwrap());
-    assert_eq!(start("2", "d")["status"], "pending", "two run already");
+    assert_eq!(start("2", "d")["status"], "pending", "two tasks run already");
     home.open("b");
     home.open("c");
     home.open("d");

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::home;
 
 #[test]
-fn a_mock_task_executes_nothing_and_ends_as_configured() {
+fn a_mock_task_executes_nothing_and_exits_with_the_code_of_its_input() {
     let home = home();
     let command = format!("touch {}", home.work().join("made").display());
     let id = home.start_with(&["--on", "mock"], &command);
@@ -23,7 +23,7 @@ fn a_mock_task_executes_nothing_and_ends_as_configured() {
 }
 
 #[test]
-fn a_mock_task_ends_by_its_input_or_by_a_kill() {
+fn a_mock_task_ends_at_the_end_of_its_input_or_by_a_kill() {
     let home = home();
     let start = || home.start_with(&["--on", "mock"], "anything");
     let by_end_of_input = start();

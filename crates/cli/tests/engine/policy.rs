@@ -115,7 +115,7 @@ fn paths_are_resolved_through_links() {
 }
 
 #[test]
-fn the_users_home_directory_is_no_project() {
+fn the_users_home_directory_is_not_a_project() {
     let home = home();
     let printed =
         home.command(["policy", "--json", "echo x > .bashrc"]).cwd(home.user()).run().exits(3).json();

@@ -15,7 +15,7 @@ use crate::wait::{free_port, listener};
 fn listening(home: &Home) -> (String, u64) {
     let id = home.start(&listener("0"));
     home.open("go");
-    let port = wait_until(SOON, "it listens", || home.status(&id)["ports"][0].as_u64());
+    let port = wait_until(SOON, "the task listens", || home.status(&id)["ports"][0].as_u64());
     (id, port)
 }
 
@@ -26,8 +26,9 @@ fn status_shows_the_ports_of_the_whole_tree() {
     let id = home.start(&format!("{script} & wait"));
     assert_eq!(home.status(&id)["ports"], serde_json::json!([]));
     home.open("go");
-    let task =
-        wait_until(SOON, "it listens", || Some(home.status(&id)).filter(|task| task["ports"][0].is_u64()));
+    let task = wait_until(SOON, "the task listens", || {
+        Some(home.status(&id)).filter(|task| task["ports"][0].is_u64())
+    });
     let port = task["ports"][0].to_string();
     let shown = home.mw(["status", &id]).ok();
     assert!(shown.contains(&format!("ports      {port}")), "{shown}");
@@ -145,7 +146,7 @@ fn a_clear_says_that_it_waits_for_a_supervisor() {
     home.open("go");
     home.ended(&id);
     let clear = home.command(["clear", &id]).spawn();
-    wait_until(SOON, "it says what it waits for", || {
+    wait_until(SOON, "the command says what it waits for", || {
         clear.stderr_text().contains(&format!("for the supervisor of {id}")).then_some(())
     });
     assert!(kill_if(guardian, Signal::CONT, |_| true));

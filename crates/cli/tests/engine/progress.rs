@@ -66,9 +66,9 @@ fn malformed_progress_lines_are_ignored() {
     let garbage =
         "head -c 300000 /dev/zero >&3; printf '\\377\\376\\n[1,2]\\n{\"percent\":\"x\"}\\n{\\n' >&3";
     let script =
-        format!("{}; {garbage}; touch told; {}; exit 5", tell(r#"{"percent":7}"#), children::gate("go"));
+        format!("{}; {garbage}; touch reported; {}; exit 5", tell(r#"{"percent":7}"#), children::gate("go"));
     let id = home.start_with(FLAG, &script);
-    home.file("told");
+    home.file("reported");
     let task = until_progress(&home, &id, "percent", &7.0.into());
     assert_eq!(task["status"], "running", "{task}");
     home.open("go");
@@ -100,7 +100,7 @@ fn a_watch_shows_progress_as_it_arrives() {
         watching.json_lines().iter().any(|event| event["event"] == "started").then_some(())
     });
     home.open("go");
-    let event = wait_until(SOON, "the watcher shows it", || {
+    let event = wait_until(SOON, "the watcher shows the progress", || {
         watching.json_lines().into_iter().find(|event| event["event"] == "progress")
     });
     assert_eq!((&event["task"], &event["progress"]["percent"]), (&id.into(), &5.0.into()), "{event}");
@@ -158,7 +158,7 @@ fn each_run_has_its_own_progress() {
 }
 
 #[test]
-fn a_task_without_the_option_has_no_progress_descriptor_even_inside_one_that_has() {
+fn only_a_task_with_the_option_has_a_progress_descriptor_even_if_nested() {
     let home = home();
     let look =
         "echo \"[$MEANWHILE_PROGRESS_FD]\"; if (: >&3) 2>/dev/null; then echo open; else echo closed; fi";

@@ -173,7 +173,7 @@ fn a_queued_task_has_the_environment_and_directory_of_its_start() {
         home.command(["start", "--json", "echo \"$WORD\" > seen"]).env("WORD", "mine").cwd(&inner).run();
     assert_eq!(outcome.exits(0).json()["status"], "pending");
     home.open("go");
-    wait_until(SOON, "the second has run", || {
+    wait_until(SOON, "the second task has run", || {
         (fs::read_to_string(inner.join("seen")).ok()? == "mine\n").then_some(())
     });
 }

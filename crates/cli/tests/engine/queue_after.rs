@@ -94,12 +94,12 @@ fn an_unknown_dependency_is_refused() {
 }
 
 #[test]
-fn dependencies_can_be_given_by_name_and_handle() {
+fn a_dependency_can_be_given_by_name() {
     let home = home();
     let _first = home.start_with(&["--name", "build"], &children::gated("go", 0));
     let second = home.start_with(&["--after", "build"], "touch second");
     home.open("go");
-    wait_until(SOON, "the second has run", || home.has_file("second").then_some(()));
+    wait_until(SOON, "the second task has run", || home.has_file("second").then_some(()));
     home.ended(&second);
 }
 
@@ -118,7 +118,7 @@ fn a_task_after_a_failed_dependency_is_skipped_and_not_reported_as_started() {
     let second = answer["id"].as_str().unwrap();
     let again = home.mw(["restart", "--json", second]).exits(0).json();
     assert!(again["cause"].to_string().contains("skipped"), "{again}");
-    assert_eq!(home.mw(["wait", second]).code, Some(1), "a wait for it is no success");
+    assert_eq!(home.mw(["wait", second]).code, Some(1), "a wait for a skipped task fails");
     assert!(!home.has_file("second"));
 }
 
@@ -148,7 +148,7 @@ fn a_queued_task_runs_although_its_completed_dependency_was_cleared() {
     for name in ["meanwhile.db", "meanwhile.db-wal", "meanwhile.db-shm"] {
         std::fs::remove_file(home.state().join(name)).ok();
     }
-    assert_eq!(home.status(&second)["status"], "pending", "a new database knows it, too");
+    assert_eq!(home.status(&second)["status"], "pending", "it stays queued in a rebuilt database");
     home.open("go");
     home.ended(&busy);
     let task = home.ended(&second);

@@ -19,7 +19,7 @@ fn with_status(home: &Home, status: &str) -> usize {
 }
 
 #[test]
-fn a_query_with_other_settings_does_not_exceed_the_limit_of_the_start() {
+fn commands_with_other_settings_do_not_exceed_the_limit_of_the_start() {
     for (limit, in_all) in [("2", "0"), ("8", "2")] {
         let home = home();
         let ids: Vec<_> = (0..5).map(|_| start(&home, limit, in_all)).collect();
@@ -28,9 +28,9 @@ fn a_query_with_other_settings_does_not_exceed_the_limit_of_the_start() {
         assert_eq!((with_status(&home, "running"), with_status(&home, "pending")), (2, 3));
         // A kill under other settings frees a slot, and one task starts.
         let _ = home.mw(["kill", &ids[0]]).ok();
-        wait_until(SOON, "the next one runs", || (with_status(&home, "running") == 2).then_some(()));
+        wait_until(SOON, "the next task runs", || (with_status(&home, "running") == 2).then_some(()));
         assert_eq!(with_status(&home, "pending"), 2);
-        assert_eq!(home.status(&ids[2])["status"], "running", "they start in order");
+        assert_eq!(home.status(&ids[2])["status"], "running", "tasks start in order");
     }
 }
 
@@ -38,22 +38,24 @@ fn a_query_with_other_settings_does_not_exceed_the_limit_of_the_start() {
 fn a_queued_task_keeps_the_limit_of_its_start() {
     let home = home();
     let ids = [start(&home, "1", "0"), start(&home, "1", "0"), start(&home, "3", "0")];
-    assert_eq!(home.status(&ids[1])["status"], "pending", "it may not run beside another");
-    assert_eq!(home.status(&ids[2])["status"], "running", "nobody else's limit holds it up");
+    assert_eq!(home.status(&ids[1])["status"], "pending", "its limit allows no other running task");
+    assert_eq!(home.status(&ids[2])["status"], "running", "the limits of other tasks do not apply to it");
     let last = start(&home, "2", "0");
-    assert_eq!(home.status(&last)["status"], "pending", "two run");
+    assert_eq!(home.status(&last)["status"], "pending", "two tasks run already");
     let _ = home.mw(["kill", &ids[0]]).ok();
-    wait_until(SOON, "the last one follows", || (home.status(&last)["status"] == "running").then_some(()));
+    wait_until(SOON, "the last task runs", || (home.status(&last)["status"] == "running").then_some(()));
     let _ = home.mw(["kill", &ids[2]]).ok();
-    assert_eq!(home.status(&ids[1])["status"], "pending", "one runs");
+    assert_eq!(home.status(&ids[1])["status"], "pending", "another task still runs");
     let _ = home.mw(["kill", &last]).ok();
-    wait_until(SOON, "it runs alone", || (home.status(&ids[1])["status"] == "running").then_some(()));
+    wait_until(SOON, "it runs once no other task does", || {
+        (home.status(&ids[1])["status"] == "running").then_some(())
+    });
     // Another session has its own limit.
     let other = home.command(["start", "--json", children::SLEEPER]).session("other").run().exits(0).json();
     assert_eq!(other["status"], "running", "{other}");
 }
 
-/// One session has a server that queues, another with a foreground command, and a person.
+/// The session has a server that queues tasks, a second server with a foreground command, and a person.
 #[test]
 fn other_front_ends_of_a_session_do_not_raise_the_limit_of_queued_tasks() {
     let home = home().with_env("MEANWHILE_MODE", "dangerous");
@@ -72,7 +74,7 @@ fn other_front_ends_of_a_session_do_not_raise_the_limit_of_queued_tasks() {
 }
 
 #[test]
-fn a_spec_without_limits_uses_those_of_the_starting_process() {
+fn a_queued_task_without_stored_limits_uses_those_of_its_launcher() {
     let home = home();
     let ids = [start(&home, "1", "0"), start(&home, "1", "0")];
     let path = home.task_dir(&ids[1]).join("spec.json");
@@ -84,5 +86,5 @@ fn a_spec_without_limits_uses_those_of_the_starting_process() {
         let _ = std::fs::remove_file(home.state().join(name));
     }
     let _ = home.mw(["list"]).ok();
-    wait_until(SOON, "it runs", || (home.status(&ids[1])["status"] == "running").then_some(()));
+    wait_until(SOON, "the task runs", || (home.status(&ids[1])["status"] == "running").then_some(()));
 }

@@ -17,7 +17,7 @@ fn piped(home: &Home, words: &str, reader: &str) -> String {
     std::fs::read_to_string(home.work().join("code")).unwrap().trim().to_owned()
 }
 
-/// Does the same with a reader that has gone before anything is printed.
+/// The exit code of `mw` behind a pipe whose reader closes it before anything is printed.
 fn unread(home: &Home, words: &str) -> String {
     let late = format!("while [ ! -e gone ]; do sleep 0.01; done; mw {words}");
     let code = piped(home, &late, "{ exec <&-; touch gone; }");
@@ -58,7 +58,7 @@ fn wait_exits_with_the_code_when_its_output_is_closed() {
 }
 
 #[test]
-fn a_list_into_a_closed_pipe_is_no_error() {
+fn a_list_into_a_closed_pipe_is_not_an_error() {
     let home = home();
     let _ = home.start("true");
     assert_eq!(unread(&home, "list --all"), "0");
@@ -66,7 +66,7 @@ fn a_list_into_a_closed_pipe_is_no_error() {
 }
 
 #[test]
-fn a_failing_output_stream_is_an_error_and_no_panic() {
+fn a_failing_stdout_is_reported_as_an_error() {
     let home = home();
     let id = home.start("echo x");
     home.ended(&id);
@@ -105,10 +105,10 @@ fn an_error_names_a_started_task_whose_reply_could_not_be_printed() {
 }
 
 #[test]
-fn a_run_with_a_failing_stderr_does_not_panic() {
+fn a_run_with_a_failing_stderr_fails_only_if_it_has_to_write_there() {
     let home = home();
     let _ = through_shell(&home, "mw run 'echo x >&2; exit 4' 2>/dev/full").exits(1);
     let _ = through_shell(&home, "mw run 'exit 4' 2>/dev/full").exits(4);
     let id = home.list()[0]["id"].as_str().unwrap().to_owned();
-    wait_until(SOON, "both are over", || home.status(&id)["ended_at"].is_string().then_some(()));
+    wait_until(SOON, "the task has ended", || home.status(&id)["ended_at"].is_string().then_some(()));
 }

@@ -19,7 +19,7 @@ fn events(home: &Home, id: &str, kind: &str) -> Vec<Value> {
     events
 }
 
-/// Waits until the supervisor has recorded it; no command runs meanwhile.
+/// Waits until the supervisor has recorded the readiness; no command runs meanwhile.
 fn until_ready_on_disk(home: &Home, id: &str) {
     wait_until(SOON, &format!("{id} is ready"), || {
         let journal = fs::read_to_string(home.task_dir(id).join(JOURNAL_FILE)).unwrap_or_default();
@@ -78,7 +78,7 @@ fn a_watch_shows_readiness_at_once() {
         watching.json_lines().iter().any(|event| event["event"] == "started").then_some(())
     });
     home.open("go");
-    let event = wait_until(SOON, "the watcher shows it", || {
+    let event = wait_until(SOON, "the watcher shows the readiness", || {
         watching.json_lines().into_iter().find(|event| event["event"] == "ready")
     });
     assert_eq!(event["task"], id, "{event}");
@@ -139,7 +139,7 @@ fn output_of_survivors_does_not_make_a_task_ready() {
 }
 
 #[test]
-fn readiness_is_kept_in_the_exit_record() {
+fn an_ended_task_keeps_its_readiness() {
     let home = home();
     let script = format!("echo up; {}; exit 3", children::gate("go"));
     let id = home.start_with(&["--ready-when", "up"], &script);
@@ -213,7 +213,9 @@ fn a_task_without_a_readiness_condition_has_no_helper() {
     let home = home();
     let id = home.start(children::SLEEPER);
     let _ = home.pair(&id);
-    wait_until(SOON, "it is settled in", || home.task_dir(&id).join("control").exists().then_some(()));
+    wait_until(SOON, "the supervisor is set up", || {
+        home.task_dir(&id).join("control").exists().then_some(())
+    });
     assert_eq!(home.tagged().len(), 3, "{:?}", home.tagged());
     assert!(!home.task_dir(&id).join("progress").exists());
     assert!(home.status(&id)["ready"].is_null());

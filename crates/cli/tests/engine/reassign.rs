@@ -29,11 +29,11 @@ fn reassign_moves_running_tasks_and_undelivered_notifications_only() {
     let known = start(&home, "true");
     home.ended(&known);
     assert_eq!(delivered_tasks(&home, "child"), [known.as_str()]);
-    let untold = start(&home, "false");
-    home.ended(&untold);
+    let undelivered = start(&home, "false");
+    home.ended(&undelivered);
     let running = start(&home, &children::gated("go", 4));
-    assert_eq!(reassign(&home), [untold.as_str(), running.as_str()]);
-    for (id, session) in [(&known, "child"), (&untold, "parent"), (&running, "parent")] {
+    assert_eq!(reassign(&home), [undelivered.as_str(), running.as_str()]);
+    for (id, session) in [(&known, "child"), (&undelivered, "parent"), (&running, "parent")] {
         assert_eq!(home.status(id)["session"], session, "{id}");
     }
     let refusal = home.command(["status", "--json", &running]).session("child").run().refusal(5);
@@ -42,10 +42,10 @@ fn reassign_moves_running_tasks_and_undelivered_notifications_only() {
     home.open("go");
     home.ended(&running);
     assert_eq!(delivered_tasks(&home, "child"), Vec::<String>::new());
-    assert_eq!(delivered_tasks(&home, "parent"), [untold, running]);
+    assert_eq!(delivered_tasks(&home, "parent"), [undelivered, running]);
 }
 
-/// A foreground call reserves the end for its reply; a killed server cannot send it.
+/// A foreground call reserves the end notification for its reply, which a killed server cannot send.
 #[test]
 fn an_end_reserved_by_a_killed_server_is_notified_to_the_new_owner() {
     let home = home();
@@ -67,7 +67,7 @@ fn an_end_reserved_by_a_killed_server_is_notified_to_the_new_owner() {
         home.open(&gate);
         home.ended(&id);
         assert_eq!(delivered_tasks(&home, "child"), Vec::<String>::new());
-        assert_eq!(delivered_tasks(&home, "parent"), [id], "over before: {is_over}");
+        assert_eq!(delivered_tasks(&home, "parent"), [id], "ended before the reassignment: {is_over}");
     }
 }
 
@@ -95,24 +95,24 @@ fn a_reassigned_task_ends_with_its_new_session() {
     let hosts = |session: &str| {
         std::fs::read_dir(home.state().join("sessions").join(session)).is_ok_and(|entries| {
             entries.flatten().any(|entry| {
-                // It prints its session once the file is locked.
+                // The host writes its session once the file is locked.
                 entry.file_name().to_string_lossy().starts_with("host-")
                     && std::fs::read(entry.path()).is_ok_and(|text| text.ends_with(b"\n"))
             })
         })
     };
-    wait_until(SOON, "both are hosted", || (hosts("child") && hosts("parent")).then_some(()));
+    wait_until(SOON, "both sessions are hosted", || (hosts("child") && hosts("parent")).then_some(()));
     let (passed, stays) = (start(&home, children::SLEEPER), start(&home, children::SLEEPER));
     let pids = [home.pid(&passed), home.pid(&stays)];
     let control = home.task_dir(&passed).join("control");
-    wait_until(SOON, "its supervisor can be reached", || control.exists().then_some(()));
+    wait_until(SOON, "the supervisor can be reached", || control.exists().then_some(()));
     reassign(&home);
     let last = start(&home, children::SLEEPER);
     let watched = home.task_dir(&last).join("control");
-    wait_until(SOON, "the last one is watched", || watched.exists().then_some(()));
+    wait_until(SOON, "the last task has a supervisor", || watched.exists().then_some(()));
     let _ = old.kill();
     assert_eq!(home.ended(&last)["status"], "cancelled", "it ends with the old session");
-    assert!(pids.iter().all(|pid| alive(*pid)), "the others do not");
+    assert!(pids.iter().all(|pid| alive(*pid)), "the reassigned tasks continue");
     let _ = new.kill();
-    wait_until(SOON, "they end with the new one", || (!pids.iter().any(|pid| alive(*pid))).then_some(()));
+    wait_until(SOON, "they end with the new session", || (!pids.iter().any(|pid| alive(*pid))).then_some(()));
 }

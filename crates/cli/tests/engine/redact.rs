@@ -97,7 +97,7 @@ fn hooks_get_no_secrets() {
     let listener = format!("{{ cat; echo \"$MEANWHILE_SUMMARY\"; }} >> {}", heard.display());
     let home = home().with_env("MEANWHILE_HOOKS_EXIT", listener).with_env("MEANWHILE_STALL_MS", "200");
     start(&home, "s", &[], &leaky());
-    let text = wait_until(SOON, "the hook", || {
+    let text = wait_until(SOON, "the hook has run", || {
         fs::read_to_string(&heard).ok().filter(|text| text.lines().count() == 2)
     });
     assert_hidden(&text);
@@ -109,7 +109,7 @@ fn stall_and_readiness_notifications_have_no_secrets() {
     let home = home().with_env("MEANWHILE_STALL_MS", "200");
     let script = format!("echo up {TOKEN}; printf 'use {KEY}? (y/n) '; exec sleep 600");
     let id = start(&home, "s", &["--ready-when", "^up"], &script);
-    let delivered = wait_until(SOON, "both", || {
+    let delivered = wait_until(SOON, "both notifications are pending", || {
         let text = home.mw(["notices", "--session", "s", "--json", "--peek"]).text();
         (text.contains("stalled") && text.contains("\"ready\"")).then_some(text)
     });
@@ -156,7 +156,7 @@ fn a_secret_in_two_writes_is_hidden_while_following() {
     let script = format!("printf 'x %s' {}; {gate}; echo {}", &TOKEN[..20], &TOKEN[20..]);
     let id = start(&home, "s", &[], &script);
     let following = home.command(["output", "--follow", &id]).spawn();
-    wait_until(SOON, "the first half", || following.printed().contains(MARKS[0]).then_some(()));
+    wait_until(SOON, "the first half is hidden", || following.printed().contains(MARKS[0]).then_some(()));
     home.open("go");
     let text = following.wait().text();
     assert!(!text.contains(&TOKEN[4..20]) && !text.contains(&TOKEN[20..]), "{text}");
@@ -165,7 +165,7 @@ fn a_secret_in_two_writes_is_hidden_while_following() {
 }
 
 #[test]
-fn a_private_key_is_hidden_line_by_line_too() {
+fn a_private_key_is_hidden_in_output_tail_and_search() {
     let home = home();
     let key = "printf -- '-----BEGIN %s KEY-----\\nMIIEpAIBAAKCAQEA0Zx\\nq1Zx+/Qaaaa==\\n-----END %s KEY-----\\nok\\n' PRIVATE PRIVATE";
     let id = start(&home, "s", &[], key);
@@ -200,8 +200,9 @@ fn a_terminal_gets_colours_but_no_other_sequences() {
     let id = start(&home, "s", &[], &script);
     let _ = home.mw(["wait", &id]);
     let terminal = home.command(["output", &id]).on_terminal();
-    let shown =
-        wait_until(SOON, "the output", || Some(terminal.shown()).filter(|text| text.contains("done")));
+    let shown = wait_until(SOON, "the output is shown", || {
+        Some(terminal.shown()).filter(|text| text.contains("done"))
+    });
     assert!(shown.contains("\x1b[31mred\x1b[0m") && shown.contains(MARKS[0]), "{shown:?}");
     assert!(!shown.contains("title") && !shown.contains("\x1b[2J") && !shown.contains(TOKEN), "{shown:?}");
     assert_eq!(terminal.wait(), Some(0));
@@ -276,7 +277,7 @@ fn invalid_patterns_are_refused_by_name() {
 }
 
 #[test]
-fn any_bytes_are_shown() {
+fn output_with_random_bytes_is_shown_to_its_end() {
     let home = home();
     let id = home.start("head -c 300000 /dev/urandom; printf '\\nend\\n'");
     home.ended(&id);

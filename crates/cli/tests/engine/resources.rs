@@ -52,7 +52,9 @@ fn a_task_within_its_limits_is_not_killed() {
     home.file("go.held");
     let supervisor = home.pair(&id).supervisor;
     let begun = voluntary_switches(supervisor);
-    wait_until(SOON, "it was looked at", || (voluntary_switches(supervisor) > begun + 5).then_some(()));
+    wait_until(SOON, "the supervisor has taken samples", || {
+        (voluntary_switches(supervisor) > begun + 5).then_some(())
+    });
     home.open("go");
     let task = home.ended(&id);
     assert_eq!((&task["exit_code"], &task["cause"]), (&3.into(), &"exited 3".into()), "{task}");
@@ -69,7 +71,9 @@ fn shared_memory_is_counted_once() {
     home.file("ready");
     let supervisor = home.pair(&id).supervisor;
     let begun = voluntary_switches(supervisor);
-    wait_until(SOON, "it was looked at", || (voluntary_switches(supervisor) > begun + 5).then_some(()));
+    wait_until(SOON, "the supervisor has taken samples", || {
+        (voluntary_switches(supervisor) > begun + 5).then_some(())
+    });
     home.open("go");
     assert_eq!(home.ended(&id)["exit_code"], 3);
 }
@@ -89,7 +93,7 @@ fn processor_time_of_all_processes_is_added() {
         .with_env("MEANWHILE_KILL_TIMEOUT_GRACE_MS", "60000");
     let id = home.start_with(&["--cpu-time", "1s"], &children::burn(3));
     let task = assert_struck(&home, &id, "CPU time limit 1 s");
-    assert!(is_signal(&task["signal"], 15), "it may tidy up: {task}");
+    assert!(is_signal(&task["signal"], 15), "the task can clean up: {task}");
 }
 
 #[test]
@@ -152,7 +156,7 @@ fn limits_are_shown_with_their_enforcement_and_kept_by_a_restart() {
 }
 
 #[test]
-fn a_cpu_limit_needs_a_cgroup_or_is_refused() {
+fn a_cpu_limit_is_enforced_by_a_cgroup_or_refused() {
     let home = home();
     let outcome = home.mw(["start", "--json", "--cpus", "1.5", children::SLEEPER]);
     if outcome.code == Some(0) {
@@ -165,7 +169,7 @@ fn a_cpu_limit_needs_a_cgroup_or_is_refused() {
     assert!(error["message"].as_str().unwrap().contains("cgroup v2"), "{error}");
     let hint = error["hint"].as_str().unwrap();
     assert!(hint.contains("--cpus") && hint.contains("--cpu-time"), "{hint}");
-    assert!(home.list().is_empty(), "nothing is left of it");
+    assert!(home.list().is_empty(), "no task is left");
     assert_eq!(fs::read_dir(home.state().join("tasks")).unwrap().count(), 0);
 }
 
@@ -188,13 +192,13 @@ fn a_task_without_limits_is_not_sampled() {
     let limited = home.start_with(&["--memory", "1GiB", "--pids", "30"], children::SLEEPER);
     for id in [&free, &limited] {
         let control = home.task_dir(id).join("control");
-        wait_until(SOON, "it has settled in", || control.exists().then_some(()));
+        wait_until(SOON, "the supervisor is set up", || control.exists().then_some(()));
     }
     let (free, limited) = (home.pair(&free).supervisor, home.pair(&limited).supervisor);
-    // It may still be starting; a supervisor that samples is never idle for so long.
-    wait_until(SOON, "it rests while the other looks", || {
+    // The supervisor may still be starting; one that takes samples is never idle for this long.
+    wait_until(SOON, "one supervisor sleeps while the other takes samples", || {
         let (begun, before) = (voluntary_switches(limited), voluntary_switches(free));
-        wait_until(SOON, "the other was looked at", || {
+        wait_until(SOON, "the other supervisor has taken samples", || {
             (voluntary_switches(limited) > begun + 8).then_some(())
         });
         (voluntary_switches(free) <= before + 1).then_some(())
@@ -209,7 +213,7 @@ fn limits_memory_takes_effect() {
         let id = home.start_with(&["--memory", "0"], &script);
         home.file("go.held");
         home.open("go");
-        assert_eq!(home.ended(&id)["status"], "completed", "what is asked for counts more");
+        assert_eq!(home.ended(&id)["status"], "completed", "the option takes precedence");
     }
 }
 
@@ -226,7 +230,7 @@ fn limits_pids_takes_effect() {
         assert_struck(&home, &home.start(&children::doubling(7)), "pids limit 20");
         let id = home.start_with(&["--pids", "0"], &children::fork_many(30, "there"));
         let _ = home.pid_in("there");
-        assert_eq!(home.status(&id)["status"], "running", "what is asked for counts more");
+        assert_eq!(home.status(&id)["status"], "running", "the option takes precedence");
     }
 }
 
@@ -242,6 +246,6 @@ fn limits_cpus_takes_effect() {
             _ => assert!(outcome.json()["error"]["hint"].as_str().unwrap().contains("limits.cpus")),
         }
         let id = home.start_with(&["--cpus", "0"], "exit 3");
-        assert_eq!(home.ended(&id)["exit_code"], 3, "what is asked for counts more");
+        assert_eq!(home.ended(&id)["exit_code"], 3, "the option takes precedence");
     }
 }

@@ -43,7 +43,7 @@ fn an_adopting_supervisor_enforces_limits() {
 }
 
 #[test]
-fn an_adopting_supervisor_counts_processes_and_their_time() {
+fn an_adopting_supervisor_counts_processes_and_processor_time() {
     let table = [
         (["--pids", "30"], children::doubling(7), "pids limit 30"),
         (["--cpu-time", "700ms"], children::burn(2), "CPU time limit 0.7 s"),
@@ -61,7 +61,7 @@ fn an_adopting_supervisor_counts_processes_and_their_time() {
 }
 
 #[test]
-fn the_guardian_knows_the_time_of_ended_processes() {
+fn the_guardian_counts_the_processor_time_of_ended_processes() {
     let home = home();
     let id = home.start_with(&["--cpu-time", "3s"], children::BURN_ORPHANED);
     home.kill_process(home.pair(&id).supervisor);
@@ -77,6 +77,6 @@ fn the_kernel_enforces_processor_time_without_supervisors() {
     let leader = home.pid(&id);
     home.kill_supervisors(&id);
     home.open("begin");
-    // No command runs meanwhile, so nothing adopts it.
+    // No command runs meanwhile, so no supervisor adopts the task.
     home.until_dead(leader);
 }

@@ -40,7 +40,7 @@ fn a_restart_of_a_running_task_ends_it_first() {
     let (before, kid) = (home.pid(&id), home.pid_in("kid"));
     fs::remove_file(home.work().join("kid")).unwrap();
     let _ = home.mw(["restart", &id]).ok();
-    assert!(!alive(before) && !alive(kid), "the old run lives on");
+    assert!(!alive(before) && !alive(kid), "the old run is still alive");
     let task = home.until_status(&id, "running");
     assert_ne!(task["pid"], before, "{task}");
     assert_eq!(count(&task["runs"]), 2, "{task}");
@@ -120,7 +120,7 @@ fn a_running_task_is_not_cleared() {
 }
 
 #[test]
-fn a_running_task_is_cleared_by_force() {
+fn a_running_task_is_cleared_with_kill() {
     let home = home();
     let id = home.start(children::SLEEPER);
     let pid = home.pid(&id);
@@ -132,7 +132,7 @@ fn a_running_task_is_cleared_by_force() {
 }
 
 #[test]
-fn tasks_can_be_kept_by_age() {
+fn clearing_by_age_removes_only_older_tasks() {
     let home = home();
     let id = home.start("true");
     home.ended(&id);
@@ -162,11 +162,11 @@ fn clearing_leaves_no_survivor_running() {
     let kid = home.pid_in("kid");
     let outcome = home.mw(["clear", "--json", &id]);
     if outcome.code == Some(0) {
-        assert!(!alive(kid), "cleared, and its child lives on");
+        assert!(!alive(kid), "the task was cleared, but its child is alive");
     } else {
         let _ = outcome.refusal(6);
         let _ = home.mw(["clear", "--kill", &id]).ok();
-        assert!(!alive(kid), "cleared by force, and its child lives on");
+        assert!(!alive(kid), "the task was cleared with --kill, but its child is alive");
     }
     home.wait_until_empty(SOON);
 }
@@ -192,7 +192,7 @@ fn a_restart_in_a_removed_directory_is_refused_and_changes_nothing() {
     fs::remove_dir(&place).unwrap();
     let error = home.mw(["restart", "--json", &id]).refusal(2);
     assert!(error.to_string().contains("place"), "{error}");
-    assert!(alive(pid), "what runs was not ended for it");
+    assert!(alive(pid), "the running task was not ended");
     let task = home.status(&id);
     assert_eq!((&task["status"], &task["runs"]), (&"running".into(), &1.into()), "{task}");
 }

@@ -44,7 +44,7 @@ fn a_starting_server_removes_tasks_that_are_too_old() {
     let old = ended(&home, "true");
     let home = home.with_env("MEANWHILE_RETENTION_MAX_AGE", "1ms");
     let _server = Host::new(&home);
-    wait_until(SOON, "what is too old is gone", || (!exists(&home, &old)).then_some(()));
+    wait_until(SOON, "the old task is removed", || (!exists(&home, &old)).then_some(()));
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn a_task_with_an_undelivered_notification_is_kept() {
 }
 
 #[test]
-fn retention_removes_nothing_but_tasks() {
+fn retention_does_not_follow_links_in_a_task_directory() {
     let home = home().with_env("MEANWHILE_RETENTION_MAX_AGE", "1ms");
     let id = ended(&home, "true");
     let outside = home.work().join("kept");

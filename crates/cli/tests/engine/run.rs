@@ -19,18 +19,18 @@ fn run_passes_every_byte() {
 }
 
 #[test]
-fn run_without_a_shell_works_the_same() {
+fn run_without_a_shell_passes_arguments_unchanged() {
     let outcome = home().mw(["run", "--", "printf", "%s", "$x"]).exits(0);
     assert_eq!(outcome.text(), "$x");
 }
 
 #[test]
-fn run_exits_with_the_code_of_a_signal_as_a_shell_does() {
+fn run_exits_with_128_plus_the_signal_that_ended_the_task() {
     let _ = home().mw(["run", "kill -KILL $$"]).exits(137);
 }
 
 #[test]
-fn run_reports_a_time_limit() {
+fn run_exits_with_124_when_the_task_times_out() {
     let _ = home().mw(["run", "--timeout", "300ms", children::SLEEPER]).exits(124);
 }
 
@@ -57,7 +57,7 @@ fn run_moves_the_task_to_the_background_when_requested() {
 }
 
 #[test]
-fn run_that_ends_in_time_does_not_move_to_the_background() {
+fn a_run_that_ends_in_time_is_not_moved_to_the_background() {
     let _ = home().mw(["run", "--detach-after", "10m", "exit 6"]).exits(6);
 }
 
@@ -66,7 +66,7 @@ fn an_interrupt_sends_sigint_to_the_task() {
     let home = home().with_env("MEANWHILE_KILL_GRACE_MS", "60000");
     let script = "trap 'echo interrupted; exit 9' INT; echo ready; while :; do sleep 0.05; done";
     let running = home.command(["run", script]).spawn();
-    wait_until(SOON, "it is ready", || running.printed().contains("ready").then_some(()));
+    wait_until(SOON, "the task is ready", || running.printed().contains("ready").then_some(()));
     running.signal(Signal::INT);
     let outcome = running.wait();
     assert!(outcome.text().contains("interrupted"), "{outcome}");
@@ -79,10 +79,10 @@ fn an_interrupt_sends_sigint_to_the_task() {
 fn a_second_interrupt_kills_the_task() {
     let home = home().with_env("MEANWHILE_KILL_GRACE_MS", "600000");
     let running = home.command(["run", children::STUBBORN]).spawn();
-    wait_until(SOON, "it is ready", || running.printed().contains("ready").then_some(()));
+    wait_until(SOON, "the task is ready", || running.printed().contains("ready").then_some(()));
     running.signal(Signal::INT);
     let id = home.list()[0]["id"].as_str().unwrap().to_owned();
-    wait_until(SOON, "the first one has arrived", || {
+    wait_until(SOON, "the first interrupt has arrived", || {
         (home.status(&id)["status"] == "cancelling").then_some(())
     });
     running.signal(Signal::INT);
@@ -95,7 +95,7 @@ fn a_second_interrupt_kills_the_task() {
 fn a_task_outlives_a_killed_run() {
     let home = home();
     let running = home.command(["run", &children::gated("go", 4)]).spawn();
-    wait_until(SOON, "it runs", || running.printed().contains("waiting").then_some(()));
+    wait_until(SOON, "the task runs", || running.printed().contains("waiting").then_some(()));
     let _ = running.kill();
     home.open("go");
     let id = home.list()[0]["id"].as_str().unwrap().to_owned();

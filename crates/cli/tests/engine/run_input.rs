@@ -58,7 +58,7 @@ fn a_queued_run_gets_its_input_when_it_starts() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
     let first = home.start(mw_testkit::children::SLEEPER);
     let waiting = home.command(["run", "wc -c"]).input(vec![b'x'; 300_000]).spawn();
-    mw_testkit::wait_until(SOON, "it waits", || (home.list().len() == 2).then_some(()));
+    mw_testkit::wait_until(SOON, "the run is queued", || (home.list().len() == 2).then_some(()));
     let _ = home.mw(["kill", &first]).ok();
     assert_eq!(waiting.wait().ok().trim(), "300000");
 }

@@ -57,7 +57,7 @@ fn run_waits_for_its_dependency() {
 }
 
 #[test]
-fn a_skipped_run_is_no_success() {
+fn a_skipped_run_fails() {
     let home = home();
     let first = home.start(&children::gated("go", 1));
     let running = home.command(["run", "--after", &first, "touch ran"]).spawn();
@@ -123,7 +123,7 @@ fn run_in_json_prints_the_task_and_nothing_else() {
 }
 
 #[test]
-fn run_in_json_of_a_success_exits_with_0() {
+fn a_successful_run_in_json_exits_with_0() {
     let home = home();
     let task = only_task(&home.mw(["run", "--json", "echo out"]).exits(0));
     assert_eq!((&task["status"], &task["exit_code"]), (&"completed".into(), &0.into()), "{task}");
@@ -152,7 +152,7 @@ fn run_in_json_reports_a_time_limit_and_a_signal() {
 }
 
 #[test]
-fn run_in_json_prints_the_current_task_when_it_leaves_it() {
+fn run_in_json_prints_the_running_task_when_it_detaches() {
     let home = home();
     let script = children::gated("go", 5);
     let outcome = home.mw(["run", "--json", "--detach-after", "500ms", &script]).exits(0);

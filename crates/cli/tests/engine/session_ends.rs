@@ -132,7 +132,7 @@ fn reading_notifications_does_not_host_a_session() {
 }
 
 #[test]
-fn deleting_a_session_leaves_nothing() {
+fn deleting_a_session_removes_its_tasks_and_files() {
     let home = home();
     let live = start(&home, "s", &[], "sleep 600");
     let done = start(&home, "s", &[], "true");
@@ -149,7 +149,7 @@ fn deleting_a_session_leaves_nothing() {
 }
 
 #[test]
-fn tasks_outside_sessions_cannot_be_ended_as_a_session() {
+fn session_end_refuses_the_default_session_and_invalid_names() {
     let home = home();
     let id = home.start("sleep 600");
     for name in ["default", "", "a\nb"] {
@@ -161,7 +161,7 @@ fn tasks_outside_sessions_cannot_be_ended_as_a_session() {
 }
 
 #[test]
-fn ending_an_unknown_session_fails() {
+fn commands_on_an_unknown_session_fail() {
     let home = home();
     for args in [&["end", "typo"][..], &["delete", "typo"], &["reassign", "typo", "other"]] {
         let refusal = home.mw([&["session", "--json"][..], args].concat()).refusal(5);

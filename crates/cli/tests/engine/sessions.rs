@@ -95,7 +95,7 @@ fn watching_inside_a_session_shows_its_own_events_only() {
 }
 
 #[test]
-fn numbers_are_counted_per_session() {
+fn tasks_are_numbered_per_session() {
     let home = home();
     let ids = ["one", "two"].map(|session| start_in(&home, session, "true"));
     for (session, id) in ["one", "two"].iter().zip(&ids) {
@@ -105,7 +105,7 @@ fn numbers_are_counted_per_session() {
 }
 
 #[test]
-fn the_parents_of_a_task_are_kept() {
+fn a_task_keeps_its_parent_session_and_message() {
     let home = home();
     let options = ["--parent-session", "agent-7", "--parent-message", "msg_42"];
     let id = home.start_with(&options, "true");

@@ -11,9 +11,9 @@ use serde_json::Value;
 
 use crate::home;
 
-/// Every setting; each has a test below, the profile in `settings_profile`, others in `retention`,
-/// `redact`, `hooks`, `resources`, `settings_tools`, `policy` and `top_theme`, those of the agent in the tests of `mw acp`, those of
-/// subagents and chats in theirs.
+/// Every setting. Each has a test below or in `settings_profile`, `retention`, `redact`, `hooks`, `resources`,
+/// `settings_tools`, `policy` and `top_theme`; those of the agent are in the tests of `mw acp`, and those of
+/// subagents and chats in the tests of these.
 const SETTINGS: [&str; 62] = [
     "profile",
     "mode",
@@ -84,7 +84,7 @@ pub(crate) fn variable(name: &str) -> String {
     format!("MEANWHILE_{}", name.to_uppercase().replace('.', "_"))
 }
 
-/// Returns a home that has this configuration file, where `XDG_CONFIG_HOME` says.
+/// Returns a home with this configuration file in the directory that `XDG_CONFIG_HOME` names.
 pub(crate) fn with_file(text: &str) -> Home {
     let home = home().gated();
     let place = home.user().join("configuration");
@@ -103,7 +103,7 @@ pub(crate) fn as_file(name: &str, value: &str) -> String {
     }
 }
 
-/// Returns two homes with a setting, made by the variable and in the file, and checks that they say so.
+/// Returns two homes with a setting, one by the variable and one in the file. Checks that `mw config` shows it.
 #[track_caller]
 pub(crate) fn both_ways(name: &str, value: &str) -> [Home; 2] {
     let by_variable = home().gated().with_env(variable(name), value);
@@ -122,7 +122,7 @@ pub(crate) fn setting(home: &Home, name: &str) -> (String, String) {
     setting_of(&home.mw(["config", "--json"]).exits(0).json(), name)
 }
 
-/// Returns a setting's value and its source from what `mw config` said.
+/// Returns a setting's value and its source from the output of `mw config`.
 #[track_caller]
 pub(crate) fn setting_of(config: &Value, name: &str) -> (String, String) {
     let found = config["settings"].as_array().unwrap().iter().find(|setting| setting["name"] == name);
@@ -133,7 +133,7 @@ pub(crate) fn setting_of(config: &Value, name: &str) -> (String, String) {
 }
 
 #[test]
-fn every_setting_has_a_test_here() {
+fn the_list_of_settings_in_the_tests_is_complete() {
     let config = home().mw(["config", "--json"]).exits(0).json();
     let names =
         config["settings"].as_array().unwrap().iter().map(|setting| setting["name"].as_str().unwrap());
@@ -167,7 +167,7 @@ fn queue_at_capacity_takes_effect() {
         let _first = home.start(children::SLEEPER);
         let _ = home.mw(["start", "--json", "true"]).refusal(6);
         let answer = home.mw(["start", "--json", "--at-capacity", "queue", "true"]).exits(0).json();
-        assert_eq!(answer["status"], "pending", "what is asked for counts more: {answer}");
+        assert_eq!(answer["status"], "pending", "the option takes precedence: {answer}");
     }
 }
 
@@ -179,7 +179,7 @@ fn output_cap_takes_effect() {
         let kept = task["output_bytes"].as_u64().unwrap() - task["dropped_bytes"].as_u64().unwrap();
         assert!(kept <= 2048, "{task}");
         let whole = home.ended(&home.start_with(&["--cap", "0"], &children::numbers(10_000)));
-        assert_eq!(whole["dropped_bytes"], 0, "what is asked for counts more: {whole}");
+        assert_eq!(whole["dropped_bytes"], 0, "the option takes precedence: {whole}");
     }
     for written in ["2KiB", "2k"] {
         assert_eq!(setting(&with_file(&as_file("output.cap", written)), "output.cap").0, "2048");
@@ -222,7 +222,7 @@ fn stall_patterns_take_effect() {
     for home in [by_variable, with_file(list)] {
         assert_eq!(setting(&home, "stall.patterns").0, "*speak, friend*\n*enter:");
         let home = home.with_env(variable("stall.ms"), "200");
-        // This text is no prompt any more, and the task is silent for longer than the one with a prompt.
+        // This text no longer counts as a prompt, and its task is silent for longer than the one with a prompt.
         let _usual = home.start("printf 'Continue? (y/n) '; exec sleep 600");
         let ours = home.start("printf 'Speak, friend, and '; exec sleep 600");
         assert_eq!(stalled(&home), ours);
@@ -232,7 +232,7 @@ fn stall_patterns_take_effect() {
 #[test]
 fn kill_grace_ms_takes_effect() {
     for home in both_ways("kill.grace_ms", "300") {
-        // Other work may delay some of them, but the default of 5000 would delay all.
+        // Other work may delay some kills, but the default of 5000 would delay all.
         wait_until(SOON, "a kill that takes less than the default", || {
             let id = home.start(children::STUBBORN);
             home.until_logged(&id, "ready");
@@ -249,7 +249,7 @@ fn kill_grace_ms_takes_effect() {
 fn kill_timeout_grace_ms_takes_effect() {
     for home in both_ways("kill.timeout_grace_ms", "300") {
         // A task that has not set its trap in time ends sooner, and a delayed one later: neither counts.
-        wait_until(SOON, "one that takes its limit and the grace", || {
+        wait_until(SOON, "a task that takes its time limit and the grace period", || {
             let task = home.ended(&home.start_with(&["--timeout", "500ms"], children::STUBBORN));
             assert_eq!(task["status"], "timed_out", "{task}");
             let duration = task["duration_ms"].as_u64().unwrap();
@@ -262,14 +262,14 @@ fn kill_timeout_grace_ms_takes_effect() {
 #[test]
 fn session_grace_ms_takes_effect() {
     for home in both_ways("session.grace_ms", "30") {
-        // Other work may delay some of them, but the default of 10 s would delay all.
+        // Other work may delay some ends, but the default of 10 s would delay all.
         wait_until(SOON, "a task that ends before the default", || {
             let quiet = "exec sleep 600 >/dev/null 2>&1";
             let host = home.command(["session", "run", "s", "--", "sh", "-c", quiet]).spawn();
             let started = home.command(["start", "--json", "sleep 600"]).session("s").run().json();
             let id = started["id"].as_str().unwrap().to_owned();
             let journal = home.task_dir(&id).join("journal.jsonl");
-            wait_until(SOON, "its supervisor knows the host", || {
+            wait_until(SOON, "the supervisor knows the host", || {
                 fs::read_to_string(&journal).ok()?.contains("hosted").then_some(())
             });
             let _ = host.kill();
@@ -305,7 +305,7 @@ fn run_timeout_takes_effect() {
         let other = home.start_with(&["--timeout", "700ms"], children::SLEEPER);
         assert_eq!(home.ended(&other)["status"], "timed_out");
         home.open("go");
-        assert_eq!(home.ended(&id)["exit_code"], 3, "what is asked for counts more");
+        assert_eq!(home.ended(&id)["exit_code"], 3, "the option takes precedence");
     }
 }
 
@@ -321,7 +321,7 @@ fn run_shell_takes_effect() {
         assert_eq!(home.log(&id), b"shell -c: the script\n");
         let id = home.start_with(&["--shell", "/bin/sh"], "echo plain");
         home.ended(&id);
-        assert_eq!(home.log(&id), b"plain\n", "what is asked for counts more");
+        assert_eq!(home.log(&id), b"plain\n", "the option takes precedence");
     }
 }
 
@@ -335,18 +335,18 @@ fn wait_fallback_ms_takes_effect() {
             home.ended(&id);
             home.wait_until_empty(SOON);
             let watching = home.command(["watch"]).spawn();
-            wait_until(SOON, "the watcher shows what was before", || {
+            wait_until(SOON, "the watcher shows earlier events", || {
                 watching.json_lines().iter().any(|event| event["event"] == "ended").then_some(())
             });
             watching
         };
         let (restless, patient) = (watch(&restless), watch(&patient));
         let (begun, before) = (voluntary_switches(restless.pid()), voluntary_switches(patient.pid()));
-        wait_until(SOON, "the restless one has looked a hundred times", || {
+        wait_until(SOON, "the first watcher has polled a hundred times", || {
             (voluntary_switches(restless.pid()) >= begun + 100).then_some(())
         });
         let looked = voluntary_switches(patient.pid()) - before;
-        assert!(looked < 20, "the patient one looked {looked} times meanwhile");
+        assert!(looked < 20, "the second watcher polled {looked} times meanwhile");
     }
 }
 

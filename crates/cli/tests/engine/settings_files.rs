@@ -38,7 +38,7 @@ fn each_layer_takes_precedence_over_the_previous_one() {
     let home = home.with_env(variable("run.timeout"), "1h");
     expect(&home, "3600000ms", "MEANWHILE_RUN_TIMEOUT");
     let task = home.ended(&home.start_with(&["--timeout", "300ms"], children::SLEEPER));
-    assert_eq!(task["status"], "timed_out", "the call counts most");
+    assert_eq!(task["status"], "timed_out", "the option takes precedence");
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn a_variable_names_the_user_file() {
     let config = home.mw(["config", "--json"]).exits(0).json();
     assert_eq!(config["file"], other.to_str().unwrap());
     let home = home.with_env("MEANWHILE_CONFIG", "");
-    assert_eq!(setting(&home, "queue.max_running").0, "3", "an empty one names nothing");
+    assert_eq!(setting(&home, "queue.max_running").0, "3", "an empty variable names no file");
 }
 
 #[test]
@@ -153,5 +153,5 @@ fn the_default_file_is_printed_even_if_settings_are_refused() {
 fn the_documentation_shows_the_default_file() {
     let page = fs::read_to_string(PAGE).unwrap();
     let block = format!("```toml\n{}```\n", home().mw(["config", "--default"]).ok());
-    assert!(page.contains(&block), "put what `mw config --default` prints into docs/configuration.md");
+    assert!(page.contains(&block), "copy the output of `mw config --default` into docs/configuration.md");
 }

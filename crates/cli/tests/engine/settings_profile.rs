@@ -26,7 +26,7 @@ const FIGURES: [(&str, &str, &str); 11] = [
     ("co-cli", "output.log_header", "true"),
 ];
 
-/// Names that a profile has for settings, with a value as the file has it and as it is shown.
+/// Aliases of settings in a profile, each with a value as written in the file and as shown.
 const ALIASES: [(&str, &str, &str, &str, &str); 14] = [
     ("opta", "background.maxBufferSize", "4096", "tools.stream_bytes", "4096"),
     ("opta", "background.killOnSessionEnd", "false", "session.kill_tasks", "false"),
@@ -75,7 +75,7 @@ fn every_profile_has_its_values_and_otherwise_the_defaults() {
 }
 
 #[test]
-fn mycode_and_co_cli_use_the_homes_of_their_sources() {
+fn mycode_and_co_cli_use_the_home_directories_of_the_original_tools() {
     need_program("bash");
     for (profile, root) in [("mycode", ".mycode"), ("co-cli", ".co-cli"), ("opta", ".local/state/meanwhile")]
     {
@@ -138,7 +138,7 @@ fn co_cli_queues_the_sixth_task_and_writes_log_headers() {
 }
 
 #[test]
-fn names_of_a_profiles_settings_are_accepted() {
+fn the_setting_aliases_of_a_profile_are_accepted() {
     for (profile, alias, written, name, shown) in ALIASES {
         let home = with_file(&format!("profile = \"{profile}\"\n{alias} = {written}\n"));
         let (value, source) = setting(&home, name);
@@ -149,7 +149,7 @@ fn names_of_a_profiles_settings_are_accepted() {
 }
 
 #[test]
-fn names_of_a_profiles_settings_are_refused_in_other_profiles() {
+fn the_setting_aliases_of_a_profile_are_refused_in_other_profiles() {
     for (profile, alias, written, name, _) in ALIASES {
         for other in PROFILES.iter().filter(|other| **other != profile) {
             let home = with_file(&format!("profile = \"{other}\"\n{alias} = {written}\n"));
@@ -162,7 +162,7 @@ fn names_of_a_profiles_settings_are_refused_in_other_profiles() {
 }
 
 #[test]
-fn names_of_a_profiles_settings_have_its_ranges() {
+fn the_setting_aliases_of_a_profile_have_its_ranges() {
     for (profile, alias, written, range) in [
         ("opta", "background.maxConcurrent", "21", "1 to 20"),
         ("opta", "background.maxConcurrent", "0", "1 to 20"),
@@ -180,7 +180,7 @@ fn names_of_a_profiles_settings_have_its_ranges() {
 }
 
 #[test]
-fn a_profiles_name_for_the_time_limit_takes_effect() {
+fn the_alias_of_opta_for_the_time_limit_takes_effect() {
     let home = with_file("profile = \"opta\"\n[background]\ndefaultTimeout = 400\n");
     assert_eq!(home.ended(&home.start(children::SLEEPER))["status"], "timed_out");
 }
@@ -192,20 +192,24 @@ fn a_setting_and_its_alias_cannot_both_be_in_a_file() {
 }
 
 #[test]
-fn variables_of_a_profile_are_read_only_in_it() {
+fn the_variables_of_a_profile_apply_only_in_that_profile() {
     const OTHER: &str = "CO_BACKGROUND_MAX_CONCURRENT";
     let home = with_profile("co-cli").with_env(OTHER, "2");
     let (value, source) = setting(&home, "queue.max_running");
     assert_eq!(value, "2");
     assert!(source.contains(OTHER), "{source}");
     let home = home.with_env(variable("queue.max_running"), "3");
-    assert_eq!(setting(&home, "queue.max_running").0, "3", "its own variable counts more");
+    assert_eq!(
+        setting(&home, "queue.max_running").0,
+        "3",
+        "the variable of the setting itself takes precedence"
+    );
     assert_eq!(setting(&with_profile("opta").with_env(OTHER, "2"), "queue.max_running").0, "5");
     assert_refused(&with_profile("co-cli").with_env(OTHER, "0"), &[OTHER, "queue.max_running", "1 to 10000"]);
 }
 
 #[test]
-fn co_clis_variables_for_retention_are_read() {
+fn the_retention_variables_of_co_cli_apply_only_in_its_profile() {
     for (variable, given, name, shown) in [
         ("CO_BACKGROUND_TASK_RETENTION_DAYS", "3", "retention.max_age", "259200000ms"),
         ("CO_BACKGROUND_AUTO_CLEANUP", "false", "retention.automatic", "false"),
@@ -219,7 +223,7 @@ fn co_clis_variables_for_retention_are_read() {
 
 #[test]
 fn a_retention_alias_of_zero_days_keeps_all_tasks() {
-    // The other setting is in days, which a test cannot wait for.
+    // The alias counts days, so a test cannot wait for any other value.
     let home = with_file("profile = \"co-cli\"\nbackground_task_retention_days = 0\n");
     let id = home.start("true");
     home.ended(&id);

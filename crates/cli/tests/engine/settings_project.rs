@@ -123,7 +123,7 @@ fn a_project_applies_to_its_subdirectories() {
 }
 
 #[test]
-fn no_directory_above_the_users_home_is_a_project() {
+fn a_project_file_above_the_users_home_does_not_apply_inside_it() {
     let home = home();
     put(home.work().parent().unwrap(), "[queue]\nmax_running = 1\n");
     assert_eq!(setting(&home, "queue.max_running").0, "1");
@@ -135,7 +135,7 @@ fn no_directory_above_the_users_home_is_a_project() {
 }
 
 #[test]
-fn the_users_home_is_no_project() {
+fn the_state_directory_is_not_a_project() {
     let home = home();
     home.ended(&home.start("true"));
     put(home.state(), "[queue]\nmax_running = 1\n");
@@ -167,7 +167,7 @@ fn variables_and_options_take_precedence_over_a_project() {
 }
 
 #[test]
-fn a_project_file_that_is_not_a_regular_file_is_refused_without_blocking() {
+fn a_special_or_too_long_project_file_is_refused_without_blocking() {
     let pipe = home();
     mknodat(CWD, pipe.work().join(FILE), FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
     let directory = home();
@@ -183,7 +183,7 @@ fn project_files_of_other_users_in_shared_directories_are_ignored() {
     need_root();
     let home = with_project("[queue]\nmax_running = 1\n");
     std::os::unix::fs::chown(home.work().join(FILE), Some(54_321), None).unwrap();
-    assert_eq!(setting(&home, "queue.max_running").0, "1", "in a directory of its own it does");
+    assert_eq!(setting(&home, "queue.max_running").0, "1", "it applies in a directory that is not shared");
     fs::set_permissions(home.work(), PermissionsExt::from_mode(0o1777)).unwrap();
     assert_eq!(setting(&home, "queue.max_running").0, "8");
 }

@@ -61,7 +61,7 @@ pub(crate) fn assert_refused(home: &Home, named: &[&str]) {
 }
 
 #[test]
-fn a_value_out_of_range_in_a_variable_is_refused_by_name() {
+fn an_invalid_value_in_a_variable_is_refused_by_name() {
     for (name, values) in BAD {
         let accepted = accepted(name);
         for value in values {
@@ -72,7 +72,7 @@ fn a_value_out_of_range_in_a_variable_is_refused_by_name() {
 }
 
 #[test]
-fn a_value_out_of_range_in_the_file_is_refused_by_name() {
+fn an_invalid_value_in_the_file_is_refused_by_name() {
     for (name, values) in BAD {
         let accepted = accepted(name);
         for value in values {
@@ -147,7 +147,7 @@ fn a_variable_that_is_not_utf8_is_refused_by_name() {
 }
 
 #[test]
-fn all_commands_refuse_bad_settings_in_the_same_way() {
+fn start_policy_and_session_commands_refuse_bad_settings() {
     let home = home().with_env(variable("queue.max_running"), "0");
     for args in [
         &["start", "--json", "true"][..],

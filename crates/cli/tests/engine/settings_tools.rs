@@ -74,7 +74,7 @@ fn offers_no_background(home: &Home) {
     let names: Vec<_> = tools.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["shell"]);
     let shown = tools.to_string();
-    assert!(!shown.contains("background"), "neither schema nor description speaks of it: {shown}");
+    assert!(!shown.contains("background"), "neither schema nor description mentions it: {shown}");
     let forged = host.call("shell", &json!({"command": "exit 3", "run_in_background": true}));
     assert_eq!(forged["isError"], true, "{forged}");
     assert!(text(&forged).contains("disabled"), "{forged}");
@@ -93,7 +93,7 @@ fn tools_notices_takes_effect() {
         let listed = home.mw(["session", "list", "--json"]).json();
         let sessions = listed["sessions"].as_array().unwrap();
         let own = sessions.iter().find(|session| session["id"] == "host");
-        assert_eq!(own.unwrap()["notices"], 1, "it waits for the host that delivers it: {listed}");
+        assert_eq!(own.unwrap()["notices"], 1, "the notification is still undelivered: {listed}");
     }
 }
 
@@ -103,7 +103,7 @@ fn tools_no_background_takes_effect() {
 }
 
 #[test]
-fn zidanes_name_for_no_background_takes_effect() {
+fn the_alias_of_zidane_for_no_background_takes_effect() {
     let file = "profile = \"zidane\"\n[behavior]\ndisableBackgroundTasks = true\n";
     offers_no_background(&with_file(file));
 }

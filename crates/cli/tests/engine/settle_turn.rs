@@ -1,4 +1,4 @@
-//! Many tasks that end at the same moment: one process settles, and nothing is forgotten.
+//! Many tasks that end at the same moment: one process settles them, and every queued task starts.
 
 use std::fs::File;
 use std::time::{Duration, SystemTime};
@@ -11,7 +11,7 @@ fn limited(limit: u32) -> Home {
     home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", limit.to_string())
 }
 
-/// Takes the turn to settle as another process would, since the given time.
+/// Holds the turn to settle, like another process that took it this long ago.
 fn take_turn(home: &Home, since: Duration) -> File {
     let turn = File::create(home.state().join("settling")).unwrap();
     turn.try_lock().unwrap();
@@ -29,7 +29,7 @@ fn all_queued_tasks_start_after_many_ends_at_once() {
         let _ = home.start("echo ran >>ran");
     }
     home.open("go");
-    // Only a file is looked at: no command of ours runs that could start anything.
+    // The test only reads a file: no command runs that could start a task.
     let _ = home.lines_in("ran", 40);
 }
 

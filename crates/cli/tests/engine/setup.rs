@@ -143,7 +143,7 @@ fn setup_asks_for_confirmation_and_the_default_is_no() {
     let home = home();
     for (answer, code, made) in [("\r", 9, false), ("n\r", 9, false), ("y\r", 0, true)] {
         let mut terminal = home.command(["setup", "cursor"]).without("NO_COLOR").on_terminal();
-        wait_until(SOON, "it asks", || terminal.shown().contains("[y/N]").then_some(()));
+        wait_until(SOON, "the prompt is shown", || terminal.shown().contains("[y/N]").then_some(()));
         assert!(terminal.shown().contains("\u{1b}[32m+"), "{}", terminal.shown());
         terminal.press(answer);
         assert_eq!(terminal.wait(), Some(code), "{answer:?}");

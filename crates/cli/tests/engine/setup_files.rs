@@ -25,7 +25,7 @@ fn a_malformed_file_is_refused_with_the_line_and_unchanged() {
         assert_eq!(read(&home, path), broken, "{host}");
         assert!(
             files.iter().skip(1).all(|(path, _)| !home.user().join(path).exists()),
-            "{host}: half a change"
+            "{host}: only a part of the files is changed"
         );
     }
 }
@@ -86,7 +86,7 @@ fn links_and_file_modes_are_kept() {
             assert_eq!(&read(&home, path), text, "{host}");
         }
         let names = fs::read_dir(home.work()).unwrap().count();
-        assert_eq!(names, files.len(), "{host} left something beside the file");
+        assert_eq!(names, files.len(), "{host} left another file in the directory");
     }
 }
 
@@ -106,7 +106,7 @@ fn dangling_links_and_read_only_files_are_refused() {
 }
 
 #[test]
-fn files_follow_the_hosts_variables() {
+fn setup_uses_the_directories_in_the_variables_of_a_host() {
     let home = home();
     let elsewhere = home.work().join("elsewhere");
     let run = |name: &str, host: &str| {
@@ -158,12 +158,12 @@ fn an_entry_with_another_mw_path_is_updated_and_keeps_other_keys() {
 }
 
 #[test]
-fn two_concurrent_setups_leave_one_valid_entry() {
+fn concurrent_setups_leave_one_valid_entry() {
     let home = home();
     put(&home, ".cursor/mcp.json", "{\n  \"mcpServers\": {\n    \"x\": {}\n  }\n}\n");
     std::thread::scope(|scope| {
         for _ in 0..4 {
-            // One of them may find the file changed since it read it, and fails with that reason.
+            // A setup fails if the file has changed since it was read.
             scope.spawn(|| drop(home.mw(["setup", "--yes", "cursor"])));
         }
     });

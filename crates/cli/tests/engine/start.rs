@@ -34,7 +34,7 @@ fn start_returns_while_the_task_runs() {
     assert_eq!(home.ended(&id)["status"], "completed");
 }
 
-/// At least half of ten in a row: other work on the machine may delay some of them.
+/// More than half of ten starts in a row must be fast enough: other work on the machine may delay some of them.
 #[test]
 fn a_start_takes_less_than_a_tenth_of_a_second() {
     let home = home();
@@ -45,7 +45,7 @@ fn a_start_takes_less_than_a_tenth_of_a_second() {
         home.mw(["kill", "--signal", "KILL", answer.json()["id"].as_str().unwrap()]).ok();
         took
     };
-    wait_until(SOON, "a row of starts within a tenth of a second each", || {
+    wait_until(SOON, "ten starts, most of which take less than a tenth of a second", || {
         let mut row = [(); 10].map(|()| start());
         row.sort();
         (row[5] < Duration::from_millis(100)).then_some(())
@@ -66,11 +66,11 @@ fn start_as_text_names_the_task() {
     let outcome = home.mw(["start", "exit 0"]).exits(0);
     let id = home.list()[0]["id"].as_str().unwrap().to_owned();
     assert!(outcome.text().contains(&id), "{outcome}");
-    assert!(!outcome.stdout.contains(&0x1b), "colour in spite of NO_COLOR");
+    assert!(!outcome.stdout.contains(&0x1b), "colour despite NO_COLOR");
 }
 
 #[test]
-fn every_exit_code_is_reported_unchanged() {
+fn exit_codes_are_reported_unchanged() {
     let home = home();
     for code in [0, 1, 2, 3, 7, 42, 77, 100, 126, 127, 128, 129, 143, 254, 255] {
         let id = home.start(&format!("exit {code}"));
@@ -121,7 +121,7 @@ fn arguments_that_are_not_utf8_are_passed_unchanged() {
 }
 
 #[test]
-fn a_script_of_the_maximum_length_runs() {
+fn a_script_of_100_kilobytes_runs() {
     let home = home();
     let long = "x".repeat(100_000);
     let id = home.start(&format!("echo {long}"));
@@ -203,7 +203,7 @@ fn description_batch_lifetime_and_name_are_kept() {
 }
 
 #[test]
-fn a_task_ends_with_its_session_by_default() {
+fn the_default_lifetime_of_a_task_is_its_session() {
     let home = home();
     let task = home.ended(&home.start("true"));
     assert_eq!(task["lifetime"], "session", "{task}");

@@ -34,7 +34,7 @@ fn home_of(mw: &Path) -> Home {
 fn a_command_of_mw_surfaces_replaces_the_called_process() {
     let home = home();
     let server = home.command(["mcp", "--http", "0"]).spawn();
-    wait_until(SOON, "it serves", || server.printed().contains("/mcp").then_some(()));
+    wait_until(SOON, "the server listens", || server.printed().contains("/mcp").then_some(()));
     let executable = fs::read_link(format!("/proc/{}/exe", server.pid())).unwrap();
     assert_eq!(executable, beside("mw-surfaces").canonicalize().unwrap());
     assert_eq!(processes::command_line(server.pid())[..4], [MW, "mcp", "--http", "0"]);
@@ -115,7 +115,7 @@ fn an_end_starts_mw_surfaces_only_if_there_are_spans_to_export() {
 }
 
 #[test]
-fn spans_wait_while_mw_surfaces_is_missing_and_status_says_so() {
+fn spans_wait_while_mw_surfaces_is_missing_and_traces_says_so() {
     let shelf = home();
     let mw = lone_mw(&shelf);
     let receiver = Receiver::new(Manner::Takes);

@@ -6,7 +6,7 @@ use mw_testkit::{SOON, alive, children, wait_until};
 use crate::home;
 
 #[test]
-fn the_end_of_the_leader_is_the_end_of_the_task() {
+fn a_task_ends_when_its_first_process_ends() {
     let home = home();
     let id = home.start(&format!("{}\nexit 0", children::leave_holder("kid")));
     let _ = home.mw(["wait", &id]).exits(0);
@@ -64,7 +64,7 @@ fn survivors_that_ended_are_not_counted() {
     let id = home.start(&format!("{}\nexit 0", children::leave_setsid("kid")));
     home.ended(&id);
     home.kill_process(home.pid_in("kid"));
-    wait_until(SOON, "nobody survives", || (count(&home.status(&id)["survivors"]) == 0).then_some(()));
+    wait_until(SOON, "no survivor is left", || (count(&home.status(&id)["survivors"]) == 0).then_some(()));
     home.wait_until_empty(SOON);
 }
 
@@ -97,5 +97,5 @@ fn a_supervisor_stays_until_the_last_survivor_ended() {
     let kid = home.pid_in("kid");
     assert!(!home.supervisors_of(&id).is_empty());
     home.kill_process(kid);
-    wait_until(SOON, "the supervisor has left", || home.supervisors_of(&id).is_empty().then_some(()));
+    wait_until(SOON, "the supervisor has exited", || home.supervisors_of(&id).is_empty().then_some(()));
 }

@@ -35,7 +35,7 @@ pub(crate) fn line_of<'screen>(screen: &'screen Screen, id: &str) -> Option<&'sc
 pub(crate) fn leave(mut terminal: Terminal) {
     terminal.press("q");
     assert_eq!(terminal.ended(), Some(0));
-    until(&terminal, "the terminal is given back", Screen::is_given_back);
+    until(&terminal, "the terminal is restored", Screen::is_given_back);
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn a_kill_from_the_list_ends_the_tree_and_shows_the_receipt() {
     until_shown(&terminal, &format!("{id} cancelled: SIGTERM to 2 processes"));
     assert!(!alive(child));
     assert_eq!(home.status(&id)["status"], "cancelled");
-    until(&terminal, "the list says so", |screen| {
+    until(&terminal, "the list shows the task as cancelled", |screen| {
         line_of(screen, &id).is_some_and(|line| line.contains("cancelled"))
     });
     leave(terminal);
@@ -129,13 +129,13 @@ fn tasks_can_be_filtered_by_text_and_state() {
     let mut terminal = top(&home);
     until_shown(&terminal, &bad);
     terminal.press("/needle\r");
-    until(&terminal, "one is left", |screen| {
+    until(&terminal, "only the matching task is listed", |screen| {
         line_of(screen, &good).is_some() && line_of(screen, &bad).is_none()
     });
     terminal.press("\u{1b}");
     until_shown(&terminal, &bad);
     terminal.press("fjjjjj\r");
-    until(&terminal, "the failed one is left", |screen| {
+    until(&terminal, "only the failed task is listed", |screen| {
         line_of(screen, &good).is_none() && line_of(screen, &bad).is_some()
     });
     leave(terminal);
@@ -174,7 +174,7 @@ fn approval_requests_can_be_answered() {
     until_shown(&terminal, "approved ask-");
     let started = call.wait();
     assert_eq!(home.ended(started.json()["id"].as_str().unwrap())["status"], "completed");
-    until(&terminal, "nothing waits any more", |screen| !screen.text.contains("approval required"));
+    until(&terminal, "no request is open", |screen| !screen.text.contains("approval required"));
     leave(terminal);
 }
 
@@ -189,7 +189,7 @@ fn a_request_answered_elsewhere_closes_its_dialog() {
     let id = entries["approvals"][0]["id"].as_str().unwrap();
     assert_eq!(home.mw(["deny", id]).code, Some(0));
     until_shown(&terminal, &format!("{id} was denied by "));
-    until(&terminal, "the question is gone", |screen| !screen.text.contains("approve?"));
+    until(&terminal, "the dialog is closed", |screen| !screen.text.contains("approve?"));
     assert_ne!(call.wait().code, Some(0));
     leave(terminal);
 }
@@ -208,7 +208,7 @@ fn approval_requests_cannot_be_answered_inside_a_task() {
 }
 
 #[test]
-fn inside_a_session_a_kill_is_subject_to_policy() {
+fn inside_a_session_a_kill_runs_mw_kill_and_the_list_returns() {
     let home = home().gated();
     let started = home.command(["start", "--json", "sleep 600"]).session("agent").run();
     let id = started.json()["id"].as_str().unwrap().to_owned();
@@ -259,6 +259,6 @@ fn another_session_is_refused_inside_a_session_and_a_chosen_one_can_be_left() {
     terminal.press("S");
     until_shown(&terminal, " total");
     terminal.press("\r");
-    until(&terminal, "all are listed", |screen| line_of(screen, &other).is_some());
+    until(&terminal, "all tasks are listed", |screen| line_of(screen, &other).is_some());
     leave(terminal);
 }

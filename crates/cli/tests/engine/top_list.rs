@@ -38,10 +38,10 @@ fn tasks_can_be_sorted_by_usage_in_both_directions() {
     // state, newest, longest, name, cpu
     terminal.press("ssss");
     until_shown(&terminal, "sort:cpu");
-    until(&terminal, "the busy one is first", |screen| place(screen, &busy) == Some(2));
+    until(&terminal, "the busy task is first", |screen| place(screen, &busy) == Some(2));
     terminal.press("I");
     until_shown(&terminal, "sort:least cpu");
-    until(&terminal, "the busy one is last", |screen| place(screen, &busy) == Some(4));
+    until(&terminal, "the busy task is last", |screen| place(screen, &busy) == Some(4));
     leave(terminal);
 }
 
@@ -58,7 +58,7 @@ fn the_cursor_moves_to_another_task_when_its_task_is_removed() {
     terminal.press("g");
     until_shown(&terminal, "second-line");
     assert_eq!(home.mw(["clear", &second]).code, Some(0));
-    until(&terminal, "the other has its place", |screen| {
+    until(&terminal, "the other task is selected", |screen| {
         screen.text.contains("first-line") && !lists(screen, &second)
     });
     leave(terminal);
@@ -70,13 +70,13 @@ fn a_running_task_is_restarted_after_confirmation() {
     let id = home.start("echo $$ >> pids; exec sleep 600");
     let first = home.pid_in("pids");
     let mut terminal = top(&home);
-    until(&terminal, "it is listed", |screen| lists(screen, &id));
+    until(&terminal, "the task is listed", |screen| lists(screen, &id));
     terminal.press("r");
     until_shown(&terminal, &format!("{id} is still live. Kill and restart it?"));
-    assert_eq!(home.status(&id)["runs"], 1, "nothing is done before the answer");
+    assert_eq!(home.status(&id)["runs"], 1, "nothing happens before the confirmation");
     terminal.press("y");
     until_shown(&terminal, &format!("{id} restarted, run 2"));
-    wait_until(SOON, "the second run", || (home.status(&id)["runs"] == 2).then_some(()));
+    wait_until(SOON, "the second run has started", || (home.status(&id)["runs"] == 2).then_some(()));
     assert!(!alive(first));
     leave(terminal);
 }

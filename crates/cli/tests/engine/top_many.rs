@@ -8,10 +8,11 @@ use mw_testkit::{Home, SOON, wait_until};
 use crate::home;
 
 const MANY: usize = 10_000;
-/// Some of which run.
+/// The number of running tasks, in addition to the finished ones.
 const LIVE: usize = 12;
 
-/// One task is run; the others are copies of its directory under other ids, which the database is rebuilt from.
+/// Creates a home with many finished tasks. One task is run; the others are copies of its directory under other ids,
+/// and the database is rebuilt from them.
 fn with_many() -> Home {
     let home = home();
     let model = home.start("echo the-only-line");

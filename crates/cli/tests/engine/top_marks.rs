@@ -42,7 +42,7 @@ fn marked_tasks_can_be_killed_restarted_and_removed_together() {
     until_shown(&terminal, "2 tasks: 1 cancelled, 1 already ended");
     terminal.press("g");
     marked(&mut terminal, 3);
-    // One of them ends before the confirmation.
+    // Another process removes one of them before the confirmation.
     terminal.press("c");
     until_shown(&terminal, "Remove 3 marked tasks");
     assert_eq!(home.mw(["clear", &done]).code, Some(0));

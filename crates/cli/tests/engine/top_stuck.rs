@@ -8,7 +8,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::home;
 use crate::top::{leave, line_of, top, until};
 
-/// Less than the timeout of one unresponsive supervisor.
+/// The time allowed for each unresponsive supervisor.
 const PROMPT: Duration = Duration::from_secs(4);
 
 fn signal(home: &Home, ids: &[String], signal: Signal) {
@@ -28,11 +28,11 @@ fn an_unresponsive_supervisor_does_not_block_the_list() {
     // A task that starts while the four are queried is shown at once.
     let id = home.start("exit 4");
     home.ended(&id);
-    until(&terminal, "the new one has failed", |screen| {
+    until(&terminal, "the new task has failed", |screen| {
         line_of(screen, &id).is_some_and(|line| line.contains("failed"))
     });
     let took = begun.elapsed();
     signal(&home, &stuck, Signal::CONT);
-    assert!(took < PROMPT * 4, "{took:?} for a list with four that do not answer");
+    assert!(took < PROMPT * 4, "{took:?} for a list with four unresponsive supervisors");
     leave(terminal);
 }

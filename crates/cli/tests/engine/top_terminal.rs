@@ -33,7 +33,7 @@ fn a_signal_restores_the_terminal() {
         assert!(!terminal.screen().is_given_back());
         terminal.signal(signal);
         assert_eq!(terminal.ended(), Some(code));
-        until(&terminal, "the terminal is given back", Screen::is_given_back);
+        until(&terminal, "the terminal is restored", Screen::is_given_back);
     }
 }
 
@@ -53,20 +53,20 @@ fn suspending_restores_the_terminal_and_resuming_redraws() {
     let mut terminal = home.program("sh").arg("-i").on_terminal();
     terminal.press(&format!("{} top\r", env!("CARGO_BIN_EXE_mw")));
     until_shown(&terminal, &id);
-    assert!(waits_for_input(terminal.pid()), "the shell's input is as it was");
+    assert!(waits_for_input(terminal.pid()), "the input of the shell still blocks");
     terminal.press(CTRL_Z);
     until_shown(&terminal, "Stopped");
-    until(&terminal, "the terminal is given back", Screen::is_given_back);
+    until(&terminal, "the terminal is restored", Screen::is_given_back);
     terminal.press("fg\r");
     until(&terminal, "the list is back", |screen| screen.is_full && line_of(screen, &id).is_some());
     terminal.press("q");
-    until(&terminal, "the terminal is given back", Screen::is_given_back);
+    until(&terminal, "the terminal is restored", Screen::is_given_back);
     terminal.press("exit\r");
     assert_eq!(terminal.ended(), Some(0));
 }
 
 #[test]
-fn without_job_control_it_does_not_suspend() {
+fn mw_top_does_not_suspend_without_job_control() {
     let home = home();
     let id = home.start(children::SLEEPER);
     let mut terminal = top(&home);
@@ -82,7 +82,7 @@ fn without_job_control_it_does_not_suspend() {
 }
 
 #[test]
-fn a_signal_ends_it_while_another_program_uses_the_terminal() {
+fn a_signal_ends_mw_top_while_another_program_uses_the_terminal() {
     let home = home();
     let id = home.start("echo hello");
     home.ended(&id);
@@ -172,7 +172,7 @@ fn an_incomplete_key_sequence_blocks_nothing() {
         });
         terminal.signal(Signal::TERM);
         assert_eq!(terminal.ended(), Some(143), "{half:?}");
-        until(&terminal, "the terminal is given back", Screen::is_given_back);
+        until(&terminal, "the terminal is restored", Screen::is_given_back);
     }
 }
 
@@ -224,10 +224,10 @@ fn effort(terminal: &Terminal) -> (u64, usize) {
 /// How long idleness is observed; this includes two rounds of fallback polling.
 const REST: Duration = Duration::from_secs(5);
 
-/// Waits until nothing was written for that time, and returns the wake-ups per second.
+/// Waits until nothing was written for [`REST`], and returns the wake-ups per second.
 fn woken_at_rest(terminal: &Terminal) -> f64 {
     let (mut before, mut since) = (effort(terminal), Instant::now());
-    wait_until(SOON, "seconds without a byte", || {
+    wait_until(SOON, "a period without output", || {
         let now = effort(terminal);
         if now.1 != before.1 {
             (before, since) = (now, Instant::now());
@@ -238,7 +238,7 @@ fn woken_at_rest(terminal: &Terminal) -> f64 {
 }
 
 #[test]
-fn an_idle_screen_does_not_wake_up() {
+fn an_idle_screen_rarely_wakes_up() {
     let home = home();
     let id = home.start("echo done");
     home.ended(&id);
@@ -247,29 +247,29 @@ fn an_idle_screen_does_not_wake_up() {
     until_shown(&terminal, "done");
     // The polling thread wakes every two seconds, and locks may add one more wake-up.
     let woken = woken_at_rest(&terminal);
-    assert!(woken <= 3.0, "{woken} times awake in a second for nothing");
+    assert!(woken <= 3.0, "{woken} wake-ups per second while idle");
     leave(terminal);
 }
 
 #[test]
-fn silent_tasks_cause_few_wake_ups_and_one_redraw() {
+fn silent_tasks_cause_few_wake_ups_and_little_drawing() {
     let home = home();
     let ids: Vec<_> = (0..5).map(|_| home.start(children::SLEEPER)).collect();
     let terminal = top(&home);
     until(&terminal, "all run", |screen| ids.iter().all(|id| line_of(screen, id).is_some()));
     until_shown(&terminal, "0%");
     let (mut before, mut since) = (effort(&terminal), Instant::now());
-    wait_until(SOON, "seconds in which it does little", || {
+    wait_until(SOON, "a period with little activity", || {
         let seconds = since.elapsed().as_secs_f64();
         if seconds < REST.as_secs_f64() {
             return None;
         }
         let after = effort(&terminal);
-        // Each second: the tick, the question, a reply of each of the five supervisors (twice with ports), the answer.
+        // Each second: the tick, the query, a reply of each of the five supervisors (two with ports), and the result.
         let woken = (after.0 - before.0) as f64 / seconds;
         // Only the times change: less than a line for each task.
         let written = (after.1 - before.1) as f64 / seconds;
-        println!("{woken} times awake and {written} bytes per second");
+        println!("{woken} wake-ups and {written} bytes per second");
         (before, since) = (after, Instant::now());
         (woken < 60.0 && written < 1500.0).then_some(())
     });

@@ -10,7 +10,7 @@ use crate::top::{leave, until};
 const DARK: &str = "48;2;38;50;56";
 const LIGHT: &str = "48;2;221;230;238";
 
-/// All that is written to a terminal that knows every colour.
+/// Returns everything that is written to a terminal with all colours.
 fn written(home: &Home, arguments: &[&str], set: &[(&str, &str)]) -> String {
     let command = arguments.iter().fold(home.command(["top"]), |command, word| command.arg(word));
     let command = command.env("TERM", "xterm").env("COLORTERM", "truecolor").env("NO_COLOR", "");
@@ -26,11 +26,11 @@ fn theme_takes_effect() {
     for home in both_ways("theme", "light") {
         assert!(written(&home, &[], &[]).contains(LIGHT));
         let asked = written(&home, &["--theme", "dark"], &[]);
-        assert!(asked.contains(DARK) && !asked.contains(LIGHT), "what is asked for counts more");
+        assert!(asked.contains(DARK) && !asked.contains(LIGHT), "the option takes precedence");
         let colourless = written(&home, &[], &[("NO_COLOR", "1")]);
         assert!(!colourless.contains("48;2;") && !colourless.contains("38;2;"), "{colourless:?}");
-        let all_the_same = written(&home, &["--theme", "dark"], &[("NO_COLOR", "1")]);
-        assert!(all_the_same.contains(DARK), "{all_the_same:?}");
+        let requested = written(&home, &["--theme", "dark"], &[("NO_COLOR", "1")]);
+        assert!(requested.contains(DARK), "{requested:?}");
     }
     assert!(written(&home(), &[], &[]).contains(DARK));
     for plain in ["16", "none"] {

@@ -88,7 +88,7 @@ fn an_unsampled_trace_of_the_host_stays_unsampled() {
     let id = home.start("echo $TRACEPARENT");
     home.ended(&id);
     assert!(home.log(&id).ends_with(b"-00\n"));
-    assert_eq!(spans(&trace(&home, &id)).len(), 2, "it is known here all the same");
+    assert_eq!(spans(&trace(&home, &id)).len(), 2, "its spans are still recorded");
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn a_task_that_never_runs_ends_its_start_span() {
         let start = span(&trace, id, START);
         assert_eq!((&start["ended_at"], &start["span_id"]), (&task["ended_at"], &task["span_id"]));
         assert_eq!(start["attributes"]["task.status"], "cancelled");
-        assert_eq!(start["error"], Value::Null, "somebody wanted it so");
+        assert_eq!(start["error"], Value::Null, "a cancellation is not an error");
     }
 }
 
@@ -187,7 +187,7 @@ fn every_run_has_a_span_linked_to_the_first() {
     let runs: Vec<_> = spans(&trace).into_iter().filter(|span| span["name"] == EXECUTE).collect();
     assert_eq!(runs.len(), 2, "{trace}");
     assert_eq!(runs[1]["span_id"], task["span_id"]);
-    assert_eq!(runs[1]["parent_span_id"], Value::Null, "the first request is done");
+    assert_eq!(runs[1]["parent_span_id"], Value::Null, "the first request has ended");
     assert_eq!(runs[1]["links"], serde_json::json!([start["span_id"], runs[0]["span_id"]]));
     assert!(String::from_utf8(home.log(&id)).unwrap().contains(task["span_id"].as_str().unwrap()));
 }
@@ -215,7 +215,7 @@ fn a_rebuilt_database_has_the_same_spans() {
 }
 
 #[test]
-fn the_span_of_an_inner_task_is_a_child_of_its_outer() {
+fn the_span_of_an_inner_task_is_a_child_of_the_outer_span() {
     let home = home();
     let mw = env!("CARGO_BIN_EXE_mw");
     let outer = home.start(&format!("{mw} run -- true"));
@@ -240,7 +240,7 @@ fn traces_are_listed_newest_first_and_found_by_any_id() {
     let tasks = ids.each_ref().map(|id| home.ended(id));
     let text = home.mw(["traces"]).ok();
     let lines: Vec<_> = text.lines().collect();
-    assert_eq!(lines.len(), 2, "nothing is said about an export that nobody wants: {text}");
+    assert_eq!(lines.len(), 2, "no export is set up, so none is mentioned: {text}");
     assert!(lines[0].contains("echo two") && lines[1].contains("echo one"), "{text}");
     let listed = home.mw(["traces", "--json", "--limit", "1"]).exits(0).json();
     assert_eq!(listed["traces"].as_array().unwrap().len(), 1);
@@ -280,7 +280,7 @@ fn clearing_a_task_removes_its_spans() {
 }
 
 #[test]
-fn a_task_of_an_earlier_build_has_no_trace_and_still_runs() {
+fn a_task_of_an_earlier_build_has_no_trace_and_can_be_restarted() {
     let home = home();
     let id = home.start("true");
     home.ended(&id);

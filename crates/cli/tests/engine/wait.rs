@@ -1,4 +1,4 @@
-//! `mw wait`: one wait for everything.
+//! `mw wait`: for ends, patterns, ports and silence.
 
 use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
@@ -27,7 +27,7 @@ pub(crate) fn free_port() -> String {
     free.next().unwrap().to_string()
 }
 
-/// Returns a script that listens when a gate opens; on port 0, on any.
+/// Returns a script that listens when a gate opens. Port 0 stands for any port.
 pub(crate) fn listener(port: &str) -> String {
     let program = std::env::current_exe().unwrap();
     let call = format!("'{}' --exact wait::listens_when_requested --nocapture", program.display());
@@ -41,7 +41,7 @@ fn a_wait_sleeps_until_the_end() {
     let waiting = home.command(["wait", &id]).spawn();
     processes::until_asleep(Duration::from_millis(1200), &[waiting.pid()]);
     home.open("go");
-    // The fallback polling is longer than the deadline of the kit.
+    // The interval of the fallback polling is longer than the deadline of the kit.
     let _ = waiting.wait().exits(7);
 }
 
@@ -70,7 +70,7 @@ fn waiting_for_an_ended_task_returns_at_once() {
 }
 
 #[test]
-fn a_wait_for_several_exits_with_the_first_failure_in_order() {
+fn a_wait_for_several_tasks_exits_with_the_first_failure_in_order() {
     let home = home();
     let ids = ["exit 0", "exit 5", "exit 6"].map(|script| home.start(script));
     let _ = home.mw(["wait", &ids[0], &ids[1], &ids[2]]).exits(5);
@@ -79,7 +79,7 @@ fn a_wait_for_several_exits_with_the_first_failure_in_order() {
 }
 
 #[test]
-fn a_wait_for_several_ends_with_the_last() {
+fn a_wait_for_several_tasks_ends_with_the_last() {
     let home = home();
     let (quick, slow) = (home.start("exit 0"), home.start(&children::gated("go", 0)));
     let waiting = home.command(["wait", "--json", &quick, &slow]).spawn();
@@ -137,7 +137,7 @@ fn a_wait_of_zero_time_checks_once() {
 }
 
 #[test]
-fn wait_reports_the_time_limit_of_a_task() {
+fn a_wait_for_a_task_that_times_out_exits_with_124() {
     let home = home();
     let id = home.start_with(&["--timeout", "200ms"], children::SLEEPER);
     let answer = home.mw(["wait", "--json", &id]).exits(124).json();
@@ -146,7 +146,7 @@ fn wait_reports_the_time_limit_of_a_task() {
 }
 
 #[test]
-fn a_killed_task_is_no_success() {
+fn a_wait_for_a_killed_task_fails() {
     let home = home();
     let id = home.start(children::SLEEPER);
     let waiting = home.command(["wait", &id]).spawn();
@@ -185,7 +185,7 @@ fn a_pattern_is_found_across_two_writes() {
 }
 
 #[test]
-fn a_pattern_in_the_last_line_matches() {
+fn a_pattern_in_an_incomplete_last_line_matches() {
     let home = home();
     let id = home.start("printf done");
     home.ended(&id);
@@ -268,7 +268,7 @@ fn a_wait_for_a_queued_task_lasts_until_its_end() {
 }
 
 #[test]
-fn many_waits_for_the_same_end_return() {
+fn many_concurrent_waits_for_one_task_all_return() {
     let home = home();
     let id = home.start(&children::gated("go", 5));
     let waiting: Vec<_> = (0..6).map(|_| home.command(["wait", &id]).spawn()).collect();

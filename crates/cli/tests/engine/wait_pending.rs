@@ -119,7 +119,7 @@ fn a_wait_for_a_pattern_continues_after_the_queue() {
     let (home, _holder) = busy();
     let id = home.start("echo ready; exec sleep 600");
     let waiting = home.command(["wait", &id, "--until", "match=ready"]).spawn();
-    wait_until(SOON, "it is pending", || (home.status(&id)["status"] == "pending").then_some(()));
+    wait_until(SOON, "the task is pending", || (home.status(&id)["status"] == "pending").then_some(()));
     home.open("go");
     let _ = waiting.wait().exits(0);
     assert_eq!(home.status(&id)["status"], "running");

@@ -34,12 +34,12 @@ fn a_task_waiting_for_input_is_shown_as_such() {
         &["--name", "asks", "--stdin"],
         "printf 'Continue? (y/n) '; read a; echo; exec sleep 600",
     );
-    wait_until(SOON, "the stall is seen", || home.status(&asks)["stalled"].as_str().map(|_| ()));
+    wait_until(SOON, "the stall is reported", || home.status(&asks)["stalled"].as_str().map(|_| ()));
     assert_eq!(home.status(&asks)["waiting_for"], "Continue? (y/n)");
     assert!(home.status(&works)["stalled"].is_null());
     let list = home.mw(["list"]).ok();
     let line = |id: &str| list.lines().position(|line| line.contains(id)).unwrap();
-    assert!(line(&asks) < line(&works), "the newest comes first, wherever a page begins: {list}");
+    assert!(line(&asks) < line(&works), "the newest task comes first: {list}");
     let newest = home.mw(["list", "--limit", "1"]).ok();
     assert!(newest.contains(&asks), "{newest}");
     let row = list.lines().nth(line(&asks)).unwrap();
@@ -47,5 +47,5 @@ fn a_task_waiting_for_input_is_shown_as_such() {
     let terminal = crate::top::top(&home);
     crate::top::until_shown(&terminal, "! input?");
     let _ = home.mw(["input", &asks, "y"]).exits(0);
-    wait_until(SOON, "it goes on", || home.status(&asks)["stalled"].is_null().then_some(()));
+    wait_until(SOON, "the task continues", || home.status(&asks)["stalled"].is_null().then_some(()));
 }

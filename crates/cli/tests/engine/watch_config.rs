@@ -55,7 +55,7 @@ fn event_numbers_increase() {
         home.ended(&home.start("true"));
     }
     let seqs: Vec<_> = events(&home, &[]).iter().map(|event| event["seq"].as_u64().unwrap()).collect();
-    assert!(seqs.len() >= 9, "each was reserved, started and has ended: {seqs:?}");
+    assert!(seqs.len() >= 9, "each task was reserved, was started and has ended: {seqs:?}");
     assert!(seqs.windows(2).all(|pair| pair[0] < pair[1]), "{seqs:?}");
 }
 
@@ -87,11 +87,11 @@ fn a_watch_shows_later_events() {
     let home = home();
     let watching = home.command(["watch"]).spawn();
     let id = home.start(&children::gated("go", 0));
-    wait_until(SOON, "the start is seen", || {
+    wait_until(SOON, "the start is shown", || {
         event_names(&watching.json_lines(), &id).contains(&"started".to_owned()).then_some(())
     });
     home.open("go");
-    wait_until(SOON, "the end is seen", || {
+    wait_until(SOON, "the end is shown", || {
         event_names(&watching.json_lines(), &id).contains(&"ended".to_owned()).then_some(())
     });
     assert!(watching.runs());
