@@ -136,9 +136,9 @@ fn a_client_that_never_reads_blocks_nothing_and_fills_no_memory() {
     wait_until(SOON * 3, "the server reads no further", || {
         let now = fs::read_to_string(format!("/proc/{pid}/io")).ok();
         let _ = home.list();
-        let stands = now == before;
+        let is_unchanged = now == before;
         before = now;
-        stands.then_some(())
+        is_unchanged.then_some(())
     });
     let memory = figure(pid, "VmRSS");
     assert!(memory < 300_000, "{memory} kB");

@@ -58,7 +58,7 @@ async def client(web: Web | None = None, **options: Any):
     own = web or Web()
 
     async def name_the_task(request: httpx2.Request) -> None:
-        # The SDK names what it knows itself; the Tasks extension is ours.
+        # The SDK sets this header only for the methods it implements, not for the Tasks extension.
         body = json.loads(request.content or b"{}")
         if body.get("method", "").startswith("tasks/"):
             request.headers["Mcp-Name"] = body["params"]["taskId"]

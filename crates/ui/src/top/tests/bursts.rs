@@ -259,7 +259,7 @@ proptest! {
                 Mode::Typing(prompt) if matches!(prompt.purpose, Purpose::Filter { .. })
             );
             if !typing && !world.desk.state.list.awaits_selection() {
-                prop_assert!(world.desk.state.typed_ahead.is_empty(), "keys wait although no reply is pending");
+                prop_assert!(world.desk.state.typed_ahead.is_empty(), "keys wait for no reply");
             }
         }
     }
