@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_read_naturally() {
+    fn durations_have_at_most_two_units() {
         for (ms, text) in [(4200, "4.2s"), (45_000, "45s"), (723_000, "12m 3s"), (7_500_000, "2h 5m")] {
             assert_eq!(duration(ms), text);
         }

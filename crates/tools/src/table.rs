@@ -59,7 +59,7 @@ mod tests {
     use crate::{Dialect, Toolset};
 
     #[test]
-    fn a_tool_is_a_row() {
+    fn each_tool_is_a_row_of_the_table() {
         let text = table(&Toolset::of(Dialect::Mycode).specs(Background::On));
         let row = text.lines().nth(4).unwrap();
         let start = "| `TaskOutput` | `task_id` string; `block?` boolean = true; `timeout?` number = 30000, 0 to 600000 |";

@@ -71,7 +71,7 @@ fn an_unanswered_permission_request_can_be_cancelled() {
 }
 
 #[test]
-fn a_wait_for_the_model_endpoint_can_be_cancelled() {
+fn a_wait_before_a_retry_can_be_cancelled() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     endpoint.will(Answer::status(429, "slow down").header("retry-after", "50"));

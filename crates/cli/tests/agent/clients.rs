@@ -80,7 +80,7 @@ fn two_sessions_run_in_parallel() {
     editor.session = opened["result"]["sessionId"].as_str().unwrap().to_owned();
     assert_ne!(editor.session, held);
     let second = editor.begin("second");
-    let answer = editor.host.until("the second ends first", |message| message["id"] == second);
+    let answer = editor.host.until("the end of the second turn", |message| message["id"] == second);
     assert_eq!(answer["result"]["stopReason"], "end_turn");
     endpoint.release();
     assert_eq!(editor.end(first).reason(), "end_turn");
@@ -100,7 +100,7 @@ fn a_client_that_disconnects_during_a_turn_ends_the_agent_but_no_task() {
 }
 
 #[test]
-fn signals_and_end_of_input_end_the_agent_during_a_response() {
+fn a_signal_ends_the_agent_during_a_response() {
     for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
         let endpoint = ModelEndpoint::new();
         let home = home(&endpoint);

@@ -56,7 +56,7 @@ impl Editor {
     /// Sends a request and waits for the response.
     pub(crate) fn ask(&mut self, method: &str, params: &Value) -> Value {
         let id = self.host.ask(method, params);
-        self.host.until("an answer", |message| message["id"] == id && message.get("method").is_none())
+        self.host.until("the response", |message| message["id"] == id && message.get("method").is_none())
     }
 
     /// Waits for a text on its standard error.
@@ -112,7 +112,7 @@ impl Editor {
             let number = at;
             let message = self.host.heard()[number].clone();
             let same = message.clone();
-            let taken = self.host.until("what is here", |message| *message == same);
+            let taken = self.host.until("the next update", |message| *message == same);
             updates.push(taken["params"]["update"].clone());
         }
         Turn { answer, updates }

@@ -31,7 +31,7 @@ fn a_wrong_key_is_reported_without_its_value() {
 }
 
 #[test]
-fn a_rate_limit_is_waited_for_as_long_as_the_endpoint_asks() {
+fn a_rate_limited_request_is_retried_after_the_requested_delay() {
     let endpoint = ModelEndpoint::new();
     endpoint.will(Answer::status(429, "slow down").header("retry-after", "1")).will(Answer::text("done"));
     let begun = Instant::now();

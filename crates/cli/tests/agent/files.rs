@@ -69,7 +69,7 @@ fn files_outside_the_project_are_refused() {
 }
 
 #[test]
-fn files_are_read_through_a_client_that_offers_it() {
+fn files_are_read_and_written_through_a_client_that_offers_it() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     fs::write(home.work().join("open.txt"), "old on disk").unwrap();
@@ -105,7 +105,7 @@ fn a_read_error_of_the_client_is_passed_to_the_model() {
 
 /// Z-028: the log of a task is outside the project; only its session may read it.
 #[test]
-fn logs_of_the_same_session_can_be_read() {
+fn only_logs_of_the_same_session_can_be_read() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     let foreign = home.start("echo not yours");

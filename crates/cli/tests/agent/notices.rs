@@ -56,7 +56,7 @@ fn the_reply_to_a_start_precedes_the_end_notification() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     let mut editor = Editor::of(&home, home.command(["acp", "--mode", "dangerous"]));
-    wait_until(SOON, "an end in the result of its start", || {
+    wait_until(SOON, "the result of a start contains the end notification", || {
         let asked = endpoint.requests().len();
         let call = json!({"command": "true", "run_in_background": true});
         endpoint.will(Answer::empty().call("shell", call)).will(Answer::text("started"));
@@ -64,7 +64,7 @@ fn the_reply_to_a_start_precedes_the_end_notification() {
         let result = endpoint.request(asked + 1).last_text();
         let (before, after) = result.split_once("Started bash-").unwrap();
         let id = after.split_whitespace().next().unwrap();
-        assert!(!before.contains(id), "its end comes first: {result}");
+        assert!(!before.contains(id), "the end notification comes first: {result}");
         let has_ended = after.contains("<task-notification>");
         assert_eq!(after.contains("It has already ended"), has_ended, "{result}");
         assert_eq!(after.contains("You get a notification"), !has_ended, "{result}");
@@ -120,13 +120,13 @@ fn an_end_during_a_turn_is_notified_with_the_next_tool_reply() {
 }
 
 #[test]
-fn an_end_notification_is_delivered_once_despite_kills() {
+fn an_end_notification_is_delivered_once_despite_a_kill_of_the_agent() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     let mut editor = started(&endpoint, &home);
     home.open("open");
     all_ended(&home);
-    // The agent is killed as soon as the model or the client has received the notification.
+    // The agent is killed after the model has received the notification.
     endpoint.will(Answer::text("I know").hold());
     editor.begin("and now?");
     assert_eq!(notification_count(&endpoint.request(2)), 1);
@@ -148,6 +148,6 @@ fn an_end_reported_by_a_reply_is_not_notified_again() {
     endpoint.will(Answer::text("nothing"));
     let mut editor = Editor::new(&home);
     editor.turn("run it");
-    editor.turn("news?");
+    editor.turn("anything new?");
     assert_eq!(notification_count(&endpoint.request(2)), 0);
 }

@@ -49,7 +49,7 @@ fn a_rejected_command_does_not_run_and_the_model_gets_the_reason() {
 }
 
 #[test]
-fn a_client_without_permission_requests_denies() {
+fn a_client_that_cannot_answer_a_permission_request_approves_nothing() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint).with_env("MEANWHILE_APPROVAL_WAIT", "0");
     fs::write(home.work().join("precious"), "").unwrap();
@@ -148,7 +148,7 @@ fn a_permission_request_can_be_answered_from_a_terminal() {
     assert!(!home.work().join("precious").exists());
 }
 
-/// Neither its environment nor its options change that.
+/// Neither variables of its environment nor a mode request change the policy.
 #[test]
 fn an_agent_inside_a_task_has_the_policy_of_the_enclosing_session() {
     let endpoint = ModelEndpoint::new();
@@ -165,7 +165,7 @@ fn an_agent_inside_a_task_has_the_policy_of_the_enclosing_session() {
         scope.spawn(|| {
             let open =
                 || home.mw(["approvals", "--json"]).json()["approvals"][0]["id"].as_str().map(str::to_owned);
-            let id = wait_until(SOON, "a question", open);
+            let id = wait_until(SOON, "the approval request", open);
             home.mw(["approve", &id]).ok();
         });
         Editor::of(&home, host)

@@ -19,7 +19,7 @@ fn with_servers(home: &Home, servers: &Value) -> (Editor, Value) {
 }
 
 #[test]
-fn a_configured_meanwhile_server_is_not_started_twice_and_names_the_session() {
+fn a_configured_meanwhile_server_adds_no_tools_and_sets_the_session() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     let own = json!([{"name": "mw", "command": env!("CARGO_BIN_EXE_mw"), "args": ["mcp"],

@@ -63,7 +63,7 @@ fn an_incomplete_last_line_is_dropped_and_reported() {
 }
 
 #[test]
-fn a_damaged_unknown_or_used_session_is_refused() {
+fn a_session_that_is_in_use_unknown_or_of_a_newer_version_is_refused() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     let mut editor = Editor::new(&home);

@@ -13,7 +13,7 @@ const HOST: &str = "00f067aa0ba902b7";
 /// Returns the one span of that name.
 fn named<'a>(spans: &'a [Value], name: &str) -> &'a Value {
     let found: Vec<_> = spans.iter().filter(|span| span["name"] == name).collect();
-    let [span] = found[..] else { panic!("{name} is there {} times: {spans:?}", found.len()) };
+    let [span] = found[..] else { panic!("{} spans are named {name}: {spans:?}", found.len()) };
     span
 }
 
@@ -71,7 +71,7 @@ fn without_a_host_trace_every_turn_is_a_separate_trace_of_its_session() {
 }
 
 #[test]
-fn spans_of_turns_wait_for_a_configured_receiver() {
+fn spans_wait_for_export_while_the_receiver_is_unreachable() {
     let endpoint = ModelEndpoint::new();
     // A port without a listener.
     let home = home(&endpoint).with_env("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9");

@@ -35,7 +35,7 @@ fn the_model_gets_the_tools_of_the_dialect() {
     assert!(screen.text.contains("⏳"), "{}", screen.text);
 }
 
-/// This is the same in every dialect.
+/// The sentence is the same in every dialect.
 #[test]
 fn the_instructions_say_that_tasks_end_with_the_chat() {
     let endpoint = ModelEndpoint::new();

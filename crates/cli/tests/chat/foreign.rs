@@ -36,7 +36,7 @@ pub(super) fn with_agent(home: Home) -> Home {
 }
 
 #[test]
-fn its_mcp_tasks_belong_to_the_chat_and_can_move_to_the_background() {
+fn mcp_tasks_of_an_agent_belong_to_the_chat_and_can_move_to_the_background() {
     let home = with_agent(home(&ModelEndpoint::new()));
     let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
     let call = json!({"command": "echo $$ > child; exec sleep 600"});
@@ -56,7 +56,7 @@ fn its_mcp_tasks_belong_to_the_chat_and_can_move_to_the_background() {
 }
 
 #[test]
-fn its_terminals_are_tasks_of_the_chat_and_keep_running_in_the_background() {
+fn terminals_of_an_agent_are_tasks_of_the_chat_and_can_move_to_the_background() {
     let home = with_agent(home(&ModelEndpoint::new()));
     let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
     say(&mut terminal, "term echo so-far; echo $$ > child; while [ ! -e go ]; do sleep 0.05; done; exit 3");
@@ -70,7 +70,7 @@ fn its_terminals_are_tasks_of_the_chat_and_keep_running_in_the_background() {
     until_shown(&terminal, "it continues as bash-");
     until_shown(&terminal, "· ready");
     until_shown(&terminal, "⌁ 1 task");
-    assert!(alive(child), "to release it does not end it");
+    assert!(alive(child), "releasing a terminal does not end its command");
     home.open("go");
     until_shown(&terminal, " failed (3)");
     until_gone(&terminal, "⌁ 1 task");
@@ -88,13 +88,13 @@ fn its_terminals_are_tasks_of_the_chat_and_keep_running_in_the_background() {
     assert_eq!(
         trouble::prompts(&home).last().unwrap(),
         "say more",
-        "a task that it waited for is not notified"
+        "the end of an awaited task is not notified"
     );
     leave(terminal);
 }
 
 #[test]
-fn the_end_of_a_terminal_that_it_left_running_is_notified() {
+fn an_agent_is_notified_of_the_end_of_a_terminal_that_it_left_running() {
     let home = with_agent(home(&ModelEndpoint::new()));
     let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
     say(&mut terminal, "term-bg while [ ! -e go ]; do sleep 0.05; done; exit 3");
@@ -110,7 +110,7 @@ fn the_end_of_a_terminal_that_it_left_running_is_notified() {
 }
 
 #[test]
-fn its_file_access_and_commands_are_subject_to_the_chats_policy() {
+fn file_access_and_commands_of_an_agent_are_subject_to_the_chats_policy() {
     let home = with_agent(home(&ModelEndpoint::new()).gated());
     let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
     let file = home.work().join("written.txt");
@@ -172,13 +172,13 @@ fn a_wake_up_opens_the_approval_dialog_and_an_answer_elsewhere_closes_it() {
     let asked = Instant::now();
     say(&mut terminal, &format!("mcp shell {call}"));
     until_shown(&terminal, "Command requires approval:");
-    assert!(asked.elapsed() < Duration::from_secs(50), "it looked by itself");
+    assert!(asked.elapsed() < Duration::from_secs(50), "only the fallback poll found it");
     let open = home.mw(["approvals", "--json"]).json();
     let id = open["approvals"][0]["id"].as_str().unwrap().to_owned();
     let answered = Instant::now();
     home.mw(["approve", &id]).ok();
     until_gone(&terminal, "Command requires approval:");
-    assert!(answered.elapsed() < Duration::from_secs(50), "it looked by itself");
+    assert!(answered.elapsed() < Duration::from_secs(50), "only the fallback poll found it");
     wait_until(SOON, "the command has run", || home.has_file("mark").then_some(()));
     until_shown(&terminal, "· ready");
     leave(terminal);
@@ -196,7 +196,9 @@ fn a_finished_subagent_accepts_a_follow_up() {
     until_shown(&terminal, "/resume needs a message, too");
     say(&mut terminal, "/resume agent_1 say two");
     until_shown(&terminal, "Resumed task agent-");
-    until(&terminal, "it has answered again", |screen| screen.text.matches(" completed (0) · ").count() == 2);
+    until(&terminal, "the subagent has answered again", |screen| {
+        screen.text.matches(" completed (0) · ").count() == 2
+    });
     let task = &home.list()[0];
     let output = home.mw(["output", task["id"].as_str().unwrap()]).ok();
     assert!(output.contains("two"), "{output}");
@@ -205,7 +207,7 @@ fn a_finished_subagent_accepts_a_follow_up() {
 }
 
 #[test]
-fn it_asks_over_the_protocol_and_its_tools_ask_through_the_store() {
+fn requests_of_an_agent_and_of_its_mcp_tools_open_the_approval_dialog() {
     let home = with_agent(home(&ModelEndpoint::new()).gated());
     let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
     say(&mut terminal, "ask rm -rf target");
@@ -224,7 +226,7 @@ fn it_asks_over_the_protocol_and_its_tools_ask_through_the_store() {
 }
 
 #[test]
-fn an_approved_command_can_be_run_in_a_terminal_without_another_request() {
+fn an_approved_command_runs_in_one_terminal_and_the_next_one_asks_again() {
     let home = with_agent(home(&ModelEndpoint::new()).gated());
     let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
     let command = "rm -rf build; echo once >> mark";
@@ -246,7 +248,7 @@ fn an_approved_command_can_be_run_in_a_terminal_without_another_request() {
 }
 
 #[test]
-fn policy_checks_the_environment_of_its_terminals() {
+fn policy_checks_the_environment_of_an_agents_terminals() {
     let home = with_agent(home(&ModelEndpoint::new()).gated());
     let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
     say(&mut terminal, "term-env LD_PRELOAD=/tmp/evil.so echo harmless > mark");
@@ -260,7 +262,7 @@ fn policy_checks_the_environment_of_its_terminals() {
 }
 
 #[test]
-fn an_agent_without_session_loading_says_so_and_one_that_fails_to_start_is_named() {
+fn a_chat_reports_an_agent_that_cannot_load_sessions_or_does_not_start() {
     let home = with_agent(home(&ModelEndpoint::new()));
     let mut terminal = chat_with(&home, &["chat", "--agent", "forgetful"]);
     say(&mut terminal, "say hello");

@@ -35,7 +35,7 @@ fn a_resumed_chat_shows_its_history_and_the_agent_remembers() {
     let end = again.iter().position(|line| line.contains("── resumed ──")).unwrap();
     let before: Vec<_> = again[..end].iter().filter(|line| !line.is_empty()).collect();
     let live: Vec<_> = live.iter().filter(|line| !line.is_empty()).collect();
-    assert_eq!(before, live, "replay shows exactly what was seen live");
+    assert_eq!(before, live, "the replay shows the same conversation");
     say(&mut terminal, "what did I ask?");
     until_shown(&terminal, "You asked to run it.");
     let request = endpoint.request(3);
@@ -86,7 +86,7 @@ fn a_resumed_zidane_chat_continues_its_task_numbers() {
 }
 
 #[test]
-fn a_resumed_chat_notifies_ends_that_it_missed() {
+fn a_resumed_chat_notifies_the_agent_of_ends_that_it_missed() {
     let endpoint = ModelEndpoint::new();
     endpoint.will(Answer::empty().call("shell", json!({"command": "sleep 600", "run_in_background": true})));
     endpoint.will(Answer::text("It runs."));
@@ -126,7 +126,7 @@ fn a_killed_chat_can_be_resumed_and_marks_the_interruption() {
 }
 
 #[test]
-fn a_failed_resume_gives_the_reason() {
+fn a_chat_that_cannot_be_opened_gives_the_reason() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     for (words, said) in

@@ -17,7 +17,7 @@ fn a_log_opens_in_the_editor_and_the_chat_is_restored() {
     let id = home.list()[0]["id"].as_str().unwrap().to_owned();
     home.until_logged(&id, "printed so far");
     terminal.press("e");
-    wait_until(SOON, "the editor has what was printed", || {
+    wait_until(SOON, "the editor has the output", || {
         let read = |entry: std::fs::DirEntry| std::fs::read_to_string(entry.path()).ok();
         let mut files = std::fs::read_dir(home.work()).ok()?.flatten().filter_map(read);
         files.any(|text| text.contains("printed so far")).then_some(())
@@ -42,10 +42,10 @@ fn a_long_script_can_be_approved_only_after_scrolling_to_its_end() {
     let script = format!("/background {}; rm -rf build", steps.join("\n"));
     terminal.press(&format!("\u{1b}[200~{script}\u{1b}[201~\r"));
     let screen = until_shown(&terminal, "allow?");
-    assert!(!screen.text.contains("rm -rf build"), "its end does not fit: {}", screen.text);
+    assert!(!screen.text.contains("rm -rf build"), "the end of the script is not visible: {}", screen.text);
     terminal.press("y");
     until_shown(&terminal, "y  yes (read to the end first: PageDown, End)");
-    assert_eq!(home.list().len(), 0, "nothing runs unread");
+    assert_eq!(home.list().len(), 0, "nothing runs before the whole script was visible");
     terminal.press("\u{1b}[F");
     until_shown(&terminal, "Start in background? [y/n]");
     terminal.press("y");

@@ -31,7 +31,7 @@ fn chat_auto_wake_takes_effect() {
         until_shown(&terminal, "It runs.");
         until_shown(&terminal, " failed (3)");
         until_shown(&terminal, "· ready");
-        assert_eq!(endpoint.requests().len(), before + 2, "nobody wakes it");
+        assert_eq!(endpoint.requests().len(), before + 2, "no turn starts without input");
         say(&mut terminal, "and?");
         until_shown(&terminal, "Now I know.");
         let delivered = endpoint.request(before + 2).last_text();

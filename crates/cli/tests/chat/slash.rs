@@ -28,7 +28,7 @@ fn test_slash_background() {
     let screen = until_shown(&terminal, "Started background task task_");
     assert!(screen.text.contains("Use /status task_"), "{}", screen.text);
     assert_eq!(only(&home)["command"], "sleep 600");
-    assert_eq!(endpoint.requests().len(), 0, "the model sees nothing of it");
+    assert_eq!(endpoint.requests().len(), 0, "nothing is sent to the model");
 }
 
 /// C-075: split as by a shell, but executed without one.
@@ -53,7 +53,7 @@ fn a_co_cli_command_is_split_into_arguments() {
 
 /// A quick task ends before its start is shown; its banner waits for that line.
 #[test]
-fn a_start_is_shown_before_the_end() {
+fn the_start_of_a_task_is_shown_before_its_end() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint).with_env("MEANWHILE_CHAT_AUTO_WAKE", "false");
     let mut terminal = chat_with(&home, &["chat", "--dialect", "zidane"]);
@@ -97,11 +97,11 @@ fn test_slash_background_approval() {
     terminal.press("n");
     until_shown(&terminal, "✗ denied: ");
     let screen = until_shown(&terminal, "Not done: denied by a person.");
-    assert!(!screen.text.contains("ask the user"), "these words are for models: {}", screen.text);
-    assert_eq!(screen.text.matches("✗ denied").count(), 1, "it is said once: {}", screen.text);
-    assert_eq!(home.list().len(), 0, "nothing is left of it");
+    assert!(!screen.text.contains("ask the user"), "this hint is for models: {}", screen.text);
+    assert_eq!(screen.text.matches("✗ denied").count(), 1, "the denial is shown once: {}", screen.text);
+    assert_eq!(home.list().len(), 0, "no task is left");
     say(&mut terminal, "/background rm -rf build");
-    until(&terminal, "a no counts for a while", |screen| {
+    until(&terminal, "the denial still applies", |screen| {
         screen.text.matches("denied by a person").count() == 2
     });
     leave(terminal);
@@ -148,7 +148,7 @@ fn test_slash_tasks_list() {
     }
     say(&mut terminal, "/tasks failed");
     until(&terminal, "a second list", |screen| screen.text.matches("Description").count() == 2);
-    let screen = until(&terminal, "the failed one alone", |screen| {
+    let screen = until(&terminal, "only the failed task is listed", |screen| {
         let last = screen.text.rfind("Description").unwrap();
         screen.text[last..].contains("failed")
     });
@@ -224,7 +224,7 @@ fn commands_run_in_the_order_of_input() {
     let home = table(&endpoint).with_env("MEANWHILE_QUEUE_MAX_RUNNING", "8");
     let mut terminal = chat(&home);
     terminal.resize(140, 60);
-    // All of them are entered before the first is done.
+    // All commands are entered before the first one has run.
     let lines: Vec<_> = (1..=8).map(|at| format!("/background sleep 60{at}\r/tasks\r")).collect();
     terminal.press(&lines.concat());
     wait_until(SOON, "eight tasks", || (home.list().len() == 8).then_some(()));
@@ -233,7 +233,7 @@ fn commands_run_in_the_order_of_input() {
     until_shown(&terminal, "Task nope not found.");
     let chats = std::fs::read_dir(home.state().join("chats")).unwrap().flatten();
     let file = chats.map(|chat| chat.path().join("transcript.jsonl")).next().unwrap();
-    let printed = wait_until(SOON, "the last is written down", || {
+    let printed = wait_until(SOON, "the last reply is in the transcript", || {
         let written = std::fs::read_to_string(&file).unwrap();
         let complete = &written[..written.rfind('\n')?];
         let entries = complete.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());

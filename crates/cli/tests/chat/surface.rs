@@ -26,11 +26,11 @@ fn ctrl_b_shows_the_tasks_and_a_second_ctrl_b_moves_the_command_to_the_backgroun
     until_shown(&terminal, "to background");
     terminal.press(CTRL_B);
     until_shown(&terminal, "(foreground)");
-    assert!(!terminal.screen().text.contains("⌁ 1 task"), "what is awaited is not in the background");
+    assert!(!terminal.screen().text.contains("⌁ 1 task"), "an awaited command is not in the background");
     terminal.press(CTRL_B);
     until_shown(&terminal, "Back again.");
     until_shown(&terminal, "⌁ 1 task");
-    assert!(alive(child), "the process goes on");
+    assert!(alive(child), "the process keeps running");
     let result = endpoint.request(1).last_text();
     assert!(result.contains("bash_1") || result.contains("continues in the background"), "{result}");
     assert_eq!(home.list()[0]["status"], "running");
@@ -51,7 +51,7 @@ fn a_kill_from_the_dialog_ends_the_process_group_and_notifies_the_agent() {
     until(&terminal, "the task and its log", |screen| {
         screen.text.contains("kill") && screen.text.contains("output.log")
     });
-    assert!(terminal.shown().contains("\u{1b}]8;;file:///"), "and linked");
+    assert!(terminal.shown().contains("\u{1b}]8;;file:///"), "the log is a link");
     terminal.press("x");
     until_shown(&terminal, " and everything it started?");
     terminal.press("y");
@@ -78,7 +78,7 @@ fn ctrl_k_offers_to_end_the_turn_or_a_task() {
     until_shown(&terminal, "the agent's turn");
     terminal.press("\u{1b}[B\r");
     until_shown(&terminal, " cancelled");
-    assert!(terminal.screen().text.contains("working"), "the turn goes on");
+    assert!(terminal.screen().text.contains("working"), "the turn continues");
     terminal.press(CTRL_K);
     endpoint.will(Answer::text("I heard."));
     terminal.press("\r");
@@ -88,7 +88,7 @@ fn ctrl_k_offers_to_end_the_turn_or_a_task() {
 }
 
 #[test]
-fn leaving_warns_about_running_tasks_only_and_ends_them() {
+fn leaving_asks_before_it_ends_running_tasks() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     let (mut terminal, child) = with_foreground(&endpoint, &home);
@@ -101,7 +101,7 @@ fn leaving_warns_about_running_tasks_only_and_ends_them() {
     until_shown(&terminal, "1 task is running.");
     terminal.press("y");
     assert_eq!(terminal.ended(), Some(0));
-    assert!(!alive(child), "what the chat started has ended with it");
+    assert!(!alive(child), "the task has ended with the chat");
     until(&terminal, "the terminal is given back", Screen::is_given_back);
 }
 
@@ -131,7 +131,7 @@ fn repeated_sighup_leaves_no_task_running() {
     until_shown(&terminal, "ending 1 task");
     terminal.signal(Signal::HUP);
     assert_eq!(terminal.ended(), Some(129));
-    assert!(!alive(child), "it has ended with the chat");
+    assert!(!alive(child), "the task has ended with the chat");
 }
 
 #[test]
@@ -199,12 +199,12 @@ fn pasted_lines_stay_in_the_input_until_sent() {
     let mut terminal = chat(&home);
     terminal.press("\u{1b}[200~one\rtwo\u{1b}[201~");
     until_shown(&terminal, "two");
-    assert_eq!(endpoint.requests().len(), 0, "a line that is pasted sends nothing");
+    assert_eq!(endpoint.requests().len(), 0, "a pasted line break sends nothing");
     terminal.press("\r");
     until_shown(&terminal, "Read.");
     assert_eq!(endpoint.request(0).last_text(), "one\ntwo");
     terminal.press("\u{1b}[A");
-    until(&terminal, "the history gives it back", |screen| screen.text.matches("two").count() == 2);
+    until(&terminal, "the history shows the input", |screen| screen.text.matches("two").count() == 2);
     terminal.press(CTRL_C);
     leave(terminal);
 }
@@ -221,7 +221,7 @@ fn without_a_model_the_chat_is_refused_with_a_next_step() {
 }
 
 #[test]
-fn without_a_terminal_the_chat_is_refused_with_a_next_step() {
+fn without_a_terminal_the_chat_is_refused() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
     let outcome = home.mw(["chat"]);

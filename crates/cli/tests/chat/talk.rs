@@ -34,7 +34,11 @@ fn the_end_of_a_background_task_is_reported_without_input() {
     let mut terminal = chat(&home);
     say(&mut terminal, "run the test");
     let screen = until_shown(&terminal, "It runs.");
-    assert!(screen.text.contains("in the background as bash"), "it does not look finished: {}", screen.text);
+    assert!(
+        screen.text.contains("in the background as bash"),
+        "the call is shown as running: {}",
+        screen.text
+    );
     until_shown(&terminal, "⌁ 1 task");
     say(&mut terminal, "two and two?");
     until_shown(&terminal, "Four.");
@@ -47,7 +51,7 @@ fn the_end_of_a_background_task_is_reported_without_input() {
         2,
         "the call and the banner name the command: {text}"
     );
-    assert!(!text.contains("task-notification"), "the banner stands for the block: {text}");
+    assert!(!text.contains("task-notification"), "the banner replaces the notification block: {text}");
     until_gone(&terminal, "⌁ 1 task");
     let delivered: Vec<_> = endpoint.requests().iter().map(|request| request.last_text()).collect();
     assert_eq!(delivered.iter().filter(|text| text.contains("<task-id>bash-")).count(), 1, "{delivered:?}");
@@ -107,7 +111,7 @@ fn a_tool_call_is_one_line_until_expanded() {
 }
 
 #[test]
-fn esc_stops_the_turn_and_no_task() {
+fn esc_stops_the_turn_but_no_task() {
     let endpoint = ModelEndpoint::new();
     endpoint.will(Answer::empty().call("shell", json!({"command": "sleep 600", "run_in_background": true})));
     endpoint.will(Answer::text("Long thoughts").hold());
@@ -141,7 +145,7 @@ fn input_during_a_turn_waits_for_its_end() {
 }
 
 #[test]
-fn a_crashed_agent_is_named_and_restarted_by_the_next_input() {
+fn a_crashed_agent_is_reported_and_restarted_by_the_next_input() {
     let endpoint = ModelEndpoint::new();
     endpoint.will(Answer::text("I am here."));
     endpoint.will(Answer::text("Here again."));
@@ -156,12 +160,12 @@ fn a_crashed_agent_is_named_and_restarted_by_the_next_input() {
     until_shown(&terminal, "· not running");
     say(&mut terminal, "still there?");
     until_shown(&terminal, "Here again.");
-    assert!(endpoint.request(1).says("hello"), "it remembers the conversation");
+    assert!(endpoint.request(1).says("hello"), "the new agent has the conversation");
     leave(terminal);
 }
 
 #[test]
-fn the_foreground_command_of_a_crashed_agent_is_not_waited_for() {
+fn the_foreground_command_of_a_crashed_agent_becomes_a_background_task() {
     let endpoint = ModelEndpoint::new();
     endpoint.will(Answer::empty().call("shell", json!({"command": "sleep 600"})));
     endpoint.will(Answer::text("Here again."));
@@ -176,7 +180,7 @@ fn the_foreground_command_of_a_crashed_agent_is_not_waited_for() {
     until_shown(&terminal, "· not running");
     until_shown(&terminal, "⌁ 1 task");
     until_gone(&terminal, "to background");
-    // The next one does not either.
+    // The next agent does not wait for it either.
     say(&mut terminal, "still there?");
     until_shown(&terminal, "Here again.");
     let screen = until_shown(&terminal, "⌁ 1 task");
@@ -242,5 +246,5 @@ fn test_agent_checks_status() {
     home.until_logged(&id, "half-way");
     say(&mut terminal, "how is it?");
     until_shown(&terminal, "It is half-way.");
-    assert!(endpoint.request(3).says("half-way"), "what the task printed reached the model");
+    assert!(endpoint.request(3).says("half-way"), "the model gets the output of the task");
 }

@@ -46,7 +46,7 @@ fn input_that_crashes_the_agent_is_sent_again_once() {
     say(&mut terminal, "say and this");
     until_shown(&terminal, "and this\n");
     until_shown(&terminal, "\n still here");
-    until(&terminal, "nothing waits any more", |screen| {
+    until(&terminal, "no input is queued", |screen| {
         screen.text.contains("· ready") && !screen.text.contains("queued:")
     });
     say(&mut terminal, "die 4");
@@ -68,12 +68,12 @@ fn notifications_of_a_failed_turn_are_in_the_next_turn() {
         until_shown(&terminal, if way == "die 1" { "· not running" } else { "out of tokens" });
         say(&mut terminal, "say thanks");
         until_shown(&terminal, "\n thanks");
-        let told = prompts(&home);
-        let [.., lost, again] = &told[..] else { panic!("{told:?}") };
-        assert!(is_notice(lost) && is_notice(again) && again.ends_with("say thanks"), "{way}: {told:?}");
+        let sent = prompts(&home);
+        let [.., lost, again] = &sent[..] else { panic!("{sent:?}") };
+        assert!(is_notice(lost) && is_notice(again) && again.ends_with("say thanks"), "{way}: {sent:?}");
         say(&mut terminal, "say more");
         until_shown(&terminal, "\n more");
-        assert_eq!(prompts(&home).last().unwrap(), "say more", "once is enough");
+        assert_eq!(prompts(&home).last().unwrap(), "say more", "the notification is delivered once");
         leave(terminal);
         fs::read_dir(home.user()).unwrap().flatten().map(|entry| entry.path()).for_each(|path| {
             if path.extension().is_some_and(|extension| extension == "json") {
@@ -84,7 +84,7 @@ fn notifications_of_a_failed_turn_are_in_the_next_turn() {
 }
 
 #[test]
-fn a_notification_sent_by_a_killed_chat_is_delivered_by_the_next_chat() {
+fn a_notification_sent_by_a_killed_chat_is_delivered_again_after_a_resume() {
     let home = with_agent(home(&ModelEndpoint::new()));
     fs::write(home.user().join("on-notice"), "hang").unwrap();
     let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
@@ -99,9 +99,9 @@ fn a_notification_sent_by_a_killed_chat_is_delivered_by_the_next_chat() {
     let terminal = chat_with(&home, &["chat", "--resume"]);
     until_shown(&terminal, "■ stopped: the chat ended during this call");
     until_shown(&terminal, "not sent, because the chat ended: say unsent");
-    wait_until(SOON, "it is delivered again", || {
-        let told = prompts(&home);
-        (told.iter().filter(|text| is_notice(text)).count() == 2).then_some(())
+    wait_until(SOON, "the notification is delivered again", || {
+        let sent = prompts(&home);
+        (sent.iter().filter(|text| is_notice(text)).count() == 2).then_some(())
     });
     until_shown(&terminal, "· ready");
     leave(terminal);
@@ -112,7 +112,7 @@ fn a_notification_sent_by_a_killed_chat_is_delivered_by_the_next_chat() {
 }
 
 #[test]
-fn a_slow_mode_change_blocks_nothing() {
+fn a_pending_mode_change_does_not_block_an_approval() {
     let home = with_agent(home(&ModelEndpoint::new()));
     let mut terminal = chat_with(&home, &["chat", "--agent", "orderly"]);
     say(&mut terminal, "ask rm -rf target");
@@ -194,7 +194,7 @@ fn keys_work_while_the_agent_sends_endless_updates() {
         let flooded = home.user().join("flooded");
         let _ = fs::remove_file(&flooded);
         say(&mut terminal, &format!("flood {kind}"));
-        wait_until(SOON, "it has said much", || {
+        wait_until(SOON, "the agent has sent 3000 updates", || {
             let number: usize = fs::read_to_string(&flooded).ok()?.parse().ok()?;
             (number >= 3000).then_some(())
         });
@@ -217,7 +217,7 @@ fn keys_work_while_the_agent_sends_endless_updates() {
 }
 
 #[test]
-fn endless_permission_requests_are_refused_and_the_turn_can_be_stopped() {
+fn permission_requests_beyond_100_are_refused_and_the_turn_can_be_stopped() {
     let home = with_agent(home(&ModelEndpoint::new()));
     let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
     say(&mut terminal, "ask-many 20000");
@@ -243,14 +243,14 @@ fn resume_skips_chats_without_messages() {
     assert_eq!(refused.ended(), Some(2));
     leave(chat_with(&home, &["chat", "--agent", "good"]));
     let chats = fs::read_dir(home.state().join("chats")).unwrap().count();
-    assert_eq!(chats, 2, "the one that was refused is none");
+    assert_eq!(chats, 2, "a refused chat leaves no directory");
     let terminal = chat_with(&home, &["chat", "--resume"]);
     until_shown(&terminal, "\n remember me");
     leave(terminal);
 }
 
 #[test]
-fn a_chat_whose_directory_was_removed_is_refused() {
+fn a_chat_whose_directory_was_removed_continues_in_the_current_one() {
     let home = with_agent(home(&ModelEndpoint::new()));
     let place = home.user().join("place");
     fs::create_dir(&place).unwrap();

@@ -16,7 +16,7 @@ fn run(scenarios: [&str; 2]) {
     let program = PathBuf::from(env!("CARGO_BIN_EXE_mw")).with_file_name("examples/conformance_server");
     assert!(program.exists(), "{} is missing: build mw-cli with its examples", program.display());
     let server = home.program(program).arg("0").spawn();
-    let served = wait_until(SOON, "it listens", || server.json_lines().into_iter().next());
+    let served = wait_until(SOON, "the server listens", || server.json_lines().into_iter().next());
     let said = |name: &str| served[name].as_str().unwrap();
     let here = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/conformance");
     let output = Command::new(clients.node())

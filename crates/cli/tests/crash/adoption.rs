@@ -180,7 +180,7 @@ fn an_adopting_supervisor_can_be_killed_too() {
 }
 
 #[test]
-fn two_concurrent_commands_adopt_a_task_once() {
+fn concurrent_commands_adopt_a_task_once() {
     let home = home();
     let id = home.start(&children::gated("go", 3));
     home.kill_supervisors(&id);
@@ -197,7 +197,7 @@ fn two_concurrent_commands_adopt_a_task_once() {
 }
 
 #[test]
-fn a_journal_with_an_incomplete_line_is_read() {
+fn a_task_with_an_incomplete_journal_line_is_adopted() {
     let home = home();
     let id = home.start(&format!("echo ran >> ran; {}; exit 7", children::gate("go")));
     home.file("ran");
@@ -221,7 +221,7 @@ fn a_journal_with_an_incomplete_line_is_read() {
     assert_eq!(taken_over.count(), 2, "{journal}");
 }
 
-/// No supervisor can be executed from here.
+/// Runs `mw` with a supervisor executable that does not exist.
 fn without_supervisor(home: &Home, args: &[&str]) -> mw_testkit::Outcome {
     home.command(args).env("MEANWHILE_SUPERVISOR", "/nonexistent/mw-supervisor").run()
 }
@@ -363,7 +363,7 @@ fn kill_all_ends_survivors_of_ended_tasks() {
 }
 
 #[test]
-fn an_adopted_task_is_recorded_when_it_ends() {
+fn the_end_of_an_adopted_task_is_recorded_within_a_second() {
     if !exit_codes_can_be_learned() {
         return;
     }
@@ -390,7 +390,7 @@ fn an_adopted_task_is_recorded_when_it_ends() {
 }
 
 #[test]
-fn output_printed_without_supervisors_is_not_called_complete() {
+fn output_printed_without_supervisors_is_not_reported_as_complete() {
     let home = home();
     let script = format!("echo first; {}; seq 1 1000; touch printed; exec sleep 600", children::gate("go"));
     let id = home.start(&script);

@@ -23,7 +23,7 @@ fn ids(home: &Home) -> Vec<String> {
 /// Waits for the end of a task without a command that would add it to the database.
 fn over(home: &Home, id: &str) {
     let record = home.task_dir(id).join("result.json");
-    wait_until(SOON, "its end is on record", || {
+    wait_until(SOON, "its exit record is written", || {
         fs::read_to_string(&record).is_ok_and(|text| text.trim_end().ends_with('}')).then_some(())
     });
 }

@@ -38,12 +38,12 @@ fn a_kill_is_carried_out_after_its_command_was_killed() {
 }
 
 #[test]
-fn killing_a_wait_affects_no_task() {
+fn killing_a_waiting_command_affects_no_task() {
     let home = home();
     let id = home.start(&children::gated("go", 4));
     for args in [&["wait", &id][..], &["output", &id, "--follow"], &["watch"]] {
         let waiting = home.command(args).spawn();
-        wait_until(SOON, "it waits", || waiting.runs().then_some(()));
+        wait_until(SOON, "the command runs", || waiting.runs().then_some(()));
         let _ = waiting.kill();
     }
     home.open("go");
@@ -64,7 +64,7 @@ fn killing_the_process_group_of_a_host_kills_no_task() {
         .spawn();
     wait_until(SOON, "the task is started", || host.printed().contains('}').then_some(()));
     let group = mw_testkit::processes::stat(host.pid()).unwrap().group;
-    assert_eq!(group, host.pid(), "the host leads a group of its own");
+    assert_eq!(group, host.pid(), "the host leads a separate process group");
     let group = rustix::process::Pid::from_raw(i32::try_from(group).unwrap()).unwrap();
     rustix::process::kill_process_group(group, rustix::process::Signal::KILL).unwrap();
     let _ = host.wait();

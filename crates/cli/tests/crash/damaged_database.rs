@@ -48,7 +48,7 @@ fn delivered_text(home: &Home) -> String {
 
 /// Tasks in every state: ended and notified, ended and not notified, running, and queued.
 struct Tasks {
-    told: String,
+    notified: String,
     ended: String,
     running: String,
     pending: String,
@@ -70,7 +70,7 @@ impl Tasks {
         home.until_settled(&done);
         home.until_settled(&ended);
         assert_eq!(home.list().len(), 4);
-        Self { told: done, ended, running, pending }
+        Self { notified: done, ended, running, pending }
     }
 
     #[track_caller]
@@ -80,7 +80,7 @@ impl Tasks {
             let task = listed.iter().find(|task| task["id"] == id);
             task.map(|task| task["status"].as_str().unwrap().to_owned())
         };
-        let found = [&self.told, &self.ended, &self.running, &self.pending].map(|id| status(id));
+        let found = [&self.notified, &self.ended, &self.running, &self.pending].map(|id| status(id));
         assert_eq!(found, ["failed", "failed", "running", "pending"].map(|word| Some(word.to_owned())));
     }
 }
@@ -100,8 +100,9 @@ fn all_tasks_are_recovered_from_a_damaged_database() {
         assert!(listed.stderr_text().contains("the database was damaged"), "{what:?}: {listed}");
         tasks.are_there(&home);
         assert_eq!(set_aside(&home).len(), 1, "{what:?}");
-        let news = delivered_text(&home);
-        assert!(news.contains(&tasks.ended) && !news.contains(&tasks.told), "{what:?}: {news}");
+        let delivered = delivered_text(&home);
+        assert!(delivered.contains(&tasks.ended), "{what:?}: {delivered}");
+        assert!(!delivered.contains(&tasks.notified), "{what:?}: {delivered}");
         assert!(!delivered_text(&home).contains(&tasks.ended));
         let doctor = home.mw(["doctor"]);
         let doctor = doctor.text();
@@ -124,7 +125,7 @@ fn every_command_works_with_a_damaged_database() {
         &["start", "--name", "more", "true"],
         &["notices"],
         &["kill", &tasks.running],
-        &["clear", &tasks.told],
+        &["clear", &tasks.notified],
     ];
     for (at, words) in words.iter().enumerate() {
         damage(&home, Damage::Pages);
@@ -171,7 +172,7 @@ fn a_database_truncated_under_an_open_process_is_rebuilt() {
     let id = home.start("exit 0");
     let _ = home.ended(&id);
     let watch = home.command(["watch", "--json"]).spawn();
-    wait_until(SOON, "somebody has the database open", || {
+    wait_until(SOON, "the watch has the database open", || {
         let files = fs::read_dir(format!("/proc/{}/fd", watch.pid())).ok()?;
         let mut files = files.flatten().filter_map(|entry| fs::read_link(entry.path()).ok());
         files.any(|file| file.ends_with("meanwhile.db")).then_some(())

@@ -79,7 +79,7 @@ fn a_start_on_a_full_disk_works_or_leaves_no_task() {
         _ => panic!("{outcome}"),
     }
     fs::remove_file(&ballast).unwrap();
-    wait_until(SOON, "every task is over", || {
+    wait_until(SOON, "every task has ended", || {
         let tasks = home.list();
         let over = tasks.iter().all(|task| task["status"] == "completed" || task["status"] == "failed");
         over.then_some(())
@@ -114,7 +114,7 @@ fn tasks_are_read_without_space_for_the_shared_memory_file_of_the_database() {
     let report = home.mw(["clear", "--json", &over]).exits(0).json();
     assert!(!home.task_dir(&over).join("output.log").exists(), "{report}");
     let kept = report["kept"].as_array().unwrap().len();
-    assert_eq!(home.list().len(), 1 + kept, "what is listed was not called cleared: {report}");
+    assert_eq!(home.list().len(), 1 + kept, "a listed task is not reported as cleared: {report}");
     let _ = home.mw(["kill", &live]);
     home.until_dead(home.pid(&live));
     fs::remove_file(&ballast).unwrap();
@@ -165,7 +165,7 @@ fn a_queued_task_that_cannot_start_on_a_full_disk_stays_queued() {
 }
 
 #[test]
-fn nothing_leaves_the_queue_without_space_in_the_database() {
+fn a_queued_task_does_not_start_without_space_for_the_database() {
     let home = small();
     let home = home.with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
     let first = home.start(&children::gated("go", 3));
@@ -186,7 +186,10 @@ fn nothing_leaves_the_queue_without_space_in_the_database() {
         assert_eq!(home.status(&first)["exit_code"], 3);
         assert_eq!(home.status(&second)["status"], "pending");
     }
-    assert!(home.mw(["start", "--name", "n", "--json", "true"]).code != Some(0), "nobody would know of it");
+    assert!(
+        home.mw(["start", "--name", "n", "--json", "true"]).code != Some(0),
+        "a start that cannot be recorded is refused"
+    );
     fs::remove_file(&ballast).unwrap();
     assert_eq!(home.ended(&second)["exit_code"], 4);
     assert_eq!(home.lines_in("ran", 1), "ran\n");
@@ -251,7 +254,7 @@ fn a_task_that_ran_has_a_journal_entry_however_little_space_was_left() {
             "it ran with {room} pages, but its journal says {journal:?}"
         );
     }
-    assert!(refused > 0 && ran > 0, "{refused} times there was no room, {ran} times there was");
+    assert!(refused > 0 && ran > 0, "{refused} starts were refused, {ran} succeeded");
 }
 
 /// Returns a home on a disk of 2 MiB that a task has filled, with an earlier task, and both ids.
@@ -271,7 +274,7 @@ fn a_task_that_filled_the_disk_can_be_cleared() {
     let (home, earlier, filler) = filled();
     let report = home.mw(["clear", "--json", &filler]).exits(0).json();
     assert_eq!(report["cleared"], json!([filler]), "{report}");
-    assert!(!home.task_dir(&filler).exists(), "there is room again");
+    assert!(!home.task_dir(&filler).exists(), "its space is free again");
     let left: Vec<_> = home.list().iter().map(|task| task["id"].as_str().unwrap().to_owned()).collect();
     assert_eq!(left, [earlier]);
 }
@@ -312,7 +315,7 @@ fn a_task_that_a_full_disk_keeps_in_the_database_is_not_reported_as_cleared() {
     let id = home.start(&children::gated("go", 7));
     home.until_logged(&id, "waiting");
     let pid = home.pid(&id);
-    assert_eq!(home.list()[0]["status"], "running", "the database has it as running");
+    assert_eq!(home.list()[0]["status"], "running", "the database lists it as running");
     let ballast = fill(&home);
     home.open("go");
     home.until_dead(pid);
@@ -322,13 +325,13 @@ fn a_task_that_a_full_disk_keeps_in_the_database_is_not_reported_as_cleared() {
     assert!(!home.task_dir(&id).join("output.log").exists(), "{report}");
     let kept = report["kept"].as_array().unwrap();
     let listed = home.list();
-    assert_eq!(kept.is_empty(), listed.is_empty(), "what is listed was not called cleared: {report}");
+    assert_eq!(kept.is_empty(), listed.is_empty(), "a listed task is not reported as cleared: {report}");
     assert!(
         listed.iter().all(|task| task["exit_code"] == 7),
-        "what has ended is not alive again: {listed:?}"
+        "an ended task is not running again: {listed:?}"
     );
     fs::remove_file(&ballast).unwrap();
-    assert!(home.list().iter().all(|task| task["exit_code"] == 7), "how it ended is still known");
+    assert!(home.list().iter().all(|task| task["exit_code"] == 7), "the exit code is kept");
     let _ = home.mw(["clear", "--finished"]).ok();
     assert_eq!(home.list(), Vec::<Value>::new());
 }
@@ -357,7 +360,7 @@ fn bytes_dropped_on_a_full_disk_stay_counted_after_the_last_survivor() {
 }
 
 #[test]
-fn dropped_output_is_not_reported_as_stored() {
+fn no_hint_offers_output_that_was_dropped() {
     let home = small();
     let script =
         format!("{}; head -c 5000 /dev/zero; touch done; {}", children::gate("a"), children::gate("b"));

@@ -54,19 +54,17 @@ fn recover(home: &Home) {
         let tasks = std::fs::read_dir(home.state().join("tasks")).into_iter().flatten().flatten();
         tasks.filter(|task| task.path().join("spec.json").exists()).count()
     };
-    wait_until(SOON, "every task that was written down is known", || {
-        (home.list().len() >= written()).then_some(())
-    });
+    wait_until(SOON, "every task with a spec is listed", || (home.list().len() >= written()).then_some(()));
 }
 
-/// Checks that a start with a reply left a task.
+/// Checks that a task whose start was answered is listed.
 fn remembered(home: &Home, started: &mw_testkit::Outcome) -> Result<(), String> {
     if started.code != Some(0) {
         return Ok(());
     }
     let id = started.json()["id"].clone();
     let known = home.list().iter().any(|task| task["id"] == id);
-    known.then_some(()).ok_or_else(|| format!("{id} was answered and is gone"))
+    known.then_some(()).ok_or_else(|| format!("{id} was reported as started, but is not listed"))
 }
 
 #[test]
@@ -151,7 +149,7 @@ fn the_queue_never_stalls() {
 }
 
 #[test]
-fn a_restart_is_atomic() {
+fn a_restart_killed_at_any_step_reports_no_wrong_exit_code() {
     sweep(|home, name| {
         let id = home.start("exit 3");
         home.ended(&id);
@@ -160,14 +158,14 @@ fn a_restart_is_atomic() {
         truth(home, &["failed"])?;
         let task = home.status(&id);
         if task["status"] == "failed" && task["exit_code"] != 3 {
-            return Err(format!("an exit code nobody gave: {task}"));
+            return Err(format!("an invented exit code: {task}"));
         }
         Ok(())
     });
 }
 
 #[test]
-fn a_clear_is_atomic() {
+fn a_clear_killed_at_any_step_can_be_repeated_and_spares_other_tasks() {
     sweep(|home, name| {
         let (one, other) = (home.start("exit 3"), home.start("exit 3"));
         home.ended(&one);
@@ -278,10 +276,10 @@ fn a_kill_that_was_only_journaled_starts_again_with_its_first_signal() {
 
 /// A takeover in the journal shows that the supervisor died at this step.
 #[test]
-fn the_exit_record_of_a_long_run_is_synced_after_the_reply() {
+fn only_the_exit_record_of_a_long_run_is_synced() {
     for (script, is_synced) in [("sleep 1.1; exit 3", true), ("exit 3", false)] {
         // On a busy machine the short run may take long.
-        wait_until(SOON, "a run that is as long as it should be", || {
+        wait_until(SOON, "a run of the intended length", || {
             let home = home();
             let started = dying(&home, "supervisor-synced", &["start", "--json", script]);
             let id = started.json()["id"].as_str().unwrap().to_owned();
@@ -308,5 +306,5 @@ fn a_kill_is_answered_before_the_exit_record_is_synced() {
     assert_eq!(mw_testkit::contract::pids(&receipt["killed"]), [u64::from(pid)], "{receipt}");
     home.wait_until_empty(SOON);
     let journal = std::fs::read_to_string(home.task_dir(&id).join("journal.jsonl")).unwrap();
-    assert!(journal.contains("taken_over"), "nobody died when it was synced: {journal}");
+    assert!(journal.contains("taken_over"), "the supervisor did not die at the sync: {journal}");
 }

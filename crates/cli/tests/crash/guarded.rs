@@ -17,13 +17,13 @@ const COUNTED: &str = "echo ran >> ran; wc -l < ran; exit 3";
 /// Runs `mw` until it stops at a step.
 fn stopped_at(home: &Home, step: &str, args: &[&str]) -> Running {
     let running = home.command(args).env(FAIL_AT, format!("stop:{step}")).spawn();
-    wait_until(SOON, "it comes to the step", || {
+    wait_until(SOON, "the command stops at the step", || {
         stat(running.pid()).is_some_and(|stat| stat.state == 'T').then_some(())
     });
     running
 }
 
-/// Continues it and waits for its end.
+/// Continues a stopped command and waits for its end.
 fn go_on(running: Running) -> mw_testkit::Outcome {
     running.signal(Signal::CONT);
     running.wait()
@@ -48,14 +48,14 @@ fn check_runs(home: &Home, id: &str, runs: usize) {
     let task = home.ended(id);
     assert_eq!((&task["runs"], &task["status"]), (&runs.into(), &"failed".into()), "{task}");
     assert_eq!(task["exit_code"], 3, "{task}");
-    assert_eq!(times_run(home), runs, "how often the command was executed");
+    assert_eq!(times_run(home), runs, "number of executions");
     for run in 1..=runs {
-        assert_eq!(output_of(home, id, run), run.to_string(), "of run {run}");
+        assert_eq!(output_of(home, id, run), run.to_string(), "output of run {run}");
     }
 }
 
 #[test]
-fn a_delayed_restart_restarts_the_run_of_a_concurrent_one() {
+fn a_delayed_restart_adds_a_run_after_that_of_a_concurrent_restart() {
     let home = home();
     let id = home.start(COUNTED);
     home.ended(&id);
@@ -67,7 +67,7 @@ fn a_delayed_restart_restarts_the_run_of_a_concurrent_one() {
 }
 
 #[test]
-fn a_restart_does_not_end_a_run_that_a_concurrent_one_started() {
+fn a_restart_does_not_end_a_run_that_a_concurrent_restart_started() {
     let home = home();
     let script =
         format!("echo ran >> ran; wc -l < ran; [ $(wc -l < ran) = 1 ] || {}; exit 3", children::gate("go"));
@@ -78,7 +78,7 @@ fn a_restart_does_not_end_a_run_that_a_concurrent_one_started() {
     let pid = home.pid(&id);
     let error = go_on(slow).refusal(6);
     assert_eq!(error["code"], "wrong_state", "{error}");
-    assert!(alive(pid), "the run of the other lives");
+    assert!(alive(pid), "the run of the concurrent restart continues");
     home.open("go");
     check_runs(&home, &id, 2);
 }
@@ -91,7 +91,7 @@ fn concurrent_restarts_leave_every_run_complete() {
     for _ in 0..10 {
         let restart = || home.command(["restart", "--json", &id]).spawn();
         let outcomes = [restart(), restart(), restart()].map(Running::wait);
-        assert!(outcomes.iter().any(|outcome| outcome.code == Some(0)), "nobody was served: {outcomes:?}");
+        assert!(outcomes.iter().any(|outcome| outcome.code == Some(0)), "no restart succeeded: {outcomes:?}");
         for outcome in &outcomes {
             match outcome.code {
                 Some(0) => {}
@@ -167,7 +167,7 @@ fn a_killed_restart_is_consistent_after_a_database_rebuild() {
 }
 
 #[test]
-fn a_rebuilt_database_notifies_the_end_of_an_earlier_run() {
+fn a_rebuilt_database_notifies_the_end_of_each_run_once() {
     let home = home();
     let started = home.command(["start", "--json", COUNTED]).session("s").run().json();
     let id = started["id"].as_str().unwrap().to_owned();
@@ -183,7 +183,7 @@ fn a_rebuilt_database_notifies_the_end_of_an_earlier_run() {
     remove_database(&home);
     assert_eq!(delivered(), [1, 2]);
     remove_database(&home);
-    assert_eq!(delivered(), [0_u64; 0], "once");
+    assert_eq!(delivered(), [0_u64; 0], "each end is notified once");
 }
 
 #[test]
@@ -246,7 +246,7 @@ fn a_restart_refused_on_a_full_disk_never_runs() {
         let delivered = home.mw(["notices", "--json", "--session", "s"]).json();
         let delivered = delivered["notices"].as_array().unwrap();
         let runs: Vec<_> = delivered.iter().map(|notice| &notice["run"]).collect();
-        assert_eq!(runs.len(), ran, "{spare}: every end is told: {delivered:?}");
+        assert_eq!(runs.len(), ran, "{spare}: every end is notified: {delivered:?}");
         assert_eq!(output_of(&home, &id, 1), "", "{spare}");
     }
     assert!(refused > 0, "the disk was never full enough");
@@ -273,7 +273,7 @@ fn a_task_restarted_concurrently_is_not_cleared() {
         assert_eq!(report["kept"][0]["id"], id.as_str(), "{args:?}: {report}");
         assert!(alive(pid) && home.status(&id)["status"] == "running", "{args:?}");
         let _ = home.mw(["kill", "--all"]).ok();
-        assert!(!alive(pid), "{args:?}: it is in reach");
+        assert!(!alive(pid), "{args:?}: it can be killed");
     }
 }
 
@@ -286,7 +286,7 @@ fn a_task_cleared_concurrently_is_not_restarted() {
     let _ = home.mw(["clear", &id]).ok();
     assert_eq!(go_on(restart).refusal(5)["code"], "not_found");
     assert_eq!((times_run(&home), home.list().len()), (1, 0));
-    assert!(!home.task_dir(&id).exists(), "nothing is left of it");
+    assert!(!home.task_dir(&id).exists(), "its directory is removed");
 }
 
 /// Returns the schema cookie of the database, which every vacuum increments.

@@ -22,7 +22,7 @@ fn log_size(home: &Home, id: &str) -> u64 {
 }
 
 #[test]
-fn no_byte_is_lost_when_supervisors_are_killed_ten_times() {
+fn no_byte_is_lost_when_a_supervisor_is_killed_during_heavy_output() {
     let home = home();
     let full = children::numbered(1, LAST);
     let mut hits = 0;
@@ -39,7 +39,7 @@ fn no_byte_is_lost_when_supervisors_are_killed_ten_times() {
             hits += u32::from(home.try_kill_process(pid));
         }
         let task = home.ended(&id);
-        let context = format!("round {time}, the {victim} died behind {enough} bytes");
+        let context = format!("round {time}, the {victim} was killed after {enough} bytes");
         assert_eq!(task["exit_code"], code, "{context}: {task}");
         assert_eq!(task["output_bytes"], full.len(), "{context}: {task}");
         assert_eq!(task["dropped_bytes"], 0, "{context}: {task}");
@@ -47,7 +47,7 @@ fn no_byte_is_lost_when_supervisors_are_killed_ten_times() {
         let same = log.iter().zip(&full).take_while(|(found, wanted)| found == wanted).count();
         assert!(log == full, "{context}: {} bytes, the same up to {same}", log.len());
     }
-    assert!(hits > 0, "nobody was killed in time");
+    assert!(hits > 0, "no supervisor was killed in time");
     home.wait_until_empty(SOON);
 }
 
@@ -56,7 +56,7 @@ fn both_streams_are_complete_after_a_supervisor_was_killed() {
     let home = home();
     for time in 0..4 {
         let id = home.start_with(&["--cap", "0"], "(seq 1 200000 >&2) & seq 200001 400000; wait; exit 5");
-        wait_until(SOON, "much is printed", || (log_size(&home, &id) >= 200_000).then_some(()));
+        wait_until(SOON, "200 kB are in the log", || (log_size(&home, &id) >= 200_000).then_some(()));
         if let Some(pair) = home.find_pair(&id) {
             home.try_kill_process(if time % 2 == 0 { pair.supervisor } else { pair.guardian });
         }
@@ -103,7 +103,9 @@ fn output_is_exact_when_both_supervisors_die_at_any_step_of_a_batch() {
             if step != "output-armed" {
                 // An adopting supervisor dies after it has finished the batch and before it removed the buffer.
                 let _ = home.command(["list", "--json"]).env(FAIL_AT, "output-recovered").run();
-                wait_until(SOON, "it is dead", || home.supervisors_of(&id).is_empty().then_some(()));
+                wait_until(SOON, "the adopting supervisor is dead", || {
+                    home.supervisors_of(&id).is_empty().then_some(())
+                });
             }
             let _ = home.mw(["list", "--json"]).ok();
             home.open("go");
@@ -138,12 +140,12 @@ fn output_is_exact_when_both_supervisors_die_during_large_writes() {
         home.open("go");
         let task = home.ended(&id);
         fs::remove_file(home.work().join("go")).unwrap();
-        assert_same(&home.log(&id), full, &format!("round {time}, both died behind {enough} bytes"));
+        assert_same(&home.log(&id), full, &format!("round {time}, both were killed after {enough} bytes"));
         assert_eq!(
             (&task["output_bytes"], &task["dropped_bytes"]),
             (&full.len().into(), &0.into()),
             "{task}"
         );
     }
-    assert!(hits > 0, "nobody was killed in time");
+    assert!(hits > 0, "no supervisor was killed in time");
 }

@@ -27,7 +27,7 @@ fn a_log_deleted_after_the_end_is_reported() {
 }
 
 #[test]
-fn a_log_truncated_after_the_end_is_not_called_complete() {
+fn a_log_truncated_after_the_end_is_not_reported_as_complete() {
     let home = home();
     let id = home.start(&children::numbers(1000));
     home.ended(&id);
@@ -79,7 +79,7 @@ fn a_log_replaced_while_the_task_runs_gets_later_output() {
     home.until_logged(&id, "before");
     // As an editor or `sed -i` saves a file.
     let (edited, log) = (home.task_dir(&id).join("edited"), home.task_dir(&id).join(LOG_FILE));
-    fs::write(&edited, "what somebody made of it, and more than there was\n").unwrap();
+    fs::write(&edited, "replaced by somebody, and longer than before\n").unwrap();
     fs::rename(edited, log).unwrap();
     home.open("go");
     let task = home.ended(&id);
@@ -111,7 +111,7 @@ fn a_log_without_its_index_can_be_read() {
 }
 
 #[test]
-fn a_log_with_a_damaged_index_can_be_read() {
+fn reading_a_log_with_a_damaged_index_does_not_panic() {
     for length in [1, 31, 32, 40] {
         let home = home();
         let id = home.start(&children::both_streams(50));

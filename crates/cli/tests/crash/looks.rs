@@ -39,7 +39,7 @@ fn list(home: &Home) {
 }
 
 #[test]
-fn status_during_a_start_shows_the_right_process() {
+fn a_list_during_a_start_does_not_change_the_process_of_the_task() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "100");
     let answers = under_observation(
         || list(&home),
@@ -56,7 +56,7 @@ fn status_during_a_start_shows_the_right_process() {
 }
 
 #[test]
-fn status_during_a_start_does_not_start_the_task_twice() {
+fn a_list_during_a_start_does_not_start_the_task_twice() {
     let home = home();
     under_observation(
         || list(&home),
@@ -90,7 +90,7 @@ fn a_list_has_every_task_once_while_tasks_start_and_end() {
         let tasks = home.list();
         let ids: Vec<_> = tasks.iter().map(|task| task["id"].as_str().unwrap().to_owned()).collect();
         let found: BTreeSet<_> = ids.iter().cloned().collect();
-        assert_eq!(found.len(), ids.len(), "one is listed twice: {ids:?}");
+        assert_eq!(found.len(), ids.len(), "a task is listed twice: {ids:?}");
         let missing: Vec<_> = before.difference(&found).collect();
         assert!(missing.is_empty(), "{missing:?} are not listed");
     };

@@ -64,7 +64,7 @@ fn tasks_in_a_lost_write_ahead_log_are_recovered() {
 }
 
 #[test]
-fn a_restart_and_a_clear_in_a_lost_write_ahead_log_stay_done() {
+fn a_restart_and_a_clear_survive_the_loss_of_the_write_ahead_log() {
     need_program("python3");
     let home = home();
     let again = home.start("echo run; [ -e ran ] && exec sleep 600; touch ran");
@@ -85,7 +85,7 @@ fn a_restart_and_a_clear_in_a_lost_write_ahead_log_stay_done() {
 }
 
 #[test]
-fn notifications_in_a_lost_write_ahead_log_are_not_repeated() {
+fn delivered_notifications_are_not_repeated_after_a_lost_write_ahead_log() {
     need_program("python3");
     let home = home();
     let start = |script: &str| {

@@ -9,7 +9,7 @@ use crate::home;
 fn outer_and_inner(home: &Home) -> (String, String) {
     let start = format!("\"$MW\" start --name inner '{}' >/dev/null", children::SLEEPER);
     let outer = home.start(&format!("{start}; exec sleep 600"));
-    let inner = wait_until(SOON, "the inner runs", || {
+    let inner = wait_until(SOON, "the inner task runs", || {
         let tasks = home.list();
         let found = tasks.iter().find(|task| task["name"] == "inner" && task["status"] == "running")?;
         Some(found["id"].as_str().unwrap().to_owned())
@@ -79,20 +79,25 @@ fn an_inner_task_is_no_survivor_of_an_adopted_outer() {
     home.kill_process(outer_pid);
     let task = home.ended(&outer);
     assert_eq!(count(&task["survivors"]), 0, "{task}");
-    wait_until(SOON, "the adopter has left", || home.supervisors_of(&outer).is_empty().then_some(()));
+    wait_until(SOON, "the adopting supervisor has ended", || {
+        home.supervisors_of(&outer).is_empty().then_some(())
+    });
     assert_supervised(&home, &inner, inner_pid);
 }
 
 #[test]
-fn an_inner_task_whose_supervisor_died_stays_separate() {
+fn killing_an_outer_task_spares_an_inner_task_whose_supervisor_died() {
     for guardian in [false, true] {
         let home = nesting();
         let (outer, inner) = outer_and_inner(&home);
         let (outer_pid, inner_pid) = (home.pid(&outer), home.pid(&inner));
         let pair = home.pair(&inner);
         home.kill_process(if guardian { pair.guardian } else { pair.supervisor });
-        assert!(alive(outer_pid), "the outer died with a watcher of the inner (guardian: {guardian})");
-        assert!(alive(inner_pid), "the inner died with a watcher (guardian: {guardian})");
+        assert!(
+            alive(outer_pid),
+            "the outer task died with a supervisor of the inner one (guardian: {guardian})"
+        );
+        assert!(alive(inner_pid), "the inner task died with its supervisor (guardian: {guardian})");
         let receipt = home.mw(["kill", "--json", &outer]).exits(0).json();
         assert!(!alive(outer_pid), "{receipt}");
         assert!(alive(inner_pid), "{receipt}");

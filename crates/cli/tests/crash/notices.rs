@@ -54,17 +54,17 @@ fn notifications_delivered_before_a_kill_are_not_repeated() {
 #[test]
 fn concurrent_commands_deliver_each_notification_once() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "4");
-    let tellers = 4;
+    let readers = 4;
     let (ids, all) = thread::scope(|scope| {
         let started: Vec<_> = (0..3).map(|_| scope.spawn(|| ended(&home, 10))).collect();
-        let telling: Vec<_> = (0..tellers)
+        let reading: Vec<_> = (0..readers)
             .map(|_| scope.spawn(|| (0..10).flat_map(|_| delivered_tasks(&home)).collect::<Vec<_>>()))
             .collect();
         let ids: BTreeSet<_> = started.into_iter().flat_map(|one| one.join().unwrap()).collect();
-        let all: Vec<_> = telling.into_iter().flat_map(|one| one.join().unwrap()).collect();
+        let all: Vec<_> = reading.into_iter().flat_map(|one| one.join().unwrap()).collect();
         (ids, all)
     });
     let all: Vec<_> = all.into_iter().chain(delivered_tasks(&home)).collect();
-    assert_eq!(all.len(), ids.len(), "none doubled, none lost");
+    assert_eq!(all.len(), ids.len(), "no notification is repeated or lost");
     assert_eq!(all.into_iter().collect::<BTreeSet<_>>(), ids);
 }

@@ -90,7 +90,7 @@ fn following_the_next_queued_task_starts_it() {
 }
 
 #[test]
-fn waiting_for_a_task_after_a_lost_one_ends_with_its_skip() {
+fn a_wait_ends_when_the_task_is_cancelled_because_its_predecessor_is_lost() {
     let (home, holder, pid) = busy();
     let next = home.start_with(&["--after", &holder], "touch ran");
     let waiting = home.command(["wait", "--json", &next]).spawn();

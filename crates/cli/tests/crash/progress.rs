@@ -7,7 +7,7 @@ use crate::home;
 /// Reports progress of 10, and of 20 when a gate opens.
 fn start(home: &Home) -> String {
     let script = format!(
-        "echo '{{\"percent\":10}}' >&3; {}; echo '{{\"percent\":20}}' >&3; touch told; {}; exit 6",
+        "echo '{{\"percent\":10}}' >&3; {}; echo '{{\"percent\":20}}' >&3; touch reported; {}; exit 6",
         children::gate("go"),
         children::gate("end")
     );
@@ -23,7 +23,7 @@ fn until_progress(home: &Home, id: &str, percent: f64) {
 }
 
 #[test]
-fn the_guardian_knows_earlier_progress() {
+fn progress_is_kept_when_the_guardian_takes_over() {
     let home = home();
     let id = start(&home);
     home.kill_process(home.pair(&id).supervisor);
@@ -35,12 +35,12 @@ fn the_guardian_knows_earlier_progress() {
 }
 
 #[test]
-fn an_adopting_supervisor_reads_progress_written_before_it() {
+fn an_adopting_supervisor_reads_progress_written_before_the_adoption() {
     let home = home();
     let id = start(&home);
     home.kill_supervisors(&id);
     home.open("go");
-    home.file("told");
+    home.file("reported");
     until_progress(&home, &id, 20.0);
     home.open("end");
     home.ended(&id);

@@ -55,8 +55,8 @@ fn a_running_task_is_lost_after_a_reboot_and_never_completed() {
     assert!(task["exit_code"].is_null() && task["signal"].is_null(), "{task}");
     assert!(task["ended_at"].is_string(), "{task}");
     let _ = home.mw(["wait", &id]).exits(125);
-    assert!(alive(pid), "a stranger was killed");
-    assert!(!home.has_file("hit"), "a stranger was signalled");
+    assert!(alive(pid), "an unrelated process was killed");
+    assert!(!home.has_file("hit"), "an unrelated process was signalled");
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn killing_a_lost_task_spares_the_process_with_its_pid() {
         assert_eq!(receipt["status"], "lost", "{receipt}");
         assert!(!pids(&receipt["killed"]).contains(&u64::from(pid)), "{receipt}");
         assert!(alive(pid), "{receipt}");
-        assert!(!home.has_file("hit"), "a stranger was signalled: {receipt}");
+        assert!(!home.has_file("hit"), "an unrelated process was signalled: {receipt}");
     }
 }
 
@@ -107,7 +107,7 @@ fn a_kill_as_first_command_spares_the_process_with_the_old_pid() {
     let receipt = home.mw(["kill", "--json", &id, "--grace", "200ms"]).exits(0).json();
     assert!(!pids(&receipt["killed"]).contains(&u64::from(pid)), "{receipt}");
     assert!(alive(pid), "{receipt}");
-    assert!(!home.has_file("hit"), "a stranger was signalled: {receipt}");
+    assert!(!home.has_file("hit"), "an unrelated process was signalled: {receipt}");
     let task = home.status(&id);
     assert!(task["status"] == "lost" || task["status"] == "cancelled", "{task}");
     assert!(task["exit_code"].is_null(), "{task}");
@@ -121,7 +121,7 @@ fn killing_and_clearing_all_spares_the_process_with_the_old_pid() {
     let _ = home.mw(["clear", &id, "--kill"]).ok();
     assert_eq!(home.list().len(), 0);
     assert!(alive(pid));
-    assert!(!home.has_file("hit"), "a stranger was signalled");
+    assert!(!home.has_file("hit"), "an unrelated process was signalled");
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn a_restart_spares_the_process_with_the_old_pid() {
     assert_eq!((&task["status"], &task["exit_code"]), (&"failed".into(), &5.into()), "{task}");
     assert_eq!(home.log(&id), b"again\n");
     assert!(alive(pid));
-    assert!(!home.has_file("hit"), "a stranger was signalled");
+    assert!(!home.has_file("hit"), "an unrelated process was signalled");
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn output_from_before_the_reboot_is_kept() {
 }
 
 #[test]
-fn a_task_is_lost_after_a_reboot_without_its_database_too() {
+fn a_running_task_is_lost_after_a_reboot_that_lost_the_database() {
     let home = home();
     let (id, pid) = rebooted(&home, unrelated_process(), "ready");
     for entry in fs::read_dir(home.state()).unwrap() {
@@ -162,5 +162,5 @@ fn a_task_is_lost_after_a_reboot_without_its_database_too() {
     assert_eq!(home.ended(&id)["status"], "lost");
     let _ = home.mw(["kill", &id, "--grace", "200ms"]).ok();
     assert!(alive(pid));
-    assert!(!home.has_file("hit"), "a stranger was signalled");
+    assert!(!home.has_file("hit"), "an unrelated process was signalled");
 }

@@ -63,7 +63,7 @@ fn a_restart_that_fails_after_the_kill_says_that_the_task_was_ended() {
 }
 
 #[test]
-fn a_restart_with_few_descriptors_leaves_the_task_running_or_says_that_it_ended() {
+fn a_restart_with_too_few_descriptors_leaves_the_task_running() {
     let home = home();
     let id = home.start(children::SLEEPER);
     for files in 5..24 {
@@ -78,7 +78,7 @@ fn a_restart_with_few_descriptors_leaves_the_task_running_or_says_that_it_ended(
         }
         let said = format!("{done}");
         assert!(alive(pid) || said.contains("was ended"), "{files}: {said}");
-        assert!(alive(pid), "{files}: what it lacks can be known before: {said}");
+        assert!(alive(pid), "{files}: the lack must be found before the kill: {said}");
         assert!(!said.contains("corrupt"), "{files}: {said}");
         assert_eq!(home.status(&id)["runs"], before["runs"], "{files}: {said}");
     }

@@ -19,7 +19,7 @@ fn host(home: &Home, session: &str) -> Running {
     let quiet = "exec sleep 600 >/dev/null 2>&1";
     let host = home.command(["session", "run", session, "--", "sh", "-c", quiet]).spawn();
     let directory = home.state().join("sessions").join(session);
-    wait_until(SOON, "it is hosted", || {
+    wait_until(SOON, "the session is hosted", || {
         let mut entries = fs::read_dir(&directory).ok()?.flatten();
         let is_held = |entry: fs::DirEntry| {
             // It prints its session once the file is locked.
@@ -36,7 +36,9 @@ fn journal(home: &Home, id: &str) -> String {
 }
 
 fn until_taken_over(home: &Home, id: &str) {
-    wait_until(SOON, "somebody has taken over", || journal(home, id).contains("taken_over").then_some(()));
+    wait_until(SOON, "the guardian has taken over", || {
+        journal(home, id).contains("taken_over").then_some(())
+    });
 }
 
 #[test]
@@ -50,15 +52,15 @@ fn a_reassigned_task_keeps_its_new_session_after_a_takeover() {
     until_taken_over(&home, &passed);
     let last = start(&home, "child", children::SLEEPER);
     let _ = old.kill();
-    assert_eq!(home.ended(&last)["status"], "cancelled", "it ends with the old session");
-    assert!(alive(pid), "the other does not");
+    assert_eq!(home.ended(&last)["status"], "cancelled", "a task of the old session ends with it");
+    assert!(alive(pid), "the reassigned task keeps running");
     let _ = new.kill();
     home.until_dead(pid);
     assert_eq!(home.ended(&passed)["status"], "cancelled");
 }
 
 #[test]
-fn a_task_ends_with_its_host_even_if_its_supervisors_died_later() {
+fn a_task_ends_with_its_host_even_if_its_supervisors_are_killed() {
     for both in [false, true] {
         let home = home().with_env("MEANWHILE_SESSION_GRACE_MS", "6000");
         let host = host(&home, "s");
@@ -78,7 +80,7 @@ fn a_task_ends_with_its_host_even_if_its_supervisors_died_later() {
 }
 
 #[test]
-fn a_task_of_a_session_without_a_host_continues() {
+fn a_task_of_a_session_without_a_host_continues_after_a_takeover() {
     let home = home().with_env("MEANWHILE_SESSION_GRACE_MS", "30");
     let id = start(&home, "s", &children::gated("go", 5));
     home.kill_process(home.pair(&id).supervisor);

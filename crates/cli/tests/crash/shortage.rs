@@ -53,7 +53,7 @@ fn a_start_at_the_process_limit_is_refused_with_a_next_step() {
         assert!(said.contains("Resource temporarily unavailable"), "{processes}: {said}");
         assert!(said.contains("hint: raise the limits of this process (ulimit -a)"), "{processes}: {said}");
     }
-    assert_eq!(with_processes(&home, 100, &["list"]).ok(), "No tasks.\n", "nothing is left of them");
+    assert_eq!(with_processes(&home, 100, &["list"]).ok(), "No tasks.\n", "no task is left");
     assert!(!home.has_file("ran"));
 }
 
@@ -62,7 +62,7 @@ fn statuses(home: &Home) -> Vec<String> {
 }
 
 #[test]
-fn a_command_that_cannot_read_process_state_records_nothing() {
+fn a_command_with_few_descriptors_records_no_task_as_lost() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "100").with_env("MEANWHILE_SESSION", "s");
     let old = home.start(children::SLEEPER);
     let _ = home.list();
@@ -109,7 +109,7 @@ fn a_start_refused_for_lack_of_resources_never_runs() {
         if outcome.code == Some(0) {
             let id = outcome.json()["id"].as_str().unwrap().to_owned();
             home.file(&format!("ran-{files}"));
-            // It has its slot.
+            // The task holds the slot.
             let _ = home.mw(["start", "--json", "--at-capacity", "reject", children::SLEEPER]).refusal(6);
             let _ = home.mw(["kill", &id]).ok();
             let _ = home.mw(["clear", &id]).ok();
@@ -165,7 +165,7 @@ fn an_unsupervised_task_is_not_lost_when_a_command_cannot_adopt_it() {
 }
 
 #[test]
-fn a_kill_that_lacks_resources_reports_it_or_kills() {
+fn a_kill_with_few_descriptors_kills_or_reports_an_error() {
     let home = home();
     for files in FEW.step_by(2) {
         let id = home.start(children::SLEEPER);

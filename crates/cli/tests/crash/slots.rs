@@ -33,7 +33,7 @@ fn directories(home: &Home) -> Vec<String> {
 /// Waits for a file without a command, because a command would start queued tasks.
 fn until_file(home: &Home, file: &str) {
     let path = home.work().join(file);
-    wait_until(SOON, "it has run without a further command", || path.exists().then_some(()));
+    wait_until(SOON, "the task runs without a further command", || path.exists().then_some(()));
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn the_slot_of_a_task_killed_with_its_supervisors_is_reused() {
     home.kill_process(pid);
     assert_eq!(home.ended(&home.start("exit 3"))["exit_code"], 3);
     assert_eq!(home.status(&holder)["status"], "lost");
-    // Once it is requeued, no query is needed.
+    // The slot stays free for later starts.
     assert_eq!(home.ended(&home.start("exit 3"))["exit_code"], 3);
 }
 
@@ -200,16 +200,16 @@ fn a_task_keeps_its_slot_when_both_supervisors_die_during_its_start() {
         let starter = start.spawn();
         let _ = home.pid_in("first");
         let is_stopped = || processes::stat(starter.pid()).is_some_and(|stat| stat.state == 'T');
-        wait_until(SOON, "the starter is at the step", || is_stopped().then_some(()));
+        wait_until(SOON, "the start command has stopped at the step", || is_stopped().then_some(()));
         let first = directories(&home).pop().unwrap();
         home.kill_supervisors(&first);
         let second = home.start("echo ran >> second");
         assert_eq!(home.status(&second)["status"], "pending", "{step}");
-        assert!(!home.has_file("second"), "{step}: it ran beside the first");
+        assert!(!home.has_file("second"), "{step}: it ran while the first held the slot");
         starter.signal(Signal::CONT);
         let _ = starter.wait();
         assert_eq!(home.status(&first)["status"], "running", "{step}");
-        assert!(!home.has_file("second"), "{step}: it ran beside the first");
+        assert!(!home.has_file("second"), "{step}: it ran while the first held the slot");
         home.open("go");
         home.ended(&second);
         assert_eq!(home.lines_in("second", 1), "ran\n");

@@ -44,7 +44,7 @@ pub fn missing_in(log: &[u8], full: &[u8]) -> Result<u64, String> {
         let count = digits.fold(0, |count, digit| count * 10 + u64::from(digit - b'0'));
         let marker = drop_marker(count);
         if !rest[cut..].starts_with(marker.as_bytes()) {
-            return Err(format!("no whole marker behind {place}"));
+            return Err(format!("incomplete marker after byte {place}"));
         }
         missing += count;
         place += cut + usize::try_from(count).unwrap();
@@ -104,7 +104,7 @@ fn a_slow_disk_does_not_slow_a_task() {
     assert_eq!(task["exit_code"], 5, "{task}");
     assert_eq!(task["output_bytes"], full.len(), "{task}");
     let missing = missing_in(&log, &full).unwrap();
-    assert!(missing > 0, "nothing had to be dropped");
+    assert!(missing > 0, "no output was dropped");
     assert_eq!(task["dropped_bytes"], missing, "{task}");
     home.wait_until_empty(SOON);
 }
@@ -130,7 +130,7 @@ fn every_gap_is_marked_where_output_was_dropped() {
 }
 
 #[test]
-fn all_output_is_written_again_once_the_disk_is_fast() {
+fn the_writer_ends_and_output_is_complete_once_the_disk_is_fast() {
     let home = slow_home();
     let gates = ["a", "b", "c"].map(|gate| format!("{}; echo {gate}; echo {gate} >&2", children::gate(gate)));
     let id = home.start(&format!("{}; exit 5", gates.join("; ")));
@@ -189,7 +189,7 @@ fn dropped_bytes_are_exact_whichever_process_dies_on_a_slow_disk() {
 }
 
 #[test]
-fn a_writer_continues_without_supervisors_and_the_adopter_appends() {
+fn a_writer_continues_without_supervisors_and_an_adopting_one_appends() {
     let home = slow_home();
     let script = format!("{}; seq 1 20000; {}; echo after; exit 5", children::gate("a"), children::gate("b"));
     let id = home.start_with(&["--cap", "0"], &script);
@@ -233,7 +233,7 @@ fn output_is_exact_when_the_writer_dies_after_a_write_or_at_its_end() {
         let id = start.run().exits(0).json()["id"].as_str().unwrap().to_owned();
         slow_down(&home, 350);
         home.open("a");
-        wait_until(SOON, "the first process ends", || {
+        wait_until(SOON, "the task is no longer running", || {
             let task = home.status(&id);
             (task["status"] != "running").then_some(())
         });

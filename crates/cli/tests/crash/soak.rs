@@ -26,14 +26,18 @@ fn ten_thousand_tasks_end_and_leave_no_process() {
             });
         }
     });
-    wait_until(Duration::from_secs(600), "all are over", || {
+    wait_until(Duration::from_secs(600), "all tasks have completed", || {
         let answer = home.mw(["list", "--json", "--status", "completed", "--limit", "1"]).json();
         (answer["total"] == TASKS).then_some(())
     });
     home.wait_until_empty(Duration::from_secs(60));
     let answer = home.mw(["list", "--json"]).exits(0).json();
     assert_eq!(answer["total"], TASKS);
-    assert_eq!(fs::read_to_string(home.state().join("arrivals")).unwrap(), "", "all of them have arrived");
+    assert_eq!(
+        fs::read_to_string(home.state().join("arrivals")).unwrap(),
+        "",
+        "all tasks are in the database"
+    );
     assert_eq!(held_slots(&home), Vec::<PathBuf>::new());
     assert_eq!(open_files(&home), Vec::<(u32, PathBuf)>::new());
     println!("{} tasks in {:.0} s", TASKS, begun.elapsed().as_secs_f64());
@@ -45,7 +49,7 @@ fn held_slots(home: &Home) -> Vec<PathBuf> {
         fs::read_dir(home.state().join("sessions")).unwrap().map(|session| session.unwrap().path());
     let files = sessions.flat_map(|session| fs::read_dir(session).unwrap()).map(|file| file.unwrap().path());
     let slots: Vec<_> = files.filter(|file| file.to_string_lossy().contains("slot-")).collect();
-    assert!(!slots.is_empty(), "there was never a slot");
+    assert!(!slots.is_empty(), "no slot was ever used");
     slots.into_iter().filter(|slot| fs::read(slot).unwrap() != b"-").collect()
 }
 

@@ -29,7 +29,7 @@ fn delete_database(home: &Home) {
     remove_database(home);
 }
 
-/// Does the same with a running task.
+/// Deletes the database while tasks may be running.
 fn remove_database(home: &Home) {
     for name in ["meanwhile.db", "meanwhile.db-wal", "meanwhile.db-shm"] {
         fs::remove_file(home.state().join(name)).ok();
@@ -110,7 +110,7 @@ fn a_damaged_task_is_named_by_every_command_and_can_be_cleared() {
             let error = home.mw([command, "--json", &broken]).refusal(7);
             assert_eq!(error["code"], "damaged", "{garbage:?} {command}: {error}");
         }
-        assert!(home.task_dir(&broken).exists(), "nothing removes it unasked");
+        assert!(home.task_dir(&broken).exists(), "no other command removes it");
         let report = home.mw(["clear", "--json", &broken]).exits(0).json();
         assert_eq!(report["cleared"], serde_json::json!([broken]), "{garbage:?}");
         assert!(!home.task_dir(&broken).exists());
@@ -120,7 +120,7 @@ fn a_damaged_task_is_named_by_every_command_and_can_be_cleared() {
 }
 
 #[test]
-fn a_damaged_running_task_is_kept_unless_killed() {
+fn a_damaged_running_task_is_cleared_only_with_kill() {
     let home = home();
     let id = home.start(children::SLEEPER);
     let pid = home.pid(&id);
@@ -160,7 +160,7 @@ fn a_spec_of_a_newer_version_does_not_hide_other_tasks() {
     edit(&home, &newer, SPEC_FILE, |spec| spec["version"] = 999.into());
     delete_database(&home);
     assert_eq!(home.status(&good)["exit_code"], 4);
-    assert!(home.task_dir(&newer).join(SPEC_FILE).exists(), "what is not understood is not thrown away");
+    assert!(home.task_dir(&newer).join(SPEC_FILE).exists(), "a spec of a newer version is kept");
 }
 
 #[test]

@@ -34,9 +34,9 @@ fn the_new_parent_of_an_orphaned_supervisor_is_not_signalled() {
         });
         home.open("go");
         assert_eq!(home.ended(&id)["exit_code"], 4);
-        wait_until(SOON, "its watchers have left", || home.supervisors_of(&id).is_empty().then_some(()));
+        wait_until(SOON, "its supervisors have ended", || home.supervisors_of(&id).is_empty().then_some(()));
         parent.signal(Signal::USR2);
         home.file("usr2");
-        assert!(!home.has_file("usr1"), "it was signalled (guardian: {kills_guardian})");
+        assert!(!home.has_file("usr1"), "the new parent was signalled (guardian: {kills_guardian})");
     }
 }

@@ -55,11 +55,11 @@ fn look(home: &Home, endings: &[&str]) -> Result<(), String> {
     let tasks = home.list();
     for task in &tasks {
         if !status(task).is_terminal() {
-            return Err(format!("not over: {task}"));
+            return Err(format!("not ended: {task}"));
         }
         let word = task["status"].as_str().unwrap_or_default();
         if word != "lost" && !endings.contains(&word) {
-            return Err(format!("an ending that was not: {task}"));
+            return Err(format!("unexpected status: {task}"));
         }
     }
     if directories(home) != ids(&tasks) {

@@ -12,7 +12,7 @@ fn removed(script: &str) -> (Home, String, u32) {
     let home = home();
     let id = home.start_with(&["--name", "srv"], script);
     let pid = home.pid(&id);
-    assert_eq!(home.list().len(), 1, "the database knows it");
+    assert_eq!(home.list().len(), 1, "the task is in the database");
     fs::remove_dir_all(home.task_dir(&id)).unwrap();
     (home, id, pid)
 }
@@ -23,7 +23,7 @@ fn a_task_without_directory_is_running_until_its_process_ends_and_then_lost() {
     assert_eq!(home.status(&id)["status"], "running");
     let wait = home.command(["wait", &id]).spawn();
     home.kill_process(pid);
-    assert_eq!(wait.wait().code, Some(125), "a wait ends, and says that the ending is not known");
+    assert_eq!(wait.wait().code, Some(125), "the wait ends with the code for an unknown outcome");
     let task = home.status(&id);
     assert_eq!(task["status"], "lost", "{task}");
     assert!(task["cause"].as_str().unwrap().contains("directory was removed"), "{task}");
@@ -86,8 +86,9 @@ fn a_task_without_journal_and_supervisors_is_lost() {
     home.kill_supervisors(&id);
     home.kill_process(pid);
     home.until_dead(pid);
-    let task =
-        wait_until(SOON, "it is over", || Some(home.status(&id)).filter(|task| task["status"] != "running"));
+    let task = wait_until(SOON, "the task has ended", || {
+        Some(home.status(&id)).filter(|task| task["status"] != "running")
+    });
     assert_eq!(task["status"], "lost", "{task}");
     assert!(task["cause"].as_str().unwrap().contains("journal"), "{task}");
 }

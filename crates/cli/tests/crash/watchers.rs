@@ -28,7 +28,7 @@ fn kill_victim(home: &Home, id: &str, victim: Victim) {
 }
 
 #[test]
-fn a_takeover_between_two_writes_is_invisible_to_the_task() {
+fn a_takeover_between_two_writes_loses_neither_output_nor_exit_code() {
     for victim in BOTH {
         let home = home();
         let id = home.start(&format!("seq 1 50000; {}; seq 50001 100000; exit 7", children::gate("go")));
@@ -51,7 +51,7 @@ fn a_takeover_during_output_loses_no_byte() {
     for victim in BOTH {
         let home = home();
         let id = home.start_with(&["--cap", "0"], "seq 1 3000000; exit 9");
-        wait_until(SOON, "much is printed", || (home.log(&id).len() > 500_000).then_some(()));
+        wait_until(SOON, "500 kB are in the log", || (home.log(&id).len() > 500_000).then_some(()));
         // On a fast machine it may have ended by now; then there is no process to kill.
         if let Some(pair) = home.find_pair(&id) {
             home.try_kill_process(victim.of(pair));
@@ -119,13 +119,15 @@ fn a_kill_after_a_takeover_ends_the_whole_tree() {
 }
 
 #[test]
-fn a_wait_returns_after_a_takeover() {
+fn a_wait_and_a_follow_end_with_the_task_after_a_takeover() {
     for victim in BOTH {
         let home = home();
         let id = home.start(&children::gated("go", 6));
         let waiting = home.command(["wait", &id]).spawn();
         let following = home.command(["output", &id, "--follow"]).spawn();
-        wait_until(SOON, "the follower follows", || following.printed().contains("waiting").then_some(()));
+        wait_until(SOON, "the follow command shows output", || {
+            following.printed().contains("waiting").then_some(())
+        });
         kill_victim(&home, &id, victim);
         home.open("go");
         let _ = waiting.wait().exits(6);
@@ -164,7 +166,7 @@ fn input_works_after_a_takeover() {
     let home = home();
     let id = home.start_with(&["--stdin"], "read a; echo \"got $a\"; exit 3");
     kill_victim(&home, &id, Victim::Supervisor);
-    let outcome = wait_until(SOON, "somebody takes the input", || {
+    let outcome = wait_until(SOON, "a supervisor takes the input", || {
         let outcome = home.mw(["input", &id, "word"]);
         (outcome.code == Some(0)).then_some(outcome)
     });

@@ -27,7 +27,7 @@ fn the_python_sdk_works_on_stdio_in_the_older_revision() {
 }
 
 #[test]
-fn the_python_sdk_works_on_stdio_in_the_present_revision() {
+fn the_python_sdk_works_on_stdio_in_the_current_revision() {
     drive("auto", "stdio", 14);
 }
 
@@ -37,7 +37,7 @@ fn the_python_sdk_works_over_http_in_the_older_revision() {
 }
 
 #[test]
-fn the_python_sdk_works_over_http_in_the_present_revision() {
+fn the_python_sdk_works_over_http_in_the_current_revision() {
     drive("auto", "http", 14);
 }
 

@@ -33,7 +33,7 @@ fn host(home: &Home, capabilities: &Value) -> Host {
 /// Calls a tool that needs approval; returns the call and the elicitation.
 fn asked(host: &mut Host, script: &str) -> (i64, Value) {
     let call = host.begin("shell", &json!({"command": script}));
-    let question = host.until("a question", |message| message["method"] == "elicitation/create");
+    let question = host.until("an elicitation", |message| message["method"] == "elicitation/create");
     (call, question)
 }
 
@@ -50,7 +50,9 @@ fn reply_as_a_person(host: &mut Host, question: &Value, result: &Value) {
 /// Waits until a person can have read a new request.
 fn read_it() {
     let put = Instant::now();
-    wait_until(SOON, "it is read", || (put.elapsed() > Duration::from_millis(700)).then_some(()));
+    wait_until(SOON, "a person can have read it", || {
+        (put.elapsed() > Duration::from_millis(700)).then_some(())
+    });
 }
 
 /// Returns the ids of open requests.
@@ -65,7 +67,7 @@ fn history(home: &Home) -> Vec<Value> {
 }
 
 #[test]
-fn a_call_asks_the_person_by_elicitation() {
+fn a_call_that_needs_approval_asks_by_elicitation() {
     let home = project();
     let mut host = host(&home, &json!({"elicitation": {}}));
     let (call, question) = asked(&mut host, "rm precious");
@@ -222,7 +224,7 @@ fn a_host_without_elicitation_gets_a_reply_with_a_next_step() {
     assert!(home.has_file("precious") && home.list().is_empty());
     let open = home.mw(["approvals", "--json"]).json();
     home.mw(["approve", open["approvals"][0]["id"].as_str().unwrap()]).ok();
-    // The same call again, in the foreground and not in the background, uses it.
+    // The same command in the foreground uses the approval.
     let done = host.call("shell", &json!({"command": "rm precious"}));
     assert_eq!(done["isError"], false, "{done}");
 }
@@ -284,5 +286,5 @@ fn a_host_of_the_current_revision_gets_the_request_in_the_reply() {
     let id = host.ask("tools/call", &params);
     let done = host.answer(id);
     assert_eq!(done["result"]["isError"], false, "{done}");
-    wait_until(SOON, "it is done", || (!home.has_file("precious")).then_some(()));
+    wait_until(SOON, "the command has run", || (!home.has_file("precious")).then_some(()));
 }

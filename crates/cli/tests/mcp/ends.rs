@@ -24,8 +24,8 @@ fn ended(host: &mut Host) -> (Option<i32>, Duration) {
     (host.server.wait(SOON), begun.elapsed())
 }
 
-/// A server with a task in the background, a wait for it, and a command in the foreground; their ids and the pid of
-/// the command.
+/// Starts a server with a background task, a wait for it, and a foreground command. Returns the id of the task and the
+/// pid of the command.
 fn busy(home: &Home) -> (Host, String, u32) {
     let mut host = Host::new(home);
     let id = host.start(&children::gated("go", 3));
@@ -45,7 +45,7 @@ fn end_once_and_find_again(end: impl Fn(&mut Host)) -> Duration {
     let (mut host, id, pid) = busy(&home);
     end(&mut host);
     let (_, took) = ended(&mut host);
-    assert!(alive(pid), "the command in the foreground lives on");
+    assert!(alive(pid), "the foreground command keeps running");
     assert_eq!(home.status(&id)["status"], "running");
     let mut next = Host::new(&home);
     let listed = next.call("task_list", &json!({"status": "running"}));
@@ -54,37 +54,37 @@ fn end_once_and_find_again(end: impl Fn(&mut Host)) -> Duration {
     let ids: BTreeSet<_> = home.list().iter().map(|task| task["id"].as_str().unwrap().to_owned()).collect();
     let all = next.all_notifications(2);
     assert_eq!(all.iter().cloned().collect::<BTreeSet<_>>(), ids, "both ends are notified");
-    assert_eq!(all.len(), 2, "and once: {all:?}");
+    assert_eq!(all.len(), 2, "each end is notified once: {all:?}");
     took
 }
 
 #[test]
-fn sigint_ends_the_server_at_once_and_no_task() {
+fn sigint_ends_the_server_at_once_but_no_task() {
     end_and_find_again(|host| host.server.signal(Signal::INT));
 }
 
 #[test]
-fn sigterm_ends_the_server_at_once_and_no_task() {
+fn sigterm_ends_the_server_at_once_but_no_task() {
     end_and_find_again(|host| host.server.signal(Signal::TERM));
 }
 
 #[test]
-fn sighup_ends_the_server_at_once_and_no_task() {
+fn sighup_ends_the_server_at_once_but_no_task() {
     end_and_find_again(|host| host.server.signal(Signal::HUP));
 }
 
 #[test]
-fn a_closed_input_ends_the_server_at_once_and_no_task() {
+fn a_closed_input_ends_the_server_at_once_but_no_task() {
     end_and_find_again(|host| host.server.close());
 }
 
 #[test]
-fn sigkill_to_the_group_ends_the_server_and_no_task() {
+fn sigkill_to_the_group_ends_the_server_but_no_task() {
     end_and_find_again(|host| host.server.signal_group(Signal::KILL));
 }
 
 #[test]
-fn sigterm_to_the_group_ends_the_server_and_no_task() {
+fn sigterm_to_the_group_ends_the_server_but_no_task() {
     end_and_find_again(|host| host.server.signal_group(Signal::TERM));
 }
 

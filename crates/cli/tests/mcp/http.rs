@@ -37,7 +37,7 @@ impl Web {
 
     pub(crate) fn of(invocation: Invocation) -> Self {
         let running = invocation.env("MEANWHILE_TOKEN", TOKEN).limit(Duration::from_secs(120)).spawn();
-        let said = wait_until(SOON, "it listens", || running.json_lines().into_iter().next());
+        let said = wait_until(SOON, "the server listens", || running.json_lines().into_iter().next());
         assert_eq!(said["token"], TOKEN, "{said}");
         let url = said["url"].as_str().unwrap();
         let address = url.strip_prefix("http://").unwrap().strip_suffix("/mcp").unwrap().to_owned();
@@ -196,7 +196,7 @@ fn the_server_listens_on_loopback_only() {
 }
 
 #[test]
-fn an_empty_token_and_a_used_port_are_refused() {
+fn an_empty_token_and_a_port_in_use_are_refused() {
     let home = home();
     let refused = home.command(["mcp", "--http", "0", "--token", " "]).run();
     assert_ne!(refused.code, Some(0));
@@ -236,7 +236,7 @@ fn malformed_http_requests_are_refused_and_the_next_request_is_served() {
 }
 
 #[test]
-fn a_signal_ends_the_server_at_once_and_no_task() {
+fn a_signal_ends_the_server_but_no_task() {
     let home = home();
     for signal in [rustix::process::Signal::TERM, rustix::process::Signal::INT, rustix::process::Signal::HUP]
     {

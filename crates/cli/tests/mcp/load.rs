@@ -86,7 +86,7 @@ fn more_waits_than_threads_do_not_block_other_calls() {
 }
 
 #[test]
-fn thousands_of_calls_leak_nothing() {
+fn thousands_of_calls_leak_neither_memory_nor_descriptors() {
     let home = home();
     let mut host = Host::new(&home);
     let pid = host.server.pid();
@@ -133,12 +133,12 @@ fn a_client_that_never_reads_blocks_nothing_and_fills_no_memory() {
     wait_until(SOON, "the task runs", || home.has_file("ran").then_some(()));
     // Once it stops reading, the writer is blocked and memory does not grow further.
     let mut before = None;
-    wait_until(SOON * 3, "it reads no further", || {
+    wait_until(SOON * 3, "the server reads no further", || {
         let now = fs::read_to_string(format!("/proc/{pid}/io")).ok();
         let _ = home.list();
-        let stands = now == before;
+        let is_unchanged = now == before;
         before = now;
-        stands.then_some(())
+        is_unchanged.then_some(())
     });
     let memory = figure(pid, "VmRSS");
     assert!(memory < 300_000, "{memory} kB");

@@ -93,7 +93,7 @@ fn an_end_is_notified_after_its_server_was_killed_before_the_stop() {
     let call = host.begin("task_stop", &json!({"task_ids": [id]}));
     let _ = host.server.wait(SOON);
     assert!(!host.has_answer(call, SOON));
-    assert_eq!(home.status(&id)["status"], "running", "nobody has ended it");
+    assert_eq!(home.status(&id)["status"], "running", "nothing has ended it");
     home.open("go");
     let _ = home.ended(&id);
     assert_eq!(Host::new(&home).notifications(), [id]);
@@ -132,9 +132,7 @@ fn the_end_of_a_foreground_command_is_only_in_its_reply() {
     let ran = host.call("shell", &json!({"command": "exit 3"}));
     assert_eq!(ran["structuredContent"]["exit_code"], 3, "{ran}");
     assert_eq!(host.notifications(), Vec::<String>::new());
-    wait_until(SOON, "nothing is left of a command whose reply held it whole", || {
-        home.list().is_empty().then_some(())
-    });
+    wait_until(SOON, "a command with a complete reply is removed", || home.list().is_empty().then_some(()));
 }
 
 #[test]
@@ -207,13 +205,13 @@ fn an_end_reserved_by_a_wait_is_not_notified_by_another_server() {
     let wait = one.begin("task_wait", &json!({"task_ids": [first, sleeper]}));
     let is_claimed =
         || runtime(&home).notifications().awaited("host").unwrap().iter().any(|id| id.as_str() == first);
-    wait_until(SOON, "the wait will tell it", || is_claimed().then_some(()));
+    wait_until(SOON, "the wait has reserved the end", || is_claimed().then_some(()));
     home.open("first");
     let _ = home.ended(&first);
     assert_eq!(other.notifications(), Vec::<String>::new(), "the wait reports it");
     let params = json!({"requestId": wait});
     one.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}));
-    assert_eq!(other.all_notifications(1), [first], "or the next call");
+    assert_eq!(other.all_notifications(1), [first], "after the cancellation, the next reply has it");
 }
 
 /// The order of execution does not matter.
@@ -258,17 +256,19 @@ fn a_wait_takes_an_end_out_of_an_unwritten_reply() {
     let _ = host.begin("shell", &json!({"command": "yes | head -c 150000"}));
     wait_until(SOON, "the pipe is full", || (host.server.unread_bytes() >= 60_000).then_some(()));
     let id = undelivered(&home, 1).into_iter().next().unwrap();
-    let told_of = |id: &str| runtime(&home).notifications().notices_of(id, &Scope::All).unwrap()[0].state;
+    let state_of = |id: &str| runtime(&home).notifications().notices_of(id, &Scope::All).unwrap()[0].state;
     let list = host.begin("task_list", &json!({"status": "running"}));
-    wait_until(SOON, "the list delivers it", || (told_of(&id) == DeliveryState::HandedOver).then_some(()));
+    wait_until(SOON, "the reply to the list has taken the notification", || {
+        (state_of(&id) == DeliveryState::HandedOver).then_some(())
+    });
     let wait = host.begin("task_wait", &json!({"task_ids": [id]}));
-    wait_until(SOON, "the wait has come in", || (host.server.untaken_bytes() == 0).then_some(()));
+    wait_until(SOON, "the server has read the wait", || (host.server.untaken_bytes() == 0).then_some(()));
     let (listed, waited) = (host.answer(list), host.answer(wait));
     assert_eq!(notified_tasks(&listed["result"]), Vec::<String>::new(), "{listed}");
     assert!(listed["result"]["structuredContent"]["notices"].is_null(), "{listed}");
     assert!(waited["result"].to_string().contains("exit 3"), "{waited}");
     assert_eq!(host.notifications(), Vec::<String>::new());
-    assert_eq!(told_of(&id), DeliveryState::Known);
+    assert_eq!(state_of(&id), DeliveryState::Known);
 }
 
 #[test]
@@ -303,7 +303,7 @@ fn parallel_waits_report_each_end_once() {
             assert_eq!(
                 notified_tasks(&answer["result"]),
                 Vec::<String>::new(),
-                "each is reported by its own wait: {answer}"
+                "a wait reports only its task: {answer}"
             );
             assert!(answer["result"].to_string().contains(id.as_str()), "{answer}");
         }
@@ -325,7 +325,7 @@ fn two_servers_of_one_session_deliver_each_notification_once() {
     }
     all.extend(one.notifications());
     all.extend(other.notifications());
-    assert_eq!(all.len(), ids.len(), "none doubled, none lost");
+    assert_eq!(all.len(), ids.len(), "no notification is repeated or lost");
     assert_eq!(all.into_iter().collect::<BTreeSet<_>>(), ids);
 }
 

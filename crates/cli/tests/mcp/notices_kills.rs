@@ -18,7 +18,7 @@ const TASKS: usize = 6;
 /// The delivered notifications, and those that must not be repeated.
 #[derive(Default)]
 struct Book {
-    told: BTreeSet<String>,
+    delivered: BTreeSet<String>,
     closed: BTreeSet<String>,
 }
 
@@ -28,7 +28,7 @@ impl Book {
             if message.get("result").is_some() { notified_tasks(&message["result"]) } else { Vec::new() };
         for id in &ids {
             assert!(!self.closed.contains(id), "{id} is delivered again");
-            self.told.insert(id.clone());
+            self.delivered.insert(id.clone());
         }
         ids
     }
@@ -68,8 +68,12 @@ fn random_kills_lose_no_notification_and_repeat_only_the_last_reply() {
         let ids = book.read(&json!({"result": result}));
         book.closed.extend(ids);
         // A task that a killed server was starting may appear late.
-        (listed() == book.told).then_some(())
+        (listed() == book.delivered).then_some(())
     });
-    assert!(book.told.len() >= SERVERS, "too few were started to show anything: {}", book.told.len());
+    assert!(
+        book.delivered.len() >= SERVERS,
+        "too few were started to show anything: {}",
+        book.delivered.len()
+    );
     assert_eq!(host.notifications(), Vec::<String>::new());
 }

@@ -12,9 +12,9 @@ fn host(home: &Home, dialect: &str, session: &str) -> Host {
 
 /// Returns the undelivered notifications of a session without delivering them.
 fn notices(home: &Home, session: &str, count: usize) -> Vec<Value> {
-    wait_until(SOON, "the ends are not delivered yet", || {
-        let told = home.mw(["notices", "--json", "--peek", "--session", session]).json();
-        told["notices"].as_array().filter(|told| told.len() >= count).cloned()
+    wait_until(SOON, "the notifications are recorded", || {
+        let found = home.mw(["notices", "--json", "--peek", "--session", session]).json();
+        found["notices"].as_array().filter(|notices| notices.len() >= count).cloned()
     })
 }
 
@@ -36,17 +36,21 @@ fn start_reply_and_end_notification_use_the_same_id() {
         let started = host.call(tool, &given);
         home.open(dialect);
         let name = started["structuredContent"][field].as_str().unwrap_or_else(|| panic!("{started}"));
-        let told = &notices(&home, dialect, 1)[0];
-        assert_eq!((&told["handle"], &told["status"]), (&name.into(), &word.into()), "{dialect}: {told}");
+        let notice = &notices(&home, dialect, 1)[0];
+        assert_eq!(
+            (&notice["handle"], &notice["status"]),
+            (&name.into(), &word.into()),
+            "{dialect}: {notice}"
+        );
         if let Some(path) = started["structuredContent"]["output_path"].as_str() {
-            assert_eq!(told["output_path"], path, "{dialect}");
+            assert_eq!(notice["output_path"], path, "{dialect}");
         }
     }
 }
 
 /// C-014: files that a task left beside its log are mentioned.
 #[test]
-fn a_report_beside_the_log_is_mentioned() {
+fn a_notification_names_a_report_beside_the_log() {
     let home = home();
     let mut host = host(&home, "co-cli", "s");
     let wait = "while [ ! -e go ]; do sleep 0.02; done";
@@ -55,8 +59,8 @@ fn a_report_beside_the_log_is_mentioned() {
     let started = host.call("start_background_task", &json!({"command": command, "description": "Research"}));
     home.open("go");
     let name = started["structuredContent"]["task_id"].as_str().unwrap_or_else(|| panic!("{started}"));
-    let told = notices(&home, "s", 1);
-    let report = told[0]["report"].as_str().unwrap_or_else(|| panic!("{told:?}"));
+    let found = notices(&home, "s", 1);
+    let report = found[0]["report"].as_str().unwrap_or_else(|| panic!("{found:?}"));
     assert!(report.ends_with(&format!("/tasks/{name}/report.md")), "{report}");
     assert_eq!(std::fs::read_to_string(report).unwrap(), "TODO\n");
     let block = home.mw(["notices", "--session", "s"]).ok();
@@ -64,7 +68,7 @@ fn a_report_beside_the_log_is_mentioned() {
 }
 
 #[test]
-fn a_given_name_is_shown_beside_the_id() {
+fn a_notification_shows_a_given_name_beside_the_id() {
     let home = home();
     let words = ["start", "--json", "--name", "build", "true"];
     let started = home.command(words).session("s").run().json();
@@ -111,8 +115,8 @@ fn a_zidane_notification_has_the_signal_code_and_the_survivors() {
         let _ = host.call("shell", &json!({"command": script, "run_in_background": true}));
     }
     home.open("go");
-    let told = notices(&home, "s", 2);
-    let of = |handle: &str| told.iter().find(|told| told["handle"] == handle).unwrap().clone();
+    let found = notices(&home, "s", 2);
+    let of = |handle: &str| found.iter().find(|notice| notice["handle"] == handle).unwrap().clone();
     assert_eq!((&of("bash_1")["exit_code"], &of("bash_1")["status"]), (&139.into(), &"exited".into()));
     let left = of("bash_2");
     assert!(left["summary"].as_str().unwrap().contains("1 process that it started still runs"), "{left}");

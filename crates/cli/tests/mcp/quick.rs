@@ -26,17 +26,21 @@ fn the_reply_to_a_start_precedes_the_end_notification() {
     ] {
         let mut host = Host::of(home.command(["mcp", "--dialect", dialect]).session(dialect));
         // Whether it has ended by then is a race, so this is repeated until it has.
-        let (texts, data) = wait_until(SOON, &format!("{dialect}: an end in the reply to its start"), || {
-            let given = json!({"command": "true", "description": "x", "run_in_background": true});
-            let reply = host.call(tool, &given);
-            let id = reply["structuredContent"][field].as_str().unwrap().to_owned();
-            let texts = texts(&reply);
-            let at = texts.iter().position(|text| !text.starts_with("<task-notification>")).unwrap();
-            let of_own = |text: &String| text.contains(&id);
-            assert!(!texts[..at].iter().any(of_own), "{dialect}: its end comes first: {reply}");
-            let has_ended = texts[at + 1..].iter().any(of_own);
-            has_ended.then(|| (texts[at..].to_vec(), reply["structuredContent"].clone()))
-        });
+        let (texts, data) =
+            wait_until(SOON, &format!("{dialect}: the reply to a start contains its end"), || {
+                let given = json!({"command": "true", "description": "x", "run_in_background": true});
+                let reply = host.call(tool, &given);
+                let id = reply["structuredContent"][field].as_str().unwrap().to_owned();
+                let texts = texts(&reply);
+                let at = texts.iter().position(|text| !text.starts_with("<task-notification>")).unwrap();
+                let of_own = |text: &String| text.contains(&id);
+                assert!(
+                    !texts[..at].iter().any(of_own),
+                    "{dialect}: the end notification comes first: {reply}"
+                );
+                let has_ended = texts[at + 1..].iter().any(of_own);
+                has_ended.then(|| (texts[at..].to_vec(), reply["structuredContent"].clone()))
+            });
         assert!(texts[0].contains(says), "{dialect}: {texts:?}");
         assert!(texts[0].contains("It has already ended"), "{dialect}: {texts:?}");
         if let Some(state) = state {

@@ -71,7 +71,7 @@ fn growing_output_sends_a_resource_update() {
     home.open("go");
     let _ = updated(&mut host, &output);
     home.until_logged(&task, "more");
-    mw_testkit::wait_until(mw_testkit::SOON, "the log is there to read", || {
+    mw_testkit::wait_until(mw_testkit::SOON, "the new output can be read", || {
         read(&mut host, &output)["text"].as_str().unwrap().contains("more").then_some(())
     });
 }

@@ -42,7 +42,7 @@ fn tasks_of_zidane_and_opta_end_with_their_client_and_canonical_ones_continue() 
 
 /// The instructions agree with the replies to starts.
 #[test]
-fn the_instructions_say_what_the_end_of_the_session_does() {
+fn the_instructions_say_whether_tasks_end_with_the_session() {
     let dialects = ["canonical", "zidane", "mycode", "background-task", "opta", "co-cli"];
     let (usual, killing) = (home(), home().with_env("MEANWHILE_SESSION_END", "kill"));
     let detached = home().with_env("MEANWHILE_SESSION_END", "kill");
@@ -61,7 +61,7 @@ fn the_instructions_say_what_the_end_of_the_session_does() {
 }
 
 #[test]
-fn prescribed_start_replies_say_what_the_end_of_the_session_does() {
+fn structured_start_replies_say_whether_the_task_ends_with_the_session() {
     need_program("bash");
     for (end, ends) in [("keep", false), ("kill", true)] {
         let home = home().with_env("MEANWHILE_SESSION_END", end).with_env("MEANWHILE_MODE", "auto");
@@ -170,7 +170,7 @@ fn the_reply_to_a_start_under_a_host_says_that_the_task_ends_with_it() {
     let _ = hosting.kill();
 }
 
-/// Starts three of which one may run; returns their ids, the first being that of the one that runs.
+/// Starts three tasks with one slot. Returns their ids, the running one first.
 fn start_three(home: &Home, host: &mut Host, first: &str) -> Vec<String> {
     let commands = [first, "echo ran > second", "echo ran > third"];
     for command in commands {
@@ -219,7 +219,7 @@ fn queued_tasks_of_a_session_without_a_client_start_when_one_reconnects() {
     assert_eq!(home.ended(&ids[0])["status"], "completed");
     let _ = home.mw(["list"]).ok();
     for id in &ids[1..] {
-        assert_eq!(home.status(id)["status"], "pending", "nobody wants it now");
+        assert_eq!(home.status(id)["status"], "pending", "no client is connected");
     }
     let back = host(&home, "canonical", "s");
     for id in &ids[1..] {

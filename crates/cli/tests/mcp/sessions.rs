@@ -38,7 +38,7 @@ fn claude_code_names_its_session_in_the_environment() {
 }
 
 #[test]
-fn codex_names_its_session_in_every_call() {
+fn codex_and_goose_name_their_session_in_every_call() {
     let home = home();
     let mut host = Host::of(server(&home));
     let meta = json!({"sessionId": "s1", "threadId": "t1", "callId": "c1", "progressToken": 0});
@@ -100,13 +100,13 @@ fn a_restarted_server_finds_its_tasks_and_no_others() {
 
 /// Receives notifications for a while; returns their tasks.
 fn notified_within(host: &mut Host, count: usize) -> Vec<String> {
-    let mut told = Vec::new();
-    wait_until(SOON, "all are delivered", || {
-        told.extend(host.notifications());
-        (told.len() >= count).then_some(())
+    let mut notified = Vec::new();
+    wait_until(SOON, "all notifications are delivered", || {
+        notified.extend(host.notifications());
+        (notified.len() >= count).then_some(())
     });
-    told.extend(host.notifications());
-    told
+    notified.extend(host.notifications());
+    notified
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn tasks_of_a_killed_server_are_notified_by_the_next() {
 }
 
 #[test]
-fn a_wait_without_ids_waits_for_all_tasks_of_the_session() {
+fn a_wait_without_ids_waits_for_the_tasks_that_the_same_server_started() {
     let home = home();
     let (mut one, mut other) = (Host::of(server(&home)), Host::of(server(&home)));
     let nothing = one.call("task_wait", &json!({}));
@@ -153,9 +153,9 @@ fn a_wait_without_ids_waits_for_all_tasks_of_the_session() {
     home.open("go");
     let waited = one.call("task_wait", &json!({"timeout": 20_000}));
     assert_eq!(waited["structuredContent"]["timed_out"], false, "{waited}");
-    let told = text(&waited);
+    let said = text(&waited);
     // A task that ended before the wait is in a notification before the reply.
-    assert!(told.contains(&first) && told.contains("exited 3"), "{told}");
-    assert!(told.contains(&format!("{second} completed")) && told.contains("7 passed"), "{told}");
+    assert!(said.contains(&first) && said.contains("exited 3"), "{said}");
+    assert!(said.contains(&format!("{second} completed")) && said.contains("7 passed"), "{said}");
     assert_eq!(one.notifications(), Vec::<String>::new(), "ends reported by a wait are not repeated");
 }

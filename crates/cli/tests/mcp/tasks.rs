@@ -37,7 +37,7 @@ fn a_long_command_becomes_a_protocol_task_with_a_later_result() {
     let state = query(&mut host, "tasks/get", &task);
     assert_eq!(state["result"]["status"], "working", "{state}");
     home.open("go");
-    let done = wait_until(SOON, "it is done", || {
+    let done = wait_until(SOON, "the task has ended", || {
         let state = query(&mut host, "tasks/get", &task)["result"].clone();
         (state["status"] != "working").then_some(state)
     });
@@ -45,7 +45,7 @@ fn a_long_command_becomes_a_protocol_task_with_a_later_result() {
     assert_eq!(done["result"]["structuredContent"]["exit_code"], 3, "{done}");
     assert_eq!(notified_tasks(&done["result"]), Vec::<String>::new(), "the result reports it");
     let again = query(&mut host, "tasks/get", &task);
-    assert_eq!(again["result"]["status"], "completed", "it can be asked for again: {again}");
+    assert_eq!(again["result"]["status"], "completed", "the result can be read again: {again}");
 }
 
 #[test]

@@ -67,7 +67,7 @@ fn messages_before_initialize_do_not_end_the_server() {
         host.send(&early);
     }
     let id = host.ask("tools/list", &json!({}));
-    assert!(host.answer(id).get("error").is_some(), "nothing is known of this client yet");
+    assert!(host.answer(id).get("error").is_some(), "the client is not initialized");
     let id = host.ask("ping", &json!({}));
     assert!(host.answer(id).get("result").is_some());
     assert_eq!(host.greet("2025-11-25")["protocolVersion"], "2025-11-25");
@@ -115,7 +115,7 @@ fn numbers_as_strings_nulls_and_unknown_fields_are_accepted() {
 }
 
 #[test]
-fn an_unknown_tool_is_refused_with_the_known_tools() {
+fn the_error_for_an_unknown_tool_lists_the_known_tools() {
     let home = home();
     let mut host = Host::new(&home);
     let id = host.begin("no_such_tool", &json!({}));
@@ -150,7 +150,7 @@ fn a_too_long_message_is_refused_and_the_next_is_read() {
 }
 
 #[test]
-fn several_messages_in_one_write_are_answered_separately() {
+fn the_messages_of_a_batch_are_answered_separately() {
     let home = home();
     let mut host = Host::new(&home);
     let one = |id: i64| json!({"jsonrpc": "2.0", "id": id, "method": "ping"});

@@ -69,15 +69,15 @@ fn an_aborted_reply_delivers_no_notification() {
         stream.read_exact(&mut begun).ok().filter(|()| begun.contains(&b'\\'))
     });
     drop(stream);
-    let mut told = BTreeSet::new();
-    wait_until(SOON, "both ends and that of the command itself are notified", || {
-        told.extend(delivered(&web));
-        (told.is_superset(&ids) && told.len() == 3).then_some(())
+    let mut all = BTreeSet::new();
+    wait_until(SOON, "both ends and the end of the command are notified", || {
+        all.extend(delivered(&web));
+        (all.is_superset(&ids) && all.len() == 3).then_some(())
     });
 }
 
 #[test]
-fn a_client_that_leaves_a_wait_ends_no_task_and_loses_no_notification() {
+fn a_disconnect_during_a_wait_ends_no_task_and_loses_no_notification() {
     let home = home();
     let web = Web::new(&home);
     let arguments = json!({"command": children::gated("go", 3), "run_in_background": true});
@@ -93,7 +93,7 @@ fn a_client_that_leaves_a_wait_ends_no_task_and_loses_no_notification() {
 }
 
 #[test]
-fn a_client_that_leaves_a_foreground_command_ends_it() {
+fn a_disconnect_during_a_foreground_command_ends_the_command() {
     let home = home();
     let web = Web::new(&home);
     let (headers, body) = call("shell", &json!({"command": "echo $$ > pid; exec sleep 600"}));
@@ -114,13 +114,13 @@ fn clients_can_have_separate_sessions() {
         let id = started["result"]["structuredContent"]["task_id"].as_str().unwrap().to_owned();
         (id, notified_tasks(&started["result"]))
     };
-    let ((one, mut told_one), (other, _)) = (start("one"), start("other"));
+    let ((one, mut notified_one), (other, _)) = (start("one"), start("other"));
     home.ended(&one);
     home.ended(&other);
     let listed = web.call(&[("X-Meanwhile-Session", "one")], "task_list", &json!({}))["result"].clone();
     assert_eq!(listed["structuredContent"]["total"], 1, "{listed}");
-    told_one.extend(notified_tasks(&listed));
-    assert_eq!(told_one, [one]);
+    notified_one.extend(notified_tasks(&listed));
+    assert_eq!(notified_one, [one]);
 }
 
 /// A client of an older revision.
@@ -163,7 +163,7 @@ fn events(web: &Web, session: &str) -> TcpStream {
 }
 
 #[test]
-fn clients_of_two_sessions_get_updates_of_their_own_tasks() {
+fn clients_of_two_sessions_get_updates_of_their_tasks() {
     let home = home();
     let web = Web::new(&home);
     let mut streams = Vec::new();
@@ -213,7 +213,7 @@ fn many_concurrent_clients_are_served() {
 }
 
 #[test]
-fn a_client_that_closes_right_after_the_reply_got_its_notifications() {
+fn a_client_that_closes_right_after_a_reply_is_not_notified_again() {
     let home = home();
     let web = Web::new(&home);
     for round in 0..40 {
@@ -274,7 +274,7 @@ fn a_header_cannot_select_another_session_inside_a_task() {
     let web = Web::of(home.command(["run", &serve]).session("inner"));
     let listed = web.call(&[("X-Meanwhile-Session", "host")], "task_list", &json!({}))["result"].clone();
     assert!(!listed.to_string().contains(&other), "{listed}");
-    assert!(listed.to_string().contains("mcp --http 0"), "it sees the task that it is: {listed}");
+    assert!(listed.to_string().contains("mcp --http 0"), "the task that runs the server is listed: {listed}");
 }
 
 #[test]
@@ -381,7 +381,7 @@ fn tasks_end_with_the_last_client_of_their_session_if_so_configured() {
     leave(&clients[2].0);
     assert_eq!(home.ended(&clients[2].1)["status"], "cancelled");
     for (_, id) in &clients[..2] {
-        assert_eq!(home.status(id)["status"], "running", "the other client of the session is there");
+        assert_eq!(home.status(id)["status"], "running", "another client of the session is connected");
     }
     leave(&clients[1].0);
     for (_, id) in &clients[..2] {

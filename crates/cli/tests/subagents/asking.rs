@@ -1,4 +1,4 @@
-//! Starting an agent, and what is recorded of it.
+//! Starting an agent, and the record of its work.
 
 use std::fs;
 
@@ -15,7 +15,7 @@ fn the_answer_is_the_result_and_the_steps_are_in_the_log() {
     assert_eq!(task["kind"], "agent");
     assert_eq!(task["agent"]["name"], "good");
     assert_eq!(task["agent"]["info"], "scripted 1.0");
-    assert_eq!(task["agent"]["answer"], "It is 42.", "what it said on the way is not the answer");
+    assert_eq!(task["agent"]["answer"], "It is 42.", "earlier text is not the answer");
     assert_eq!(task["resume_count"], 0);
     let log = String::from_utf8(world.home.log(&id)).unwrap();
     assert_eq!(log, "(thinks) let me see\nFirst I look.\n→ Read a.txt\nIt is 42.\n\n", "{log}");
@@ -44,7 +44,7 @@ fn prompt_and_agent_are_kept_with_the_task() {
 }
 
 #[test]
-fn plan_tools_tokens_and_cost_are_progress() {
+fn plan_tools_tokens_and_cost_are_reported_as_progress() {
     let world = World::new();
     let prompt = "plan look:completed,write:in_progress\ntool Read a\ntool Read b\nusage 120 0.25\nwait gate\nsay done";
     let id = world.ask(prompt);
@@ -110,7 +110,7 @@ fn a_terminal_is_a_task_of_the_agents_session() {
     let tasks = world.home.list();
     let terminal = tasks.iter().find(|task| task["kind"] == "shell").unwrap();
     assert_eq!((&terminal["session"], &terminal["exit_code"]), (&id.as_str().into(), &3.into()));
-    assert_eq!(world.notices().len(), 1, "the agent's own tasks are not notified to its owner");
+    assert_eq!(world.notices().len(), 1, "the owner is not notified of the agent's tasks");
 }
 
 #[test]

@@ -62,7 +62,7 @@ fn launch_background_task() {
     let task = &reply["structuredContent"];
     assert_eq!(task["endsWithSession"], false, "{reply}");
     assert!(text(&reply).ends_with("\nIt keeps running when this session ends."), "{reply}");
-    assert!(begun.elapsed() < Duration::from_secs(80), "the conversation goes on");
+    assert!(begun.elapsed() < Duration::from_secs(80), "the call does not wait for the task");
     assert_eq!(task["status"], "running");
     assert_eq!((&task["description"], &task["agent"]), (&"Wait".into(), &"good".into()));
     assert_eq!(task["parentSession"], SESSION);
@@ -117,6 +117,7 @@ fn batch_notifications_use_the_five_states_only() {
         let text = notices.iter().map(|notice| notice.as_str().unwrap()).collect::<Vec<_>>().join("\n");
         text.contains("batch b").then_some(text)
     });
+    assert!(notices.contains("\n<status>"), "{notices}");
     for line in notices.lines().filter(|line| line.starts_with("<status>")) {
         let word = line.trim_start_matches("<status>").trim_end_matches("</status>");
         assert!(["running", "completed", "error", "cancelled", "resumed"].contains(&word), "{notices}");
@@ -152,7 +153,7 @@ fn cancel_running_tasks() {
     world.home.until_logged(&id, "working");
     let reply = done(&mut host, "background_cancel", json!({"task_id": id}));
     assert_eq!(reply["tasks"][0]["status"], "cancelled");
-    assert!(world.home.user().join("agent-state/cancelled").exists(), "it was asked to end its turn");
+    assert!(world.home.user().join("agent-state/cancelled").exists(), "the agent got a cancel request");
 }
 
 #[test]
@@ -285,7 +286,7 @@ fn resume_completed_task_with_follow_up_prompt() {
     assert_eq!(reply["task_id"], id);
     world.home.open("gate");
     until_completed(&world, &id);
-    assert_eq!(output(&mut host, &id)["result"], "say one", "it has the whole conversation");
+    assert_eq!(output(&mut host, &id)["result"], "say one", "the agent has the whole conversation");
 }
 
 #[test]
@@ -359,7 +360,7 @@ fn handle_expired_session_on_resume() {
     done(&mut host, "background_resume", json!({"task_id": id, "message": "say two"}));
     block(&mut host, &[&id], 80_000);
     let task = output(&mut host, &id);
-    assert_eq!(task["status"], "completed", "the earlier answer stands");
+    assert_eq!(task["status"], "completed", "the earlier answer is kept");
     let error = task["error"].as_str().unwrap();
     assert!(error.contains("session expired, start a new background_task"), "{error}");
     // Without a lingering agent, the call itself fails.
@@ -396,7 +397,7 @@ fn block_until_tasks_complete() {
     until_completed(&world, &over);
     let later = launch(&mut host, "wait gate\nsay two");
     let call = host.begin("background_block", &json!({"task_ids": [over, later], "timeout": 80_000}));
-    assert!(!host.has_answer(call, Duration::from_millis(300)), "it waits for the other");
+    assert!(!host.has_answer(call, Duration::from_millis(300)), "the call waits for the second task");
     world.home.open("gate");
     let reply = host.answer(call)["result"]["structuredContent"].clone();
     let statuses: Vec<_> = reply["tasks"].as_array().unwrap().iter().map(|task| &task["status"]).collect();
@@ -434,10 +435,10 @@ fn detect_completion_via_event() {
     world.home.open("gate");
     let reply = host.answer(call)["result"]["structuredContent"].clone();
     assert_eq!(reply["tasks"][0]["status"], "completed");
-    let other = launch(&mut host, "say told");
+    let other = launch(&mut host, "say notified");
     until_completed(&world, &other);
     let notices = world.notices();
-    assert_eq!(notices.last().unwrap()["result"], "told", "{notices:?}");
+    assert_eq!(notices.last().unwrap()["result"], "notified", "{notices:?}");
 }
 
 /// No event reports the end, because the driver is killed with the agent.

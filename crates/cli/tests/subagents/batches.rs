@@ -29,7 +29,7 @@ fn a_batch_can_be_listed_waited_for_killed_and_cleared() {
 }
 
 #[test]
-fn the_end_of_a_batch_is_notified_once_beside_its_tasks() {
+fn the_end_of_a_batch_is_notified_once_in_addition_to_its_tasks() {
     let world = World::new();
     let ask = |prompt: &str| world.ask_with(&["--agent", "good", "--batch", "b2"], prompt);
     let ids = [ask("say one"), ask("error no"), ask("wait gate")];

@@ -69,18 +69,19 @@ fn an_unanswered_request_of_the_builtin_agent_stays_open() {
     let open = || world.home.mw(["approvals", "--json"]).json()["approvals"].as_array().unwrap().clone();
     let id = world.ask_with(&["--agent", "mw"], "remove it");
     let _ = world.until_activity(&id, "it waits for permission", |activity| activity["waiting"].is_string());
-    assert_eq!(open().len(), 1, "one command, one question: {:?}", open());
+    assert_eq!(open().len(), 1, "one command, one request: {:?}", open());
     let _ = world.completed(&id);
     let heard = endpoint.requests().last().unwrap().last_text();
     assert!(heard.contains("nobody answered") && !heard.contains("denied by a person"), "{heard}");
     let notices = world.notices();
-    assert!(notices.iter().all(|notice| notice["news"] != "stalled"), "it waits no more: {notices:?}");
+    assert!(!notices.is_empty(), "its end is notified");
+    assert!(notices.iter().all(|notice| notice["news"] != "stalled"), "it no longer waits: {notices:?}");
     let left = open();
     assert_eq!(left.len(), 1, "{left:?}");
     world.home.mw(["approve", left[0]["id"].as_str().unwrap()]).ok();
     world.resume(&id, "again");
     assert_eq!(world.completed(&id)["agent"]["answer"], "done");
-    assert!(!world.work("build").exists(), "the late yes was used");
+    assert!(!world.work("build").exists(), "the late approval was used");
     assert_eq!(open().len(), 0);
 }
 
@@ -104,5 +105,5 @@ fn a_request_of_the_builtin_agent_is_answered_once() {
     world.home.mw(["approve", &question]).ok();
     let _ = world.completed(&id);
     assert!(!world.work("build").exists());
-    assert_eq!(open().len(), 0, "nothing is left of it");
+    assert_eq!(open().len(), 0, "no request is left");
 }

@@ -63,7 +63,7 @@ fn a_killed_driver_is_a_failure_and_its_tasks_pass_to_the_owner() {
     world.home.kill_process(world.home.pid(&id));
     let ended = world.home.ended(&id);
     assert_eq!((&ended["status"], &ended["signal"]), (&"failed".into(), &"SIGKILL".into()), "{ended}");
-    assert!(mw_testkit::alive(task), "a task of its own goes on");
+    assert!(mw_testkit::alive(task), "the task of the agent keeps running");
     let left = world.home.list().into_iter().find(|one| one["kind"] == "shell").unwrap();
     let owner = || world.status(left["id"].as_str().unwrap())["session"] == crate::world::SESSION;
     mw_testkit::wait_until(SOON, "it belongs to the owner of the agent", || owner().then_some(()));

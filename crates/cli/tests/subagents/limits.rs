@@ -10,12 +10,12 @@ fn agents_have_separate_slots() {
     let command = world.mw(&["start", "--json", "sleep 600"]).json();
     assert_eq!(command["status"], "running");
     let first = world.ask("wait gate\nsay one");
-    assert_eq!(world.status(&first)["status"], "running", "a command takes no agent's slot");
+    assert_eq!(world.status(&first)["status"], "running", "a command takes no slot of an agent");
     let second = world.ask("say two");
     let task = world.status(&second);
     assert_eq!((&task["status"], &task["queue_position"]), (&"pending".into(), &1.into()));
     let waiting = world.mw(&["start", "--json", "true"]).json();
-    assert_eq!(waiting["status"], "pending", "nor the other way round");
+    assert_eq!(waiting["status"], "pending", "the first command holds the only slot of commands");
     world.home.open("gate");
     world.completed(&second);
     let refused = world.ask("hang");

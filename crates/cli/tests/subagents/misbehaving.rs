@@ -12,7 +12,7 @@ fn failed(world: &World, agent: &str, prompt: &str) -> String {
     let id = world.ask_with(&["--agent", agent], prompt);
     let task = world.home.ended(&id);
     assert_eq!(task["status"], "failed", "{task}");
-    assert_eq!(world.notices().len(), 1, "one end, one notice");
+    assert_eq!(world.notices().len(), 1, "the end is notified once");
     task["agent"]["error"].as_str().unwrap().to_owned()
 }
 
@@ -30,7 +30,7 @@ fn an_agent_that_crashes_in_its_turn_is_reported() {
     let world = World::new();
     let error = failed(&world, "good", "say I begin\ndie 9");
     assert!(error.contains("exited before it answered") && error.contains("exit status: 9"), "{error}");
-    assert!(error.contains("I begin"), "what it had said is kept: {error}");
+    assert!(error.contains("I begin"), "the error contains its text: {error}");
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn a_stop_reason_takes_precedence_over_the_exit_code() {
 }
 
 #[test]
-fn a_truncated_turn_is_no_success() {
+fn a_turn_that_stops_early_is_a_failure() {
     let world = World::new();
     for reason in ["max_tokens", "refusal", "max_turn_requests", "cancelled"] {
         let error = failed(&world, "good", &format!("say a part\nstop {reason}"));
@@ -73,7 +73,7 @@ fn a_truncated_turn_is_no_success() {
 }
 
 #[test]
-fn endless_updates_neither_block_nor_fill_memory() {
+fn endless_updates_neither_block_a_kill_nor_exceed_the_log_cap() {
     let world = World::with(|home| home.with_env("MEANWHILE_OUTPUT_CAP", "64KiB"));
     let id = world.ask("flood");
     world.until_activity(&id, "many updates", |activity| activity["updates"].as_u64() > Some(500));
@@ -84,7 +84,7 @@ fn endless_updates_neither_block_nor_fill_memory() {
 }
 
 #[test]
-fn silence_is_notified_as_a_stall_once() {
+fn silence_of_an_agent_is_notified_as_a_stall() {
     let world = World::with(|home| home.with_env("MEANWHILE_SUBAGENT_SILENCE", "300ms"));
     let id = world.ask("say working\nhang");
     let notices =

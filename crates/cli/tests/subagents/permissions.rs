@@ -16,7 +16,7 @@ fn answer(world: &World, prompt: &str) -> String {
 }
 
 #[test]
-fn safe_commands_are_allowed_once_and_others_rejected() {
+fn safe_commands_are_allowed_and_others_are_rejected() {
     let world = World::new();
     assert_eq!(answer(&world, "ask ls"), "permission: yes");
     assert_eq!(answer(&world, "ask rm -rf /"), "permission: no");
@@ -45,11 +45,11 @@ fn a_person_can_approve_a_command_of_an_agent() {
     let id = world.ask("ask curl example.com | sh");
     let task =
         world.until_activity(&id, "it waits for permission", |activity| activity["waiting"].is_string());
-    assert_eq!(task["status"], "running", "to wait is not to be done");
+    assert_eq!(task["status"], "running", "a waiting agent is not done");
     assert_eq!(task["waiting_for"], task["agent"]["activity"]["waiting"]);
     let list = world.home.mw(["list"]).ok();
     assert!(list.contains("! ") && list.contains("waiting for permission"), "{list}");
-    let question = wait_until(SOON, "somebody is asked", || {
+    let question = wait_until(SOON, "the approval request is open", || {
         let open = world.home.mw(["approvals", "--json"]).json();
         open["approvals"][0]["id"].as_str().map(str::to_owned)
     });
@@ -57,7 +57,7 @@ fn a_person_can_approve_a_command_of_an_agent() {
         wait_until(SOON, "the owner is notified", || Some(world.notices()).filter(|all| !all.is_empty()));
     assert_eq!(delivered[0]["news"], "stalled", "{delivered:?}");
     let summary = delivered[0]["summary"].as_str().unwrap_or_default();
-    assert!(!summary.contains("kill it"), "an agent is not to be killed for asking: {delivered:?}");
+    assert!(!summary.contains("kill it"), "the summary does not suggest a kill: {delivered:?}");
     world.home.mw(["approve", &question]).ok();
     assert_eq!(world.completed(&id)["agent"]["answer"], "permission: yes");
 }
@@ -66,7 +66,7 @@ fn a_person_can_approve_a_command_of_an_agent() {
 fn a_person_can_approve_a_request_without_a_command() {
     let world = World::with(patient);
     let id = world.ask("ask-edit /elsewhere/x.txt");
-    let question = wait_until(SOON, "somebody is asked", || {
+    let question = wait_until(SOON, "the approval request is open", || {
         let open = world.home.mw(["approvals", "--json"]).json();
         open["approvals"].get(0).cloned()
     });
@@ -76,7 +76,7 @@ fn a_person_can_approve_a_request_without_a_command() {
 }
 
 #[test]
-fn a_rejection_has_a_reason() {
+fn the_log_says_why_a_request_was_rejected() {
     let world = World::new();
     let id = world.answered("ask curl example.com | sh");
     let log = String::from_utf8(world.home.log(&id)).unwrap();
@@ -120,7 +120,7 @@ fn an_agent_that_hangs_after_a_request_is_not_completed() {
 
 /// A request without an answer is not reported as denied by a person.
 #[test]
-fn a_request_of_an_agent_waits_as_long_as_any_other() {
+fn an_unanswered_request_of_an_agent_stays_open_after_the_wait() {
     let world = World::with(|home| {
         home.with_env("MEANWHILE_APPROVAL_WAIT", "1s").with_env("MEANWHILE_APPROVAL_KEEP", "1h")
     });

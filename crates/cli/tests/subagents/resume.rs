@@ -13,7 +13,7 @@ fn a_failed_follow_up_keeps_the_answer_and_can_be_tried_again() {
     let task = world.completed(&id);
     assert_eq!(task["agent"]["answer"], "the answer");
     assert!(task["agent"]["error"].as_str().unwrap().contains("no luck"), "{task}");
-    assert_eq!(task["exit_code"], 1, "the cause stands beside the word");
+    assert_eq!(task["exit_code"], 1, "the exit code is that of the follow-up");
     let notices = world.notices();
     let delivered = notices[0]["result"].as_str().unwrap();
     assert!(delivered.contains("no luck") && delivered.contains("the answer"), "{delivered}");
@@ -38,7 +38,7 @@ fn a_cancelled_follow_up_keeps_the_answer() {
 }
 
 #[test]
-fn a_follow_up_refused_by_the_agent_session_is_not_counted() {
+fn a_follow_up_to_an_expired_session_is_not_counted() {
     let world = World::new();
     let id = world.answered("say one");
     let state = world.home.user().join("agent-state");

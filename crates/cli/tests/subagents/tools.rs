@@ -1,4 +1,4 @@
-//! The tools of our own set and of mycode.
+//! The tools for agents of the canonical set, and of other dialects.
 
 use mw_testkit::host::text;
 use serde_json::{Value, json};
@@ -88,7 +88,7 @@ fn the_example_of_mycode_works() {
 }
 
 #[test]
-fn zidane_lists_shell_tasks_only() {
+fn zidane_cannot_kill_an_agent() {
     let world = World::new();
     let agent = world.ask("hang");
     let mut host = world.host("zidane");
@@ -99,7 +99,7 @@ fn zidane_lists_shell_tasks_only() {
 }
 
 #[test]
-fn the_start_reply_of_an_agent_says_what_the_end_of_the_session_does() {
+fn the_start_reply_of_an_agent_says_whether_it_ends_with_the_session() {
     for (end, words, ends) in [
         ("keep", "It keeps running when this session ends.", false),
         ("kill", "It ends with this session.", true),
@@ -142,9 +142,9 @@ fn an_agent_beyond_the_call_limit_continues_and_the_reply_has_its_text_so_far() 
     }
 }
 
-/// The notification of the earlier run in the reply to a follow-up does not make the follow-up look ended.
+/// The reply to the follow-up contains the notification of the earlier run.
 #[test]
-fn a_follow_up_is_running_although_the_previous_run_ended() {
+fn the_end_of_the_previous_run_does_not_make_a_follow_up_look_ended() {
     let world = World::new();
     for (dialect, tool, begin) in [
         (

@@ -30,7 +30,7 @@ fn changes_stay_in_the_worktree_and_are_reported_as_a_diff() {
     assert_eq!(fs::read_to_string(world.work("file.txt")).unwrap(), "one\n", "the project is untouched");
     let diff = fs::read_to_string(task["agent"]["diff_path"].as_str().unwrap()).unwrap();
     assert!(diff.contains("+two") && diff.contains("fresh.txt") && diff.contains("+new"), "{diff}");
-    assert!(PathBuf::from(&place).join("fresh.txt").exists(), "what is not clean stays");
+    assert!(PathBuf::from(&place).join("fresh.txt").exists(), "a changed worktree is kept");
     assert_eq!(git(&world, &["status", "--porcelain", "file.txt", ".meanwhile"]), "");
 }
 

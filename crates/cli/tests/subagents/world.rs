@@ -34,7 +34,7 @@ impl World {
     /// Creates a world whose home is configured by the caller.
     pub fn with(prepare: impl FnOnce(Home) -> Home) -> Self {
         need_program("python3");
-        // Whether an agent may be started is tested with the policy.
+        // Starting an agent needs no approval here; tests of the policy cover that.
         let home = Home::new(env!("CARGO_BIN_EXE_mw")).with_env("MEANWHILE_MODE", "auto");
         let home =
             home.with_env("MEANWHILE_APPROVAL_WAIT", "100ms").with_env("MEANWHILE_APPROVAL_KEEP", "100ms");

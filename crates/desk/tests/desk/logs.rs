@@ -1,4 +1,4 @@
-//! Logs: in stretches, and as they grow.
+//! Logs: read in chunks, and followed as they grow.
 
 use std::time::Duration;
 
@@ -14,9 +14,9 @@ fn log_of(id: &str) -> LogTarget {
     LogTarget { id: id.to_owned(), run: 1, stream: StreamChoice::Both }
 }
 
-/// Reads until something new is there, or the end.
+/// Reads until there is new output or the end.
 fn next(log: &mut LogFollower) -> Followed {
-    wait_until(SOON, "the log goes on", || match log.read().unwrap() {
+    wait_until(SOON, "new output or the end", || match log.read().unwrap() {
         Followed::Nothing => {
             log.wait(Duration::from_secs(2)).unwrap();
             None
@@ -28,7 +28,7 @@ fn next(log: &mut LogFollower) -> Followed {
 fn chunk(read: Followed) -> LogChunk {
     match read {
         Followed::Chunk(chunk) => chunk,
-        other => panic!("not a stretch: {other:?}"),
+        other => panic!("not a chunk: {other:?}"),
     }
 }
 
@@ -67,7 +67,7 @@ fn a_long_log_is_read_backward_and_forward_without_a_gap() {
     let place = Place::new();
     let task = place.ended(&numbers(LAST));
     let whole = String::from_utf8(numbered(1, LAST)).unwrap();
-    assert!(whole.len() as u64 > STRETCH, "one stretch is not enough");
+    assert!(whole.len() as u64 > STRETCH, "the log fits into one chunk");
 
     let end = place.desk.read_log(&log_of(&task), LogPart::End).unwrap();
     assert_eq!(end.end, whole.len() as u64);
@@ -78,7 +78,7 @@ fn a_long_log_is_read_backward_and_forward_without_a_gap() {
         backward = place.desk.read_log(&log_of(&task), LogPart::Before(backward.offset)).unwrap();
         text.insert_str(0, &backward.text);
     }
-    assert!(text == whole, "read backward, it is the same");
+    assert!(text == whole, "read backward, the text differs");
 
     let mut forward = String::new();
     while forward.len() < whole.len() {
@@ -86,7 +86,7 @@ fn a_long_log_is_read_backward_and_forward_without_a_gap() {
         assert!(!read.text.is_empty() && read.text.len() as u64 <= STRETCH);
         forward.push_str(&read.text);
     }
-    assert!(forward == whole, "read forward, it is the same");
+    assert!(forward == whole, "read forward, the text differs");
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn a_follower_that_is_far_behind_reports_the_skipped_bytes() {
 
     let before = chunk(next(&mut log));
     let after = chunk(next(&mut log));
-    assert!(after.skipped > 0, "{} bytes are more than anybody reads", after.end);
+    assert!(after.skipped > 0, "nothing was skipped of {} bytes", after.end);
     assert_eq!(before.offset + before.text.len() as u64 + after.skipped, after.offset);
     assert!(after.text.ends_with(&format!("{LAST}\n")));
     assert_eq!(next(&mut log), Followed::End);

@@ -1,4 +1,4 @@
-//! What tasks use, and lists in its order.
+//! Resource usage of tasks, and lists sorted by it.
 
 use mw_desk::Sample;
 use mw_desk::query::{Listing, Query, Sort, Stretch};
@@ -26,10 +26,10 @@ fn tasks_are_sorted_by_their_usage() {
     let rows = &first.window.rows;
     assert!(
         rows.len() >= 3 && rows.iter().all(|row| row.sample == Sample::default()),
-        "nobody has looked yet"
+        "no sample was taken yet"
     );
     assert!(place.desk.sample(&first.round.unwrap()).unwrap());
-    wait_until(SOON, "the busy one is at the top, by its use of a processor", || {
+    wait_until(SOON, "the busy task is first", || {
         let listing = listed(&place, Sort::Cpu, false);
         let busiest = listing.window.rows.first()?;
         if busiest.id == busy && busiest.sample.cpu? > 1.0 {
@@ -38,9 +38,9 @@ fn tasks_are_sorted_by_their_usage() {
         assert!(!place.desk.sample(&listing.round?).unwrap());
         None
     });
-    // Nobody has looked since.
+    // No sample was taken since.
     let least = listed(&place, Sort::Cpu, true).window;
-    assert_eq!(ids(&least)[2..], [&busy, &over], "the least first, and what has ended behind");
+    assert_eq!(ids(&least)[2..], [&busy, &over], "ascending, with ended tasks last");
 
     let by_memory = listed(&place, Sort::Memory, false).window;
     assert_eq!(ids(&by_memory)[0], large);

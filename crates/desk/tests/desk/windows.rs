@@ -1,4 +1,4 @@
-//! Lists: stretches, orders, and a task that is to stay in sight.
+//! Lists: windows, sort orders, and a task that must stay visible.
 
 use meanwhile::model::Status;
 use mw_desk::query::{Query, Sort, States};
@@ -16,13 +16,13 @@ fn a_window_is_a_part_of_the_whole_list() {
 
     let whole = place.list(&query, 0, 100);
     let newest_first: Vec<_> = std::iter::once(&live).chain(ended.iter().rev()).collect();
-    assert_eq!(ids(&whole), newest_first, "what lives comes first");
+    assert_eq!(ids(&whole), newest_first, "running tasks come first");
     assert_eq!((whole.start, whole.total, whole.live), (0, 5, 1));
 
     let part = place.list(&query, 1, 2);
     assert_eq!((part.start, part.total, part.live), (1, 5, 1));
     assert_eq!(ids(&part), newest_first[1..3]);
-    assert_eq!(ids(&place.list(&query, 9, 2)), [""; 0], "behind the end is nothing");
+    assert_eq!(ids(&place.list(&query, 9, 2)), [""; 0], "there are no rows after the end");
 
     let oldest = Query { is_reversed: true, ..query };
     let oldest_first: Vec<_> = std::iter::once(&live).chain(&ended).collect();
@@ -38,13 +38,17 @@ fn a_window_follows_the_task_that_must_stay_visible() {
 
     let around = place.list_with(&query, 2, &failed);
     assert!(ids(&around).contains(&failed.as_str()), "{around:?}");
-    assert_eq!((around.start, around.unlisted), (4, None), "the list begins elsewhere for it");
+    assert_eq!((around.start, around.unlisted), (4, None), "the window moves to the task");
 
     let completed = Query { states: States::Only(Status::Completed), ..query };
     let without = place.list_with(&completed, 2, &failed);
     assert_eq!((without.start, without.total), (0, others.len()));
     let unlisted = without.unlisted.unwrap();
-    assert_eq!((unlisted.id, unlisted.exit_code), (failed, Some(3)), "it does not fit, and is told beside");
+    assert_eq!(
+        (unlisted.id, unlisted.exit_code),
+        (failed, Some(3)),
+        "a task that does not match is returned separately"
+    );
 
     let gone = place.list_with(&completed, 2, "bash-nothere1");
     assert_eq!((gone.rows.len(), gone.unlisted), (2, None));
@@ -62,7 +66,7 @@ fn a_session_sees_only_its_own_tasks() {
     let bound = Place { desk, home: place.home };
     assert_eq!(ids(&bound.list(&Query::default(), 0, 10)), [&own]);
     let asked = Query { session: Some("default".to_owned()), ..Query::default() };
-    assert_eq!(ids(&bound.list(&asked, 0, 10)), [&own], "asking for another session shows nothing of it");
+    assert_eq!(ids(&bound.list(&asked, 0, 10)), [&own], "another session cannot be requested");
     assert!(bound.desk.facts(&other).is_err());
     let sessions = bound.desk.sessions().unwrap();
     assert_eq!(sessions.iter().map(|session| session.id.as_str()).collect::<Vec<_>>(), ["own"]);
@@ -77,7 +81,7 @@ fn runs_and_facts_belong_to_the_named_task() {
     place.home.ended(&task);
 
     let lanes = place.desk.lanes(&[task.clone(), "bash-nothere1".to_owned()]).unwrap();
-    let [lane] = &*lanes else { panic!("one that is not there has no lane: {lanes:?}") };
+    let [lane] = &*lanes else { panic!("not one lane: {lanes:?}") };
     assert_eq!((lane.id.as_str(), lane.status, lane.runs.len()), (task.as_str(), Status::Failed, 2));
     let facts = place.desk.facts(&task).unwrap();
     let value = |name: &str| facts.iter().find(|fact| fact.name == name).map(|fact| fact.value.as_str());

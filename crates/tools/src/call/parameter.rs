@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn what_models_really_send_is_understood() {
+    fn arguments_in_the_forms_that_models_send_are_accepted() {
         let read = read(&json!({
             "task_id": 7, "block": "True", "timeout": "30", "ids": "one", "stream": "STDERR",
             "unknown": {"deep": []}
@@ -307,14 +307,14 @@ mod tests {
     }
 
     #[test]
-    fn null_is_absent() {
+    fn a_null_argument_counts_as_absent() {
         let given = json!({"task_id": "a", "block": null, "timeout": null, "ids": null});
         assert_eq!(read(&given).unwrap().flag("block"), None);
         assert!(read(&json!({"task_id": null})).is_err());
     }
 
     #[test]
-    fn what_cannot_be_meant_is_refused_by_name() {
+    fn an_invalid_argument_is_refused_by_name() {
         for (name, value) in [
             ("timeout", json!(601)),
             ("timeout", json!(-1)),

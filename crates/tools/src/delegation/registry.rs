@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn known_agents_are_found_and_the_settings_count_more() {
+    fn known_agents_are_found_and_settings_take_precedence() {
         let dir = tempfile::tempdir().unwrap();
         program(dir.path(), "opencode");
         program(dir.path(), "claude-code-acp");

@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_cannot_print_a_notification() {
+    fn notification_tags_in_output_are_escaped() {
         for (text, safe) in [
             ("<task-notification>x</task-notification>", "&lt;task-notification>x&lt;/task-notification>"),
             ("a < b <p> < / Task-Notification>", "a < b <p> &lt; / Task-Notification>"),
@@ -134,14 +134,14 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_text_make_no_reply_longer() {
+    fn invalid_bytes_are_replaced_within_the_size_limit() {
         assert_eq!(legible(b"a\xffb", 100), "a\u{fffd}b");
         assert_eq!(legible(b"a\xffb", 3), "a?b");
         assert_eq!(legible("é€".as_bytes(), 5), "é€");
     }
 
     #[test]
-    fn a_cut_character_is_passed_over() {
+    fn a_cut_character_at_the_start_is_skipped() {
         assert_eq!(after_cut_character(&"€x".as_bytes()[1..]), b"x");
         assert_eq!(after_cut_character("€x".as_bytes()), "€x".as_bytes());
         assert_eq!(after_cut_character(&[0x80; 5]), &[0x80; 2]);

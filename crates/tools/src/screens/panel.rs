@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_sticks_out_of_a_box_and_a_path_is_all_there() {
+    fn long_content_stays_inside_the_box_and_a_path_is_complete() {
         let long = format!("/srv/{}/tasks/bash-a1b2c3d4.log", "a-directory/日本語/".repeat(9));
         let one = "x".repeat(150);
         let panel = Panel::new("Background Task Started")
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_below_the_home_of_the_user_begins_with_a_tilde() {
+    fn a_path_below_the_home_directory_begins_with_a_tilde() {
         assert_eq!(below("/home/ada/.mycode/tasks/x.log", "/home/ada"), "~/.mycode/tasks/x.log");
         for home in ["", "/", "/home/ad", "/home/ada/.mycode/tasks/x.log"] {
             assert_eq!(below("/home/ada/.mycode/tasks/x.log", home), "/home/ada/.mycode/tasks/x.log");
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn the_box_of_the_source_is_drawn_straight() {
+    fn all_lines_of_a_box_have_the_same_width() {
         let panel =
             Panel::new("Background Task Started").field("Task ID", "bash-a1b2c3d4").field("Status", "⏳");
         let drawn = panel.draw();

@@ -101,30 +101,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_written_as_each_source_writes_them() {
+    fn durations_have_the_format_of_each_source() {
         assert_eq!([seconds(4_240), seconds(0)], ["4.2s", "0.0s"]);
         assert_eq!([minutes(45_999), minutes(296_200), minutes(723_000)], ["45s", "4m 56s", "12m 3s"]);
     }
 
     #[test]
-    fn cells_are_measured_by_what_they_take_on_screen() {
+    fn cells_are_padded_and_cut_by_display_width() {
         assert_eq!(cell("ab", 4), "ab  ");
         assert_eq!(cell("abcdef", 4), "abc…");
         assert_eq!(cell("⏳", 4), "⏳  ");
         assert_eq!(cell("日本語", 4), "日… ");
         let family = "\u{1f469}\u{200d}\u{1f467}";
         assert_eq!(cell(&format!("ab{family}cd"), 5), format!("ab{family}…"));
-        assert_eq!(cell(&format!("ab{family}cd"), 4), "ab… ", "no part of a sign");
+        assert_eq!(cell(&format!("ab{family}cd"), 4), "ab… ", "no part of a character");
     }
 
     #[test]
-    fn the_first_line_is_short_and_clean() {
+    fn the_first_line_with_text_is_used_and_shortened() {
         assert_eq!(first_line("\n  \x1b[1m\n echo a\nb"), "echo a");
         assert_eq!(first_line(&"x".repeat(300)).chars().count(), 201);
     }
 
     #[test]
-    fn a_quoted_text_stays_on_its_line() {
+    fn quoted_text_stays_on_one_line() {
         assert_eq!(quoted("echo \"a\"\n\t\x1b"), r#""echo \"a\"\n\t\u{1b}""#);
     }
 }

@@ -41,7 +41,7 @@ fn looks(world: &World, id: &TaskId) -> Vec<(&'static str, Reply)> {
     looks
 }
 
-/// The dialects with background tasks.
+/// The dialects with a tool that reads output.
 const READERS: [Dialect; 5] =
     [Dialect::Canonical, Dialect::Mycode, Dialect::BackgroundTask, Dialect::Opta, Dialect::CoCli];
 
@@ -90,7 +90,7 @@ fn no_character_is_split() {
         let marker = format!("\n[… {left} bytes omitted …]\n");
         let (head, tail) = output.split_once(&marker).unwrap();
         let line_ends = 2800 - left - tail.len() as u64 - head.len() as u64;
-        assert!(line_ends <= 1, "{most}: what is shown and what is left out make up the whole");
+        assert!(line_ends <= 1, "{most}: the shown and the omitted bytes are not the whole");
         assert_eq!(reply.data["truncated"], true);
         let file = reply.data["task"]["output_file"].as_str().unwrap();
         assert!(reply.text.contains(&format!("Full output: {file}")));
@@ -120,7 +120,7 @@ fn a_shortened_foreground_reply_names_the_log_with_the_rest() {
 }
 
 #[test]
-fn output_dropped_by_the_cap_counts_as_missing() {
+fn a_reply_is_marked_as_truncated_if_the_cap_dropped_output() {
     let world = World::new(Dialect::Opta);
     let task = world.start_with("seq 100000", |request| request.limits.output_cap = 4096);
     world.over(&task.id);

@@ -71,7 +71,7 @@ fn the_reply_to_a_queued_start_has_the_position() {
 }
 
 #[test]
-fn output_can_be_new_tail_from_an_offset_or_matching() {
+fn task_output_reads_new_output_a_tail_an_offset_or_matches() {
     let world = world();
     let task = world.finished("seq 1 9; echo oops >&2");
     let read = |given: Value| {
@@ -90,13 +90,13 @@ fn output_can_be_new_tail_from_an_offset_or_matching() {
     assert_eq!(read(json!({"stream": "stderr", "offset": 0})).data["output"], "oops\n");
     let found = read(json!({"pattern": "^[89]$"}));
     assert_eq!(found.data["output"], "8: 8\n9: 9\n");
-    assert_eq!(found.told, [], "what matches is not all");
+    assert_eq!(found.told, [], "matches are not the whole output");
     let odd = world.refused("task_output", json!({"task_id": task.id, "pattern": "("}));
     assert_eq!(odd.data["error"]["code"], "invalid");
 }
 
 #[test]
-fn a_wait_ends_with_all_with_any_or_at_its_timeout() {
+fn a_wait_ends_with_any_task_at_its_timeout_or_at_a_matching_line() {
     let world = world();
     let (first, second) = (world.start(&gated("one", 0)), world.start(SLEEPER));
     world.home.open("one");
@@ -111,11 +111,11 @@ fn a_wait_ends_with_all_with_any_or_at_its_timeout() {
     assert!(world.refused("task_wait", json!({"task_ids": []})).text.starts_with("task_ids is empty"));
     let line = world.start("echo ready now; exec sleep 600");
     let met = world.done("task_wait", json!({"task_ids": line.id, "pattern": "^ready"}));
-    assert_eq!((&met.data["met"], met.told.len()), (&json!([line.id]), 0), "it runs on");
+    assert_eq!((&met.data["met"], met.told.len()), (&json!([line.id]), 0), "it is still running");
 }
 
 #[test]
-fn a_stop_kills_the_whole_tree_and_says_so() {
+fn a_stop_kills_the_process_tree_and_reports_the_killed_processes() {
     let world = world();
     let task = world.start(&format!("{} wait; exec sleep 600", leave_setsid("child")));
     let child = world.home.pid_in("child");

@@ -226,7 +226,7 @@ fn a_task_has_the_same_id_in_replies_and_files() {
     });
     assert_eq!(record["task_id"], id, "{record}");
     world.runtime.retention().clear(&[task.id], None).unwrap();
-    assert!(!directory.is_symlink(), "its name goes with it");
+    assert!(!directory.is_symlink(), "its link is removed with the task");
 }
 
 /// `Running: 132/247 files processed (53%)`.

@@ -68,7 +68,7 @@ fn metadata_has_the_layout_of_co_cli() {
 }
 
 #[test]
-fn metadata_of_a_running_task_says_so() {
+fn metadata_of_a_running_task_has_its_status_and_pid() {
     let world = world();
     let task = start(&world, &gated("go", 0));
     assert_eq!(metadata(&world, &task, "running").pid, task.pid);
@@ -128,7 +128,7 @@ fn metadata_has_names_of_variables_but_no_secrets() {
 }
 
 #[test]
-fn the_redaction_of_a_queued_task_is_kept_by_the_launching_process() {
+fn a_queued_task_keeps_the_redaction_of_its_start() {
     let mut world = world();
     let patterns = vec![SecretPattern::new("CASE-[0-9]+").unwrap()];
     let redact = RedactSettings { enabled: true, patterns };
@@ -144,7 +144,7 @@ fn the_redaction_of_a_queued_task_is_kept_by_the_launching_process() {
 }
 
 #[test]
-fn the_metadata_view_is_not_read_back() {
+fn changes_to_the_metadata_file_have_no_effect() {
     let world = world();
     let task = start(&world, "exit 3");
     let _ = metadata(&world, &task, "failed");
@@ -163,12 +163,14 @@ fn the_metadata_view_is_not_read_back() {
 }
 
 #[test]
-fn tasks_of_other_dialects_have_no_such_files() {
+fn tasks_of_other_dialects_have_no_co_cli_files() {
     let world = world();
     let done = world.finished("true");
     let running = world.start(&gated("go", 0));
     // The control socket is opened when the metadata would be written.
-    wait_until(SOON, "it has its socket", || file(&world, &running, "control").exists().then_some(()));
+    wait_until(SOON, "the control socket exists", || {
+        file(&world, &running, "control").exists().then_some(())
+    });
     world.fill();
     let waiting = world.tasks().into_iter().find(|task| task.status.word() == "pending").unwrap();
     world.home.open("go");

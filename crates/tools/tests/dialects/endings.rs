@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::world::{Ending, SLEEPER, World};
 
 #[test]
-fn zidane_has_running_exited_and_killed() {
+fn zidane_reports_an_outcome_as_exited_killed_or_lost() {
     let world = World::new(Dialect::Zidane);
     for (ending, word, code, signal) in [
         (Ending::Exit(0), json!("exited"), json!(0), Value::Null),
@@ -31,7 +31,7 @@ fn zidane_has_running_exited_and_killed() {
 }
 
 #[test]
-fn mycode_explains_errors() {
+fn mycode_gives_a_reason_for_crashes_time_limits_and_lost_tasks() {
     let world = World::new(Dialect::Mycode);
     for (ending, word, code, error) in [
         (Ending::Exit(0), "completed", 0, None),
@@ -117,7 +117,7 @@ fn opta_distinguishes_time_limit_and_kill_and_shows_the_signal() {
 }
 
 #[test]
-fn co_cli_explains_time_limits_and_lost_tasks_behind_failed() {
+fn co_cli_gives_a_reason_for_a_time_limit_and_a_lost_task() {
     let world = World::new(Dialect::CoCli);
     for (ending, word, code, shown) in [
         (Ending::Exit(0), "completed", json!(0), "Status: completed\n"),
@@ -182,7 +182,7 @@ fn no_reply_about_a_running_task_reports_an_end() {
 }
 
 #[test]
-fn each_dialect_has_its_own_term_for_a_queued_task() {
+fn a_queued_task_is_shown_in_the_terms_of_each_dialect() {
     for (dialect, tool, name, field, word) in [
         (Dialect::Canonical, "task_output", "task_id", "status", "pending"),
         (Dialect::Mycode, "TaskOutput", "task_id", "status", "pending"),
@@ -224,9 +224,9 @@ fn an_end_reported_by_a_reply_is_not_notified_again() {
     }
     let host = world.runtime.notifications().host(crate::world::SESSION, DeliveryPolicy::Immediate).unwrap();
     let delivery = host.drain(Moment::Idle).unwrap();
-    let mut news: Vec<_> = delivery.notices().iter().map(|notice| notice.task.clone()).collect();
-    news.sort();
+    let mut notified: Vec<_> = delivery.notices().iter().map(|notice| notice.task.clone()).collect();
+    notified.sort();
     let mut wanted = vec![partly.id, killed.id];
     wanted.sort();
-    assert_eq!(news, wanted);
+    assert_eq!(notified, wanted);
 }

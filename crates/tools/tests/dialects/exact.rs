@@ -36,7 +36,7 @@ fn a_prefix_of_an_id_stops_no_task() {
 }
 
 fn until_printed(world: &World, id: &TaskId, text: &str) {
-    mw_testkit::wait_until(mw_testkit::SOON, "it prints", || {
+    mw_testkit::wait_until(mw_testkit::SOON, "the text is printed", || {
         let read = world
             .runtime
             .reader()

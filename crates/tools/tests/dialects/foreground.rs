@@ -43,9 +43,9 @@ fn a_command_beyond_the_call_limit_continues_and_the_reply_says_so() {
         let reply = world.done(tool, json!({"command": format!("echo begun; {}; touch ran", gate("go"))}));
         assert!(reply.text.contains(says), "{}", reply.text);
         assert!(time_in(&reply.text.replace("begun", "")) >= 1.0, "{}", reply.text);
-        assert!(reply.text.contains("begun"), "what it printed so far: {}", reply.text);
+        assert!(reply.text.contains("begun"), "the output so far: {}", reply.text);
         assert_eq!(reply.data["output"], "begun\n");
-        assert_eq!(reply.told, [], "{dialect:?}: it runs");
+        assert_eq!(reply.told, [], "{dialect:?}: it is still running");
         let task = world.task(reply.data["task_id"].as_str().unwrap());
         assert!(!task.status.is_terminal());
         world.home.open("go");
@@ -82,7 +82,7 @@ fn a_command_moved_by_a_person_is_not_reported_as_too_long() {
         let given = json!({"command": format!("echo begun; {SLEEPER}")});
         let reply = world.call_as(tool, &given, &Moves(&world));
         assert!(reply.text.contains(says), "{}", reply.text);
-        assert!(reply.text.contains("begun"), "what it printed so far: {}", reply.text);
+        assert!(reply.text.contains("begun"), "the output so far: {}", reply.text);
         for word in ["longer than", "till running"] {
             assert!(!reply.text.contains(word), "{}", reply.text);
         }
@@ -97,7 +97,7 @@ fn without_background_tasks_a_command_is_killed_at_the_call_limit() {
         world.premises.longest_call = Duration::from_millis(300);
         world.premises.background = Background::Off;
         // On a busy machine it may not print in time.
-        let reply = wait_until(SOON, "one that has begun in its time", || {
+        let reply = wait_until(SOON, "a command that printed before the limit", || {
             let reply = world.done(tool, json!({"command": format!("echo begun; {SLEEPER}")}));
             Some(reply).filter(|reply| reply.text.contains("begun"))
         });
@@ -120,7 +120,7 @@ fn an_aborted_call_kills_the_command_and_its_tree() {
         let tasks = world.tasks();
         let (ours, rest): (Vec<_>, Vec<_>) = tasks.iter().partition(|task| task.id != others.id);
         assert_eq!(ours[0].status, Status::Cancelled, "{}", reply.text);
-        assert!(!rest[0].status.is_terminal(), "others go on");
+        assert!(!rest[0].status.is_terminal(), "other tasks keep running");
         assert!(!reply.text.contains("continues"), "{}", reply.text);
         world.home.until_dead(world.home.pid_in("child"));
     }

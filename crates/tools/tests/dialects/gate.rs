@@ -112,16 +112,16 @@ fn stopping_a_task_of_the_session_needs_no_approval() {
 
 /// an argument list is judged as a program, and a script as a shell script.
 #[test]
-fn programs_and_scripts_are_judged_in_their_form() {
+fn argument_lists_and_scripts_are_judged_differently() {
     let world = world(Dialect::CoCli, Mode::Safe);
     let start = |command: &str, shell: bool| {
         let given = json!({"command": command, "description": "x", "shell": shell});
         refused(&world.call("start_background_task", given))
     };
-    assert!(!start("ls '; rm precious'", false), "to ls it is the name of a file");
-    assert!(!start("ls '; rm precious'", true), "and so it is in quotes");
-    assert!(start("ls ; rm precious", true), "a shell runs both");
-    assert!(start("sh -c 'ls ; rm precious'", false), "by any caller");
+    assert!(!start("ls '; rm precious'", false), "ls gets it as a file name");
+    assert!(!start("ls '; rm precious'", true), "in quotes it is a file name to a shell too");
+    assert!(start("ls ; rm precious", true), "a shell runs both commands");
+    assert!(start("sh -c 'ls ; rm precious'", false), "a shell in an argument list runs both commands too");
     assert!(world.home.has_file("precious"));
 }
 

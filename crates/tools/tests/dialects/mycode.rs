@@ -81,7 +81,7 @@ fn a_missing_exit_code_has_a_reason() {
         assert!(reply.text.contains("│ Error:  ") && reply.text.contains(why), "{}", reply.text);
     }
     let reply = world.done("Bash", json!({"command": "exit 2"}));
-    assert_eq!(reply.data.get("error"), None, "the code says it");
+    assert_eq!(reply.data.get("error"), None, "the exit code explains it");
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn clearing_a_task_removes_the_link_to_its_log() {
 }
 
 #[test]
-fn one_reply_has_all_fields_of_the_task_record() {
+fn task_output_has_all_fields_of_the_task_record() {
     let world = world();
     let task = world.start_with("echo hi; exit 3", |request| request.description = Some("Say hi".to_owned()));
     let task = world.over(&task.id);
@@ -115,7 +115,7 @@ fn one_reply_has_all_fields_of_the_task_record() {
 }
 
 #[test]
-fn a_quick_check_never_waits() {
+fn task_output_without_block_does_not_wait() {
     let world = world();
     let task = world.start("echo part; exec sleep 600");
     world.home.until_logged(task.id.as_str(), "part");
@@ -185,8 +185,8 @@ fn task_output_waits_for_a_queued_task() {
     world.done("KillShell", json!({"shell_id": id}));
     assert_eq!(world.done("TaskOutput", json!({"task_id": id})).data["task"]["output_file"], Value::Null);
     let file = std::path::PathBuf::from(started.data["output_file"].as_str().unwrap());
-    assert!(!file.is_symlink(), "a name that leads to nothing");
-    // A restart has it again.
+    assert!(!file.is_symlink(), "a dangling link");
+    // A restart creates it again.
     world.runtime.live().kill_all(&[slots[0].id.clone()], &kill).all_done().unwrap();
     let task = world.runtime.starts().restart(id.as_str().unwrap(), &Scope::All).unwrap();
     world.over(&task.id);

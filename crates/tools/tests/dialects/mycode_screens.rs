@@ -190,5 +190,5 @@ fn the_columns_of_the_plain_list_are_aligned() {
     let time = |row: &str| row[..row.rfind(' ').unwrap()].width();
     assert_eq!([time(rows[0]), time(rows[1])], [51; 2], "{drawn}");
     let cut = rows.iter().find(|row| row.contains('日')).unwrap();
-    assert!(cut.contains(&format!("日本語 {} ", family.repeat(11))), "whole signs: {drawn}");
+    assert!(cut.contains(&format!("日本語 {} ", family.repeat(11))), "whole characters: {drawn}");
 }

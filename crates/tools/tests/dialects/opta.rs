@@ -25,9 +25,9 @@ pub fn until_over(world: &World, id: &str) {
 }
 
 #[test]
-fn schemas_are_openai_functions_with_the_stated_lists() {
+fn schemas_are_openai_functions_with_the_parameters_of_the_source() {
     let specs = world().tools.specs(Background::On);
-    assert_eq!(specs.len(), 4, "14 tools become 18");
+    assert_eq!(specs.len(), 4, "opta adds four tools to its fourteen");
     let written: Vec<_> = specs.iter().map(|spec| spec.written(Form::OpenAi)).collect();
     let wanted = [
         (
@@ -125,7 +125,7 @@ fn rejects_when_the_limit_is_reached() {
     let start = "Error: Max concurrent processes (5) reached. Kill a process first.";
     assert!(reply.text.starts_with(start) && reply.text.contains("bg_kill"), "{}", reply.text);
     assert!(ids.iter().all(|id| reply.text.contains(id.as_str())), "{}", reply.text);
-    assert_eq!(world.tasks().len(), 5, "nothing is left of it");
+    assert_eq!(world.tasks().len(), 5, "no task is left");
     world.done("bg_kill", json!({"id": ids[0]}));
     world.done("bg_start", json!({"command": "true"}));
     assert!(!world.home.has_file("ran"));

@@ -94,7 +94,7 @@ fn the_remainder_is_left_for_the_next_read() {
         reads += 1;
         let more = reply.data["truncated"] == true;
         assert_eq!(reply.text.contains("more bytes of stdout: call again"), more, "{}", reply.text);
-        assert!(reply.told.is_empty(), "output does not tell how it ended");
+        assert!(reply.told.is_empty(), "reading output does not report the end");
         if !more {
             break;
         }

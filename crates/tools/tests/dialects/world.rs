@@ -203,7 +203,7 @@ impl World {
     /// Waits until a task has ended.
     #[track_caller]
     pub fn over(&self, id: &TaskId) -> Task {
-        wait_until(SOON, &format!("{id} is over"), || {
+        wait_until(SOON, &format!("{id} has ended"), || {
             Some(self.task(id.as_str())).filter(|task| task.status.is_terminal())
         })
     }

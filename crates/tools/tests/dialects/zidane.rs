@@ -25,7 +25,7 @@ fn zidane_adds_one_flag_and_one_tool() {
     assert_eq!(shell["properties"]["cwd"]["type"], "string");
     assert_eq!(shell["properties"]["env"]["additionalProperties"]["type"], "string");
     assert_eq!(specs[1].input_schema["required"], json!(["task_id"]));
-    // The reply tells the model not to poll.
+    // The description tells the model not to poll.
     for part in ["run_in_background", "<task-notification>", "read_file", "not sleep", "wake-up"] {
         assert!(specs[0].description.contains(part), "{part}");
     }
@@ -70,7 +70,7 @@ fn log_names_contain_the_context_and_are_removed_with_their_tasks() {
     let ids: Vec<_> = tasks.iter().map(|task| world.over(&task.id).id).collect();
     assert_eq!(fs::read_to_string(&second).unwrap(), "hi\n");
     world.runtime.retention().clear(&ids[..1], None).unwrap();
-    assert!(fs::symlink_metadata(&first).is_err(), "a link to nothing is left");
+    assert!(fs::symlink_metadata(&first).is_err(), "a dangling link is left");
     assert!(second.exists());
 }
 
@@ -106,7 +106,7 @@ fn a_task_that_ignores_sigterm_is_killed() {
 }
 
 #[test]
-fn foreground_calls_are_unchanged() {
+fn foreground_calls_return_output_and_exit_code() {
     let world = world();
     let reply = world.done("shell", json!({"command": "echo out; echo err >&2"}));
     assert_eq!(reply.data["exit_code"], 0);
@@ -140,7 +140,7 @@ fn unknown_foreign_and_cleared_ids_are_refused_with_the_running_ids() {
 }
 
 #[test]
-fn a_queued_task_is_not_listed_and_can_be_killed() {
+fn a_queued_task_is_not_listed_as_running_and_can_be_killed() {
     let world = world();
     for _ in 0..8 {
         world.done("shell", json!({"command": SLEEPER, "run_in_background": true}));
@@ -178,7 +178,7 @@ fn a_task_of_another_host_is_found_by_its_id() {
     assert_eq!(world.tasks().len(), 2);
     let killed = world.done("shell_kill", json!({"task_id": "bash_1"}));
     assert!(killed.text.contains("bash_1.20260523-024147-124.log"), "{}", killed.text);
-    assert!(!world.task(first.as_str()).status.is_terminal(), "that of the earlier host was killed");
+    assert!(!world.task(first.as_str()).status.is_terminal(), "the task of the earlier host was killed");
     let killed = world.done("shell_kill", json!({"task_id": first}));
     assert!(killed.text.starts_with(&format!("Killed {first} (exited 143)")), "{}", killed.text);
     assert_eq!(world.task(first.as_str()).status, Status::Cancelled);

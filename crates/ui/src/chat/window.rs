@@ -90,13 +90,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sender_waits_while_the_screen_is_busy_and_not_after_it_is_closed() {
+    fn a_sender_waits_for_a_busy_screen_but_not_for_a_closed_one() {
         let (events, receiver) = door().unwrap();
-        let told = AtomicUsize::new(0);
+        let sent = AtomicUsize::new(0);
         let until = |number: usize| {
             let end = Instant::now() + Duration::from_secs(30);
-            while told.load(Ordering::SeqCst) < number {
-                assert!(Instant::now() < end, "{told:?} of {number}");
+            while sent.load(Ordering::SeqCst) < number {
+                assert!(Instant::now() < end, "{sent:?} of {number}");
                 std::thread::yield_now();
             }
         };
@@ -104,13 +104,13 @@ mod tests {
             scope.spawn(|| {
                 for _ in 0..MAX_IN_TRANSIT * 4 {
                     events.tell(ChatNews::Entry(Entry::Said { text: "x".to_owned() }));
-                    told.fetch_add(1, Ordering::SeqCst);
+                    sent.fetch_add(1, Ordering::SeqCst);
                 }
             });
             until(MAX_IN_TRANSIT);
             // Messages outside the conversation always pass.
             events.tell(ChatNews::Replayed);
-            assert_eq!(told.load(Ordering::SeqCst), MAX_IN_TRANSIT);
+            assert_eq!(sent.load(Ordering::SeqCst), MAX_IN_TRANSIT);
             // Each processed message makes room for another.
             drop(Place(Arc::clone(&events.window)));
             until(MAX_IN_TRANSIT + 1);

@@ -46,6 +46,6 @@ mod tests {
         assert_eq!(read.shorten(now, None), Some(SECOND_READ_DELAY));
         assert_eq!(read.shorten(now, Some(Duration::ZERO)), Some(Duration::ZERO));
         assert!(read.take_due(now + SECOND_READ_DELAY));
-        assert!(!read.take_due(now + SECOND_READ_DELAY), "once");
+        assert!(!read.take_due(now + SECOND_READ_DELAY), "only once");
     }
 }

@@ -76,7 +76,7 @@ mod tests {
         assert_eq!(
             shortened("\u{26a0}\u{fe0f}\u{26a0}\u{fe0f}", 3),
             "\u{26a0}\u{fe0f}…",
-            "one sign, two columns"
+            "one character, two columns"
         );
         assert_eq!(shortened("ae\u{301}bc", 3), "ae\u{301}…", "an accent stays with its letter");
         assert_eq!(shortened("a\nb\x1b[31mc", 10), "a bc");

@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn without_colour_no_colour_is_used() {
+    fn the_plain_theme_uses_no_colours() {
         let theme = Theme::of(ThemeChoice::Plain);
         let styles =
             [theme.header, theme.title, theme.dim, theme.selected, theme.accent, theme.found, theme.error];

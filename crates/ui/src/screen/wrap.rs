@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn no_width_is_too_small() {
+    fn text_can_be_wrapped_at_any_width() {
         for width in 0..4 {
             assert_eq!(wrapped("日本", width).concat(), "日本");
         }

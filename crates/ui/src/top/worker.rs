@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_repeated_lookup_is_answered_once() {
+    fn only_the_last_lookup_of_each_kind_is_answered() {
         let know = |id: &str| Lookup::Facts(id.to_owned());
         let mut asked = vec![know("a"), Lookup::Sessions, know("a"), Lookup::Runs(Vec::new()), know("b")];
         only_last(&mut asked);

@@ -58,7 +58,7 @@ async def client(web: Web | None = None, **options: Any):
     own = web or Web()
 
     async def name_the_task(request: httpx2.Request) -> None:
-        # The SDK names what it knows itself; the Tasks extension is ours.
+        # The SDK sets this header only for the methods it implements, not for the Tasks extension.
         body = json.loads(request.content or b"{}")
         if body.get("method", "").startswith("tasks/"):
             request.headers["Mcp-Name"] = body["params"]["taskId"]
@@ -78,7 +78,7 @@ def text(result: types.CallToolResult) -> str:
     return "\n".join(block.text for block in result.content)
 
 
-def told(result: types.CallToolResult) -> list[str]:
+def notified_tasks(result: types.CallToolResult) -> list[str]:
     blocks = [block.text for block in result.content if block.text.startswith("<task-notification")]
     return [block.split("<task-id>")[1].split("</task-id>")[0] for block in blocks]
 
@@ -88,7 +88,7 @@ async def background(session: Client, script: str, heard: list[str] | None = Non
     result = await session.call_tool("shell", {"command": script, "run_in_background": True, **arguments})
     assert not result.is_error, text(result)
     if heard is not None:
-        heard.extend(told(result))
+        heard.extend(notified_tasks(result))
     return result.structured_content["task_id"]
 
 
@@ -122,19 +122,19 @@ async def waits_for_a_task(session: Client) -> None:
     waited = await session.call_tool("task_wait", {"task_ids": [task]})
     assert waited.structured_content["tasks"][0]["exit_code"] == 3, text(waited)
     after = await session.call_tool("task_list", {})
-    assert told(after) == [], text(after)
+    assert notified_tasks(after) == [], text(after)
 
 
-async def is_told_once(session: Client) -> None:
+async def is_notified_once(session: Client) -> None:
     heard: list[str] = []
     tasks = {await background(session, f"sleep 0.{number}; exit {number}", heard) for number in range(1, 4)}
 
-    async def all_told() -> bool:
-        heard.extend(told(await session.call_tool("task_list", {"status": "pending"})))
+    async def all_notified() -> bool:
+        heard.extend(notified_tasks(await session.call_tool("task_list", {"status": "pending"})))
         return set(heard) >= tasks
 
-    await until("all endings are told", all_told)
-    heard.extend(told(await session.call_tool("task_list", {})))
+    await until("all ends are notified", all_notified)
+    heard.extend(notified_tasks(await session.call_tool("task_list", {})))
     assert len(heard) == len(tasks), heard
 
 
@@ -266,7 +266,7 @@ async def hears_of_changes() -> None:
         async def heard() -> bool:
             return uri in updated
 
-        await until("the change is told", heard)
+        await until("the change is notified", heard)
         await session.unsubscribe_resource(uri)
 
 
@@ -280,7 +280,7 @@ class AnyResult(types.Result):
 
 
 class Tasks(ClientExtension):
-    """The Tasks extension, which the SDK leaves to others."""
+    """The Tasks extension, which the SDK does not implement."""
 
     identifier = "io.modelcontextprotocol/tasks"
 
@@ -305,7 +305,7 @@ class Tasks(ClientExtension):
             state = await look()
             return state if state["status"] != "working" else None
 
-        state = await until("the task is over", over)
+        state = await until("the task has ended", over)
         assert state["status"] == "completed", state
         return types.CallToolResult.model_validate(state["result"])
 
@@ -332,7 +332,7 @@ async def follows_a_task() -> None:
 
 
 async def asks_its_user() -> None:
-    """What policy asks about is put to the person behind the host, who says no and then yes."""
+    """A command that needs approval asks the user of the host, who denies it and then approves it."""
     os.environ["MEANWHILE_MODE"] = "safe"
     path = os.path.join(PLACE, "precious")
     asked: list[str] = []
@@ -358,7 +358,7 @@ async def main() -> None:
     shared = [
         lists_tools,
         waits_for_a_task,
-        is_told_once,
+        is_notified_once,
         pages_through_output,
         stops_a_task,
         types_into_a_task,

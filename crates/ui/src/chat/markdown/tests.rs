@@ -33,7 +33,7 @@ fn markdown_of_agents_is_drawn() {
 }
 
 #[test]
-fn a_table_has_columns() {
+fn a_table_is_drawn_with_aligned_columns() {
     assert_eq!(
         drawn(TABLE, 40),
         [
@@ -48,7 +48,7 @@ fn a_table_has_columns() {
 }
 
 #[test]
-fn a_table_that_does_not_fit_stays_as_written() {
+fn a_wide_table_is_wrapped_and_one_that_cannot_fit_stays_as_written() {
     let text = "| a | b |\n|---|---|\n| one two three four | five six seven |";
     let lines = drawn(text, 20);
     assert!(lines.iter().all(|line| crate::screen::columns(line) <= 20), "{lines:?}");
@@ -59,7 +59,7 @@ fn a_table_that_does_not_fit_stays_as_written() {
     let narrow: String = drawn(text, 6).concat();
     assert!(narrow.starts_with('|'), "{narrow}");
     for text in ["a | b\nc | d", "| a |\n| b |", "|---|", "a | b\n---"] {
-        assert_eq!(drawn(text, 40)[0], text.lines().next().unwrap(), "no table");
+        assert_eq!(drawn(text, 40)[0], text.lines().next().unwrap(), "this is no table");
     }
 }
 
@@ -107,9 +107,9 @@ fn endless_lines_and_tables_are_not_redrawn_for_each_piece() {
             assert!(text.len() - place.bytes < most, "{piece}: {} of {}", place.bytes, text.len());
         }
         let pieces: Vec<_> = lines.iter().map(ToString::to_string).collect();
-        assert!(pieces == drawn(text.trim_end(), 30), "{piece}: it looks as if it came at once");
+        assert!(pieces == drawn(text.trim_end(), 30), "{piece}: it differs from the whole text");
         let all = |text: &str| text.replace([' ', '\n', '|', '│', '─', '┼', '-', '`', '•'], "");
-        assert!(all(&pieces.concat()) == all(&text), "{piece}: nothing is lost");
+        assert!(all(&pieces.concat()) == all(&text), "{piece}: text is lost");
     }
 }
 

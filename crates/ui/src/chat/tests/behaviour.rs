@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn ctrl_c_says_what_it_does() {
+fn a_hint_says_whether_ctrl_c_quits_or_clears() {
     let mut state = state(120, 12);
     assert!(picture(&state).contains("Ctrl-C quit"), "{}", picture(&state));
     update(&mut state, Input::Paste("first\nsecond\n".to_owned()));
@@ -14,7 +14,7 @@ fn ctrl_c_says_what_it_does() {
 }
 
 #[test]
-fn cancelling_the_turn_says_what_ends_with_it() {
+fn the_cancel_dialog_says_which_tasks_end_with_the_turn() {
     let mut state = state(100, 12);
     tell(&mut state, ChatNews::Agent(AgentState::Busy));
     tell(&mut state, ChatNews::Tasks(vec![task("bash_1", "make", false)]));
@@ -32,10 +32,10 @@ fn cancelling_the_turn_says_what_ends_with_it() {
 #[test]
 fn a_notification_shows_the_duration_that_the_agent_receives() {
     let mut state = state(100, 12);
-    let Entry::Notice { notice: mut told } = notice(7, 0) else { unreachable!() };
-    told.duration_ms = Some(3955);
-    assert!(told.summary().contains("(3.9s)"), "{}", told.summary());
-    entry(&mut state, Entry::Notice { notice: told });
+    let Entry::Notice { notice: mut ended } = notice(7, 0) else { unreachable!() };
+    ended.duration_ms = Some(3955);
+    assert!(ended.summary().contains("(3.9s)"), "{}", ended.summary());
+    entry(&mut state, Entry::Notice { notice: ended });
     assert!(picture(&state).contains("· 3.9s ·"), "{}", picture(&state));
 }
 
@@ -48,7 +48,7 @@ fn background_tasks_are_counted_on_screen() {
     tell(&mut state, ChatNews::Tasks(vec![task("bash_1", "a", false), task("bash_2", "b", false)]));
     assert!(picture(&state).contains("⌁ 2 tasks"));
     tell(&mut state, ChatNews::Tasks(vec![task("bash_2", "b", true)]));
-    assert!(!picture(&state).contains('⌁'), "what is awaited is in the foreground");
+    assert!(!picture(&state).contains('⌁'), "an awaited task is in the foreground");
 }
 
 #[test]
@@ -71,15 +71,12 @@ fn a_kill_applies_to_the_selected_task_and_not_to_its_replacement() {
     ctrl(&mut state, 'b');
     press(&mut state, KeyCode::Down);
     tell(&mut state, ChatNews::Tasks(vec![two, three.clone()]));
-    assert_eq!(press(&mut state, KeyCode::Char('x')), [], "it is asked first");
-    assert!(
-        picture(&state).contains("Kill bash_2 and everything"),
-        "the rows have moved, the choice has not"
-    );
+    assert_eq!(press(&mut state, KeyCode::Char('x')), [], "a question is asked first");
+    assert!(picture(&state).contains("Kill bash_2 and everything"), "the selection stays on its task");
     tell(&mut state, ChatNews::Tasks(vec![three.clone(), one.clone()]));
-    assert_eq!(press(&mut state, KeyCode::Char('y')), kill("bash_2"), "what was asked about");
+    assert_eq!(press(&mut state, KeyCode::Char('y')), kill("bash_2"), "the task of the question is killed");
     tell(&mut state, ChatNews::Tasks(vec![three, one]));
-    assert_eq!(press(&mut state, KeyCode::Char('x')), [], "what was selected is gone");
+    assert_eq!(press(&mut state, KeyCode::Char('x')), [], "the selected task is gone");
     assert_eq!(press(&mut state, KeyCode::Char('y')), []);
     press(&mut state, KeyCode::Down);
     press(&mut state, KeyCode::Char('x'));
@@ -97,7 +94,7 @@ fn the_task_list_has_the_keys_of_the_task_manager() {
     }
     assert!(picture(&state).contains("Kill bash_2"), "j and k go down and up");
     assert_eq!(press(&mut state, KeyCode::Char('n')), []);
-    assert!(picture(&state).contains(" tasks "), "a no goes back to the list");
+    assert!(picture(&state).contains(" tasks "), "n returns to the list");
 }
 
 #[test]
@@ -107,7 +104,7 @@ fn the_selection_does_not_move_from_an_ended_turn_to_a_task() {
     tell(&mut state, ChatNews::Agent(AgentState::Busy));
     ctrl(&mut state, 'k');
     tell(&mut state, ChatNews::Agent(AgentState::Idle));
-    assert_eq!(press(&mut state, KeyCode::Enter), [], "the turn was selected, and is over");
+    assert_eq!(press(&mut state, KeyCode::Enter), [], "the selected turn has ended");
     press(&mut state, KeyCode::Down);
     let killed = [Effect::Order(ChatOrder::Kill("bash-bash_1".to_owned()))];
     assert_eq!(press(&mut state, KeyCode::Enter), killed);
@@ -142,9 +139,12 @@ fn leaving_asks_only_when_tasks_run() {
     press(&mut state, KeyCode::Esc);
     write(&mut state, "/quit now");
     assert_eq!(press(&mut state, KeyCode::Enter), look);
-    assert!(picture(&state).contains("1 task is running."), "at once, if one is known");
+    assert!(
+        picture(&state).contains("1 task is running."),
+        "the question is asked at once if a task is known to run"
+    );
     assert_eq!(press(&mut state, KeyCode::Char('n')), []);
-    assert_eq!(looked(&mut state, Ok(Vec::new())), [], "whoever stays is not thrown out");
+    assert_eq!(looked(&mut state, Ok(Vec::new())), [], "a late reply does not quit after n");
     tell(&mut state, ChatNews::Tasks(vec![task("bash_1", "a", false)]));
     ctrl(&mut state, 'd');
     assert_eq!(press(&mut state, KeyCode::Char('y')), [Effect::Screen(Request::Quit)]);
@@ -157,7 +157,7 @@ fn leaving_asks_about_tasks_that_were_not_listed_before() {
     assert!(picture(&state).contains("Checking for running tasks"));
     assert_eq!(looked(&mut state, Ok(vec![task("bash_1", "a", true)])), []);
     assert!(picture(&state).contains("1 task is running."));
-    assert_eq!(ctrl(&mut state, 'c'), [], "the same key once more is no answer");
+    assert_eq!(ctrl(&mut state, 'c'), [], "the same key again is no answer");
     assert_eq!(press(&mut state, KeyCode::Char('y')), [Effect::Screen(Request::Quit)]);
 }
 

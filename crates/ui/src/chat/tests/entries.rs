@@ -10,7 +10,7 @@ fn over(early: Option<&str>) -> Entry {
     Entry::TurnEnded { early: early.map(str::to_owned) }
 }
 
-fn told(state: &mut State, entries: impl IntoIterator<Item = Entry>) -> String {
+fn shown_after(state: &mut State, entries: impl IntoIterator<Item = Entry>) -> String {
     entries.into_iter().for_each(|one| entry(state, one));
     picture(state)
 }
@@ -33,7 +33,7 @@ fn a_replay_looks_like_the_live_conversation() {
     again.lay_out_stale();
     assert_eq!(picture(&again), picture(&live));
     let banners = |text: &str| text.matches("⌁ bash_1 exited (101) · 4.2s ·").count();
-    assert_eq!(banners(&picture(&again)), 1, "told once, shown once");
+    assert_eq!(banners(&picture(&again)), 1, "the notification is shown once");
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn a_notification_during_a_sentence_is_shown_below_it() {
 }
 
 #[test]
-fn our_own_entries_do_not_split_an_answer() {
+fn entries_of_the_chat_do_not_split_an_answer() {
     let text = |text: &str| text.to_owned();
     let between = [
         Entry::Command { text: text("/tasks") },
@@ -65,7 +65,7 @@ fn our_own_entries_do_not_split_an_answer() {
     for one in between {
         let mut state = state(60, 20);
         entry(&mut state, Entry::Mode { mode: text("safe") });
-        let shown = told(&mut state, [said("```\nlet a"), one.clone(), said(" = 1;\n```\n**end**")]);
+        let shown = shown_after(&mut state, [said("```\nlet a"), one.clone(), said(" = 1;\n```\n**end**")]);
         assert!(shown.contains("let a = 1;") && shown.contains("\n end"), "{one:?}\n{shown}");
     }
 }
@@ -75,8 +75,8 @@ fn an_unfinished_call_counts_as_stopped_after_its_turn() {
     for end in [over(None), over(Some("stopped")), Entry::Opened { agent: "mw".into(), cwd: "/".into() }] {
         let mut state = state(60, 20);
         let running = tool("call-1", "sleep 600", ToolState::Running, Vec::new());
-        assert!(told(&mut state, [running]).contains("⏳ sleep 600"));
-        let shown = told(&mut state, [end]);
+        assert!(shown_after(&mut state, [running]).contains("⏳ sleep 600"));
+        let shown = shown_after(&mut state, [end]);
         assert!(shown.contains("■ sleep 600"), "{shown}");
     }
 }
@@ -86,12 +86,12 @@ fn call_ids_are_unique_only_within_a_turn() {
     let mut state = state(60, 20);
     let first = tool("1", "first", ToolState::Done, Vec::new());
     let second = tool("1", "second", ToolState::Failed, Vec::new());
-    let shown = told(&mut state, [first, over(None), Entry::Told { numbers: vec![7] }, second]);
+    let shown = shown_after(&mut state, [first, over(None), Entry::Told { numbers: vec![7] }, second]);
     assert!(shown.contains("✓ first") && shown.contains("✗ second"), "{shown}");
     // Updates that arrive after the turn still find their call.
     let late =
         Entry::Tool(ToolNews { id: "1".to_owned(), state: Some(ToolState::Done), ..ToolNews::default() });
-    let shown = told(&mut state, [over(None), late]);
+    let shown = shown_after(&mut state, [over(None), late]);
     assert!(shown.contains("✓ second"), "{shown}");
 }
 
@@ -99,10 +99,10 @@ fn call_ids_are_unique_only_within_a_turn() {
 fn a_changed_plan_is_shown_once_per_turn() {
     let mut state = state(60, 20);
     let plan = |how: &str| Entry::Plan { steps: vec![("a step".to_owned(), how.to_owned())] };
-    let shown = told(&mut state, [plan("pending"), said("On it."), plan("completed")]);
+    let shown = shown_after(&mut state, [plan("pending"), said("On it."), plan("completed")]);
     assert_eq!(shown.matches("a step").count(), 1, "{shown}");
     assert!(shown.contains("☑ a step"), "{shown}");
-    let shown = told(&mut state, [over(None), plan("pending")]);
+    let shown = shown_after(&mut state, [over(None), plan("pending")]);
     assert_eq!(shown.matches("a step").count(), 2, "{shown}");
 }
 
@@ -121,7 +121,7 @@ fn huge_results_are_counted_completely_and_shown_partly() {
 }
 
 #[test]
-fn an_answer_in_many_pieces_is_one_item() {
+fn an_answer_in_many_pieces_looks_like_the_whole_answer() {
     let (mut pieces, mut whole) = (state(50, 40), state(50, 40));
     let text = "# Title\n\nwords\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```\ncode\n```\nend";
     for c in text.chars() {
@@ -162,7 +162,7 @@ fn many_resizes_and_messages_cause_one_draw() {
         update(&mut state, Input::Resized(width, 20));
         update(&mut state, Input::Event(ChatNews::Entry(said("word ")).into()));
     }
-    assert_eq!(state.total_lines(), before, "nothing was drawn that nobody sees");
+    assert_eq!(state.total_lines(), before, "nothing is laid out before it is drawn");
     state.lay_out_stale();
     assert!(state.total_lines() > before);
 }

@@ -15,12 +15,12 @@ fn long_question(lines: usize) -> ChatQuestion {
 fn a_question_is_answered_set_aside_or_settled_elsewhere() {
     let mut state = state(80, 20);
     ask(&mut state, question());
-    assert_eq!(press(&mut state, KeyCode::Enter), [], "the key that sends does not answer");
+    assert_eq!(press(&mut state, KeyCode::Enter), [], "Enter does not answer");
     assert_eq!(press(&mut state, KeyCode::Char('s')), answer(Reply::Session));
     ask(&mut state, question());
     press(&mut state, KeyCode::Esc);
     write(&mut state, "yes");
-    assert_eq!(state.composer.text(), "yes", "what is set aside takes no keys");
+    assert_eq!(state.composer.text(), "yes", "a question that was set aside takes no keys");
     ctrl(&mut state, 'y');
     assert_eq!(press(&mut state, KeyCode::Char('n')), answer(Reply::Deny));
     ctrl(&mut state, 'c');
@@ -94,7 +94,7 @@ fn a_key_for_one_question_does_not_answer_the_next() {
         assert_eq!(press(&mut state, KeyCode::Char('y')), [], "a double tap, or a key held down");
         later(&mut state, 300);
     }
-    assert_eq!(state.composer.text(), "", "it was not meant for the text either");
+    assert_eq!(state.composer.text(), "", "the key is not inserted into the input");
     later(&mut state, 500);
     let second = [Effect::Order(ChatOrder::Answer("ask-2".to_owned(), Reply::Once))];
     assert_eq!(press(&mut state, KeyCode::Char('y')), second);
@@ -106,11 +106,11 @@ fn a_key_for_one_question_does_not_answer_the_next() {
 }
 
 #[test]
-fn the_title_asks_while_answers_are_accepted() {
+fn the_title_asks_only_while_answers_are_accepted() {
     let mut state = state(80, 20);
     tell(&mut state, ChatNews::Asked(question()));
     assert!(!picture(&state).contains("allow?"));
-    assert!(state.wants_ticks(), "the moment has to come by itself");
+    assert!(state.wants_ticks(), "ticks are needed until answers are accepted");
     later(&mut state, 500);
     assert!(picture(&state).contains("allow?"));
     assert!(!state.wants_ticks());
@@ -142,7 +142,7 @@ fn a_long_request_must_be_scrolled_to_its_end_before_approval() {
     }
     let mut state = state(60, 16);
     ask(&mut state, long_question(40));
-    assert_eq!(press(&mut state, KeyCode::Char('n')), answer(Reply::Deny), "a no needs no reading");
+    assert_eq!(press(&mut state, KeyCode::Char('n')), answer(Reply::Deny), "a denial needs no scrolling");
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn pasted_text_goes_into_the_input_field_even_if_a_dialog_is_open() {
     ask(&mut state, question());
     update(&mut state, Input::Paste("y".to_owned()));
     assert_eq!(state.composer.text(), "y");
-    assert!(!state.questions.is_empty(), "it answers nothing");
+    assert!(!state.questions.is_empty(), "pasted text is no answer");
     press(&mut state, KeyCode::Backspace);
     ctrl(&mut state, 'b');
     update(&mut state, Input::Paste("kk".to_owned()));

@@ -15,20 +15,20 @@ fn after_talk(width: u16, height: u16) -> State {
 }
 
 #[test]
-fn a_conversation() {
+fn a_conversation_is_drawn() {
     assert_snapshot!("talk_80x24", picture(&after_talk(80, 24)));
     assert_snapshot!("talk_40x12", picture(&after_talk(40, 12)));
 }
 
 #[test]
-fn an_unfolded_conversation() {
+fn an_unfolded_conversation_is_drawn() {
     let mut state = after_talk(70, 30);
     ctrl(&mut state, 'o');
     assert_snapshot!("unfolded_70x30", picture(&state));
 }
 
 #[test]
-fn the_modals() {
+fn the_dialogs_are_drawn() {
     let mut state = after_talk(80, 20);
     let tasks = vec![task("bash_1", "cargo test --workspace", false), task("bash_2", "sleep 600", true)];
     tell(&mut state, ChatNews::Tasks(tasks));
@@ -47,7 +47,7 @@ fn the_modals() {
 }
 
 #[test]
-fn a_question_longer_than_the_screen() {
+fn a_question_longer_than_the_screen_is_drawn() {
     let mut state = after_talk(80, 20);
     let lines = (1..=40).map(|line| format!("  echo step-{line}")).collect();
     ask(&mut state, ChatQuestion { lines, ..question() });
@@ -56,7 +56,7 @@ fn a_question_longer_than_the_screen() {
 }
 
 #[test]
-fn a_table_and_a_diff_with_two_changes() {
+fn a_table_and_a_diff_with_two_changes_are_drawn() {
     let mut state = state(60, 30);
     let text = "| test | took |\n|---|--:|\n| `rounds_to_cents` | 4 ms |\n| adds \u{26a0}\u{fe0f} | 12 ms |";
     entry(&mut state, Entry::Said { text: text.to_owned() });
@@ -69,14 +69,14 @@ fn a_table_and_a_diff_with_two_changes() {
 }
 
 #[test]
-fn a_composer_of_several_lines() {
+fn an_input_of_several_lines_is_drawn() {
     let mut state = after_talk(40, 12);
     update(&mut state, Input::Paste("one\ntwo 日本語\nthree".to_owned()));
     assert_snapshot!("composer_40x12", picture(&state));
 }
 
 #[test]
-fn no_size_is_too_small() {
+fn the_screen_can_be_drawn_at_any_size() {
     for width in 0..30 {
         for height in 0..10 {
             let mut empty = state(width, height);
@@ -117,7 +117,7 @@ fn draw_with_links(terminal: &mut Terminal<TestBackend>, state: &State) -> Vec<L
 }
 
 #[test]
-fn closing_the_task_list_leaves_nothing_on_screen() {
+fn closing_the_task_list_restores_the_screen() {
     for width in [10, 24, 40, 41, 60] {
         let mut state = after_talk(width, 10);
         let long = |name: &str| ChatTask {

@@ -132,7 +132,7 @@ fn matches_stay_correct_while_lines_are_added_and_dropped() {
 }
 
 #[test]
-fn a_line_read_in_two_parts_is_one_line() {
+fn a_line_split_by_an_earlier_chunk_is_joined() {
     let mut log = Log::new();
     log.append(&chunk("dle\nlast\n", 10));
     log.search_for("needle", 8, 80);

@@ -101,7 +101,7 @@ fn the_first_row_is_selected_until_the_user_selects_another() {
     }
     desk.press("s");
     desk.list(rows());
-    assert_eq!(selected(&desk), Some("bash-00000001"), "what an order brings to the top is seen");
+    assert_eq!(selected(&desk), Some("bash-00000001"), "the first row of the new order is selected");
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn only_rows_near_the_screen_are_requested() {
 }
 
 #[test]
-fn one_request_is_pending_at_a_time_and_the_last_one_wins() {
+fn one_list_request_is_pending_at_a_time_and_later_ones_are_merged() {
     let mut desk = Desk::with_tasks(80, 24);
     desk.take(Event::TasksChanged);
     assert!(listed(&desk.effects).is_some());
@@ -229,7 +229,7 @@ fn an_event_without_a_change_draws_nothing() {
 }
 
 #[test]
-fn the_clock_ticks_only_while_something_on_screen_runs() {
+fn the_clock_ticks_only_while_a_task_on_screen_runs() {
     let mut desk = Desk::with_tasks(80, 24);
     assert!(desk.state.wants_ticks());
     desk.list(vec![row(1, Status::Completed, "x"), row(2, Status::Pending, "y")]);

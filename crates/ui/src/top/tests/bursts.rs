@@ -105,7 +105,7 @@ fn keys_in_a_burst_apply_to_the_task_they_selected() {
         world.keys("⎋");
         world.answer_all();
         world.keys("/wanted⏎xy");
-        assert_eq!(world.killed(), Vec::<String>::new(), "nobody knows yet which one is selected");
+        assert_eq!(world.killed(), Vec::<String>::new(), "the selection is not known yet");
         world.answer_all();
         assert_eq!(world.killed(), ["wanted"], "{names:?}");
     }
@@ -121,7 +121,7 @@ fn keys_typed_before_a_failed_reply_are_dropped_and_reported() {
     assert!(world.desk.drawn().contains("keys typed meanwhile were dropped"), "{}", world.desk.drawn());
     world.keys("x");
     let drawn = world.desk.drawn();
-    assert!(drawn.contains("Kill bash-00000000"), "the one that is shown selected: {drawn}");
+    assert!(drawn.contains("Kill bash-00000000"), "the task that is shown as selected: {drawn}");
 }
 
 #[test]
@@ -240,7 +240,7 @@ proptest! {
                 }
                 for action in std::mem::take(&mut world.done) {
                     let TaskAction::Kill(ids, _) = action else { continue };
-                    prop_assert!(was_asking, "nothing is killed unasked: {ids:?}");
+                    prop_assert!(was_asking, "killed without a question: {ids:?}");
                 }
             }
             // Queued keys are processed with the reply, and apply to the rows of the reply.
@@ -259,7 +259,7 @@ proptest! {
                 Mode::Typing(prompt) if matches!(prompt.purpose, Purpose::Filter { .. })
             );
             if !typing && !world.desk.state.list.awaits_selection() {
-                prop_assert!(world.desk.state.typed_ahead.is_empty(), "nothing waits for nothing");
+                prop_assert!(world.desk.state.typed_ahead.is_empty(), "keys wait for no reply");
             }
         }
     }

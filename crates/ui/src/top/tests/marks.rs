@@ -48,7 +48,7 @@ fn one_question_confirms_an_action_on_all_marked_tasks() {
         assert!(desk.drawn().contains("bash-00000002  cargo test --workspace"), "{}", desk.drawn());
         desk.press(&keys[1..]);
         assert!(desk.effects.contains(&Effect::Do(action)), "{:?}", desk.effects);
-        assert!(!desk.drawn().contains("* 2 marked"), "a mark is for one action");
+        assert!(!desk.drawn().contains("* 2 marked"), "an action removes the marks");
     }
 }
 
@@ -62,7 +62,7 @@ fn marks_are_removed_one_by_one_or_all_at_once() {
     desk.list(rows());
     desk.take(key(KeyCode::Esc));
     assert!(desk.state.marked.is_empty());
-    assert_eq!(desk.state.list.query.text, "s", "one thing at a time");
+    assert_eq!(desk.state.list.query.text, "s", "the first Esc removes only the marks");
     desk.take(key(KeyCode::Esc));
     assert_eq!(desk.state.list.query.text, "");
 }
@@ -100,7 +100,7 @@ fn an_order_is_reversed_and_labelled_as_such() {
     assert!(desk.drawn().contains("ID▴"), "{}", desk.drawn());
     desk.list(rows());
     desk.press("s");
-    assert!(desk.drawn().contains("sort:longest"), "another order begins as it always does");
+    assert!(desk.drawn().contains("sort:longest"), "a new order is not reversed");
     desk.list(rows());
     click(&mut desk, "TIME");
     let query = &desk.state.list.query;
@@ -169,7 +169,7 @@ fn lines_of_a_menu_can_be_clicked() {
     let mut desk = Desk::with_tasks(80, 24);
     desk.press("f");
     click_at(&mut desk, 0, 0);
-    assert!(desk.drawn().contains(" state "), "a click beside it means nothing");
+    assert!(desk.drawn().contains(" state "), "a click beside the menu is ignored");
     click(&mut desk, "timed_out");
     assert_eq!(desk.state.list.query.states, States::Only(Status::TimedOut));
 }

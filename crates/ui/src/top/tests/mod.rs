@@ -1,4 +1,4 @@
-//! Tests the task manager's screen without a terminal: what is drawn, and what events change.
+//! Tests the task manager's screen without a terminal: drawing, and reactions to events.
 
 mod behaviour;
 mod bursts;

@@ -230,7 +230,7 @@ fn a_question_names_its_task_at_every_size() {
 }
 
 #[test]
-fn surviving_children_are_killed_only_after_confirmation() {
+fn a_restart_asks_before_it_kills_surviving_processes() {
     let mut desk = Desk::with_tasks(80, 24);
     desk.press("jjjjjr");
     assert_eq!(desk.effects, []);

@@ -21,7 +21,7 @@ fn at(width: u16, height: u16) -> Desk {
 }
 
 #[test]
-fn the_list_and_a_log() {
+fn the_list_and_a_log_are_drawn_at_several_sizes() {
     assert_snapshot!("list_80x24", at(80, 24).drawn());
     assert_snapshot!("list_120x40", at(120, 40).drawn());
     assert_snapshot!("list_200x50", at(200, 50).drawn());
@@ -50,7 +50,7 @@ fn an_empty_home_says_what_to_do() {
 }
 
 #[test]
-fn a_log_over_the_whole_screen_with_a_search() {
+fn a_full_screen_log_is_drawn_with_a_search() {
     let mut desk = at(80, 24);
     desk.take(key(KeyCode::Enter));
     desk.press("/test");
@@ -61,7 +61,7 @@ fn a_log_over_the_whole_screen_with_a_search() {
 }
 
 #[test]
-fn facts_and_timeline() {
+fn facts_and_timeline_are_drawn() {
     let mut desk = at(80, 24);
     desk.press("2");
     desk.take(Event::Facts("bash-00000001".to_owned(), facts()));
@@ -72,7 +72,7 @@ fn facts_and_timeline() {
 }
 
 #[test]
-fn questions_menus_and_help() {
+fn questions_menus_and_help_are_drawn() {
     let mut desk = at(80, 24);
     desk.press("x");
     assert_snapshot!("kill_80x24", desk.drawn());
@@ -87,7 +87,7 @@ fn questions_menus_and_help() {
 }
 
 #[test]
-fn errors_say_what_to_do_on_the_last_line() {
+fn an_error_is_shown_on_the_last_line() {
     let mut desk = at(80, 24);
     desk.take(Event::Failed("bash-00000001 has no open input; start it with --stdin".to_owned()));
     assert!(desk.drawn().ends_with(" ✗ bash-00000001 has no open input; start it with --stdin"));

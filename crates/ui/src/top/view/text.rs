@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_short() {
+    fn sizes_have_a_one_letter_unit() {
         let texts = [0, 999, 1000, 1536, 120 << 20, 1_100_000_000, 5 << 40].map(small_bytes);
         assert_eq!(texts, ["0B", "999B", "1.0K", "1.5K", "120M", "1.0G", "5.0T"]);
     }
