@@ -18,6 +18,8 @@ pub(crate) enum Failure {
     Spawn { command: String, source: io::Error },
     /// A program ran and reported failure.
     Exit { command: String, status: ExitStatus },
+    /// It is unknown where to install.
+    NoHome,
     /// No check has run here, so it is unknown which tests were skipped.
     NoCheck,
     /// No Python is installed that can create a virtual environment.
@@ -42,6 +44,7 @@ impl fmt::Display for Failure {
             Self::File { path, source } => write!(f, "{}: {source}", path.display()),
             Self::Spawn { command, source } => write!(f, "cannot start `{command}`: {source}"),
             Self::Exit { command, status } => write!(f, "`{command}` failed ({status})"),
+            Self::NoHome => f.write_str("HOME is not set; name a directory with --root"),
             Self::NoCheck => f.write_str("no check has run here yet; run `cargo xtask check` first"),
             Self::NoPython => f.write_str("there is no python3 with venv on this machine"),
             Self::NoTool { name, version, folder, failure } => write!(

@@ -11,6 +11,7 @@ mod clients;
 mod command;
 mod error;
 mod generate;
+mod install;
 mod mask;
 mod peers;
 mod size;
@@ -26,6 +27,7 @@ use error::Failure;
 
 const USAGE: &str = "usage: cargo xtask <command>
 
+  install    build mw, mw-surfaces and mw-supervisor and install them; --root DIR, --host
   check      everything CI checks; stops at the first failure, and names at its end what it had to skip here
   skipped    what the last check skipped, on a machine that lacks nothing; fails if anything is skipped again
   clients    fetch the foreign clients that some tests drive our servers with
@@ -47,6 +49,7 @@ fn run() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words.as_slice() {
+        ["install", options @ ..] => install::run(&workspace::root()?, options),
         ["check"] => check::run(&workspace::root()?),
         ["skipped"] => check::run_skipped(&workspace::root()?),
         ["clients"] => clients::fetch(&workspace::root()?),

@@ -25,7 +25,7 @@ struct Options {
 fn root() -> clap::Command {
     let root = clap::Command::new("mw")
         .about("Run the long work of coding agents in the background")
-        .version(env!("CARGO_PKG_VERSION"))
+        .version(mw_supervisor::BUILD)
         .max_term_width(100)
         .subcommand_required(true)
         .arg_required_else_help(true);
@@ -62,7 +62,7 @@ fn read(words: &[OsString]) -> Result<(bool, Command), clap::Error> {
 /// Runs `mw`.
 pub fn mw() -> i32 {
     panics::end_the_process();
-    let words: Vec<_> = std::env::args_os().collect();
+    let words: Vec<_> = mw_supervisor::arguments().collect();
     let early = start_supervisor_early(&words);
     let code = match read(&words) {
         Ok((json, command)) => conclude(
@@ -149,7 +149,7 @@ fn replace_damaged_database() {
 
 /// Returns whether errors must be JSON, if the arguments cannot be parsed.
 fn asks_for_json() -> bool {
-    std::env::args_os().take_while(|word| word != "--").any(|word| word == "--json")
+    mw_supervisor::arguments().take_while(|word| word != "--").any(|word| word == "--json")
 }
 
 /// Starts the supervisor of `mw start` before the arguments are parsed, because it can get ready on another core. If no
@@ -191,7 +191,7 @@ fn with_synonym(mut error: clap::Error) -> clap::Error {
 /// Reports bad arguments like every other error. Help and version are no errors.
 fn refuse(error: &clap::Error) -> u8 {
     // For a host, exit code 2 of a hook blocks the user's prompt.
-    let of_hook = std::env::args_os().nth(1).is_some_and(|word| word == "hook");
+    let of_hook = mw_supervisor::arguments().nth(1).is_some_and(|word| word == "hook");
     let bad_arguments = if of_hook { exit_code::FAILURE } else { exit_code::USAGE };
     if !error.use_stderr() || !asks_for_json() {
         let printed = error.print().map_err(|error| render::unwritten("standard output", &error));

@@ -20,7 +20,7 @@ const SURFACES: &str = "mw-surfaces";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// How to install all of them.
 pub(crate) const INSTALL: &str =
-    "install mw, mw-surfaces and mw-supervisor in one directory (cargo install --locked --path crates/cli)";
+    "install mw, mw-surfaces and mw-supervisor in one directory (cargo xtask install)";
 
 /// Returns the path of `mw`, also in the executable beside it.
 pub(crate) fn mw() -> io::Result<PathBuf> {
@@ -68,7 +68,7 @@ pub(crate) fn become_surfaces() -> CommandError {
         Ok(mw) => mw.with_file_name(SURFACES),
         Err(error) => return error.into(),
     };
-    let mut words = env::args_os();
+    let mut words = mw_supervisor::arguments();
     let mut command = Command::new(&path);
     command.arg0(words.next().unwrap_or_else(|| "mw".into())).args(words).arg(VERSION);
     let error = command.exec();
@@ -93,7 +93,7 @@ pub(crate) fn report() -> Result<String, CommandError> {
 
 /// Returns the words that `mw` was called with, in the executable that it became.
 pub(crate) fn words_of_mw() -> Result<Vec<OsString>, CommandError> {
-    let mut words: Vec<_> = env::args_os().collect();
+    let mut words: Vec<_> = mw_supervisor::arguments().collect();
     let version = words.pop().unwrap_or_default();
     if version == VERSION && !words.is_empty() {
         return Ok(words);

@@ -34,3 +34,4 @@ mod watch;
 pub use boot::bootstrap::run;
 pub use boot::process_setup::set_up_process;
 pub use fail_point::FAIL_POINTS;
+pub use sys::{Arena, BUILD, arguments, set_arguments};

@@ -78,6 +78,7 @@ pub(crate) fn examine(context: &Context) -> Result<Diagnosis, CommandError> {
     checks.extend(context.config.problems.iter().map(|problem| {
         Check::problem("settings", format!("{}; no task can be started", problem.message), &problem.hint)
     }));
+    checks.push(programs::examine_mw());
     let supervisor = programs::examine(&settings.programs.supervisor);
     checks.extend(supervisor.checks);
     checks.extend(system::checks(supervisor.features.as_ref()));

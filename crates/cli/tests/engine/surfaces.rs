@@ -64,7 +64,7 @@ fn a_missing_mw_surfaces_is_named_with_a_next_step() {
     let refused = home.mw(["doctor"]).exits(1).stderr_text();
     let missing = mw.with_file_name("mw-surfaces");
     assert!(refused.contains(&format!("this command needs {}, which is missing", missing.display())));
-    assert!(refused.contains("cargo install --locked --path crates/cli"), "{refused}");
+    assert!(refused.contains("cargo xtask install"), "{refused}");
     assert_eq!(home.mw(["doctor", "--json"]).refusal(1)["code"], "installation");
     // A host would treat exit code 2 as a blocked prompt.
     let _ = home.command(["hook", "claude-code"]).input("{}").run().exits(1);
@@ -79,7 +79,7 @@ fn executables_of_different_versions_are_detected() {
     let surfaces = beside("mw-surfaces");
     let refused = home.program(&surfaces).arg("doctor").arg("0.0.7").run().exits(1).stderr_text();
     let versions = format!("mw is version 0.0.7, mw-surfaces beside it is {}", env!("CARGO_PKG_VERSION"));
-    assert!(refused.contains(&versions) && refused.contains("cargo install"), "{refused}");
+    assert!(refused.contains(&versions) && refused.contains("cargo xtask install"), "{refused}");
     let by_hand = home.program(&surfaces).arg("doctor").run().exits(2).stderr_text();
     assert!(by_hand.contains("run mw instead"), "{by_hand}");
     let _ = home.program(&surfaces).run().exits(2);

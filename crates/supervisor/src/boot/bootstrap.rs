@@ -103,7 +103,7 @@ pub fn run() -> i32 {
     if let Ok(name) = CString::new(SUPERVISOR_NAME) {
         let _ = rustix::thread::set_name(&name);
     }
-    let purpose = std::env::args_os().nth(1).unwrap_or_default();
+    let purpose = sys::arguments().nth(1).unwrap_or_default();
     if purpose == "check" {
         println!("{}", check::report());
         return 0;
@@ -112,7 +112,7 @@ pub fn run() -> i32 {
         let _ = rustix::process::setsid();
         return detach(fork_server::serve);
     }
-    let Some(address) = Address::parse(std::env::args_os()) else {
+    let Some(address) = Address::parse(sys::arguments()) else {
         eprintln!("mw-supervisor is internal; run mw instead");
         return 1;
     };

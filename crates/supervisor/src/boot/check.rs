@@ -17,6 +17,7 @@ pub(crate) fn report() -> Value {
     }
     json!({
         "version": env!("CARGO_PKG_VERSION"),
+        "build": sys::BUILD,
         "start_message": START_VERSION,
         "pidfd": found.pidfd,
         "subreaper": found.subreaper,

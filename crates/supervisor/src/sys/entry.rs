@@ -5,9 +5,14 @@
 
 use std::ffi::{c_char, c_int};
 
-/// Called by the C library. `std::env` already has the arguments.
+#[global_allocator]
+static ALLOCATOR: mw_supervisor::Arena = mw_supervisor::Arena::new();
+
+/// Called by the C library.
 #[unsafe(no_mangle)]
-extern "C" fn main(_count: c_int, _words: *const *const c_char) -> c_int {
+extern "C" fn main(count: c_int, words: *const *const c_char) -> c_int {
+    // SAFETY: the C library passes the arguments in this form.
+    unsafe { mw_supervisor::set_arguments(count, words) };
     mw_supervisor::set_up_process();
     super::begin()
 }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+mod arena;
+mod arguments;
 mod board;
 mod kernel;
 mod mapping;
@@ -11,6 +13,8 @@ mod processes;
 mod usage;
 mod wait;
 
+pub use arena::Arena;
+pub use arguments::{arguments, set_arguments};
 pub(crate) use board::{Board, Phase, SpawnStep};
 pub(crate) use kernel::{
     ChildEvents, become_subreaper, boot_id, close_all_but, close_inherited, find_pipe, give_back_memory,
@@ -28,6 +32,13 @@ pub(crate) use processes::{
 };
 pub(crate) use usage::{proportional_memory, usage};
 pub(crate) use wait::{WaitResult, look_at_exit, reap};
+
+/// The version, and the C library that this program is linked with. With musl it starts faster.
+pub const BUILD: &str = if cfg!(target_env = "musl") {
+    concat!(env!("CARGO_PKG_VERSION"), " (musl)")
+} else {
+    concat!(env!("CARGO_PKG_VERSION"), " (glibc)")
+};
 
 /// Processes with their start times.
 pub(crate) struct Found {

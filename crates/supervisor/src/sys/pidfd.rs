@@ -79,7 +79,7 @@ pub(crate) fn exit_of_foreign(pidfd: BorrowedFd<'_>, process: &Process) -> Optio
 
     let mut info = PidfdInfo { mask: PIDFD_INFO_EXIT, ..PidfdInfo::default() };
     // SAFETY: the request encodes the size of the struct it points to, which outlives the call.
-    let failed = unsafe { libc::ioctl(pidfd.as_raw_fd(), PIDFD_GET_INFO, &raw mut info) } < 0;
+    let failed = unsafe { libc::ioctl(pidfd.as_raw_fd(), PIDFD_GET_INFO as libc::Ioctl, &raw mut info) } < 0;
     if failed {
         return None;
     }

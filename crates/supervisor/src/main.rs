@@ -1,9 +1,9 @@
-//! The supervisor as an executable of its own, installed beside `mw`.
+//! The executable `mw-supervisor`, which is installed beside `mw`.
 #![no_main]
 #![deny(unsafe_code)]
 
 use mw_supervisor::run as begin;
 
 #[expect(unsafe_code, reason = "an entry point is called by the C library")]
-#[path = "../../../supervisor/src/sys/entry.rs"]
+#[path = "sys/entry.rs"]
 mod entry;

@@ -1,0 +1,159 @@
+//! Builds the executables and installs them side by side.
+//!
+//! `mw` and `mw-supervisor` are executed for every task. Linked with musl they start in half the time: glibc asks the processor
+//! about its features at every start, which is slow in a virtual machine. `mw-surfaces` runs for long and keeps the host's
+//! C library, which is faster with many threads. Without musl everything is built for the host.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::command::{cargo, cargo_with, target};
+use crate::error::Failure;
+
+const USAGE: &str = "usage: cargo xtask install [--root DIR] [--host]
+
+  --root DIR   install into DIR/bin; otherwise where cargo install does
+  --host       use the C library of this machine for everything";
+
+/// A program to install.
+struct Program {
+    name: &'static str,
+    /// The cargo arguments that build it.
+    build: &'static [&'static str],
+    /// Whether C code is compiled for it.
+    has_c_code: bool,
+    /// Whether it starts so often that musl is worth it.
+    is_frequent: bool,
+}
+
+const PROGRAMS: [Program; 3] = [
+    Program {
+        name: "mw-supervisor",
+        build: &["--package", "mw-supervisor", "--features", "executable"],
+        has_c_code: false,
+        is_frequent: true,
+    },
+    Program { name: "mw", build: &["--package", "mw-cli"], has_c_code: true, is_frequent: true },
+    Program { name: "mw-surfaces", build: &["--package", "mw-cli"], has_c_code: true, is_frequent: false },
+];
+
+/// What this machine can build for.
+enum Musl {
+    /// Everything.
+    WithCompiler { target: String, compiler: String },
+    /// Programs without C code.
+    RustOnly { target: String },
+    /// Nothing, for this reason.
+    No(String),
+}
+
+/// Builds and installs the executables.
+pub(crate) fn run(root: &Path, options: &[&str]) -> Result<(), Failure> {
+    let (mut into, mut musl) = (None, None);
+    let mut options = options.iter();
+    while let Some(option) = options.next() {
+        match (*option, options.clone().next()) {
+            ("--root", Some(directory)) => {
+                into = Some(PathBuf::from(directory));
+                options.next();
+            }
+            ("--host", _) => musl = Some(Musl::No("--host was given".to_owned())),
+            _ => return Err(Failure::Usage(USAGE)),
+        }
+    }
+    let musl = musl.unwrap_or_else(|| Musl::find(root));
+    let folder = into.map_or_else(default_root, Ok)?.join("bin");
+    fs::create_dir_all(&folder).map_err(|source| Failure::File { path: folder.clone(), source })?;
+    for program in &PROGRAMS {
+        let (built, library) = program.build(root, &musl)?;
+        place(&built, &folder.join(program.name))?;
+        eprintln!("installed {} ({library})", folder.join(program.name).display());
+    }
+    match &musl {
+        Musl::WithCompiler { .. } => {}
+        Musl::RustOnly { .. } => {
+            eprintln!(
+                "note: mw starts faster if musl-gcc is installed (Debian: musl-tools) before this command"
+            );
+        }
+        Musl::No(reason) => eprintln!("note: not linked with musl: {reason}"),
+    }
+    Ok(())
+}
+
+impl Musl {
+    fn find(root: &Path) -> Self {
+        let target = format!("{}-unknown-linux-musl", env::consts::ARCH);
+        if !has_target(root, &target) {
+            return Self::No(format!("the target {target} cannot be added with rustup"));
+        }
+        let variable = format!("CC_{}", target.replace('-', "_"));
+        let compiler = env::var(variable).unwrap_or_else(|_| "musl-gcc".to_owned());
+        let works = quiet(Command::new(&compiler).arg("--version"));
+        if works { Self::WithCompiler { target, compiler } } else { Self::RustOnly { target } }
+    }
+}
+
+impl Program {
+    /// Builds the program. Returns the file, and the C library that it is linked with.
+    fn build(&self, root: &Path, musl: &Musl) -> Result<(PathBuf, &'static str), Failure> {
+        let mut words = vec!["build", "--release", "--locked", "--bin", self.name];
+        words.extend(self.build);
+        let target_of_musl = match musl {
+            Musl::WithCompiler { target, .. } if self.is_frequent => Some(target),
+            Musl::RustOnly { target } if self.is_frequent && !self.has_c_code => Some(target),
+            Musl::WithCompiler { .. } | Musl::RustOnly { .. } | Musl::No(_) => None,
+        };
+        if let Some(name) = target_of_musl {
+            let mut words = words.clone();
+            words.extend(["--target", name]);
+            let variable = format!("CC_{}", name.replace('-', "_"));
+            let built = match musl {
+                Musl::WithCompiler { compiler, .. } => cargo_with(root, (&variable, compiler), &words),
+                Musl::RustOnly { .. } | Musl::No(_) => cargo(root, &words),
+            };
+            match built {
+                Ok(()) => return Ok((target(root).join(name).join("release").join(self.name), "musl")),
+                Err(failure) => eprintln!("{failure}; building {} for this machine instead", self.name),
+            }
+        }
+        cargo(root, &words)?;
+        Ok((target(root).join("release").join(self.name), "host"))
+    }
+}
+
+/// Returns whether Rust can build for a target, which is added if that is possible.
+fn has_target(root: &Path, target: &str) -> bool {
+    let asked = Command::new("rustc")
+        .args(["--print", "target-libdir", "--target", target])
+        .current_dir(root)
+        .output();
+    let libraries = asked.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+    libraries.is_ok_and(|path| Path::new(&path).is_dir())
+        || quiet(Command::new("rustup").args(["target", "add", target]).current_dir(root))
+}
+
+fn quiet(command: &mut Command) -> bool {
+    let command = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+/// Returns the folder that `cargo install` uses.
+fn default_root() -> Result<PathBuf, Failure> {
+    let named = env::var_os("CARGO_INSTALL_ROOT").or_else(|| env::var_os("CARGO_HOME"));
+    let in_home = || env::var_os("HOME").map(|home| PathBuf::from(home).join(".cargo"));
+    named.map(PathBuf::from).or_else(in_home).ok_or(Failure::NoHome)
+}
+
+/// Replaces a program by rename, so that running tasks keep the executable they were started with.
+fn place(built: &Path, to: &Path) -> Result<(), Failure> {
+    let failed = |path: &Path| {
+        let path = path.to_path_buf();
+        move |source| Failure::File { path, source }
+    };
+    let new = to.with_extension("new");
+    fs::copy(built, &new).map_err(failed(built))?;
+    fs::rename(&new, to).map_err(failed(to))
+}
