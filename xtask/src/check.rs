@@ -7,7 +7,7 @@ use crate::command::{cargo, cargo_with, finish};
 use crate::error::Failure;
 use crate::skipped::{self, Skipped};
 use crate::tools::{DENY, NEXTEST};
-use crate::{clients, generate, size, tidy};
+use crate::{clients, generate, install, size, tidy};
 
 /// A named step of the check.
 struct Step {
@@ -18,13 +18,21 @@ struct Step {
 /// The step that is skipped if its tool is not available.
 const DEPENDENCIES: &str = "dependencies";
 
-const STEPS: [Step; 10] = [
+/// The step that runs tests with executables that are linked with musl.
+const MUSL: &str = "musl";
+const NEEDS_OF_MUSL: &str = "musl-gcc and the Rust target for musl";
+/// The tests of this step: everything that starts, ends, kills and survives.
+const MUSL_TESTS: &str =
+    "binary(crash) | (binary(engine) & test(/^(input|kill|output|queue|restart|run|spawn|start|wait)/))";
+
+const STEPS: [Step; 11] = [
     Step { name: "format", run: format },
     Step { name: "tidy", run: tidy::run },
     Step { name: DEPENDENCIES, run: dependencies_if_possible },
     Step { name: "clippy", run: clippy },
     Step { name: "clients", run: clients::fetch_if_possible },
     Step { name: "tests", run: all_tests },
+    Step { name: MUSL, run: musl_if_possible },
     Step { name: "doc tests", run: doc_tests },
     Step { name: "rustdoc", run: rustdoc },
     Step { name: "generated files", run: generate::check },
@@ -59,15 +67,17 @@ pub(crate) fn run_skipped(root: &Path) -> Result<(), Failure> {
     if before.steps().any(|step| step == DEPENDENCIES) {
         dependencies(root)?;
     }
-    let Some(filter) = before.filter() else {
-        return Ok(());
-    };
-    clients::fetch_if_possible(root)?;
     // The second run writes a separate list. The first list stays valid, so this command can be repeated after the
     // machine was fixed.
     let list = skipped::file_of_second_run(root);
     skipped::begin(&list)?;
-    tests(root, &list, &["-E", &filter])?;
+    if before.steps().any(|step| step == MUSL) && !musl(root, &list)? {
+        skipped::note_step(&list, MUSL, NEEDS_OF_MUSL)?;
+    }
+    if let Some(filter) = before.filter() {
+        clients::fetch_if_possible(root)?;
+        tests(root, &list, &["-E", &filter])?;
+    }
     let still = skipped::read(&list)?;
     if still.count() == 0 {
         return Ok(());
@@ -107,6 +117,22 @@ fn tests(root: &Path, list: &Path, options: &[&str]) -> Result<(), Failure> {
     let mut command = NEXTEST.command(root, &arguments)?;
     command.env("MW_TEST_CLIENTS", clients::place(root)).env("MW_TEST_SKIPPED", list);
     finish(command, "cargo nextest run --workspace --locked")
+}
+
+fn musl_if_possible(root: &Path) -> Result<(), Failure> {
+    match musl(root, &skipped::file(root))? {
+        true => Ok(()),
+        false => skipped::note_step(&skipped::file(root), MUSL, NEEDS_OF_MUSL),
+    }
+}
+
+/// Runs tests with executables that are linked with musl. Returns whether this machine can link them.
+fn musl(root: &Path, list: &Path) -> Result<bool, Failure> {
+    let Some(programs) = install::for_tests(root)? else { return Ok(false) };
+    let mut command = NEXTEST.command(root, &["run", "--package", "mw-cli", "--locked", "-E", MUSL_TESTS])?;
+    command.env("MW_TEST_PROGRAMS", programs).env("MW_TEST_SKIPPED", list);
+    finish(command, "cargo nextest run with musl")?;
+    Ok(true)
 }
 
 fn doc_tests(root: &Path) -> Result<(), Failure> {

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::command::{cargo, cargo_with, target};
+use crate::command::{built_program, cargo, cargo_with, target};
 use crate::error::Failure;
 
 const USAGE: &str = "usage: cargo xtask install [--root DIR] [--host]
@@ -65,10 +65,9 @@ pub(crate) fn run(root: &Path, options: &[&str]) -> Result<(), Failure> {
     }
     let musl = musl.unwrap_or_else(|| Musl::find(root));
     let folder = into.map_or_else(default_root, Ok)?.join("bin");
-    fs::create_dir_all(&folder).map_err(|source| Failure::File { path: folder.clone(), source })?;
     for program in &PROGRAMS {
         let (built, library) = program.build(root, &musl)?;
-        place(&built, &folder.join(program.name))?;
+        place(&built, &folder, program.name)?;
         eprintln!("installed {} ({library})", folder.join(program.name).display());
     }
     match &musl {
@@ -83,14 +82,30 @@ pub(crate) fn run(root: &Path, options: &[&str]) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Builds the executables with musl for tests, in the profile of tests. Returns their folder; `None` if this machine cannot
+/// link all of them.
+pub(crate) fn for_tests(root: &Path) -> Result<Option<PathBuf>, Failure> {
+    let Musl::WithCompiler { target: name, compiler } = Musl::find(root) else { return Ok(None) };
+    let folder = target(root).join("musl-tests");
+    for program in &PROGRAMS {
+        let built = if program.is_frequent {
+            program.build_with_musl(root, &name, Some(&compiler), "dev")?
+        } else {
+            cargo(root, &program.words("dev"))?;
+            built_program(root, "debug", program.name)
+        };
+        place(&built, &folder, program.name)?;
+    }
+    Ok(Some(folder))
+}
+
 impl Musl {
     fn find(root: &Path) -> Self {
         let target = format!("{}-unknown-linux-musl", env::consts::ARCH);
         if !has_target(root, &target) {
             return Self::No(format!("the target {target} cannot be added with rustup"));
         }
-        let variable = format!("CC_{}", target.replace('-', "_"));
-        let compiler = env::var(variable).unwrap_or_else(|_| "musl-gcc".to_owned());
+        let compiler = env::var(compiler_variable(&target)).unwrap_or_else(|_| "musl-gcc".to_owned());
         let works = quiet(Command::new(&compiler).arg("--version"));
         if works { Self::WithCompiler { target, compiler } } else { Self::RustOnly { target } }
     }
@@ -99,29 +114,50 @@ impl Musl {
 impl Program {
     /// Builds the program. Returns the file, and the C library that it is linked with.
     fn build(&self, root: &Path, musl: &Musl) -> Result<(PathBuf, &'static str), Failure> {
-        let mut words = vec!["build", "--release", "--locked", "--bin", self.name];
-        words.extend(self.build);
-        let target_of_musl = match musl {
-            Musl::WithCompiler { target, .. } if self.is_frequent => Some(target),
-            Musl::RustOnly { target } if self.is_frequent && !self.has_c_code => Some(target),
+        let linked = match musl {
+            Musl::WithCompiler { target, compiler } if self.is_frequent => {
+                Some((target, Some(compiler.as_str())))
+            }
+            Musl::RustOnly { target } if self.is_frequent && !self.has_c_code => Some((target, None)),
             Musl::WithCompiler { .. } | Musl::RustOnly { .. } | Musl::No(_) => None,
         };
-        if let Some(name) = target_of_musl {
-            let mut words = words.clone();
-            words.extend(["--target", name]);
-            let variable = format!("CC_{}", name.replace('-', "_"));
-            let built = match musl {
-                Musl::WithCompiler { compiler, .. } => cargo_with(root, (&variable, compiler), &words),
-                Musl::RustOnly { .. } | Musl::No(_) => cargo(root, &words),
-            };
-            match built {
-                Ok(()) => return Ok((target(root).join(name).join("release").join(self.name), "musl")),
+        if let Some((target, compiler)) = linked {
+            match self.build_with_musl(root, target, compiler, "release") {
+                Ok(built) => return Ok((built, "musl")),
                 Err(failure) => eprintln!("{failure}; building {} for this machine instead", self.name),
             }
         }
-        cargo(root, &words)?;
-        Ok((target(root).join("release").join(self.name), "host"))
+        cargo(root, &self.words("release"))?;
+        Ok((built_program(root, "release", self.name), "host"))
     }
+
+    fn build_with_musl(
+        &self,
+        root: &Path,
+        name: &str,
+        compiler: Option<&str>,
+        profile: &'static str,
+    ) -> Result<PathBuf, Failure> {
+        let mut words = self.words(profile);
+        words.extend(["--target", name]);
+        match compiler {
+            Some(compiler) => cargo_with(root, (&compiler_variable(name), compiler), &words)?,
+            None => cargo(root, &words)?,
+        }
+        let folder = if profile == "dev" { "debug" } else { profile };
+        Ok(target(root).join(name).join(folder).join(self.name))
+    }
+
+    fn words(&self, profile: &'static str) -> Vec<&str> {
+        let mut words = vec!["build", "--profile", profile, "--locked", "--bin", self.name];
+        words.extend(self.build);
+        words
+    }
+}
+
+/// Returns the variable that names the C compiler for a target.
+fn compiler_variable(target: &str) -> String {
+    format!("CC_{}", target.replace('-', "_"))
 }
 
 /// Returns whether Rust can build for a target, which is added if that is possible.
@@ -148,12 +184,13 @@ fn default_root() -> Result<PathBuf, Failure> {
 }
 
 /// Replaces a program by rename, so that running tasks keep the executable they were started with.
-fn place(built: &Path, to: &Path) -> Result<(), Failure> {
+fn place(built: &Path, folder: &Path, name: &str) -> Result<(), Failure> {
     let failed = |path: &Path| {
         let path = path.to_path_buf();
         move |source| Failure::File { path, source }
     };
-    let new = to.with_extension("new");
+    fs::create_dir_all(folder).map_err(failed(folder))?;
+    let (new, to) = (folder.join(format!(".{name}.new")), folder.join(name));
     fs::copy(built, &new).map_err(failed(built))?;
-    fs::rename(&new, to).map_err(failed(to))
+    fs::rename(&new, &to).map_err(failed(&to))
 }

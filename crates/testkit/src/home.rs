@@ -21,6 +21,8 @@ use crate::wait::wait_until;
 const TAG: &str = "MW_TEST_TAG";
 /// The variable that keeps the directories of tests, for debugging.
 const KEEP: &str = "MW_TEST_KEEP";
+/// The variable that names a folder with other executables to test.
+const PROGRAMS: &str = "MW_TEST_PROGRAMS";
 /// How long a dropped home waits until its killed processes are gone.
 const DEATH_LIMIT: Duration = Duration::from_secs(60);
 
@@ -108,8 +110,10 @@ impl Home {
         }
         let state = root.join(folder.trim_end_matches('/'));
         make_private(state.parent().expect("the state directory is in the root"));
+        let mw = mw.into();
+        let in_use = std::env::var_os(PROGRAMS).map(|folder| Path::new(&folder).join("mw"));
         Self {
-            mw: mw.into(),
+            mw: in_use.unwrap_or(mw),
             tag: root.to_string_lossy().into_owned(),
             state,
             env: Vec::new(),
