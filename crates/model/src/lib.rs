@@ -13,6 +13,7 @@
 pub mod approval;
 mod dialect;
 mod notice;
+mod proc_command;
 mod proc_stat;
 pub mod signal;
 mod task;
@@ -24,6 +25,7 @@ pub mod wire;
 
 pub use dialect::{Dialect, Link, TaskName};
 pub use notice::{AGENT_WAITS, News, Notice, Part, Turn, TurnEvent, events_from_turns};
+pub use proc_command::{is_own_process, shown_command};
 pub use proc_stat::ProcStat;
 pub use signal::{asks_to_end, signal_name, signal_number};
 pub use task::agent::{

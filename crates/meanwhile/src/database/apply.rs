@@ -101,8 +101,8 @@ impl Database {
         }
         let is_over = matches!(task.state, TaskState::Ended { .. });
         if is_over && task.survivors > 0 && !findings.supervised && !findings.left {
-            let told = findings.tree_empty(run);
-            let (end, dropped) = match told {
+            let ended_tree = findings.tree_empty(run);
+            let (end, dropped) = match ended_tree {
                 Some((Some(end), Some(dropped))) => (end, dropped),
                 Some(_) | None => self.size_with_drops(task),
             };

@@ -5,7 +5,7 @@ use mw_model::{Event, RunOrigin, TaskId, TaskSpec, TaskState, TaskTrace, Timesta
 
 use crate::disk::home::Home;
 use crate::disk::store::Transaction;
-use crate::disk::task_dir::ToldNews;
+use crate::disk::task_dir::DeliveredNews;
 use crate::error::Result;
 use crate::span;
 use crate::span::RunFacts;
@@ -65,8 +65,8 @@ pub(super) struct TaskOnDisk {
     journal: Vec<JournalLine>,
     begun: bool,
     /// The last run whose end was delivered to the owner.
-    told: Option<u32>,
-    told_news: Vec<ToldNews>,
+    delivered_run: Option<u32>,
+    delivered_news: Vec<DeliveredNews>,
     /// The exit records of earlier runs, as far as they exist.
     earlier: Vec<ExitRecord>,
 }
@@ -83,8 +83,8 @@ impl TaskOnDisk {
             earlier.extend(if record.is_some() { record } else { directory.result(run)? });
         }
         let begun = journal.iter().any(|line| line.run == run) || directory.result(run)?.is_some();
-        let (told, told_news) = (directory.told()?, directory.told_news()?);
-        Ok(Self { spec, task, journal, begun, told, told_news, earlier })
+        let (delivered_run, delivered_news) = (directory.delivered_run()?, directory.delivered_news()?);
+        Ok(Self { spec, task, journal, begun, delivered_run, delivered_news, earlier })
     }
 
     /// Adds the task. A task that was being started gets the state from which reconciling continues.
@@ -102,16 +102,18 @@ impl TaskOnDisk {
         if let Some(trace) = &spec.trace {
             self.enter_earlier_spans(transaction, &task, trace)?;
         }
-        for record in self.earlier.iter().filter(|record| self.told.is_none_or(|told| told < record.run)) {
+        for record in
+            self.earlier.iter().filter(|record| self.delivered_run.is_none_or(|run| run < record.run))
+        {
             transaction.tell_earlier_end(&task, record)?;
         }
-        if self.told == Some(task.state.run()) {
+        if self.delivered_run == Some(task.state.run()) {
             transaction.mark_known(&task, spec.created_at)?;
         } else if let Some(holder) = spec.reporter.as_ref().filter(|_| task.state.run() == 1) {
             transaction.reserve_end(&task, holder)?;
         }
-        for told in &self.told_news {
-            transaction.mark_news_known(&task, told, spec.created_at)?;
+        for news in &self.delivered_news {
+            transaction.mark_news_known(&task, news, spec.created_at)?;
         }
         Ok(task)
     }

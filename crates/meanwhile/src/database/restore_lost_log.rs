@@ -57,7 +57,7 @@ impl Database {
             match known.get(id) {
                 Some(row) if self.home.task(id).last_archived()? < row.run => {
                     if row.is_open {
-                        self.note_told_again(&transaction, id)?;
+                        self.restore_deliveries(&transaction, id)?;
                     }
                 }
                 found => arriving.push((self.created_at(id), id, found.is_some())),
@@ -88,17 +88,17 @@ impl Database {
     }
 
     /// Records which notifications were delivered, according to the marks in a task's directory.
-    fn note_told_again(&self, transaction: &Transaction<'_>, id: &TaskId) -> Result<()> {
+    fn restore_deliveries(&self, transaction: &Transaction<'_>, id: &TaskId) -> Result<()> {
         let Some(task) = transaction.task(id)? else { return Ok(()) };
-        if let Some(run) = self.home.task(id).told()? {
+        if let Some(run) = self.home.task(id).delivered_run()? {
             transaction.close_ends(id, run)?;
             if run == task.state.run() {
                 transaction.mark_known(&task, task.created_at)?;
             }
         }
-        for told in self.home.task(id).told_news()? {
-            transaction.close_news(id, &told)?;
-            transaction.mark_news_known(&task, &told, task.created_at)?;
+        for news in self.home.task(id).delivered_news()? {
+            transaction.close_news(id, &news)?;
+            transaction.mark_news_known(&task, &news, task.created_at)?;
         }
         Ok(())
     }

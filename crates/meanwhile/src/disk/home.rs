@@ -12,7 +12,7 @@ use super::arrivals::Arrivals;
 use super::file_lock::open_private;
 use super::look::{look, unseen};
 use super::session_dir::dir::SessionDir;
-use super::session_dir::vacancy;
+use super::session_dir::holder_loss;
 use super::task_dir::{StartHold, TaskDir};
 use crate::error::{Error, HomeProblem, Result};
 use crate::task::Task;
@@ -178,7 +178,7 @@ impl Home {
             // Its starter and the host of the old session have no part in the new session.
             spec.starter = None;
             let grace_ms = spec.bond.map_or(grace_ms, |bond| bond.grace_ms);
-            spec.bond = vacancy::bond(self, &task.session, spec.lifetime, grace_ms, now);
+            spec.bond = holder_loss::bond(self, &task.session, spec.lifetime, grace_ms, now);
         }
         spec.session.clone_from(&task.session);
         (spec.number, spec.handle_number) = (task.number, task.handle_number);

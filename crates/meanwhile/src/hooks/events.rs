@@ -141,8 +141,9 @@ impl Hooks<'_> {
     /// and for events without a hook.
     fn call_for(&self, event: &EventRow, task: Task) -> Option<Call> {
         let oldest = self.base.clock.now().as_micros() - (NEWS_MS * 1000) as i64;
-        let is_told = kept_agent(&task.session).is_none() && is_in_background(&event.event, event.run, &task);
-        if event.at.as_micros() < oldest || !is_told {
+        let is_delivered =
+            kept_agent(&task.session).is_none() && is_in_background(&event.event, event.run, &task);
+        if event.at.as_micros() < oldest || !is_delivered {
             return None;
         }
         // Events from before the hooks were configured are not reported.

@@ -55,9 +55,9 @@ impl Hooks<'_> {
             .stderr(Stdio::null())
             .spawn()?;
         if let Some(mut stdin) = child.stdin.take() {
-            let told = format!("{}\n", call.payload);
+            let payload = format!("{}\n", call.payload);
             // A hook that does not read its input is not a failure, and must not block this process.
-            thread::spawn(move || stdin.write_all(told.as_bytes()));
+            thread::spawn(move || stdin.write_all(payload.as_bytes()));
         }
         let status = wait_at_most(child, &mark, Duration::from_millis(hooks.timeout_ms))?;
         match status.code() {
@@ -82,8 +82,8 @@ impl Hooks<'_> {
 /// Waits for a hook. On timeout, kills it and all processes it started, whatever their process group.
 fn wait_at_most(mut child: Child, mark: &str, longest: Duration) -> io::Result<ExitStatus> {
     let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    let (told, ended) = mpsc::channel();
-    let waiting = thread::spawn(move || told.send(child.wait()));
+    let (sender, ended) = mpsc::channel();
+    let waiting = thread::spawn(move || sender.send(child.wait()));
     let outcome = ended.recv_timeout(longest).unwrap_or_else(|_| {
         if let Some(group) = group {
             let _ = kill_process_group(group, Signal::KILL);

@@ -1,7 +1,7 @@
 //! From a recorded task to a running process.
 //!
 //! `launcher` starts a task that was given a slot. `backend` decides what is executed and where, and `message` is what a
-//! supervisor is told. `adopt` gives a task whose supervisor was killed a new one.
+//! supervisor receives. `adopt` gives a task whose supervisor was killed a new one.
 
 pub(crate) mod adopt;
 pub(crate) mod backend;

@@ -118,7 +118,7 @@ impl Live<'_> {
             // All other tasks have been signalled by now.
             for target in &mut targets {
                 if let Stage::Vanished(process) = &target.stage {
-                    target.stage = Stage::Done(self.end_vanished(&target.id, process, request));
+                    target.stage = Stage::Done(self.kill_unsupervised(&target.id, process, request));
                 }
             }
             let spoke = await_answers(&targets);

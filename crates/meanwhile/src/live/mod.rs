@@ -9,10 +9,10 @@ pub(crate) mod holders;
 pub(crate) mod input;
 pub(crate) mod keepers;
 pub(crate) mod kill;
+pub(crate) mod kill_unsupervised;
 pub(crate) mod ports;
 pub(crate) mod ready;
 pub(crate) mod usage;
-pub(crate) mod vanished;
 
 use crate::base::part;
 

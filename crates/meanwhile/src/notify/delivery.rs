@@ -5,7 +5,7 @@ use mw_model::{News, Notice, TaskId, Timestamp, Turn};
 use super::host::Host;
 use crate::base::Base;
 use crate::disk::store::ordinal;
-use crate::disk::task_dir::ToldNews;
+use crate::disk::task_dir::DeliveredNews;
 use crate::error::Result;
 use crate::fail_point::fail_point;
 
@@ -95,19 +95,19 @@ impl Delivery<'_> {
         self.is_open = false;
         fail_point("notices-acknowledged");
         for Notice { task, run, news, at, .. } in &self.notices {
-            mark_told(base, task, *run, news, *at);
+            mark_delivered(base, task, *run, news, *at);
         }
         Ok(())
     }
 }
 
 /// Records in the task's directory that its owner was notified, for a rebuilt database.
-pub(super) fn mark_told(base: &Base, task: &TaskId, run: u32, news: &News, at: Timestamp) {
+pub(super) fn mark_delivered(base: &Base, task: &TaskId, run: u32, news: &News, at: Timestamp) {
     match news {
-        News::Ended { .. } => base.home.task(task).mark_told(run),
+        News::Ended { .. } => base.home.task(task).mark_delivered(run),
         News::Stalled { .. } | News::Ready { .. } | News::Batch { .. } => {
             let (kind, ordinal) = (news.kind().to_owned(), ordinal(news, at));
-            base.home.task(task).mark_news_told(&ToldNews { kind, run, ordinal });
+            base.home.task(task).mark_news_delivered(&DeliveredNews { kind, run, ordinal });
         }
     }
 }

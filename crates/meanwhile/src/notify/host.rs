@@ -100,7 +100,7 @@ impl<'base> Notifications<'base> {
 
     fn opened(&self, session: &str, lease: Lease, policy: DeliveryPolicy) -> Host<'base> {
         // Tasks that waited for a host of the session may start now.
-        if lease.ended_vacancy && self.base.home.is_waiting_noted() {
+        if lease.ended_loss && self.base.home.is_waiting_noted() {
             Reconciler::on(self.base).pump_queue();
         }
         self.host_with(session, &Arc::new(lease), policy)

@@ -6,7 +6,7 @@
 //!     │                 ▲ │                    │
 //!     │ mark known      │ │ mark known         │ host dies, or drops the delivery
 //!     ▼                 │ ▼                    ▼
-//!   known (never told)  └─────────────────── waiting
+//!   known (never sent)  └─────────────────── waiting
 //! ```
 //!
 //! A process that reports an end in its own reply reserves it first: from nothing or waiting to *reserved*, then to closed
@@ -18,7 +18,7 @@
 
 use mw_model::{AGENT_WAITS, News, TaskId};
 
-use super::delivery::{Delivery, mark_told};
+use super::delivery::{Delivery, mark_delivered};
 use super::host::{Host, Moment};
 use crate::disk::session_dir::lease;
 use crate::disk::store::{NoticeRow, Transaction};
@@ -61,17 +61,21 @@ impl Host<'_> {
     ///
     /// # Errors
     /// When the database fails.
-    pub fn drain_but(&self, moment: Moment, is_told: impl Fn(&TaskId) -> bool) -> Result<Delivery<'_>> {
+    pub fn drain_but(&self, moment: Moment, is_delivered: impl Fn(&TaskId) -> bool) -> Result<Delivery<'_>> {
         if self.policy.allows(moment) {
-            self.drain_some(MOST, is_told)
+            self.drain_some(MOST, is_delivered)
         } else {
             Ok(Delivery::new(self, Vec::new()))
         }
     }
 
     /// Takes at most this many of the pending notifications, oldest first.
-    pub(crate) fn drain_some(&self, most: usize, is_told: impl Fn(&TaskId) -> bool) -> Result<Delivery<'_>> {
-        let rows = self.take(most, is_told)?;
+    pub(crate) fn drain_some(
+        &self,
+        most: usize,
+        is_delivered: impl Fn(&TaskId) -> bool,
+    ) -> Result<Delivery<'_>> {
+        let rows = self.take(most, is_delivered)?;
         fail_point("notices-handed-over");
         let numbers: Vec<_> = rows.iter().map(|row| row.number).collect();
         let notices = rows.into_iter().map(|row| Notifications::on(self.base).notice(row));
@@ -90,7 +94,7 @@ impl Host<'_> {
         self.base.database.transact(|transaction| Ok(transaction.take_back(numbers, &self.lease.token)?))
     }
 
-    fn take(&self, most: usize, is_told: impl Fn(&TaskId) -> bool) -> Result<Vec<NoticeRow>> {
+    fn take(&self, most: usize, is_delivered: impl Fn(&TaskId) -> bool) -> Result<Vec<NoticeRow>> {
         // Ends that only the task directories show become notifications here at the latest.
         Reconciler::on(self.base).reconcile()?;
         if !self.base.database.store()?.any_notices(&self.session)? {
@@ -102,7 +106,8 @@ impl Host<'_> {
             let mut living = transaction.notice_holders(&self.session)?;
             living.retain(|holder| lease::is_held(directory.path(), holder));
             let is_wanted = |row: &NoticeRow| {
-                !(matches!(row.news, News::Ended { .. }) && is_told(&row.task)) && self.tells_of(&row.task)
+                !(matches!(row.news, News::Ended { .. }) && is_delivered(&row.task))
+                    && self.tells_of(&row.task)
             };
             let rows = transaction.open_notices(&self.session, &living, is_wanted, most)?;
             let numbers: Vec<_> = rows.iter().map(|row| row.number).collect();
@@ -117,7 +122,7 @@ impl Host<'_> {
             Ok((current, overtaken))
         });
         let taken = taken.map(|(current, overtaken)| {
-            overtaken.iter().for_each(|row| mark_told(self.base, &row.task, row.run, &row.news, row.at));
+            overtaken.iter().for_each(|row| mark_delivered(self.base, &row.task, row.run, &row.news, row.at));
             current
         });
         match taken {

@@ -49,7 +49,7 @@ impl Notifications<'_> {
             }
             if is_known {
                 transaction.mark_known(task, now)?;
-                self.mark_told(task);
+                self.mark_delivered(task);
             }
             Ok(())
         })
@@ -62,7 +62,7 @@ impl Notifications<'_> {
     pub fn note_known(&self, id: &TaskId) -> Result<()> {
         self.change_knowledge(id, |transaction, task, now| {
             transaction.mark_known(task, now)?;
-            self.mark_told(task);
+            self.mark_delivered(task);
             Ok(())
         })
     }
@@ -78,7 +78,7 @@ impl Notifications<'_> {
         let mut kept = false;
         self.change_knowledge(id, |transaction, task, _| {
             kept = transaction.end_reservation(id, &holder.0, true)?;
-            self.mark_told(task);
+            self.mark_delivered(task);
             Ok(())
         })?;
         Ok(kept)
@@ -95,9 +95,9 @@ impl Notifications<'_> {
     }
 
     /// Records the delivered end in the task's directory as well, in case the database is removed.
-    fn mark_told(&self, task: &Task) {
+    fn mark_delivered(&self, task: &Task) {
         if task.status.is_terminal() {
-            self.base.home.task(&task.id).mark_told(task.state.run());
+            self.base.home.task(&task.id).mark_delivered(task.state.run());
         }
     }
 

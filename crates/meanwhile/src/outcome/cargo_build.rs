@@ -21,9 +21,9 @@ pub(super) fn failed(lines: &[&str]) -> Option<Finding> {
     for (index, line) in lines[..=verdict].iter().enumerate() {
         if let Some((place, message)) = diagnostic(line) {
             let place = place.or_else(|| lines.get(index + 1)?.trim_start().strip_prefix("--> "));
-            let told = place.map_or_else(|| message.to_owned(), |place| format!("{place}: {message}"));
-            if !errors.contains(&told) {
-                errors.push(told);
+            let error = place.map_or_else(|| message.to_owned(), |place| format!("{place}: {message}"));
+            if !errors.contains(&error) {
+                errors.push(error);
             }
         }
     }

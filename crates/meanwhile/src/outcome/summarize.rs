@@ -43,11 +43,11 @@ const TROUBLE: [&str; 8] =
 pub fn summarize(tail: &[u8]) -> Option<String> {
     let text = clean(tail);
     let lines: Vec<&str> = text.lines().collect();
-    let told = told_by_tools(&lines).or_else(|| last_line(&lines))?;
-    Some(shorten(&one_line(&told), MOST_CHARS))
+    let summary = reported_by_tools(&lines).or_else(|| last_line(&lines))?;
+    Some(shorten(&one_line(&summary), MOST_CHARS))
 }
 
-fn told_by_tools(lines: &[&str]) -> Option<String> {
+fn reported_by_tools(lines: &[&str]) -> Option<String> {
     let mut found: Vec<Finding> = RECOGNISERS.iter().filter_map(|recognise| recognise(lines)).collect();
     found.retain(|finding| finding.kind != Kind::Finished || last_line(&lines[finding.last + 1..]).is_none());
     let last = found.iter().map(|finding| finding.last).max()?;
@@ -55,9 +55,9 @@ fn told_by_tools(lines: &[&str]) -> Option<String> {
         found.retain(|finding| finding.kind != Kind::RunnerOfOthers);
     }
     found.sort_by_key(|finding| (matches!(finding.kind, Kind::Passed | Kind::Finished), finding.last));
-    let mut told: Vec<String> = found.into_iter().map(|finding| finding.text).collect();
-    told.extend(what_followed(&lines[last + 1..]).map(|line| format!("then: {line}")));
-    Some(told.join("; "))
+    let mut summary: Vec<String> = found.into_iter().map(|finding| finding.text).collect();
+    summary.extend(what_followed(&lines[last + 1..]).map(|line| format!("then: {line}")));
+    Some(summary.join("; "))
 }
 
 /// Returns the last line after the tools' output, if it is more than small talk.

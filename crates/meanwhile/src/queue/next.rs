@@ -2,10 +2,10 @@
 
 use mw_model::{Cause, Event, QueueLimits, Status, TimeLimit, Timestamp};
 
-use super::vacancy::{Fate, end_of_session};
+use super::session_end::{Fate, end_of_session};
 use crate::database::ending::end_unsupervised;
 use crate::disk::session_dir::lease::Held;
-use crate::disk::session_dir::vacancy;
+use crate::disk::session_dir::holder_loss;
 use crate::disk::slots::{Pool, Slots};
 use crate::disk::store::{Change, Transaction};
 use crate::disk::task_dir::StartHold;
@@ -77,7 +77,7 @@ impl Queue<'_> {
         session: &str,
         picked: &mut Picked,
     ) -> Result<()> {
-        if !vacancy::is_noted(self.base.home.session(session).path()) {
+        if !holder_loss::is_noted(self.base.home.session(session).path()) {
             return Ok(());
         }
         let (now, held) = (self.base.clock.now(), self.held(session));

@@ -6,7 +6,7 @@
 pub(crate) mod granted;
 pub(crate) mod pump;
 pub(crate) mod tasks;
-pub(crate) mod vanished;
+pub(crate) mod unsupervised;
 
 use crate::base::part;
 

@@ -106,7 +106,7 @@ impl Reconciler<'_> {
             }
             Situation::NotExecuted(message) => Cause::SpawnFailed { message: message.to_owned() },
             Situation::Recordable => {
-                return match self.vanished(task, findings)? {
+                return match self.unsupervised_process(task, findings)? {
                     Some(process) => self.lose(task, process),
                     None => database.record_findings(&task.id, findings),
                 };

@@ -30,7 +30,7 @@ pub struct ClearReport {
 
 /// What happens to a task whose owner has not been notified of its end.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Untold {
+pub(crate) enum Undelivered {
     /// It is removed, because the caller named it.
     Goes,
     /// It is kept until the owner has been notified.
@@ -81,7 +81,7 @@ impl Retention<'_> {
                 Err(error) => return Err(error),
             }
         }
-        self.clear_finished(&over, Untold::Goes, &mut report)?;
+        self.clear_finished(&over, Undelivered::Goes, &mut report)?;
         self.sweep_child_sessions()?;
         log_names::sweep_log_names(&self.base.home);
         self.give_room_back();
@@ -118,7 +118,7 @@ impl Retention<'_> {
     pub(crate) fn clear_finished(
         &self,
         ids: &[TaskId],
-        untold: Untold,
+        undelivered: Undelivered,
         report: &mut ClearReport,
     ) -> Result<()> {
         let mut without_room = Vec::new();
@@ -127,7 +127,7 @@ impl Retention<'_> {
                 self.base.home.task(id).await_unsupervised(self.base.settings.tell)?;
             }
             fail_point("clear-looked");
-            match self.forget_tasks(some, untold, Output::GoesLast, report) {
+            match self.forget_tasks(some, undelivered, Output::GoesLast, report) {
                 Err(Error::Store(error)) if error.is_lack_of_room() => without_room.extend_from_slice(some),
                 other => other?,
             }
@@ -135,7 +135,7 @@ impl Retention<'_> {
         // One by one, and then again, because the first pass may have freed enough room.
         for is_last in [false, true] {
             for id in std::mem::take(&mut without_room) {
-                match self.forget_tasks(std::slice::from_ref(&id), untold, Output::GoesFirst, report) {
+                match self.forget_tasks(std::slice::from_ref(&id), undelivered, Output::GoesFirst, report) {
                     Err(Error::Store(error)) if error.is_lack_of_room() && is_last => {
                         report.kept.push(Retained::without_room(&id));
                     }
@@ -155,7 +155,7 @@ impl Retention<'_> {
     fn forget_tasks(
         &self,
         ids: &[TaskId],
-        untold: Untold,
+        undelivered: Undelivered,
         output: Output,
         report: &mut ClearReport,
     ) -> Result<()> {
@@ -171,7 +171,7 @@ impl Retention<'_> {
             databases.iter().map(|database| database.begin()).collect::<std::result::Result<Vec<_>, _>>()?;
         let (mut going, mut kept) = (Vec::new(), Vec::new());
         for id in ids {
-            match self.reason_to_keep_now(&changes, id, untold)? {
+            match self.reason_to_keep_now(&changes, id, undelivered)? {
                 Some(reason) => kept.push(reason),
                 None => going.push(id.clone()),
             }
@@ -218,7 +218,7 @@ impl Retention<'_> {
         &self,
         changes: &[Transaction<'_>],
         id: &TaskId,
-        untold: Untold,
+        undelivered: Undelivered,
     ) -> Result<Option<Retained>> {
         match self.base.home.task(id).refuse_foreign() {
             Err(foreign @ Error::Foreign { .. }) => return Ok(Some(Retained::because(id, foreign))),
@@ -232,7 +232,7 @@ impl Retention<'_> {
             if let Some(reason) = reason_to_keep(&task) {
                 return Ok(Some(Retained::live(id, reason)));
             }
-            if untold == Untold::Stays && change.has_open_notices(id)? {
+            if undelivered == Undelivered::Stays && change.has_open_notices(id)? {
                 return Ok(Some(Retained::undelivered(id)));
             }
         }

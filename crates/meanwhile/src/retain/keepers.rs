@@ -4,7 +4,7 @@ use std::fs;
 
 use mw_model::TaskId;
 
-use super::clear::{ClearReport, Untold};
+use super::clear::{ClearReport, Undelivered};
 use crate::disk::session_dir::agent_sessions::{child_session, has_keeper, is_of_agent, keeper_session};
 use crate::disk::session_dir::lease;
 use crate::disk::store::Filter;
@@ -59,7 +59,7 @@ impl Retention<'_> {
         Live::on(self.base)
             .kill_all(&ids, &KillRequest::term("the removal of its agent".to_owned()))
             .all_done()?;
-        self.clear_finished(&ids, Untold::Goes, &mut ClearReport::default())?;
+        self.clear_finished(&ids, Undelivered::Goes, &mut ClearReport::default())?;
         self.base.database.transact(|transaction| Ok(transaction.forget_session(&session)?))?;
         let _ = fs::remove_dir_all(self.base.home.session(&session).path());
         Ok(())

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mw_model::{TaskId, Timestamp};
 
-use super::clear::{AT_ONCE, ClearReport, Untold};
+use super::clear::{AT_ONCE, ClearReport, Undelivered};
 use crate::database::retained::Retained;
 use crate::disk::store::{Ended, Totals};
 use crate::disk::task_dir::log_names;
@@ -52,7 +52,7 @@ impl Retention<'_> {
                 }
             }
             for some in expired.chunks(AT_ONCE) {
-                if let Err(error) = self.clear_finished(some, Untold::Stays, &mut report) {
+                if let Err(error) = self.clear_finished(some, Undelivered::Stays, &mut report) {
                     let is_open = |id: &&TaskId| {
                         !report.cleared.contains(id) && !report.kept.iter().any(|kept| kept.id == **id)
                     };

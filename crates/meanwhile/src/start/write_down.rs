@@ -9,7 +9,7 @@ use mw_model::{
 
 use crate::disk::platform;
 use crate::disk::session_dir::agent_sessions::kept_agent;
-use crate::disk::session_dir::vacancy;
+use crate::disk::session_dir::holder_loss;
 use crate::disk::task_dir::StartHold;
 use crate::disk::task_dir::log_names;
 use crate::error::{Error, Result};
@@ -107,7 +107,7 @@ impl Starts<'_> {
             io: request.io,
             limits: request.limits.clone(),
             lifetime: request.lifetime,
-            bond: vacancy::bond(
+            bond: holder_loss::bond(
                 &self.base.home,
                 &request.session,
                 request.lifetime,

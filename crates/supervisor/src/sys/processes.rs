@@ -6,7 +6,7 @@ use std::fs;
 use std::io;
 
 use mw_model::wire::SUPERVISOR_NAME;
-use mw_model::{ProcStat, Process};
+use mw_model::{ProcStat, Process, is_own_process, shown_command};
 use rustix::io::Errno;
 use rustix::process::{Pid, WaitId, WaitIdOptions, getpgid, waitid};
 
@@ -105,16 +105,9 @@ impl Found {
 /// settle`.
 pub(crate) fn is_ours(pid: u32) -> bool {
     let Ok(path) = fs::read_link(format!("/proc/{pid}/exe")) else { return false };
-    let name = path.file_name().map(OsStr::as_encoded_bytes).unwrap_or_default();
-    // An upgrade removes the old file while it is executed.
-    match name.strip_suffix(b" (deleted)").unwrap_or(name) {
-        b"mw-supervisor" => is_supervisor(pid),
-        b"mw" | b"mw-surfaces" => {
-            let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-            words.split(|byte| *byte == 0).nth(1) == Some(b"settle")
-        }
-        _ => false,
-    }
+    let executable = path.file_name().map(OsStr::as_encoded_bytes).unwrap_or_default();
+    let text = |what| fs::read(format!("/proc/{pid}/{what}"));
+    is_own_process(executable, || text("comm"), || text("cmdline")).unwrap_or(false)
 }
 
 /// Tells whether a process has the name of a supervisor, as a command has before it is executed.
@@ -211,15 +204,8 @@ pub(crate) fn tagged_processes(entry: &str, first: u64) -> Found {
 
 /// Returns a shortened command line of a process for people.
 pub(crate) fn process_command(pid: u32) -> String {
-    let raw = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    let line = String::from_utf8_lossy(&raw).replace('\0', " ");
-    let line = line.trim();
-    if line.is_empty() {
-        return fs::read_to_string(format!("/proc/{pid}/comm"))
-            .map(|comm| format!("[{}]", comm.trim()))
-            .unwrap_or_default();
-    }
-    line.chars().take(80).collect()
+    let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    shown_command(&words, || fs::read_to_string(format!("/proc/{pid}/comm")).ok())
 }
 
 #[cfg(test)]

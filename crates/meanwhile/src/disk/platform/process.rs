@@ -6,7 +6,7 @@ use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 
 use mw_model::wire::SUPERVISOR_NAME;
-use mw_model::{ProcStat, Process};
+use mw_model::{ProcStat, Process, shown_command};
 
 /// Returns how long the machine has been up, in microseconds, including sleep.
 pub(crate) fn uptime_us() -> i64 {
@@ -52,9 +52,8 @@ pub(crate) fn starter_of(pid: u32) -> Option<u32> {
 
 /// Returns a process's command line for people, shortened; empty if the process is gone.
 pub(crate) fn command_of(pid: u32) -> String {
-    let raw = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    let line = String::from_utf8_lossy(&raw).replace('\0', " ");
-    line.trim().chars().take(80).collect()
+    let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    shown_command(&words, || fs::read_to_string(format!("/proc/{pid}/comm")).ok())
 }
 
 /// Returns the processor time of a process and of the children it has waited for, in microseconds, and its memory in

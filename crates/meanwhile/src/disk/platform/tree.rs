@@ -7,7 +7,7 @@ use std::io;
 use std::os::fd::BorrowedFd;
 
 use mw_model::signal::{SIGCONT, SIGKILL};
-use mw_model::{ProcStat, Process};
+use mw_model::{ProcStat, Process, is_own_process};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
@@ -89,16 +89,9 @@ fn is_ours(pid: u32) -> io::Result<bool> {
         Err(error) if is_gone(&error) || error.kind() == io::ErrorKind::PermissionDenied => return Ok(false),
         Err(error) => return Err(error),
     };
-    let name = path.file_name().map(OsStr::as_encoded_bytes).unwrap_or_default();
-    // An upgrade may have deleted the executable of a running process.
-    Ok(match name.strip_suffix(b" (deleted)").unwrap_or(name) {
-        b"mw-supervisor" => true,
-        b"mw" | b"mw-surfaces" => {
-            let words = read(pid, "cmdline")?.unwrap_or_default();
-            words.split(|byte| *byte == 0).nth(1) == Some(b"settle")
-        }
-        _ => false,
-    })
+    let executable = path.file_name().map(OsStr::as_encoded_bytes).unwrap_or_default();
+    let text = |what| read(pid, what).map(Option::unwrap_or_default);
+    is_own_process(executable, || text("comm"), || text("cmdline"))
 }
 
 /// Kills all processes with an entry in their environment, and those that they start meanwhile. Supervisors are

@@ -8,7 +8,7 @@ use mw_model::Lifetime;
 use mw_model::wire::{HOST_PREFIX, NO_HOST_FILE, NO_SERVER_FILE, SERVER_PREFIX};
 
 use super::dir::open_below;
-use super::vacancy;
+use super::holder_loss;
 use crate::disk::platform;
 
 /// Prefix of the lease files of processes that only receive notifications.
@@ -23,7 +23,7 @@ pub(crate) struct Lease {
     pub(crate) token: String,
     path: PathBuf,
     /// Whether the session had lost its holders before.
-    pub(crate) ended_vacancy: bool,
+    pub(crate) ended_loss: bool,
     file: File,
 }
 
@@ -44,7 +44,7 @@ impl Lease {
         Self::take(session, RELAY_PREFIX, &[])
     }
 
-    fn take(session: &Path, prefix: &str, vacancies: &[&str]) -> io::Result<Self> {
+    fn take(session: &Path, prefix: &str, losses: &[&str]) -> io::Result<Self> {
         sweep(session);
         loop {
             let token = format!("{prefix}{:016x}", u64::from_le_bytes(platform::random_bytes()?));
@@ -54,8 +54,8 @@ impl Lease {
             // Another process may have removed the file as a dead holder's before it was locked.
             if fs::metadata(&path).is_ok() {
                 file.write_all(format!("{}\n", std::process::id()).as_bytes())?;
-                let ended_vacancy = vacancy::strike(session, vacancies);
-                return Ok(Self { token, path, ended_vacancy, file });
+                let ended_loss = holder_loss::strike(session, losses);
+                return Ok(Self { token, path, ended_loss, file });
             }
         }
     }

@@ -6,7 +6,7 @@ use rusqlite::params;
 use super::error::StoreError;
 use super::notices::{IS_OPEN, Stage};
 use super::write::Transaction;
-use crate::disk::task_dir::ToldNews;
+use crate::disk::task_dir::DeliveredNews;
 use crate::task::Task;
 
 impl Transaction<'_> {
@@ -62,12 +62,12 @@ impl Transaction<'_> {
     pub(crate) fn mark_news_known(
         &self,
         task: &Task,
-        told: &ToldNews,
+        news: &DeliveredNews,
         at: Timestamp,
     ) -> Result<(), StoreError> {
         let sql = "INSERT INTO notices (session, task, run, kind, ordinal, at, stage) \
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO NOTHING";
-        let ToldNews { kind, run, ordinal } = told;
+        let DeliveredNews { kind, run, ordinal } = news;
         let (id, ordinal, at) = (task.id.as_str(), *ordinal as i64, at.as_micros());
         self.change(sql, params![task.session, id, run, kind, ordinal, at, Stage::Known])
     }
@@ -82,12 +82,12 @@ impl Transaction<'_> {
     }
 
     /// Closes another notification, because it was delivered to the owner.
-    pub(crate) fn close_news(&self, task: &TaskId, told: &ToldNews) -> Result<(), StoreError> {
+    pub(crate) fn close_news(&self, task: &TaskId, news: &DeliveredNews) -> Result<(), StoreError> {
         let sql = format!(
             "UPDATE notices SET stage = ?5, holder = NULL \
              WHERE task = ?1 AND kind = ?2 AND run = ?3 AND ordinal = ?4 AND {IS_OPEN}"
         );
-        let (id, ordinal) = (task.as_str(), told.ordinal as i64);
-        self.change(&sql, params![id, told.kind, told.run, ordinal, Stage::Closed])
+        let (id, ordinal) = (task.as_str(), news.ordinal as i64);
+        self.change(&sql, params![id, news.kind, news.run, ordinal, Stage::Closed])
     }
 }

@@ -57,7 +57,7 @@ impl TaskDir<'_> {
         const LONGEST: Duration = Duration::from_secs(10);
         const NOTICEABLE: Duration = Duration::from_millis(800);
         let begun = Instant::now();
-        let mut is_told = false;
+        let mut is_delivered = false;
         while self.is_supervised()? {
             if begun.elapsed() > LONGEST {
                 return Err(Error::Refused {
@@ -68,8 +68,8 @@ impl TaskDir<'_> {
                     ),
                 });
             }
-            if begun.elapsed() > NOTICEABLE && !is_told {
-                is_told = true;
+            if begun.elapsed() > NOTICEABLE && !is_delivered {
+                is_delivered = true;
                 tell(&format!(
                     "waiting up to {} s for the supervisor of {} to exit",
                     LONGEST.as_secs(),

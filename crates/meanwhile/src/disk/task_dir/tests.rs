@@ -29,7 +29,10 @@ fn missing_files_count_as_absent_and_a_missing_spec_as_damage() {
     assert!(!home.task(&id).is_supervised().unwrap() && !home.task(&id).is_being_started().unwrap());
     assert!(!home.task(&id).has_spec().unwrap() && !home.task(&id).was_begun().unwrap());
     assert!(home.task(&id).result(1).unwrap().is_none() && home.task(&id).journal().unwrap().is_empty());
-    assert!(home.task(&id).told().unwrap().is_none() && home.task(&id).told_news().unwrap().is_empty());
+    assert!(
+        home.task(&id).delivered_run().unwrap().is_none()
+            && home.task(&id).delivered_news().unwrap().is_empty()
+    );
     assert!(
         home.task(&id).try_hold_start().unwrap().is_none()
             && home.task(&id).hold_adoption().unwrap().is_none()

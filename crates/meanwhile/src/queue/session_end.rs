@@ -6,9 +6,9 @@
 
 use mw_model::{Cause, DEFAULT_SESSION, Timestamp};
 
+use crate::disk::session_dir::holder_loss::{bond, file_for, note, since};
 use crate::disk::session_dir::lease;
 use crate::disk::session_dir::lease::Held;
-use crate::disk::session_dir::vacancy::{bond, file_for, note, since};
 use crate::error::{Error, Result};
 use crate::queue::Queue;
 use crate::task::Task;
@@ -60,7 +60,7 @@ impl Queue<'_> {
         };
         let Some(bond) = bond else { return Ok(Fate::GoesOn) };
         let directory = self.base.home.session(&task.session);
-        // An older vacancy is about earlier holders.
+        // An older record is about earlier holders.
         let Some(since) = since(directory.path(), file).filter(|since| *since >= bond.at) else {
             if !bond.held {
                 return Ok(Fate::GoesOn);

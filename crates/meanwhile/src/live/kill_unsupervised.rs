@@ -47,7 +47,7 @@ impl Live<'_> {
     }
 
     /// Ends the processes of such a task that can be found, and reports those that could not be ended.
-    pub(crate) fn end_vanished(
+    pub(crate) fn kill_unsupervised(
         &self,
         id: &TaskId,
         process: &Process,

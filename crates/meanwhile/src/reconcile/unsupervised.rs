@@ -12,7 +12,7 @@ use crate::task::Task;
 
 impl Reconciler<'_> {
     /// Returns the first process of a running task whose directory no longer describes it.
-    pub(crate) fn vanished<'task>(
+    pub(crate) fn unsupervised_process<'task>(
         &self,
         task: &'task Task,
         findings: &Findings,
@@ -37,7 +37,7 @@ impl Reconciler<'_> {
     /// after the task was reconciled, which would have sent an adopter.
     pub(crate) fn out_of_reach(&self, task: &Task) -> Result<Option<Process>> {
         let findings = self.base.database.look_at(task)?;
-        if let Some(process) = self.vanished(task, &findings)? {
+        if let Some(process) = self.unsupervised_process(task, &findings)? {
             return Ok(Some(process.clone()));
         }
         let run = task.state.run();

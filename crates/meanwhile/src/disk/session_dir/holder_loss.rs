@@ -40,7 +40,7 @@ pub(crate) fn is_noted(session: &Path) -> bool {
     [NO_HOST_FILE, NO_SERVER_FILE].iter().any(|file| session.join(file).exists())
 }
 
-/// Deletes the vacancy files, because the session has a holder again. Returns whether there were any.
+/// Deletes these files, because the session has a holder again. Returns whether there were any.
 pub(crate) fn strike(session: &Path, files: &[&str]) -> bool {
     files.iter().filter(|file| fs::remove_file(session.join(file)).is_ok()).count() > 0
 }

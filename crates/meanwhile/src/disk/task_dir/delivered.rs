@@ -11,7 +11,7 @@ use crate::disk::look::read;
 use crate::error::Result;
 
 /// A delivered notification, as the ledger distinguishes it from others of the same task.
-pub(crate) struct ToldNews {
+pub(crate) struct DeliveredNews {
     pub(crate) kind: String,
     pub(crate) run: u32,
     pub(crate) ordinal: u64,
@@ -19,34 +19,38 @@ pub(crate) struct ToldNews {
 
 impl TaskDir<'_> {
     /// Records that a run's end was delivered to the owner, for a rebuilt database. Best effort.
-    pub(crate) fn mark_told(&self, run: u32) {
+    pub(crate) fn mark_delivered(&self, run: u32) {
         let _ = self.replace(TOLD_FILE, run.to_string().as_bytes());
     }
 
     /// Records that another notification was delivered to the owner. Best effort.
-    pub(crate) fn mark_news_told(&self, told: &ToldNews) {
-        let line = format!("{} {} {}\n", told.kind, told.run, told.ordinal);
+    pub(crate) fn mark_news_delivered(&self, news: &DeliveredNews) {
+        let line = format!("{} {} {}\n", news.kind, news.run, news.ordinal);
         let _ = self
             .open_file(TOLD_NEWS_FILE, OFlags::APPEND)
             .and_then(|mut file| file.write_all(line.as_bytes()));
     }
 
     /// Returns the last run whose end was delivered to the owner.
-    pub(crate) fn told(&self) -> Result<Option<u32>> {
+    pub(crate) fn delivered_run(&self) -> Result<Option<u32>> {
         let text = read(&self.path.join(TOLD_FILE))?;
         Ok(text.and_then(|text| String::from_utf8(text).ok()?.parse().ok()))
     }
 
     /// Returns the other notifications that were delivered to the owner. Incomplete lines are skipped.
-    pub(crate) fn told_news(&self) -> Result<Vec<ToldNews>> {
+    pub(crate) fn delivered_news(&self) -> Result<Vec<DeliveredNews>> {
         let text = read(&self.path.join(TOLD_NEWS_FILE))?.unwrap_or_default();
         let text = String::from_utf8_lossy(&text);
         let lines = text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
-        let told = |line: &str| {
+        let parse = |line: &str| {
             let mut words = line.split(' ');
             let kind = words.next()?.to_owned();
-            Some(ToldNews { kind, run: words.next()?.parse().ok()?, ordinal: words.next()?.parse().ok()? })
+            Some(DeliveredNews {
+                kind,
+                run: words.next()?.parse().ok()?,
+                ordinal: words.next()?.parse().ok()?,
+            })
         };
-        Ok(lines.filter_map(told).collect())
+        Ok(lines.filter_map(parse).collect())
     }
 }
