@@ -125,6 +125,6 @@ fn the_age_of_a_task_counts_from_its_end_and_not_from_its_request() {
         later.retention().purge().unwrap().cleared
     };
     assert!(purged(1).is_empty(), "it was requested nine days ago and ended one day ago");
-    assert_eq!(purged(8), [task.id.clone()]);
+    assert_eq!(purged(8), std::slice::from_ref(&task.id));
     assert!(!directory.exists());
 }
