@@ -22,7 +22,7 @@ fn signal(home: &Home, ids: &[String], signal: Signal) {
 #[test]
 fn an_unresponsive_supervisor_does_not_block_the_list() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", (UNRESPONSIVE + 1).to_string());
-    let stuck = [(); UNRESPONSIVE].map(|()| home.start(children::SLEEPER));
+    let stuck = [(); UNRESPONSIVE].map(|()| home.start_with(&["--progress-fd"], children::SLEEPER));
     signal(&home, &stuck, Signal::STOP);
     let begun = Instant::now();
     let terminal = top(&home);
