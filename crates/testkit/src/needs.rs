@@ -32,6 +32,10 @@ pub enum Need {
     OwnNetwork,
     /// IPv6.
     Ipv6,
+    /// Exit codes of processes that are not children (`PIDFD_GET_INFO`).
+    ForeignExitCodes,
+    /// A separate mount namespace.
+    OwnMounts,
 }
 
 impl fmt::Display for Need {
@@ -44,6 +48,8 @@ impl fmt::Display for Need {
             Self::ControlGroup => "a separate control group (cgroup v2, root)",
             Self::OwnNetwork => "a separate network namespace (`unshare --user --net`)",
             Self::Ipv6 => "IPv6",
+            Self::ForeignExitCodes => "exit codes of processes that are not children (Linux 6.15)",
+            Self::OwnMounts => "a separate mount namespace (`unshare --user --mount`)",
         })
     }
 }

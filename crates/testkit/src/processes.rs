@@ -176,6 +176,7 @@ fn stat_fields(text: &str) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
     use std::process::{Command, Stdio, id};
 
     use super::*;
@@ -196,11 +197,23 @@ mod tests {
     }
 
     #[test]
-    fn a_sleeping_process_is_recognised_and_processor_time_is_counted() {
-        let mut sleeper = Command::new("sleep").arg("600").spawn().unwrap();
-        until_asleep(Duration::from_millis(100), &[sleeper.id()]);
-        sleeper.kill().unwrap();
-        sleeper.wait().unwrap();
+    fn a_process_is_asleep_only_when_it_stops_working() {
+        // It works in turns, each far shorter than the required period of sleep.
+        let work = "read go; i=0; while [ $i -lt 20 ]; do i=$((i + 1)); sleep 0.02; done; : > done; read go";
+        let place = tempfile::tempdir().unwrap();
+        let mut worker = Command::new("sh");
+        let worker = worker.args(["-c", work]).stdin(Stdio::piped()).current_dir(place.path());
+        let mut worker = worker.spawn().unwrap();
+        worker.stdin.as_mut().unwrap().write_all(b"go\n").unwrap();
+        until_asleep(Duration::from_secs(2), &[worker.id()]);
+        let is_done = place.path().join("done").exists();
+        worker.kill().unwrap();
+        worker.wait().unwrap();
+        assert!(is_done, "it was taken as asleep while it worked");
+    }
+
+    #[test]
+    fn processor_time_is_counted() {
         let mut worker = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
         let before = cpu_ticks(worker.id());
         wait_until(SOON, "the worker uses processor time", || {

@@ -22,15 +22,20 @@ fn both_ways(endpoint: &ModelEndpoint, name: &str, value: &str) -> [Home; 2] {
 fn chat_auto_wake_takes_effect() {
     let endpoint = ModelEndpoint::new();
     for home in both_ways(&endpoint, "chat.auto_wake", "false") {
-        endpoint.will(Answer::empty().call("shell", json!({"command": "exit 3", "run_in_background": true})));
+        let script = mw_testkit::children::gated("go", 3);
+        endpoint.will(Answer::empty().call("shell", json!({"command": script, "run_in_background": true})));
         endpoint.will(Answer::text("It runs."));
         endpoint.will(Answer::text("Now I know."));
         let before = endpoint.requests().len();
         let mut terminal = chat(&home);
         say(&mut terminal, "go");
         until_shown(&terminal, "It runs.");
-        until_shown(&terminal, " failed (3)");
         until_shown(&terminal, "· ready");
+        // The task ends while the chat is idle.
+        home.open("go");
+        until_shown(&terminal, " failed (3)");
+        say(&mut terminal, "/tasks");
+        until_shown(&terminal, "Use /status ID to get task output.");
         assert_eq!(endpoint.requests().len(), before + 2, "no turn starts without input");
         say(&mut terminal, "and?");
         until_shown(&terminal, "Now I know.");

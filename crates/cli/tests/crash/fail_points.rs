@@ -7,7 +7,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use mw_testkit::{Home, SOON, children, wait_until};
+use mw_testkit::{Home, Invocation, SOON, children, wait_until};
 
 use crate::home;
 use crate::slow_disk::missing_in;
@@ -24,16 +24,45 @@ fn names() -> Vec<String> {
     names
 }
 
-/// Runs the work for every fail point in a separate home, and reports all failures.
-fn sweep(work: impl Fn(&Home, &str) -> Result<(), String>) {
+/// Steps of `mw start`.
+const STARTING: [&str; 4] =
+    ["start-directory-made", "start-spec-written", "start-message-sent", "start-answered"];
+/// Steps of `mw restart`.
+const RESTARTING: [&str; 5] = [
+    "restart-looked",
+    "restart-prepared",
+    "restart-committed",
+    "restart-archive-marked",
+    "restart-file-archived",
+];
+/// Steps of a supervisor whose guardian takes over.
+const SUPERVISING: [&str; 6] = [
+    "supervisor-spawned",
+    "supervisor-journalled",
+    "supervisor-answered",
+    "supervisor-exit-seen",
+    "supervisor-recorded",
+    "supervisor-reaped",
+];
+
+/// Runs the work for every fail point in a separate home, and reports all failures. At the given steps, which are some
+/// of those that the work reaches, a process must have died.
+fn sweep(reaches: &[&str], work: impl Fn(&Home, &str) -> Result<(), String>) {
     let mut wrong = Vec::new();
-    for name in names() {
+    let names = names();
+    for name in reaches {
+        assert!(names.iter().any(|known| known == name), "{name} is not a fail point");
+    }
+    for name in names {
         let home = home();
         // A panic inside the kit is a failure of this step only.
         let outcome = catch_unwind(AssertUnwindSafe(|| work(&home, &name)));
         let outcome = outcome.unwrap_or_else(|_| Err("see the panic above".to_owned()));
         if let Err(reason) = outcome {
             wrong.push(format!("{name}: {reason}"));
+        }
+        if reaches.contains(&name.as_str()) && !is_reached(&home, &name) {
+            wrong.push(format!("{name}: no process died there"));
         }
         if wrong.len() >= ENOUGH {
             break;
@@ -42,9 +71,32 @@ fn sweep(work: impl Fn(&Home, &str) -> Result<(), String>) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// The file that says that a command died.
+const DEATH: &str = "a-command-died";
+
+/// Returns whether a command died, or, at a step of the supervisor, whether its guardian took over.
+fn is_reached(home: &Home, name: &str) -> bool {
+    if !name.starts_with("supervisor-") {
+        return home.has_file(DEATH);
+    }
+    let tasks = std::fs::read_dir(home.state().join("tasks")).into_iter().flatten().flatten();
+    let mut journals =
+        tasks.filter_map(|task| std::fs::read_to_string(task.path().join("journal.jsonl")).ok());
+    journals.any(|journal| journal.contains("taken_over"))
+}
+
 /// Runs `mw` with the fail point set; it may die, refuse or succeed.
 fn dying(home: &Home, name: &str, args: &[&str]) -> mw_testkit::Outcome {
-    home.command(args).env(FAIL_AT, name).run()
+    run_to_death(home, home.command(args).env(FAIL_AT, name))
+}
+
+/// Runs a command that may die, and notes that it did.
+fn run_to_death(home: &Home, command: Invocation) -> mw_testkit::Outcome {
+    let outcome = command.run();
+    if outcome.code.is_none() {
+        home.open(DEATH);
+    }
+    outcome
 }
 
 /// Runs the one further command. A supervisor that waits for its start message holds the slot until it has
@@ -69,7 +121,7 @@ fn remembered(home: &Home, started: &mw_testkit::Outcome) -> Result<(), String> 
 
 #[test]
 fn a_failed_task_is_never_reported_as_completed() {
-    sweep(|home, name| {
+    sweep(&[STARTING.as_slice(), &SUPERVISING].concat(), |home, name| {
         let started = dying(home, name, &["start", "--json", "echo hi; exit 3"]);
         recover(home);
         remembered(home, &started)?;
@@ -79,7 +131,7 @@ fn a_failed_task_is_never_reported_as_completed() {
 
 #[test]
 fn a_successful_task_runs_once() {
-    sweep(|home, name| {
+    sweep(&[STARTING.as_slice(), &SUPERVISING].concat(), |home, name| {
         let started = dying(home, name, &["start", "--json", "echo ran >> ran; exit 0"]);
         recover(home);
         remembered(home, &started)?;
@@ -96,7 +148,7 @@ fn a_successful_task_runs_once() {
 
 #[test]
 fn a_running_task_stays_controllable() {
-    sweep(|home, name| {
+    sweep(&[STARTING.as_slice(), &SUPERVISING, &["supervisor-kill-noted"]].concat(), |home, name| {
         let script = format!("{}\nexec sleep 600", children::leave_setsid("kid"));
         let started = dying(home, name, &["start", "--json", &script]);
         recover(home);
@@ -109,7 +161,7 @@ fn a_running_task_stays_controllable() {
 
 #[test]
 fn a_kill_can_be_repeated() {
-    sweep(|home, name| {
+    sweep(&["kill-sent"], |home, name| {
         let script = format!("{}\nexec sleep 600", children::leave_double_fork("kid"));
         let id = home.start(&script);
         let _ = home.pid_in("kid");
@@ -122,7 +174,7 @@ fn a_kill_can_be_repeated() {
 
 #[test]
 fn an_end_under_a_dying_supervisor_is_reported_correctly() {
-    sweep(|home, name| {
+    sweep(&[STARTING.as_slice(), &SUPERVISING].concat(), |home, name| {
         let _ = dying(home, name, &["start", "--json", &children::gated("go", 3)]);
         recover(home);
         home.open("go");
@@ -132,12 +184,10 @@ fn an_end_under_a_dying_supervisor_is_reported_correctly() {
 
 #[test]
 fn the_queue_never_stalls() {
-    sweep(|home, name| {
+    sweep(&[STARTING.as_slice(), &SUPERVISING].concat(), |home, name| {
         let start = |home: &Home, script: &str| {
-            home.command(["start", "--json", script])
-                .env(FAIL_AT, name)
-                .env("MEANWHILE_QUEUE_MAX_RUNNING", "1")
-                .run()
+            let command = home.command(["start", "--json", script]).env(FAIL_AT, name);
+            run_to_death(home, command.env("MEANWHILE_QUEUE_MAX_RUNNING", "1"))
         };
         for script in [children::gated("go", 3).as_str(), "exit 3", "exit 3"] {
             let _ = start(home, script);
@@ -150,7 +200,7 @@ fn the_queue_never_stalls() {
 
 #[test]
 fn a_restart_killed_at_any_step_reports_no_wrong_exit_code() {
-    sweep(|home, name| {
+    sweep(&[RESTARTING.as_slice(), &SUPERVISING].concat(), |home, name| {
         let id = home.start("exit 3");
         home.ended(&id);
         let _ = dying(home, name, &["restart", "--json", &id]);
@@ -166,7 +216,7 @@ fn a_restart_killed_at_any_step_reports_no_wrong_exit_code() {
 
 #[test]
 fn a_clear_killed_at_any_step_can_be_repeated_and_spares_other_tasks() {
-    sweep(|home, name| {
+    sweep(&["clear-looked", "clear-marked", "clear-committed"], |home, name| {
         let (one, other) = (home.start("exit 3"), home.start("exit 3"));
         home.ended(&one);
         home.ended(&other);
@@ -192,7 +242,7 @@ fn a_clear_killed_at_any_step_can_be_repeated_and_spares_other_tasks() {
 
 #[test]
 fn a_time_limit_is_reported_correctly() {
-    sweep(|home, name| {
+    sweep(&[STARTING.as_slice(), &SUPERVISING].concat(), |home, name| {
         let _ = dying(home, name, &["start", "--json", "--timeout", "300ms", "exec sleep 600"]);
         recover(home);
         truth(home, &["timed_out"])
@@ -201,7 +251,7 @@ fn a_time_limit_is_reported_correctly() {
 
 #[test]
 fn later_commands_can_be_killed_too() {
-    sweep(|home, name| {
+    sweep(&[STARTING.as_slice(), &SUPERVISING, &["arrivals-committed"]].concat(), |home, name| {
         let _ = dying(home, name, &["start", "--json", "exit 3"]);
         for _ in 0..3 {
             let _ = dying(home, name, &["list", "--json"]);
@@ -213,7 +263,7 @@ fn later_commands_can_be_killed_too() {
 
 #[test]
 fn a_capped_log_has_head_marker_and_tail() {
-    sweep(|home, name| {
+    sweep(&[STARTING.as_slice(), &SUPERVISING].concat(), |home, name| {
         let _ = dying(home, name, &["start", "--json", "--cap", "2048", "seq 1 5000; exit 3"]);
         recover(home);
         truth(home, &["failed"])?;
@@ -230,7 +280,7 @@ fn a_capped_log_has_head_marker_and_tail() {
 
 #[test]
 fn the_guardian_that_took_over_can_be_killed_too() {
-    sweep(|home, name| {
+    sweep(&STARTING, |home, name| {
         let started = dying(home, name, &["start", "--json", &children::gated("go", 3)]);
         recover(home);
         remembered(home, &started)?;
@@ -247,7 +297,7 @@ fn the_guardian_that_took_over_can_be_killed_too() {
 
 #[test]
 fn the_adopting_supervisor_can_be_killed_too() {
-    sweep(|home, name| {
+    sweep(&["adopt-recorded"], |home, name| {
         let id = home.start(children::SLEEPER);
         home.kill_supervisors(&id);
         for _ in 0..2 {

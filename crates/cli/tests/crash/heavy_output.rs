@@ -55,11 +55,17 @@ fn no_byte_is_lost_when_a_supervisor_is_killed_during_heavy_output() {
 fn both_streams_are_complete_after_a_supervisor_was_killed() {
     let home = home();
     for time in 0..4 {
-        let id = home.start_with(&["--cap", "0"], "(seq 1 200000 >&2) & seq 200001 400000; wait; exit 5");
+        let gate = format!("go-{time}");
+        let print = |from: u64| {
+            let (half, next, last) = (from + 99_999, from + 100_000, from + 199_999);
+            format!("(seq {from} {half}; {}; seq {next} {last})", children::gate(&gate))
+        };
+        let script = format!("{} >&2 & {}; wait; exit 5", print(1), print(200_001));
+        let id = home.start_with(&["--cap", "0"], &script);
         wait_until(SOON, "200 kB are in the log", || (log_size(&home, &id) >= 200_000).then_some(()));
-        if let Some(pair) = home.find_pair(&id) {
-            home.try_kill_process(if time % 2 == 0 { pair.supervisor } else { pair.guardian });
-        }
+        let pair = home.pair(&id);
+        home.kill_process(if time % 2 == 0 { pair.supervisor } else { pair.guardian });
+        home.open(&gate);
         assert_eq!(home.ended(&id)["exit_code"], 5);
         for (stream, first) in [("stderr", 1), ("stdout", 200_001)] {
             let args = ["output", &id, "--raw", "--offset", "0", "--max-bytes", "0", "--stream", stream];

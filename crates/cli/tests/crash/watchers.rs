@@ -1,6 +1,6 @@
 //! A killed supervisor or guardian: no byte and no exit code is lost.
 
-use mw_model::wire::drop_marker;
+use mw_model::wire::{LOG_FILE, drop_marker};
 use mw_testkit::{Home, Pair, SOON, alive, children, wait_until};
 
 use crate::home;
@@ -50,15 +50,24 @@ fn a_takeover_between_two_writes_loses_neither_output_nor_exit_code() {
 fn a_takeover_during_output_loses_no_byte() {
     for victim in BOTH {
         let home = home();
-        let id = home.start_with(&["--cap", "0"], "seq 1 3000000; exit 9");
-        wait_until(SOON, "500 kB are in the log", || (home.log(&id).len() > 500_000).then_some(()));
-        // On a fast machine it may have ended by now; then there is no process to kill.
-        if let Some(pair) = home.find_pair(&id) {
-            home.try_kill_process(victim.of(pair));
-        }
+        // It prints without a pause until the test has seen output after the takeover.
+        let script = "n=0; until [ -e go ]; do seq 1 100000; n=$((n + 1)); done; echo $n > rounds; exit 9";
+        let id = home.start_with(&["--cap", "0"], script);
+        let log = home.task_dir(&id).join(LOG_FILE);
+        let printed = || std::fs::metadata(&log).map_or(0, |file| file.len());
+        let until_printed = |bytes| {
+            wait_until(SOON, "more bytes are in the log", || (printed() > bytes).then_some(()));
+        };
+        until_printed(500_000);
+        kill_victim(&home, &id, victim);
+        until_printed(printed() + 500_000);
+        home.open("go");
         let task = home.ended(&id);
         assert_eq!(task["exit_code"], 9, "{victim:?}: {task}");
-        assert!(home.log(&id) == children::numbered(1, 3_000_000), "{victim:?}: the log differs");
+        let rounds: usize =
+            std::fs::read_to_string(home.work().join("rounds")).unwrap().trim().parse().unwrap();
+        let full = children::numbered(1, 100_000).repeat(rounds);
+        assert!(home.log(&id) == full, "{victim:?}: the log differs");
         assert_eq!(task["output_bytes"], home.log(&id).len(), "{victim:?}: {task}");
     }
 }

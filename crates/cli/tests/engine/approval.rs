@@ -237,6 +237,7 @@ fn a_denial_by_the_mode_is_recorded_and_starts_no_task() {
     assert!(printed["error"]["message"].as_str().unwrap().contains("mode plan"), "{printed}");
     let record = &history(&home)[0];
     assert_eq!((&record["status"], &record["answered_by"]), (&"denied".into(), &"policy".into()), "{record}");
+    assert_eq!(open(&home), Vec::<Value>::new(), "no request waits for an answer");
     assert!(home.list().is_empty());
 }
 

@@ -103,11 +103,6 @@ fn invalid_terminal_sizes_are_refused() {
 }
 
 #[test]
-fn a_deadline_out_of_range_is_refused() {
-    refused(&["start", "--deadline", "99999999d", "touch ran"]);
-}
-
-#[test]
 fn unknown_options_and_values_are_refused() {
     refused(&["start", "--lifetime", "forever", "touch ran"]);
     refused(&["start", "--at-capacity", "explode", "touch ran"]);

@@ -87,3 +87,24 @@ fn processor_time_is_read_from_the_cgroup_if_there_is_one() {
     assert_eq!(task["limits"]["enforcement"], "control_group", "{task}");
     wait_until(DEADLINE, "the cgroup is removed", || group.task_groups().is_empty().then_some(()));
 }
+
+#[test]
+fn a_cpu_limit_is_enforced_by_the_cgroup() {
+    let group = Delegated::make("cpus");
+    let controllers = fs::read_to_string(group.0.join("cgroup.controllers")).unwrap();
+    if !controllers.split_whitespace().any(|controller| controller == "cpu") {
+        drop(group);
+        skip(Need::ControlGroup, "the unified hierarchy has no cpu controller");
+    }
+    let home = home();
+    let line = group.enter("\"$MW\" start --json --cpus 1.5 \"$SCRIPT\"");
+    let reply = home.program("sh").env("MW", env!("CARGO_BIN_EXE_mw")).env("SCRIPT", children::SLEEPER);
+    let id = reply.arg("-c").arg(&line).run().json()["id"].as_str().unwrap().to_owned();
+    let limits = home.status(&id)["limits"].clone();
+    assert_eq!((&limits["cpus"], &limits["enforcement"]), (&1.5.into(), &"control_group".into()));
+    let membership = fs::read_to_string(format!("/proc/{}/cgroup", home.pid(&id))).unwrap();
+    let own = membership.lines().find_map(|line| line.strip_prefix("0::/")).unwrap();
+    let limit = fs::read_to_string(group.0.parent().unwrap().join(own).join("cpu.max")).unwrap();
+    assert_eq!(limit, "150000 100000\n");
+    let _ = home.mw(["kill", &id]).ok();
+}

@@ -161,6 +161,7 @@ fn an_interrupted_run_is_reported_as_cancelled_by_the_user() {
     assert_eq!(terminal.ended(), Some(130));
     let shown = terminal.screen().text;
     assert!(shown.contains("mw: web cancelled by user (SIGINT)"), "{shown}");
+    assert_eq!(shown.matches("cancel").count(), 1, "it is reported once: {shown}");
 }
 
 #[test]

@@ -167,12 +167,15 @@ fn deleting_a_hosted_session_does_not_loosen_its_policy() {
     let home = project();
     let mw = env!("CARGO_BIN_EXE_mw");
     let script = format!(
-        "{mw} run true; {mw} session delete hosted; echo deleted $?; \
+        "{mw} run --name first true; {mw} session delete hosted; echo deleted $?; {mw} status first; \
+         echo status $?; \
          MEANWHILE_APPROVAL_WAIT=50ms MEANWHILE_MODE=dangerous {mw} run 'rm precious'; echo then $?"
     );
     let host = home.command(["session", "run", "hosted", "--", "sh", "-c", &script]);
     let said = host.env("MEANWHILE_MODE", "safe").run();
-    assert!(said.text().contains("deleted 0") && said.text().contains("then 3"), "{said}");
+    for line in ["deleted 0", "status 5", "then 3"] {
+        assert!(said.text().contains(line), "{line}: {said}");
+    }
     assert!(home.has_file("precious"));
 }
 

@@ -74,6 +74,12 @@ fn a_survivor_that_may_not_be_signalled_is_reported_and_waited_for() {
     home.ended(&id);
     let receipt = home.mw(["kill", "--json", &id, "--grace", "100ms"]).exits(1).json();
     assert_eq!(receipt["survivors"][0]["pid"], kid, "{receipt}");
+    assert!(alive(kid), "{receipt}");
+    // A supervisor stays until the last process has ended.
+    let supervisor = home.pair(&id).supervisor;
+    assert_eq!(mw_testkit::contract::count(&home.status(&id)["survivors"]), 1);
+    let _ = home.mw(["clear", "--json", &id]).refusal(6);
+    assert!(alive(supervisor));
     mw_testkit::processes::kill_if(kid, Signal::KILL, |_| true);
     home.wait_until_empty(SOON);
 }

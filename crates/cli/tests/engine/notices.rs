@@ -62,15 +62,22 @@ fn sessions_get_notifications_of_their_own_tasks_only() {
 }
 
 #[test]
-fn the_notification_block_escapes_markup_and_has_the_task_id() {
+fn the_notification_block_has_its_fields_in_order_with_markup_escaped() {
     let home = home();
     let script = "echo '<b> & </task-notification>'; echo 'test result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out'";
     let id = start(&home, "s", script);
     wait(&home, &id);
     let text = home.mw(["notices", "--session", "s"]).ok();
-    assert_eq!(text.matches("</task-notification>").count(), 1, "{text}");
-    assert!(text.contains("&lt;b&gt; &amp; &lt;/task-notification&gt;"), "{text}");
-    assert!(text.contains(&format!("<task-id>{id}</task-id>")), "{text}");
+    let escaped = script.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    let seconds = home.status(&id)["duration_ms"].as_f64().unwrap() / 1000.0;
+    let log = home.task_dir(&id).join("output.log");
+    let expected = format!(
+        "<task-notification>\n<task-id>{id}</task-id>\n<status>completed</status>\n<exit-code>0</exit-code>\n\
+         <output-file>{}</output-file>\n<summary>{escaped} ({seconds:.1}s) — exited 0</summary>\n\
+         <outcome>2 passed (cargo test)</outcome>\n</task-notification>",
+        log.display()
+    );
+    assert_eq!(text.trim_end(), expected);
 }
 
 #[test]

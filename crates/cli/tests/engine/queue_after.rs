@@ -1,6 +1,7 @@
 //! Tasks with dependencies (`--after`).
 
-use mw_testkit::{SOON, children, wait_until};
+use mw_testkit::children;
+use serde_json::json;
 
 use crate::home;
 
@@ -94,13 +95,18 @@ fn an_unknown_dependency_is_refused() {
 }
 
 #[test]
-fn a_dependency_can_be_given_by_name() {
+fn a_dependency_can_be_given_by_name_or_handle() {
     let home = home();
-    let _first = home.start_with(&["--name", "build"], &children::gated("go", 0));
-    let second = home.start_with(&["--after", "build"], "touch second");
+    let first = home.start_with(&["--name", "build"], &children::gated("go", 0));
+    let seconds = ["build", "bash_1"].map(|word| home.start_with(&["--after", word], "true"));
+    for second in &seconds {
+        let task = home.status(second);
+        assert_eq!((&task["status"], &task["after"]), (&"pending".into(), &json!([first])), "{task}");
+    }
     home.open("go");
-    wait_until(SOON, "the second task has run", || home.has_file("second").then_some(()));
-    home.ended(&second);
+    for second in &seconds {
+        assert_eq!(home.ended(second)["status"], "completed");
+    }
 }
 
 #[test]

@@ -43,27 +43,29 @@ fn no_command_shows_a_secret_unless_requested() {
     let home = home();
     let id = start(&home, "s", &["--description", &format!("with {TOKEN}")], &leaky());
     let _ = home.mw(["wait", &id]);
-    let surfaces: [&[&str]; 14] = [
-        &["status", &id],
-        &["status", "--json", &id],
-        &["list"],
-        &["list", "--json"],
-        &["output", &id],
-        &["output", "--json", &id],
-        &["output", "--follow", &id],
-        &["output", "--screen", &id],
-        &["output", "--grep", "AKIA", &id],
-        &["output", "--grep", "AKIA", "--json", &id],
-        &["wait", "--json", &id],
-        &["watch", "--no-follow"],
-        &["notices", "--session", "s", "--peek"],
-        &["notices", "--session", "s", "--json", "--peek"],
+    let surfaces: [(&[&str], i32); 14] = [
+        (&["status", &id], 0),
+        (&["status", "--json", &id], 0),
+        (&["list"], 0),
+        (&["list", "--json"], 0),
+        (&["output", &id], 0),
+        (&["output", "--json", &id], 0),
+        (&["output", "--follow", &id], 0),
+        (&["output", "--screen", &id], 0),
+        (&["output", "--grep", "AKIA", &id], 0),
+        (&["output", "--grep", "AKIA", "--json", &id], 0),
+        (&["wait", "--json", &id], 3),
+        (&["watch", "--no-follow"], 0),
+        (&["notices", "--session", "s", "--peek"], 0),
+        (&["notices", "--session", "s", "--json", "--peek"], 0),
     ];
-    for args in surfaces {
-        let outcome = home.mw(args);
+    for (args, code) in surfaces {
+        let outcome = home.mw(args).exits(code);
         assert_hidden(&outcome.text());
-        let is_silent = args[0] == "watch" || (args[0] == "output" && args.contains(&"--json"));
-        assert!(is_silent || outcome.text().contains(MARKS[0]), "{outcome}");
+        assert_hidden(&outcome.stderr_text());
+        // Events name the task, but not its command.
+        let shows = if args[0] == "watch" { id.as_str() } else { MARKS[0] };
+        assert!(outcome.text().contains(shows), "{outcome}");
     }
     assert!(home.mw(["output", &id]).ok().contains(MARKS[1]));
     for args in [&["status", "--raw", &id][..], &["list", "--raw", "--json"], &["output", "--raw", &id]] {

@@ -132,17 +132,6 @@ fn a_running_task_is_cleared_with_kill() {
 }
 
 #[test]
-fn clearing_by_age_removes_only_older_tasks() {
-    let home = home();
-    let id = home.start("true");
-    home.ended(&id);
-    let _ = home.mw(["clear", "--older-than", "1h"]).ok();
-    assert_eq!(home.list().len(), 1);
-    let _ = home.mw(["clear", "--older-than", "0s"]).ok();
-    assert_eq!(home.list().len(), 0);
-}
-
-#[test]
 fn a_batch_can_be_cleared() {
     let home = home();
     let inside = home.start_with(&["--batch", "b1"], "true");
@@ -155,19 +144,17 @@ fn a_batch_can_be_cleared() {
 }
 
 #[test]
-fn clearing_leaves_no_survivor_running() {
+fn a_task_with_survivors_is_cleared_only_with_kill() {
     let home = home();
     let id = home.start(&format!("{}\nexit 0", children::leave_setsid("kid")));
     home.ended(&id);
     let kid = home.pid_in("kid");
-    let outcome = home.mw(["clear", "--json", &id]);
-    if outcome.code == Some(0) {
-        assert!(!alive(kid), "the task was cleared, but its child is alive");
-    } else {
-        let _ = outcome.refusal(6);
-        let _ = home.mw(["clear", "--kill", &id]).ok();
-        assert!(!alive(kid), "the task was cleared with --kill, but its child is alive");
-    }
+    let _ = home.mw(["clear", "--json", &id]).refusal(6);
+    assert!(alive(kid), "a refused command killed the child");
+    assert_eq!(home.list().len(), 1);
+    let _ = home.mw(["clear", "--kill", &id]).ok();
+    assert!(!alive(kid), "the task was cleared, but its child is alive");
+    assert_eq!(home.list().len(), 0);
     home.wait_until_empty(SOON);
 }
 

@@ -48,6 +48,23 @@ fn a_starting_server_removes_tasks_that_are_too_old() {
 }
 
 #[test]
+fn retention_automatic_takes_effect_when_a_server_starts() {
+    for home in both_ways("retention.automatic", "false") {
+        let home = home.with_env("MEANWHILE_RETENTION_MAX_AGE", "1ms");
+        let old = ended(&home, "true");
+        // Several servers, because a removal in the background may take a while.
+        for _ in 0..5 {
+            let mut server = Host::new(&home);
+            let _ = server.call("task_list", &serde_json::json!({}));
+        }
+        assert!(exists(&home, &old), "automatic removal is off");
+        let home = home.with_env("MEANWHILE_RETENTION_AUTOMATIC", "true");
+        let _server = Host::new(&home);
+        wait_until(SOON, "the old task is removed", || (!exists(&home, &old)).then_some(()));
+    }
+}
+
+#[test]
 fn retention_max_tasks_takes_effect_on_the_oldest() {
     for home in both_ways("retention.max_tasks", "2") {
         let ids = [(); 5].map(|()| ended(&home, "true"));

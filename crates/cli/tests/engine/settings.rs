@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 use mw_model::wire::LOG_FILE;
 use mw_testkit::processes::voluntary_switches;
@@ -11,9 +12,7 @@ use serde_json::Value;
 
 use crate::home;
 
-/// Every setting. Each has a test below or in `settings_profile`, `retention`, `redact`, `hooks`, `resources`,
-/// `settings_tools`, `policy` and `top_theme`; those of the agent are in the tests of `mw acp`, and those of
-/// subagents and chats in the tests of these.
+/// Every setting. Each has a test whose name contains that of the setting and `takes_effect`.
 const SETTINGS: [&str; 62] = [
     "profile",
     "mode",
@@ -138,6 +137,42 @@ fn the_list_of_settings_in_the_tests_is_complete() {
     let names =
         config["settings"].as_array().unwrap().iter().map(|setting| setting["name"].as_str().unwrap());
     assert_eq!(names.collect::<BTreeSet<_>>(), BTreeSet::from(SETTINGS));
+}
+
+/// Returns the names of the functions in a directory of tests.
+fn functions(directory: &Path) -> Vec<String> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()) {
+        if entry.is_dir() {
+            names.extend(functions(&entry));
+        } else if entry.extension().is_some_and(|ending| ending == "rs") {
+            let text = fs::read_to_string(&entry).unwrap();
+            let heads = text.lines().filter_map(|line| line.trim_start().strip_prefix("fn "));
+            names.extend(heads.filter_map(|head| Some(head.split_once("()")?.0.to_owned())));
+        }
+    }
+    names
+}
+
+#[test]
+fn every_setting_has_a_test_that_it_takes_effect() {
+    let tests = functions(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests"));
+    let is_tested = |setting: &&str| {
+        let words = format!("_{}_", setting.replace('.', "_"));
+        tests.iter().any(|test| test.contains("_take") && format!("_{test}_").contains(&words))
+    };
+    let untested: Vec<_> = SETTINGS.iter().filter(|setting| !is_tested(setting)).collect();
+    assert_eq!(untested, Vec::<&&str>::new());
+}
+
+/// zidane has no such setting: its tasks end with their session.
+#[test]
+fn there_is_no_setting_to_keep_tasks_after_a_destroyed_agent() {
+    for name in ["backgroundOnDestroy", "background_on_destroy"] {
+        let home = with_file(&format!("profile = \"zidane\"\n{name} = true\n"));
+        let refused = home.mw(["start", "--json", "true"]).refusal(2);
+        assert!(refused["message"].as_str().unwrap().contains(name), "{refused}");
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use mw_model::wire::LOG_FILE;
 use mw_testkit::{Home, children, need_program};
 
 use crate::home;
-use crate::settings::{setting, variable, with_file};
+use crate::settings::{both_ways, setting, variable, with_file};
 use crate::settings_refused::assert_refused;
 
 const PROFILES: [&str; 6] = ["neutral", "zidane", "mycode", "background-task", "opta", "co-cli"];
@@ -231,6 +231,13 @@ fn a_retention_alias_of_zero_days_keeps_all_tasks() {
     assert_eq!(expired(&home), serde_json::json!([]));
     let home = home.with_env("MEANWHILE_RETENTION_MAX_AGE", "1ms");
     assert_eq!(expired(&home), serde_json::json!([id]));
+}
+
+#[test]
+fn profile_takes_effect() {
+    for home in both_ways("profile", "opta") {
+        assert_eq!(setting(&home, "queue.max_running"), ("5".to_owned(), "profile opta".to_owned()));
+    }
 }
 
 #[test]

@@ -60,17 +60,3 @@ fn a_command_unknown_to_the_shell_fails_the_task() {
     let task = home.ended(&home.start("no-such-program-here"));
     assert_eq!((&task["status"], &task["exit_code"]), (&"failed".into(), &127.into()));
 }
-
-#[test]
-fn a_program_is_searched_in_the_tasks_path() {
-    let home = home();
-    let folder = home.work().join("bin");
-    fs::create_dir(&folder).unwrap();
-    fs::write(folder.join("mine"), "#!/bin/sh\necho mine\n").unwrap();
-    fs::set_permissions(folder.join("mine"), fs::Permissions::from_mode(0o755)).unwrap();
-    let path = format!("PATH={}:/usr/bin:/bin", folder.display());
-    let outcome = home.mw(["start", "--json", "--env", &path, "--", "mine"]).exits(0);
-    let id = outcome.json()["id"].as_str().unwrap().to_owned();
-    home.ended(&id);
-    assert_eq!(home.log(&id), b"mine\n");
-}

@@ -1,6 +1,6 @@
 //! `mw mcp --http`: authentication, origins and malformed requests.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
@@ -246,10 +246,15 @@ fn a_signal_ends_the_server_but_no_task() {
         let id = started["result"]["structuredContent"]["task_id"].as_str().unwrap().to_owned();
         let (headers, body) = call("task_wait", &json!({"task_ids": [id]}));
         let headers: Vec<_> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        let _waiting = web.send("POST", &headers, body.to_string().as_bytes());
+        let mut waiting = web.send("POST", &headers, body.to_string().as_bytes());
         web.running.signal(signal);
         let ended = web.running.wait();
         assert_eq!(ended.code, Some(0), "{ended}");
+        // The call of the client has ended, and nothing listens.
+        let mut rest = Vec::new();
+        let read = waiting.read_to_end(&mut rest);
+        assert!(!read.is_err_and(|error| error.kind() == ErrorKind::WouldBlock), "the connection is open");
+        assert!(TcpStream::connect(&web.address).is_err());
         assert_eq!(home.status(&id)["status"], "running");
     }
 }

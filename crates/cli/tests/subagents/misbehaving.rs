@@ -93,6 +93,11 @@ fn silence_of_an_agent_is_notified_as_a_stall() {
     assert_eq!((&notices[0]["task"], &notices[0]["news"]), (&id.as_str().into(), &"stalled".into()));
     assert!(notices[0]["prompt"].as_str().unwrap().contains("no message from the agent"), "{notices:?}");
     assert_eq!(world.status(&id)["status"], "running");
+    // A silence that lasts is notified once: another agent is silent for as long again.
+    let other = world.ask("say working\nhang");
+    let notices =
+        wait_until(SOON, "the other stall is notified", || Some(world.notices()).filter(|n| !n.is_empty()));
+    assert_eq!((notices.len(), &notices[0]["task"]), (1, &other.as_str().into()), "{notices:?}");
 }
 
 #[test]

@@ -102,7 +102,8 @@ fn a_stricter_mode_applies_to_agents() {
 fn starting_an_agent_inside_a_session_is_subject_to_policy() {
     let world = World::with(|home| home.with_env("MEANWHILE_MODE", "plan"));
     let refused = world.mw(&["agent", "--agent", "good", "--json", "say x"]);
-    assert_ne!(refused.code, Some(0), "{refused}");
+    let refused = refused.refusal(4);
+    assert!(refused["message"].as_str().unwrap().contains("mode plan"), "{refused}");
     let reply = world.host("canonical").call("agent", &json!({"prompt": "say x", "agent": "good"}));
     assert_eq!(reply["isError"], true, "{reply}");
     assert_eq!(world.home.list().len(), 0);

@@ -209,12 +209,13 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let home = dir.path().join("h");
         let take = |session: &str| {
-            Slots::take(&dir.path().join(session), &home, limits(8, 1), Pool::Commands).unwrap()
+            Slots::take(&dir.path().join(session), &home, limits(1, 1), Pool::Commands).unwrap()
         };
         let first = take("a").unwrap();
-        assert!(take("b").is_none());
+        let refused = [take("b"), take("b")];
+        assert!(refused.iter().all(Option::is_none));
         drop(first);
-        assert!(take("b").is_some());
+        assert!(take("b").is_some(), "a refused take holds the only slot of its session");
     }
 
     #[test]

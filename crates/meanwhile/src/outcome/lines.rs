@@ -53,8 +53,8 @@ mod tests {
     }
 
     #[test]
-    fn an_endless_line_is_cut_to_the_maximum_size() {
-        let endless = vec![b'x'; 3 * MOST_BYTES];
-        assert_eq!(clean(&endless).len(), MOST_BYTES);
+    fn only_the_end_of_an_endless_line_is_read() {
+        let endless = [vec![b'x'; 2 * MOST_BYTES], vec![b'y'; MOST_BYTES - 3], b"end".to_vec()].concat();
+        assert!(clean(&endless) == format!("{}end", "y".repeat(MOST_BYTES - 3)));
     }
 }

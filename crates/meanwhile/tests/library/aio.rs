@@ -51,6 +51,18 @@ fn starts_waits_and_notifications_work_as_send_futures() {
     assert_eq!(session.notices().unwrap().len(), 0);
 }
 
+#[test]
+fn a_poll_does_not_block_until_the_call_returns() {
+    let dir = dir();
+    let session = open(dir.path()).host("agent").unwrap();
+    let task = session.start(Shell::new("read -r line; exit 4").with_input()).unwrap();
+    let mut waits = pin!(aio::wait(&task, Until::Exit, LONG));
+    assert!(waits.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    // The task ends only now, so a poll that blocks returns the expired wait.
+    task.input("go\n").unwrap();
+    assert_eq!(block_on(waits).unwrap().task().exit_code, Some(4));
+}
+
 /// Polls a future once and drops it.
 fn abandon<T>(future: impl Future<Output = T>) {
     let polled = pin!(future).poll(&mut Context::from_waker(Waker::noop()));

@@ -137,11 +137,12 @@ fn values_of_variables_that_the_shell_may_change_are_not_trusted() {
     assert_eq!(Case::bash("echo x > \"$PWD/sub/out\"").verdict().decision, Decision::Allow);
 }
 
+fn deep(open: &str, inside: &str, close: &str, times: usize) -> String {
+    format!("{}{inside}{}", open.repeat(times), close.repeat(times))
+}
+
 #[test]
-fn too_long_or_too_deep_texts_are_asked_about_within_the_time_limit() {
-    let deep = |open: &str, inside: &str, close: &str, times: usize| {
-        format!("{}{inside}{}", open.repeat(times), close.repeat(times))
-    };
+fn too_long_or_too_deep_texts_are_asked_about() {
     let hostile = [
         "ls ".repeat(30_000),
         deep("(", "ls", ")", 5_000),
@@ -154,20 +155,26 @@ fn too_long_or_too_deep_texts_are_asked_about_within_the_time_limit() {
         "(".repeat(100),
         "`".repeat(999),
         "{a,b}".repeat(40),
+        deep("while cd ..; do ", "echo x > y", "; done", 35),
+        deep("eval '", "ls", "'", 40),
+    ];
+    for text in &hostile {
+        let shown: String = text.chars().take(40).collect();
+        assert_eq!(Case::bash(text).verdict().decision, Decision::Ask, "{shown}");
+    }
+}
+
+#[test]
+fn harmless_texts_with_large_numbers_or_many_braces_are_allowed() {
+    let harmless = [
         format!("echo {}", "{".repeat(9_000)),
         "echo {1..99999999999999999999}".to_owned(),
         "echo ~+99999999999999999999999".to_owned(),
-        deep("while cd ..; do ", "echo x > y", "; done", 35),
-        deep("eval '", "ls", "'", 40),
         deep("for i in a b c; do ", "echo $i", "; done", 38),
     ];
-    for text in &hostile {
-        let start = std::time::Instant::now();
-        let verdict = Case::bash(text).verdict();
+    for text in &harmless {
         let shown: String = text.chars().take(40).collect();
-        assert!(start.elapsed().as_secs() < 60, "{shown} took {:?}", start.elapsed());
-        let harmless = shown.starts_with("echo") || shown.starts_with("for ");
-        assert!(harmless || verdict.decision == Decision::Ask, "{shown}");
+        assert_eq!(Case::bash(text).verdict().decision, Decision::Allow, "{shown}");
     }
 }
 

@@ -191,6 +191,8 @@ proptest! {
         for between in ["; ", " && ", " || ", " & ", "\n"] {
             let both = decided(&format!("{first}{between}{second}"));
             prop_assert!(both >= decided(&first), "{first}{between}{second}");
+            // A relative path means another file after `cd`.
+            prop_assert!(first.contains("cd ") || both >= decided(&second), "{first}{between}{second}");
         }
     }
 

@@ -124,9 +124,13 @@ fn a_home_of_schema_1_without_a_ledger_is_migrated() {
 }
 
 #[test]
-fn a_database_of_a_later_schema_is_refused() {
+fn a_database_of_a_later_schema_is_refused_and_not_changed() {
     let home = stored(&SCHEMA_2.replace("user_version = 2", "user_version = 99"));
+    let stored = || fs::read(home.path().join("meanwhile.db")).unwrap();
+    let before = stored();
     let runtime = open(home.path());
     let refused = runtime.tasks().list(&Filter::new(Scope::All)).unwrap_err().to_string();
     assert!(refused.contains("99"), "{refused}");
+    drop(runtime);
+    assert!(stored() == before, "the file was changed");
 }

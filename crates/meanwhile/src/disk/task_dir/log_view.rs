@@ -188,11 +188,12 @@ mod tests {
             loop {
                 let is_done = writer.is_finished();
                 let Ok(view) = LogView::open(&directory, StreamChoice::Stdout) else { continue };
-                for part in view.parts().iter().filter(|part| StreamChoice::Stdout.takes(part.kind)) {
-                    let bytes = view.bytes(part, part.logical, 100).unwrap();
-                    assert!(b"out".starts_with(&bytes), "{}", String::from_utf8_lossy(&bytes));
-                }
+                let parts = view.parts().iter().filter(|part| StreamChoice::Stdout.takes(part.kind));
+                let bytes: Vec<u8> =
+                    parts.flat_map(|part| view.bytes(part, part.logical, 100).unwrap()).collect();
+                assert!(b"out".starts_with(&bytes), "{}", String::from_utf8_lossy(&bytes));
                 if is_done {
+                    assert_eq!(bytes, b"out");
                     break;
                 }
             }
