@@ -89,17 +89,19 @@ fn processor_time_is_read_from_the_cgroup_if_there_is_one() {
 }
 
 #[test]
-fn a_cpu_limit_is_enforced_by_the_cgroup() {
+fn a_cpu_limit_is_enforced_by_a_cgroup_with_the_cpu_controller_and_refused_by_others() {
     let group = Delegated::make("cpus");
     let controllers = fs::read_to_string(group.0.join("cgroup.controllers")).unwrap();
-    if !controllers.split_whitespace().any(|controller| controller == "cpu") {
-        drop(group);
-        skip(Need::ControlGroup, "the unified hierarchy has no cpu controller");
-    }
     let home = home();
     let line = group.enter("\"$MW\" start --json --cpus 1.5 \"$SCRIPT\"");
-    let reply = home.program("sh").env("MW", env!("CARGO_BIN_EXE_mw")).env("SCRIPT", children::SLEEPER);
-    let id = reply.arg("-c").arg(&line).run().json()["id"].as_str().unwrap().to_owned();
+    let command = home.program("sh").env("MW", env!("CARGO_BIN_EXE_mw")).env("SCRIPT", children::SLEEPER);
+    let reply = command.arg("-c").arg(&line).run().json();
+    if !controllers.split_whitespace().any(|controller| controller == "cpu") {
+        assert!(reply["error"]["message"].as_str().unwrap().contains("cgroup v2"), "{reply}");
+        assert!(home.list().is_empty(), "no task is left");
+        return;
+    }
+    let id = reply["id"].as_str().unwrap().to_owned();
     let limits = home.status(&id)["limits"].clone();
     assert_eq!((&limits["cpus"], &limits["enforcement"]), (&1.5.into(), &"control_group".into()));
     let membership = fs::read_to_string(format!("/proc/{}/cgroup", home.pid(&id))).unwrap();
