@@ -74,26 +74,13 @@ fn journal(judge: &mut Judge<'_>, call: &Call<'_>) {
 
 fn container(judge: &mut Judge<'_>, call: &Call<'_>) {
     let words: Option<Vec<&str>> = call.args.iter().map(Word::lit).collect();
-    let looks = matches!(
-        words.as_deref(),
-        Some(
-            [
-                "ps" | "images"
-                    | "logs"
-                    | "inspect"
-                    | "version"
-                    | "info"
-                    | "stats"
-                    | "top"
-                    | "port"
-                    | "history"
-                    | "diff",
-                ..
-            ] | ["compose", "ps" | "logs" | "images" | "top" | "version" | "ls", ..]
-                | ["container" | "image" | "volume" | "network", "ls" | "inspect", ..]
-                | ["--version"]
-        )
-    );
+    let looks = match words.as_deref().unwrap_or_default() {
+        ["--version"] => true,
+        ["compose", verb, ..] => Names("ps logs images top version ls").contains(verb),
+        ["container" | "image" | "volume" | "network", verb, ..] => Names("ls inspect").contains(verb),
+        [verb, ..] => Names("ps images logs inspect version info stats top port history diff").contains(verb),
+        [] => false,
+    };
     if !looks {
         let verb = call.args.first().map_or("", |word| word.text.as_str());
         let why = format!("{} {verb} does more than look", call.name);
