@@ -78,7 +78,7 @@ fn as_text(config: &Config) -> String {
     );
     for setting in settings() {
         let value = shown(&setting.value(config).replace('\n', " "));
-        let value = mw_ui::shortened(&value, 40);
+        let value = mw_desk::text::shortened(&value, 40);
         let (source, variable) = (config.source(setting), setting.variable());
         text.push_str(&format!("{:<24} {value:<12} ({source}; {variable})\n", setting.name));
     }

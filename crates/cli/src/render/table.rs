@@ -4,9 +4,7 @@ use meanwhile::model::Timestamp;
 use meanwhile::{Page, Task};
 use mw_desk::Sample;
 use mw_desk::rows::{TaskRow, last_change};
-use mw_desk::text::{ago, duration};
-use mw_ui::shortened;
-use unicode_width::UnicodeWidthStr;
+use mw_desk::text::{ago, columns, duration, shortened};
 
 use super::text::painted;
 
@@ -21,7 +19,7 @@ pub(crate) fn table(page: &Page, now: Timestamp, width: Option<usize>, colour: b
     let rows: Vec<_> = page.tasks.iter().map(|task| cells(task, now, width)).collect();
     let mut lines = vec![["", "ID", "STATUS", "TIME", "WHEN", "WHAT"].map(str::to_owned)];
     lines.extend(rows);
-    let widest = |column: usize| lines.iter().map(|cells| cells[column].width()).max().unwrap_or(0);
+    let widest = |column: usize| lines.iter().map(|cells| columns(&cells[column])).max().unwrap_or(0);
     let widths: [usize; 5] = std::array::from_fn(widest);
     let mut shown = vec![true; 5];
     let used = |shown: &[bool]| -> usize {
@@ -38,7 +36,7 @@ pub(crate) fn table(page: &Page, now: Timestamp, width: Option<usize>, colour: b
     for (at, cells) in lines.iter().enumerate() {
         let mut line = String::new();
         for column in (0..5).filter(|column| shown[*column]) {
-            let pad = widths[column] - cells[column].width() + GAP;
+            let pad = widths[column] - columns(&cells[column]) + GAP;
             line.push_str(&cells[column]);
             line.push_str(&" ".repeat(pad));
         }

@@ -7,8 +7,7 @@ use meanwhile::engine::{PortHolders, Started};
 use meanwhile::model::Status;
 use meanwhile::model::wire::KillReceipt;
 use mw_desk::rows::{Fact, facts, receipt_lines, sign, state_words, waits};
-use mw_desk::text::duration;
-use mw_ui::shortened;
+use mw_desk::text::{duration, shortened};
 use serde::Serialize;
 
 use crate::foreground::terminal;

@@ -13,7 +13,7 @@ use crate::delegation::{AgentCall, order};
 
 /// A request to another agent.
 #[derive(Clone, Debug, Default)]
-pub struct Wish {
+pub struct AgentRequest {
     /// The name of the agent. If absent, the default agent is used.
     pub agent: Option<String>,
     /// The prompt.
@@ -34,18 +34,19 @@ pub struct Wish {
 ///
 /// # Errors
 /// Fails if no agents are available, or this one cannot be started.
-pub fn delegate(wish: Wish, cx: &CallContext<'_>) -> Result<Task, Refusal> {
+pub fn delegate(wanted: AgentRequest, cx: &CallContext<'_>) -> Result<Task, Refusal> {
     let Some(settings) = &cx.premises.agents else {
         return Err(Error::invalid("no agents are available", "do it yourself").into());
     };
-    let mut request = cx.request(settings.command(), wish.cwd.as_deref());
+    let mut request = cx.request(settings.command(), wanted.cwd.as_deref());
     cx.place(&mut request.env);
-    request.description = wish.title;
-    request.batch = wish.batch;
-    request.parent_message = wish.parent_message.or(request.parent_message);
+    request.description = wanted.title;
+    request.batch = wanted.batch;
+    request.parent_message = wanted.parent_message.or(request.parent_message);
     // The call itself was already approved.
     request.approval = Approval::Auto;
-    let call = AgentCall { agent: wish.agent, prompt: wish.prompt, worktree: wish.worktree, mode: None };
+    let call =
+        AgentCall { agent: wanted.agent, prompt: wanted.prompt, worktree: wanted.worktree, mode: None };
     let task = order(call, request, settings, cx.runtime)?.task;
     cx.note_started(&task);
     Ok(task)

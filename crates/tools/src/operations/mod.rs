@@ -18,12 +18,12 @@ mod shell;
 mod stop;
 mod wait;
 
-pub use agent::{Wish, await_answer, delegate, follow_up};
+pub use agent::{AgentRequest, await_answer, delegate, follow_up};
 pub use clear::{ClearCall, Cleared, clear};
 pub use excerpt::Excerpt;
 pub use input::type_into;
 pub use list::{Listed, list, shorten};
-pub use output::{Found, OutputCall, OutputReply, output, search};
+pub use output::{OutputCall, OutputReply, SearchReply, output, search};
 pub use shell::{Ran, Returned, ShellCall, run, start};
-pub use stop::{StopCall, Stopped, stop, told};
+pub use stop::{StopCall, Stopped, stop, stop_one};
 pub use wait::{WaitCall, Waited, wait};

@@ -60,11 +60,7 @@ pub fn output(call: OutputCall, cx: &CallContext<'_>) -> Result<OutputReply, Ref
     let most = (cx.premises.reply_bytes / call.parts.max(1)).max(1);
     let request = ReadRequest {
         stream: call.stream,
-        from: match call.from {
-            From::TailLines(lines) => From::TailLines(lines),
-            From::TailBytes(bytes) => From::TailBytes(bytes.min(most)),
-            other => other,
-        },
+        from: call.from,
         max_bytes: most,
         max_lines: call.max_lines,
         run: None,
@@ -87,7 +83,7 @@ pub fn output(call: OutputCall, cx: &CallContext<'_>) -> Result<OutputReply, Ref
 
 /// Lines that match a pattern.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct SearchReply {
     /// The current state of the task.
     pub task: Task,
     /// The matching lines, as many as fit into a reply.
@@ -100,7 +96,7 @@ pub struct Found {
 ///
 /// # Errors
 /// Fails if the task is unknown, its log no longer exists, or the pattern is invalid.
-pub fn search(handle: &str, pattern: &str, cx: &CallContext<'_>) -> Result<Found, Refusal> {
+pub fn search(handle: &str, pattern: &str, cx: &CallContext<'_>) -> Result<SearchReply, Refusal> {
     const MOST: usize = 200;
     let task = cx.task(handle)?;
     let request = GrepRequest {
@@ -112,7 +108,7 @@ pub fn search(handle: &str, pattern: &str, cx: &CallContext<'_>) -> Result<Found
         run: None,
     };
     let reply = cx.runtime.reader().grep(task.id.as_str(), &cx.scope(), &request)?;
-    let mut found = Found { task, text: String::new(), more: reply.truncated };
+    let mut found = SearchReply { task, text: String::new(), more: reply.truncated };
     for line in &reply.matches {
         let line = format!("{}: {}\n", line.line, without_notifications(&line.text));
         if found.text.len() + line.len() > cx.premises.reply_bytes as usize {

@@ -143,8 +143,8 @@ impl Ran {
     /// no output was left out.
     #[must_use]
     pub const fn is_spent(&self) -> bool {
-        let whole = self.output.left_out == 0 && self.task.dropped_bytes == 0;
-        self.task.status.is_terminal() && self.task.survivors == 0 && whole
+        let is_complete = self.output.left_out == 0 && self.task.dropped_bytes == 0;
+        self.task.status.is_terminal() && self.task.survivors == 0 && is_complete
     }
 
     /// Marks the end of the task as reported by a reply, if the task has ended.

@@ -3,7 +3,6 @@
 use meanwhile::engine::{KillFailure, KillRequest};
 use meanwhile::{Error, Task};
 use mw_model::TaskId;
-use mw_model::signal::SIGTERM;
 use mw_model::wire::KillReceipt;
 
 use crate::call::CallContext;
@@ -20,14 +19,6 @@ pub struct StopCall {
     pub signal: i32,
 }
 
-impl StopCall {
-    /// Creates a request to kill tasks with SIGTERM first.
-    #[must_use]
-    pub const fn term(tasks: Vec<String>) -> Self {
-        Self { tasks, batch: None, signal: SIGTERM }
-    }
-}
-
 /// The result for one task.
 #[derive(Clone, Debug)]
 pub struct Stopped {
@@ -39,11 +30,21 @@ pub struct Stopped {
     pub receipt: KillReceipt,
 }
 
-/// Returns the tasks whose ends the reply reports.
-#[must_use]
-pub fn told(stopped: &[Stopped]) -> Vec<TaskId> {
-    let over = stopped.iter().filter(|one| one.after.status.is_terminal());
-    over.map(|one| one.after.id.clone()).collect()
+impl Stopped {
+    /// Returns the task, if the reply reports its end.
+    #[must_use]
+    pub fn reported(&self) -> Option<TaskId> {
+        self.after.status.is_terminal().then(|| self.after.id.clone())
+    }
+}
+
+/// Kills one task with all its processes. An ended task stays unchanged.
+///
+/// # Errors
+/// Fails like [`stop`].
+pub fn stop_one(task: &str, signal: i32, cx: &CallContext<'_>) -> Result<Stopped, Refusal> {
+    let stopped = stop(&StopCall { tasks: vec![task.to_owned()], batch: None, signal }, cx)?;
+    stopped.into_iter().next().ok_or_else(|| Error::NotFound(task.to_owned()).into())
 }
 
 /// Kills tasks with all their processes. Ended tasks stay unchanged.

@@ -21,8 +21,8 @@ use ratatui::backend::{CrosstermBackend, IntoCrossterm};
 use ratatui::style::Style;
 use ratatui::{Frame, Terminal};
 
+use super::file_url::address_path;
 use super::keyboard;
-use super::text::address_path;
 
 /// Whether the terminal is taken over. The panic hook reads it before it restores the terminal.
 static TAKEN: AtomicBool = AtomicBool::new(false);
