@@ -1,4 +1,4 @@
-//! The supervisor as an executable of its own, installed beside `mw`.
+//! The supervisor as a separate executable, installed beside `mw`.
 #![no_main]
 #![deny(unsafe_code)]
 

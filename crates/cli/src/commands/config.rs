@@ -41,7 +41,7 @@ fn as_json(config: &Config) -> Value {
     let settings: Vec<_> = settings()
         .map(|setting| {
             let source = config.source(setting);
-            let (file, line) = source.place().unzip();
+            let (file, line) = source.file_line().unzip();
             let file = file.map(Path::to_string_lossy);
             json!({"name": setting.name, "value": setting.value(config), "source": source.to_string(),
                    "origin": source.word(), "file": file, "line": line, "variable": setting.variable(),

@@ -1,4 +1,4 @@
-//! The table of `mw list`: as wide as the terminal; complete if output is no terminal.
+//! The table of `mw list`: as wide as the terminal, or complete if the output is not a terminal.
 
 use meanwhile::model::Timestamp;
 use meanwhile::{Page, Task};
@@ -6,7 +6,7 @@ use mw_desk::Sample;
 use mw_desk::rows::{TaskRow, last_change};
 use mw_desk::text::{ago, columns, duration, shortened};
 
-use super::text::painted;
+use super::text::{paint, painted};
 
 /// Maximum width of the state on a terminal.
 const STATE: usize = 28;
@@ -41,7 +41,9 @@ pub(crate) fn table(page: &Page, now: Timestamp, width: Option<usize>, colour: b
             line.push_str(&" ".repeat(pad));
         }
         line.push_str(&shortened(&cells[5], room));
-        text.push_str(&paint(line.trim_end(), at.checked_sub(1).and_then(|at| page.tasks.get(at)), colour));
+        let task = at.checked_sub(1).and_then(|at| page.tasks.get(at));
+        let line = line.trim_end();
+        text.push_str(&task.map_or_else(|| paint(line, "1", colour), |task| painted(line, task, colour)));
         text.push('\n');
     }
     text
@@ -53,12 +55,4 @@ fn cells(task: &Task, now: Timestamp, width: Option<usize>) -> [String; 6] {
     let time = row.duration_ms.map_or_else(|| "-".to_owned(), duration);
     let what = row.what.replace('\n', " ⏎ ");
     [row.icon().to_owned(), row.id, state, time, ago(now.ms_since(last_change(task))), what]
-}
-
-fn paint(line: &str, task: Option<&Task>, colour: bool) -> String {
-    match task {
-        Some(task) => painted(line, task, colour),
-        None if colour => format!("\x1b[1m{line}\x1b[0m"),
-        None => line.to_owned(),
-    }
 }
