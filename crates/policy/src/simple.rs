@@ -39,7 +39,7 @@ impl Judge<'_> {
                 CommandPrefixOrSuffixItem::AssignmentWord(_, word)
                 | CommandPrefixOrSuffixItem::Word(word) => {
                     if outputs_moved && self.grammar == Grammar::Posix {
-                        let why = "after `&>` other shells than bash run this as a command of its own";
+                        let why = "after `&>` shells other than bash run this as a separate command";
                         self.ask(Ground::UnknownCode, &word.value, why, "may run another command");
                     }
                     words.extend(self.word(&word.value));

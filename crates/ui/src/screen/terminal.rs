@@ -30,7 +30,7 @@ static HOOK: Once = Once::new();
 
 /// The owner of the mouse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MouseUse {
+pub(crate) enum MouseUse {
     /// This program receives clicks and the wheel.
     Ours,
     /// The terminal handles the mouse, so text can be selected.
