@@ -13,28 +13,26 @@ use crate::delegation::{AgentCall, order};
 
 /// A request to another agent.
 #[derive(Clone, Debug, Default)]
-pub struct AgentRequest {
+pub(crate) struct AgentRequest {
     /// The name of the agent. If absent, the default agent is used.
-    pub agent: Option<String>,
+    pub(crate) agent: Option<String>,
     /// The prompt.
-    pub prompt: String,
+    pub(crate) prompt: String,
     /// A description for people.
-    pub title: Option<String>,
+    pub(crate) title: Option<String>,
     /// The working directory, relative to that of the session.
-    pub cwd: Option<PathBuf>,
+    pub(crate) cwd: Option<PathBuf>,
     /// The batch of the task.
-    pub batch: Option<String>,
+    pub(crate) batch: Option<String>,
     /// Whether the agent gets a separate worktree.
-    pub worktree: bool,
+    pub(crate) worktree: bool,
     /// The message that led to the request, if the call names one.
-    pub parent_message: Option<String>,
+    pub(crate) parent_message: Option<String>,
 }
 
 /// Starts another agent in the background.
-///
-/// # Errors
 /// Fails if no agents are available, or this one cannot be started.
-pub fn delegate(wanted: AgentRequest, cx: &CallContext<'_>) -> Result<Task, Refusal> {
+pub(crate) fn delegate(wanted: AgentRequest, cx: &CallContext<'_>) -> Result<Task, Refusal> {
     let Some(settings) = &cx.premises.agents else {
         return Err(Error::invalid("no agents are available", "do it yourself").into());
     };
@@ -53,10 +51,8 @@ pub fn delegate(wanted: AgentRequest, cx: &CallContext<'_>) -> Result<Task, Refu
 }
 
 /// Waits for an answer up to the time limit of a call. An agent that takes longer continues.
-///
-/// # Errors
 /// Fails if the engine fails.
-pub fn await_answer(task: &Task, cx: &CallContext<'_>) -> Result<Ran, Refusal> {
+pub(crate) fn await_answer(task: &Task, cx: &CallContext<'_>) -> Result<Ran, Refusal> {
     let begun = Instant::now();
     cx.caller.awaits(std::slice::from_ref(&task.id));
     let request = cx.wait_for_end(task);
@@ -76,9 +72,7 @@ pub fn await_answer(task: &Task, cx: &CallContext<'_>) -> Result<Ran, Refusal> {
 }
 
 /// Sends a follow-up to an agent that has answered.
-///
-/// # Errors
 /// Fails if the task has no answer, is being resumed, or its session no longer exists.
-pub fn follow_up(handle: &str, message: &str, cx: &CallContext<'_>) -> Result<Task, Refusal> {
+pub(crate) fn follow_up(handle: &str, message: &str, cx: &CallContext<'_>) -> Result<Task, Refusal> {
     Ok(cx.runtime.starts().resume(cx.resolve(handle)?.as_str(), &cx.scope(), message)?)
 }
