@@ -110,8 +110,8 @@ fn kind_of<'text>(mounts: &'text str, path: &Path) -> Option<&'text str> {
 
 fn content(found: &Inspection) -> Vec<Check> {
     let mut checks = Vec::new();
-    let rebuild = "the next command that finds the damage sets the database aside and rebuilds it from the task directories; \
-                   removing meanwhile.db has the same effect at once";
+    let rebuild = "the next command that finds the damage sets it aside and rebuilds it from the task directories; removing \
+                   meanwhile.db has the same effect at once";
     checks.push(match found.schema {
         None => Check::ok("database", "does not exist yet; the first command that needs it creates it"),
         Some(_) if !found.problems.is_empty() => {
