@@ -4,9 +4,9 @@ use std::env;
 use std::io::IsTerminal;
 use std::sync::{Mutex, OnceLock};
 
-use meanwhile::Scope;
 use meanwhile::engine::{Runtime, Supervisor, check_session_name};
 use meanwhile::model::DEFAULT_SESSION;
+use meanwhile::{Filter, Scope, Task};
 use serde::Serialize;
 
 use crate::config::Config;
@@ -64,8 +64,8 @@ impl Context {
         for problem in &config.problems {
             render::warning(&format!("{}; ignored", problem.message), &problem.hint);
         }
-        for (name, meant) in Config::misspelt_variables() {
-            let hint = format!("did you mean {meant}?");
+        for (name, suggestion) in Config::misspelt_variables() {
+            let hint = format!("did you mean {suggestion}?");
             render::warning(&format!("{name} is set, but no such setting exists"), &hint);
         }
         Ok(Self { config, session, acts_for: OnceLock::new(), json, early: Mutex::new(early) })
@@ -126,6 +126,22 @@ impl Context {
     /// Returns the tasks that this command may see.
     pub(crate) fn scope(&self) -> Scope {
         self.acts_for().map_or(Scope::All, |session| Scope::Session(session.to_owned()))
+    }
+
+    /// Returns all tasks of a batch.
+    ///
+    /// # Errors
+    /// When the batch has no tasks, which is probably a typo.
+    pub(crate) fn batch(&self, runtime: &Runtime, batch: &str) -> Result<Vec<Task>, CommandError> {
+        let filter = Filter { batch: Some(batch.to_owned()), limit: u32::MAX, ..Filter::new(self.scope()) };
+        let tasks = runtime.tasks().list(&filter)?.tasks;
+        if tasks.is_empty() {
+            let message = format!("no tasks in the batch {batch:?}");
+            let hint =
+                "mw start --batch NAME creates a batch; mw list --json shows the batch_id of each task";
+            return Err(CommandError::not_found(message, hint));
+        }
+        Ok(tasks)
     }
 
     /// Returns the session that owns what this command starts.

@@ -45,14 +45,6 @@ impl CommandError {
         Self::new("not_found", message, hint, exit_code::NOT_FOUND)
     }
 
-    pub(crate) fn no_batch(batch: &str) -> Self {
-        let message = format!("no tasks in the batch {batch:?}");
-        Self::not_found(
-            message,
-            "mw start --batch NAME creates a batch; mw list --json shows the batch_id of each task",
-        )
-    }
-
     /// Adds that a task was started before the error.
     pub(crate) fn with_task(mut self, id: &TaskId) -> Self {
         if self.is_unread() || self.code != "io" {
@@ -77,14 +69,14 @@ impl CommandError {
                 | Error::EndedOnly { .. }
                 | Error::Io { .. }
         );
-        let mut told = Self::from(error);
-        let mut words = told.message.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
+        let mut converted = Self::from(error);
+        let mut words = converted.message.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
         if let Some(id) = words.find_map(|word| word.parse::<TaskId>().ok())
-            && (concerns_it || told.message.starts_with(id.as_str()))
+            && (concerns_it || converted.message.starts_with(id.as_str()))
         {
-            told.message = told.message.replacen(id.as_str(), &named(handle, &id), 1);
+            converted.message = converted.message.replacen(id.as_str(), &named(handle, &id), 1);
         }
-        told
+        converted
     }
 
     /// Prints the error: text on stderr, JSON on stdout, or on stderr if stdout fails.
@@ -171,7 +163,7 @@ impl From<Error> for CommandError {
 
 impl From<io::Error> for CommandError {
     fn from(error: io::Error) -> Self {
-        // The reader has closed the pipe, which is no failure. `run` and `wait` still have an exit code, see `answer`.
+        // The reader has closed the pipe, which is not a failure. `run` and `wait` still have an exit code, see `answer`.
         let exit = if error.kind() == io::ErrorKind::BrokenPipe { 0 } else { exit_code::FAILURE };
         let message = if exit == 0 { String::new() } else { error.to_string() };
         let hint =

@@ -43,7 +43,7 @@ pub(crate) fn of_task(task: &Task) -> u8 {
     let by_signal = cause.signal().map(of_signal);
     match cause {
         Cause::Exited { .. } | Cause::Signaled { .. } => own.or(by_signal).unwrap_or(FAILURE),
-        // A requested end is no success, even if the process exits with 0.
+        // A requested end is not a success, even if the process exits with 0.
         Cause::Cancelled { .. } | Cause::LimitReached { .. } => {
             own.filter(|code| *code != 0).or(by_signal).unwrap_or(FAILURE)
         }

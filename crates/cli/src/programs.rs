@@ -1,5 +1,5 @@
 //! The executables that belong together: `mw`, `mw-surfaces` for its large commands, `mw-supervisor` for tasks. They
-//! are installed side by side and found so.
+//! are installed in one directory and find each other there.
 
 use std::env;
 use std::ffi::OsString;
@@ -99,7 +99,7 @@ pub(crate) fn words_of_mw() -> Result<Vec<OsString>, CommandError> {
         return Ok(words);
     }
     let version = version.to_string_lossy();
-    // Called by hand if the last word is no version.
+    // If the last word is not a version, a person has called it.
     if words.is_empty() || !version.starts_with(|c: char| c.is_ascii_digit()) {
         return Err(not_here());
     }

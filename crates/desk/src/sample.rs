@@ -31,7 +31,7 @@ pub struct Round {
 }
 
 /// The result of the last measurement of a task.
-struct Known {
+struct Measurement {
     at: Instant,
     cpu_us: u64,
     sample: Sample,
@@ -39,34 +39,34 @@ struct Known {
 
 /// The known resource usage of tasks.
 #[derive(Default)]
-pub(crate) struct Samples(Mutex<Found>);
+pub(crate) struct Samples(Mutex<Measurements>);
 
 #[derive(Default)]
-struct Found {
-    looks: u64,
-    known: HashMap<String, Known>,
+struct Measurements {
+    rounds: u64,
+    by_task: HashMap<String, Measurement>,
 }
 
 impl Samples {
-    fn locked(&self) -> MutexGuard<'_, Found> {
+    fn locked(&self) -> MutexGuard<'_, Measurements> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the last sample of a task.
     pub(crate) fn of(&self, id: &str) -> Sample {
-        self.locked().known.get(id).map(|known| known.sample.clone()).unwrap_or_default()
+        self.locked().by_task.get(id).map(|last| last.sample.clone()).unwrap_or_default()
     }
 
     /// Measures a task. The second sample shows the CPU usage. Returns whether this is the first sample. No lock is
     /// held during the measurement.
-    fn look_at(&self, runtime: &Runtime, task: &Task, looks: u64) -> bool {
+    fn measure(&self, runtime: &Runtime, task: &Task, round: u64) -> bool {
         let Some(usage) = runtime.live().usage(task) else { return false };
         let now = Instant::now();
         let before = self
             .locked()
-            .known
+            .by_task
             .get(task.id.as_str())
-            .map(|known| (known.at, known.cpu_us, known.sample.ports.clone()));
+            .map(|last| (last.at, last.cpu_us, last.sample.ports.clone()));
         let cpu = before.as_ref().and_then(|(at, cpu_us, _)| {
             let passed = now.duration_since(*at).as_micros().max(1) as f64;
             // The total may decrease, if a process ended for which no process of the tree waited.
@@ -74,11 +74,13 @@ impl Samples {
         });
         let is_first = before.is_none();
         let ports = match before {
-            Some((_, _, ports)) if looks % PORTS_EVERY != 1 => ports,
+            Some((_, _, ports)) if round % PORTS_EVERY != 1 => ports,
             Some(_) | None => runtime.live().ports(task).unwrap_or_default(),
         };
         let sample = Sample { cpu, memory: Some(usage.memory), ports };
-        self.locked().known.insert(task.id.to_string(), Known { at: now, cpu_us: usage.cpu_us, sample });
+        self.locked()
+            .by_task
+            .insert(task.id.to_string(), Measurement { at: now, cpu_us: usage.cpu_us, sample });
         is_first
     }
 }
@@ -94,16 +96,16 @@ impl Desk {
     /// Fails if the home directory cannot be opened.
     pub fn sample(&self, round: &Round) -> Result<bool> {
         self.with(|runtime| {
-            let looks = {
-                let mut found = self.samples().locked();
-                found.looks += 1;
-                found.looks
+            let number = {
+                let mut measurements = self.samples().locked();
+                measurements.rounds += 1;
+                measurements.rounds
             };
             let mut is_first = false;
             for task in &round.tasks {
-                is_first |= self.samples().look_at(runtime, task, looks);
+                is_first |= self.samples().measure(runtime, task, number);
             }
-            self.samples().locked().known.retain(|id, _| round.alive.contains(id));
+            self.samples().locked().by_task.retain(|id, _| round.alive.contains(id));
             Ok(is_first)
         })
     }

@@ -1,7 +1,10 @@
-//! Formats numbers and errors for people.
+//! Formats numbers and errors for people, and fits text into columns.
+
+mod width;
 
 use meanwhile::Error;
 pub use meanwhile::model::count;
+pub use width::{bar, cell, columns, cut, shortened, shortened_path};
 
 /// Returns an error and its hint in one line.
 #[must_use]

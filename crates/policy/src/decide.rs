@@ -6,7 +6,7 @@ use super::judge::{Judge, short, text_of};
 use super::mode::Mode;
 use super::panics::catching_panics;
 use super::request::Request;
-use super::rules::CallContext;
+use super::rules::RuleContext;
 use super::tools::stage_one;
 
 /// The reason for a command on which the parser panicked.
@@ -61,17 +61,17 @@ fn judge(request: &Request<'_>) -> Verdict {
 impl Judge<'_> {
     fn apply_rules(&mut self, verdict: &mut Verdict) {
         let request = self.request;
-        let scene = CallContext { tool: request.tool.name, mode: request.mode, dialect: request.dialect };
+        let context = RuleContext { tool: request.tool.name, mode: request.mode, dialect: request.dialect };
         for seen in &self.seen {
             // In another directory the same words may be another program.
-            if let Some(rule) = request.rules.allowing(&seen.words, scene).filter(|_| seen.in_project) {
+            if let Some(rule) = request.rules.allowing(&seen.words, context).filter(|_| seen.in_project) {
                 let about = &mut self.findings[seen.findings.clone()];
                 if about.iter().any(|finding| !finding.excused) {
                     about.iter_mut().for_each(|finding| finding.excused = true);
                     verdict.rules.push(rule);
                 }
             }
-            for (decision, rule, reason) in request.rules.stricter(&seen.words, scene) {
+            for (decision, rule, reason) in request.rules.stricter(&seen.words, context) {
                 verdict.decision = verdict.decision.max(decision);
                 let why = if reason.is_empty() {
                     format!("the rule {rule} says {decision}")
@@ -102,15 +102,16 @@ impl Judge<'_> {
                 verdict.reasons.push(finding.reason);
             }
         }
-        let more = verdict.reasons.len().saturating_sub(MOST_SAID);
-        if more > 0 {
-            verdict.reasons.truncate(MOST_SAID);
-            verdict.reasons.push(Reason { part: String::new(), why: format!("and {more} more") });
-        }
-        let more = verdict.effects.len().saturating_sub(MOST_SAID);
-        if more > 0 {
-            verdict.effects.truncate(MOST_SAID);
-            verdict.effects.push(format!("and {more} more"));
-        }
+        shorten(&mut verdict.reasons, |why| Reason { part: String::new(), why });
+        shorten(&mut verdict.effects, |text| text);
+    }
+}
+
+/// Replaces what exceeds the maximum by an item that says how much it is.
+fn shorten<T>(items: &mut Vec<T>, item: impl FnOnce(String) -> T) {
+    let more = items.len().saturating_sub(MOST_SAID);
+    if more > 0 {
+        items.truncate(MOST_SAID);
+        items.push(item(format!("and {more} more")));
     }
 }

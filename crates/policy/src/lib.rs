@@ -4,9 +4,9 @@
 //! tool × mode × dialect ──▶ tools ────────────────┐
 //!                                                 ├─▶ the strictest ──▶ verdict
 //! command ─▶ parser_limits ─▶ parser ─▶ syntax ───┘
-//!                                        ├─ word      the value of a word after quotes, braces and variables
-//!                                        ├─ places    where a path leads
-//!                                        └─ programs  what a program does with its arguments
+//!                                        ├─ word         the value of a word after quotes, braces and variables
+//!                                        ├─ destination  where a path leads
+//!                                        └─ programs     what a program does with its arguments
 //! ```
 //!
 //! The decision is a pure function of a [`Request`], which answers questions about the file system through [`Files`].
@@ -18,12 +18,12 @@ mod cached_files;
 mod calculations;
 mod decide;
 mod decision;
+mod destination;
 mod judge;
 mod mode;
 mod names;
 mod panics;
 mod parser_limits;
-mod places;
 mod programs;
 mod project;
 mod request;

@@ -16,22 +16,22 @@ impl<'a> Names<'a> {
 
     /// Returns whether a name matches one of the list, of which each is a pattern.
     pub(super) fn matches(&self, name: &str) -> bool {
-        self.iter().any(|pattern| fits(pattern, name))
+        self.iter().any(|pattern| matches(pattern, name))
     }
 }
 
 /// Returns whether two names can be the same, if either may be a pattern.
 pub(super) fn may_be_same(part: &str, name: &str) -> bool {
     if !part.contains(['*', '?', '[']) {
-        return if name.contains('*') { fits(name, part) } else { name == part };
+        return if name.contains('*') { matches(name, part) } else { name == part };
     }
     // In a shell, a pattern without a leading dot does not match names with one.
     let hidden = name.starts_with('.') && !part.starts_with('.');
-    !hidden && fits(&part.replace(['[', ']'], "*"), name)
+    !hidden && matches(&part.replace(['[', ']'], "*"), name)
 }
 
 /// Returns whether a text matches a pattern in which `*` stands for anything and `?` for one character.
-pub(super) fn fits(pattern: &str, text: &str) -> bool {
+pub(super) fn matches(pattern: &str, text: &str) -> bool {
     let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
     let (mut p, mut t) = (0, 0);
     // The last star, and where in the text to retry after a mismatch.
@@ -63,13 +63,13 @@ mod tests {
 
     #[test]
     fn a_star_matches_any_text_and_a_question_mark_one_character() {
-        assert!(fits("*", ""));
-        assert!(fits("a*c", "abbc"));
-        assert!(fits("*.rs", "main.rs"));
-        assert!(fits("a?c", "abc"));
-        assert!(!fits("a?c", "ac"));
-        assert!(!fits("a*c", "abcd"));
-        assert!(!fits("", "a"));
-        assert!(fits(&"*a".repeat(30), &"a".repeat(60)));
+        assert!(matches("*", ""));
+        assert!(matches("a*c", "abbc"));
+        assert!(matches("*.rs", "main.rs"));
+        assert!(matches("a?c", "abc"));
+        assert!(!matches("a?c", "ac"));
+        assert!(!matches("a*c", "abcd"));
+        assert!(!matches("", "a"));
+        assert!(matches(&"*a".repeat(30), &"a".repeat(60)));
     }
 }

@@ -1,14 +1,15 @@
 //! Whether paths and directories belong to the project.
 
+use super::destination::{Destination, is_below};
 use super::judge::Judge;
 use super::names::may_be_same;
-use super::places::{Place, is_below};
 use super::word::Word;
 
 impl Judge<'_> {
     /// Returns whether every path that a word can mean lies in the project.
     pub(super) fn is_inside(&self, word: &Word) -> bool {
-        let inside = |value: &String| matches!(self.place(value), Place::Inside | Place::Control);
+        let inside =
+            |value: &String| matches!(self.destination(value), Destination::Inside | Destination::Control);
         self.is_project_file(word) || word.values().is_some_and(|values| values.iter().all(inside))
     }
 
@@ -35,7 +36,7 @@ impl Judge<'_> {
         let project = self.request.project;
         let real = |path: &String| self.request.files.real(path);
         let own = |value: &String| {
-            self.place(value) == Place::Inside
+            self.destination(value) == Destination::Inside
                 && self.absolutes(value).is_some_and(|paths| {
                     paths.iter().all(|path| real(path).is_some_and(|real| is_below(&real, project)))
                 })

@@ -87,7 +87,7 @@ pub enum RuleError {
     #[error("rule {0:?}: a project may ask and deny, and only the user may allow")]
     Loosens(String),
     /// The rule does not match one of its examples.
-    #[error("rule {rule:?} does not fit its example {example:?}")]
+    #[error("rule {rule:?} does not match its example {example:?}")]
     Example {
         /// The rule.
         rule: String,
@@ -95,7 +95,7 @@ pub enum RuleError {
         example: String,
     },
     /// The rule matches one of its counter-examples.
-    #[error("rule {rule:?} fits its counter-example {example:?}")]
+    #[error("rule {rule:?} matches its counter-example {example:?}")]
     CounterExample {
         /// The rule.
         rule: String,
@@ -118,7 +118,7 @@ pub struct Rules(Vec<Loaded>);
 
 /// The circumstances of a call, to which a rule may be limited.
 #[derive(Clone, Copy)]
-pub(super) struct CallContext<'a> {
+pub(super) struct RuleContext<'a> {
     pub(super) tool: &'a str,
     pub(super) mode: Mode,
     pub(super) dialect: Dialect,
@@ -147,24 +147,24 @@ impl Rules {
     pub(super) fn stricter<'a>(
         &'a self,
         words: &'a [Word],
-        scene: CallContext<'a>,
+        context: RuleContext<'a>,
     ) -> impl Iterator<Item = (Decision, String, &'a str)> {
-        let fits = move |loaded: &&Loaded| {
-            loaded.rule.decision != Decision::Allow && loaded.applies(scene) && loaded.may_fit(words)
+        let matches = move |loaded: &&Loaded| {
+            loaded.rule.decision != Decision::Allow && loaded.applies(context) && loaded.may_match(words)
         };
         self.0
             .iter()
-            .filter(fits)
+            .filter(matches)
             .map(|loaded| (loaded.rule.decision, loaded.label(), loaded.rule.reason.as_str()))
     }
 
     /// Returns the rule that allows a command, if there is one.
-    pub(super) fn allowing(&self, words: &[Word], scene: CallContext<'_>) -> Option<String> {
+    pub(super) fn allowing(&self, words: &[Word], context: RuleContext<'_>) -> Option<String> {
         let texts: Vec<&str> = words.iter().map(Word::lit).collect::<Option<_>>()?;
-        let fits = |loaded: &&Loaded| {
-            loaded.rule.decision == Decision::Allow && loaded.applies(scene) && loaded.fits(&texts)
+        let matches = |loaded: &&Loaded| {
+            loaded.rule.decision == Decision::Allow && loaded.applies(context) && loaded.matches(&texts)
         };
-        self.0.iter().find(fits).map(Loaded::label)
+        self.0.iter().find(matches).map(Loaded::label)
     }
 }
 
@@ -196,11 +196,11 @@ impl Loaded {
             return Err(RuleError::RestNotLast(name()));
         }
         let loaded = Self { rule, origin, words, rest };
-        let fits = |example: &String| loaded.fits(&example.split_whitespace().collect::<Vec<_>>());
-        if let Some(example) = loaded.rule.examples.iter().find(|example| !fits(example)) {
+        let matches = |example: &String| loaded.matches(&example.split_whitespace().collect::<Vec<_>>());
+        if let Some(example) = loaded.rule.examples.iter().find(|example| !matches(example)) {
             return Err(RuleError::Example { rule: loaded.rule.name.clone(), example: example.clone() });
         }
-        if let Some(example) = loaded.rule.counter_examples.iter().find(|example| fits(example)) {
+        if let Some(example) = loaded.rule.counter_examples.iter().find(|example| matches(example)) {
             return Err(RuleError::CounterExample {
                 rule: loaded.rule.name.clone(),
                 example: example.clone(),
@@ -213,12 +213,12 @@ impl Loaded {
         format!("{}:{}", self.origin.word(), self.rule.name)
     }
 
-    fn applies(&self, scene: CallContext<'_>) -> bool {
+    fn applies(&self, context: RuleContext<'_>) -> bool {
         let is =
             |wanted: &Option<String>, given: &str| wanted.as_deref().is_none_or(|wanted| wanted == given);
-        is(&self.rule.tool, scene.tool)
-            && is(&self.rule.mode, scene.mode.name())
-            && is(&self.rule.profile, scene.dialect.profile())
+        is(&self.rule.tool, context.tool)
+            && is(&self.rule.mode, context.mode.name())
+            && is(&self.rule.profile, context.dialect.profile())
     }
 
     /// Returns whether a command may have this number of words.
@@ -226,21 +226,21 @@ impl Loaded {
         if self.rest { count >= self.words.len() } else { count == self.words.len() }
     }
 
-    fn fits(&self, words: &[&str]) -> bool {
+    fn matches(&self, words: &[&str]) -> bool {
         self.takes(words.len())
-            && self.words.iter().zip(words).all(|(pattern, word)| names::fits(pattern, word))
+            && self.words.iter().zip(words).all(|(pattern, word)| names::matches(pattern, word))
     }
 
     /// Returns whether a rule that asks or denies may match: any possible value of a word counts, and the directory of
     /// the program does not matter.
-    fn may_fit(&self, words: &[Word]) -> bool {
+    fn may_match(&self, words: &[Word]) -> bool {
         let splits = words.iter().any(|word| word.splits && word.known.is_none());
         (self.takes(words.len()) || splits)
             && self.words.iter().zip(words).enumerate().all(|(at, (pattern, word))| match word.values() {
                 None => true,
                 Some(values) => values.iter().any(|value| {
                     let base = value.rsplit('/').next().unwrap_or(value);
-                    names::fits(pattern, value) || (at == 0 && names::fits(pattern, base))
+                    names::matches(pattern, value) || (at == 0 && names::matches(pattern, base))
                 }),
             })
     }
@@ -274,8 +274,8 @@ mod tests {
         text.split_whitespace().map(Word::plain).collect()
     }
 
-    const CONTEXT: CallContext<'_> =
-        CallContext { tool: "shell", mode: Mode::Safe, dialect: Dialect::Canonical };
+    const CONTEXT: RuleContext<'_> =
+        RuleContext { tool: "shell", mode: Mode::Safe, dialect: Dialect::Canonical };
 
     #[test]
     fn a_rule_matches_whole_words() {
@@ -305,11 +305,11 @@ mod tests {
         let mut wrong = rule("git push ...", Decision::Ask);
         wrong.examples = vec!["git push".to_owned(), "git pull".to_owned()];
         let message = loaded(wrong.clone()).err().unwrap().to_string();
-        assert_eq!(message, "rule \"r\" does not fit its example \"git pull\"");
+        assert_eq!(message, "rule \"r\" does not match its example \"git pull\"");
         wrong.examples.clear();
         wrong.counter_examples = vec!["git push x".to_owned()];
         let message = loaded(wrong).err().unwrap().to_string();
-        assert_eq!(message, "rule \"r\" fits its counter-example \"git push x\"");
+        assert_eq!(message, "rule \"r\" matches its counter-example \"git push x\"");
     }
 
     #[test]

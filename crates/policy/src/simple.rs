@@ -39,7 +39,7 @@ impl Judge<'_> {
                 CommandPrefixOrSuffixItem::AssignmentWord(_, word)
                 | CommandPrefixOrSuffixItem::Word(word) => {
                     if outputs_moved && self.grammar == Grammar::Posix {
-                        let why = "after `&>` other shells than bash run this as a command of its own";
+                        let why = "after `&>` shells other than bash run this as a separate command";
                         self.ask(Ground::UnknownCode, &word.value, why, "may run another command");
                     }
                     words.extend(self.word(&word.value));
@@ -184,12 +184,8 @@ impl Judge<'_> {
     /// Asks about a text that names a secret, because its later use is unknown.
     pub(super) fn mention(&mut self, text: &str, part: &str) {
         if text.contains('/') && super::secret_files::is_secret(text) {
-            self.ask(
-                Ground::Secret,
-                part,
-                "it names a path that may hold secrets",
-                &format!("may read {text}"),
-            );
+            let why = "it names a path that may hold secrets";
+            self.ask(Ground::Secret, part, why, &format!("may read {text}"));
         }
     }
 

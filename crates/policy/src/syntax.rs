@@ -288,7 +288,7 @@ impl Judge<'_> {
     /// Asks about a name with special characters.
     fn plain_name(&mut self, name: &str) {
         if !name.chars().all(|c| c.is_ascii_alphanumeric() || "_-.:+@".contains(c)) {
-            self.ask(Ground::UnknownCode, name, "this is no plain name", "may run commands");
+            self.ask(Ground::UnknownCode, name, "this is not a plain name", "may run commands");
         }
     }
 }

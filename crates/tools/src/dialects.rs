@@ -45,8 +45,8 @@ impl Description {
     /// The properties that most dialects share.
     const DEFAULT: Self = Self {
         definitions: &[],
-        refuse: |refusal, _, _| refuse_plainly(refusal),
-        refuse_unopened: refuse_plainly,
+        refuse: |refusal, _, _| failure(refusal.to_string()),
+        refuse_unopened: |refusal| failure(refusal.to_string()),
         command: |text, shell| Ok(CommandSpec::Shell { program: shell.clone(), script: text.into() }),
         replies_with_objects: false,
         instructions: "",
@@ -129,8 +129,8 @@ impl Speaks for Dialect {
     }
 }
 
-/// Creates a refusal with the error as text.
-fn refuse_plainly(refusal: &Refusal) -> Reply {
-    let text = refusal.to_string();
-    Reply::failure(text.clone(), json!({"error": text}))
+/// Creates a refusal with this text.
+fn failure(text: String) -> Reply {
+    let data = json!({"error": text});
+    Reply::failure(text, data)
 }

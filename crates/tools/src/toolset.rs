@@ -44,7 +44,7 @@ pub enum RegistryError {
     NoSuchTool(String),
 }
 
-enum Entry {
+enum ToolEntry {
     Own {
         dialect: Dialect,
         definition: &'static ToolDefinition,
@@ -54,7 +54,7 @@ enum Entry {
     Custom(Box<CustomTool>),
 }
 
-impl Entry {
+impl ToolEntry {
     fn name(&self) -> &str {
         match self {
             Self::Own { definition, .. } => definition.tool.name,
@@ -68,7 +68,7 @@ pub const USUAL_WAIT_MS: u64 = 30_000;
 
 /// The tools of one session.
 pub struct Toolset {
-    entries: Vec<Entry>,
+    entries: Vec<ToolEntry>,
     aliases: BTreeMap<String, String>,
     wait_ms: u64,
 }
@@ -77,7 +77,7 @@ impl Toolset {
     /// Creates the set of a dialect's tools.
     #[must_use]
     pub fn of(dialect: Dialect) -> Self {
-        let own = dialect.definitions().iter().map(|definition| Entry::Own {
+        let own = dialect.definitions().iter().map(|definition| ToolEntry::Own {
             dialect,
             definition,
             background: None,
@@ -98,7 +98,7 @@ impl Toolset {
     pub fn and(mut self, dialect: Dialect) -> Result<Self, RegistryError> {
         for definition in dialect.definitions() {
             self.check_free(definition.tool.name)?;
-            self.entries.push(Entry::Own { dialect, definition, background: None });
+            self.entries.push(ToolEntry::Own { dialect, definition, background: None });
         }
         Ok(self)
     }
@@ -109,9 +109,9 @@ impl Toolset {
     /// Fails if the host already has a tool or an alias of that name.
     pub fn with(mut self, custom: CustomTool) -> Result<Self, RegistryError> {
         let name = custom.spec.name.clone();
-        self.entries.retain(|entry| matches!(entry, Entry::Custom(_)) || entry.name() != name);
+        self.entries.retain(|entry| matches!(entry, ToolEntry::Custom(_)) || entry.name() != name);
         self.check_free(&name)?;
-        self.entries.push(Entry::Custom(Box::new(custom)));
+        self.entries.push(ToolEntry::Custom(Box::new(custom)));
         Ok(self)
     }
 
@@ -121,7 +121,7 @@ impl Toolset {
     /// Fails if none of our tools has that name.
     pub fn with_variant(mut self, name: &str, chosen: Background) -> Result<Self, RegistryError> {
         for entry in &mut self.entries {
-            if let Entry::Own { definition, background, .. } = entry
+            if let ToolEntry::Own { definition, background, .. } = entry
                 && definition.tool.name == name
             {
                 *background = Some(chosen);
@@ -175,16 +175,16 @@ impl Toolset {
         Ok(())
     }
 
-    fn find(&self, name: &str) -> Option<&Entry> {
+    fn find(&self, name: &str) -> Option<&ToolEntry> {
         self.entries.iter().find(|entry| entry.name() == name)
     }
 
     /// Returns the definitions for models.
     #[must_use]
     pub fn specs(&self, background: Background) -> Vec<ToolSpec> {
-        let spec = |entry: &Entry| match entry {
-            Entry::Custom(custom) => Some(custom.spec.clone()),
-            Entry::Own { definition, background: chosen, .. } => {
+        let spec = |entry: &ToolEntry| match entry {
+            ToolEntry::Custom(custom) => Some(custom.spec.clone()),
+            ToolEntry::Own { definition, background: chosen, .. } => {
                 let background = chosen.unwrap_or(background);
                 let spec = || ToolSpec::of(definition, background, self.wait_ms);
                 definition.is_offered(background).then(spec)
@@ -197,7 +197,7 @@ impl Toolset {
     #[must_use]
     pub fn may_wait(&self, name: &str) -> bool {
         let entry = self.find(name).or_else(|| self.find(self.aliases.get(name)?));
-        matches!(entry, Some(Entry::Own { definition, .. }) if definition.waits)
+        matches!(entry, Some(ToolEntry::Own { definition, .. }) if definition.waits)
     }
 
     /// Runs a call for a session that this process holds. Returns `None` if there is no such tool. After the reply was
@@ -223,8 +223,8 @@ impl Toolset {
     pub fn call(&self, name: &str, given: &Map<String, Value>, cx: &CallContext<'_>) -> Option<Reply> {
         let entry = self.find(name).or_else(|| self.find(self.aliases.get(name)?))?;
         match entry {
-            Entry::Custom(custom) => Some((custom.run)(given, cx)),
-            Entry::Own { dialect, definition, background } => {
+            ToolEntry::Custom(custom) => Some((custom.run)(given, cx)),
+            ToolEntry::Own { dialect, definition, background } => {
                 let background = background.unwrap_or(cx.background);
                 if !definition.is_offered(background) {
                     return None;

@@ -7,4 +7,4 @@ pub mod chat;
 mod screen;
 pub mod top;
 
-pub use screen::{Ending, ThemeChoice, bar, shortened};
+pub use screen::{Ending, ThemeChoice};

@@ -42,7 +42,7 @@ const LAYERS: [Layer; 12] = [
     Layer {
         manifest: "crates/tools/Cargo.toml",
         package: "mw-tools",
-        below: &["meanwhile", "mw-model", "mw-policy"],
+        below: &["meanwhile", "mw-desk", "mw-model", "mw-policy"],
         complete: None,
     },
     Layer {

@@ -111,7 +111,7 @@ fn judge_claim(row: &Row<'_>, tests: &BTreeSet<String>) -> Vec<Violation> {
         .into_iter()
         .filter(is_missing)
         .map(|path| {
-            let what = format!("{} names `{path}`, which is no test", row.id);
+            let what = format!("{} names `{path}`, which is not a test", row.id);
             report(row.line, what, "name a test that exists, or set the row to open")
         })
         .collect()
@@ -167,7 +167,7 @@ mod tests {
         assert_eq!(violations("| Z-001 | flag | done | by hand |"), ["Z-001 is done but names no test"]);
         assert_eq!(
             violations("| Z-001 | flag | partly | `--json` later; `start::gone` |"),
-            ["Z-001 names `start::gone`, which is no test"]
+            ["Z-001 names `start::gone`, which is not a test"]
         );
     }
 

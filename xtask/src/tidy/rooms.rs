@@ -59,7 +59,7 @@ pub(super) fn check(source: &Source<'_>) -> Vec<Violation> {
             if own == "error" && line.code.contains("crate::disk::store::StoreError") {
                 continue;
             }
-            let what = format!("`{own}` uses `{used}`, which stands above it");
+            let what = format!("`{own}` uses `{used}`, which is above it");
             let remedy = "move the shared part below both";
             found.push(Violation::new(source.path, line.number, what, remedy));
         }
@@ -93,10 +93,10 @@ mod tests {
         assert_eq!(found(path, "use crate::disk::home::Home;\nuse crate::error::Error;\n"), [""; 0]);
         assert_eq!(
             found(path, "use crate::reconcile::Reconciler;\n"),
-            ["`database` uses `reconcile`, which stands above it"]
+            ["`database` uses `reconcile`, which is above it"]
         );
         let call = "    crate::queue::next::commit(store)\n";
-        assert_eq!(found(path, call), ["`database` uses `queue`, which stands above it"]);
+        assert_eq!(found(path, call), ["`database` uses `queue`, which is above it"]);
         assert_eq!(found("crates/meanwhile/src/runtime.rs", "use crate::reconcile::Reconciler;\n"), [""; 0]);
     }
 

@@ -65,28 +65,39 @@ impl Context {
         added: &[(String, String)],
         tool: &str,
     ) -> Result<Approval, CommandError> {
-        let Some(session) = self.gated_session() else { return Ok(Approval::User) };
-        let policy = self.decided_by(runtime, &session)?;
-        let passage = Passage { tool: named(tool), policy: &policy, asker: &Prompt::new(self.json, runtime) };
-        Ok(runtime.approvals().pass_start(request, added, &passage)?)
+        let passed = self.passing(runtime, tool, |_, passage| {
+            Ok(runtime.approvals().pass_start(request, added, passage)?)
+        })?;
+        Ok(passed.unwrap_or(Approval::User))
     }
 
     /// Checks whether a task may run again.
     pub(crate) fn pass_restart(&self, runtime: &Runtime, handle: &str) -> Result<(), CommandError> {
-        let Some(session) = self.gated_session() else { return Ok(()) };
-        let policy = self.decided_by(runtime, &session)?;
-        let asker = Prompt::new(self.json, runtime);
-        let passage = Passage { tool: named("restart"), policy: &policy, asker: &asker };
-        Ok(runtime.approvals().pass_restart(handle, &self.scope(), &passage)?)
+        let pass = |_: &str, passage: &Passage<'_>| {
+            Ok(runtime.approvals().pass_restart(handle, &self.scope(), passage)?)
+        };
+        self.passing(runtime, "restart", pass).map(|_| ())
     }
 
     /// Checks an action that starts nothing; `text` describes it exactly.
     pub(crate) fn pass_action(&self, runtime: &Runtime, tool: &str, text: &str) -> Result<(), CommandError> {
-        let Some(session) = self.gated_session() else { return Ok(()) };
+        let pass = |session: &str, passage: &Passage<'_>| {
+            Ok(runtime.approvals().pass_action(session, &env::current_dir()?, text, passage)?)
+        };
+        self.passing(runtime, tool, pass).map(|_| ())
+    }
+
+    /// Checks something with the policy of the session that this command is called for; nothing if the user calls it.
+    fn passing<T>(
+        &self,
+        runtime: &Runtime,
+        tool: &str,
+        pass: impl FnOnce(&str, &Passage<'_>) -> Result<T, CommandError>,
+    ) -> Result<Option<T>, CommandError> {
+        let Some(session) = self.gated_session() else { return Ok(None) };
         let policy = self.decided_by(runtime, &session)?;
-        let asker = Prompt::new(self.json, runtime);
-        let passage = Passage { tool: named(tool), policy: &policy, asker: &asker };
-        Ok(runtime.approvals().pass_action(&session, &env::current_dir()?, text, &passage)?)
+        let (tool, asker) = (Tool::named(tool).unwrap_or(Tool::UNKNOWN), Prompt::new(self.json, runtime));
+        pass(&session, &Passage { tool, policy: &policy, asker: &asker }).map(Some)
     }
 }
 
@@ -98,10 +109,6 @@ pub(crate) fn bound(session_policy: &SessionPolicy, present: &Policy) -> Result<
     policy.patience = present.patience;
     policy.stay_in_project_of(&session_policy.directory);
     Ok(policy)
-}
-
-fn named(tool: &str) -> Tool {
-    Tool::named(tool).unwrap_or(Tool::UNKNOWN)
 }
 
 /// Returns the task that this command runs inside of, if any.

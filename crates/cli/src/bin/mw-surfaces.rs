@@ -1,4 +1,4 @@
-//! The large commands of `mw`, which executes this in its own stead when one of them is called.
+//! The large commands of `mw`. If one of them is called, `mw` executes this program in its place.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;

@@ -41,7 +41,7 @@ fn as_json(config: &Config) -> Value {
     let settings: Vec<_> = settings()
         .map(|setting| {
             let source = config.source(setting);
-            let (file, line) = source.place().unzip();
+            let (file, line) = source.file_line().unzip();
             let file = file.map(Path::to_string_lossy);
             json!({"name": setting.name, "value": setting.value(config), "source": source.to_string(),
                    "origin": source.word(), "file": file, "line": line, "variable": setting.variable(),
@@ -78,7 +78,7 @@ fn as_text(config: &Config) -> String {
     );
     for setting in settings() {
         let value = shown(&setting.value(config).replace('\n', " "));
-        let value = mw_ui::shortened(&value, 40);
+        let value = mw_desk::text::shortened(&value, 40);
         let (source, variable) = (config.source(setting), setting.variable());
         text.push_str(&format!("{:<24} {value:<12} ({source}; {variable})\n", setting.name));
     }

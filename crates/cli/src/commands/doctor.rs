@@ -1,6 +1,7 @@
 //! `mw doctor`: checks everything `mw` needs, and measures how fast it is here.
 
 use clap::Args;
+use mw_desk::text::count;
 
 use crate::context::Context;
 use crate::doctor::{Check, Verdict, examine};
@@ -21,17 +22,13 @@ impl Arguments {
             render::json(&value)?;
         } else {
             let lines: String = diagnosis.checks.iter().map(|check| line(check, context.colour())).collect();
-            let count = |verdict| diagnosis.checks.iter().filter(|check| check.verdict == verdict).count();
+            let number = |verdict| diagnosis.checks.iter().filter(|check| check.verdict == verdict).count();
             let summary = match worst {
                 Verdict::Ok => "All checks passed.\n".to_owned(),
                 Verdict::Warning => {
-                    let things = mw_desk::text::count(count(Verdict::Warning), "thing", "things");
-                    format!("mw works, with {things} to improve.\n")
+                    format!("mw works, with {} to improve.\n", count(number(worst), "thing", "things"))
                 }
-                Verdict::Problem => {
-                    let things = mw_desk::text::count(count(Verdict::Problem), "problem", "problems");
-                    format!("{things} to fix.\n")
-                }
+                Verdict::Problem => format!("{} to fix.\n", count(number(worst), "problem", "problems")),
             };
             render::out(&format!("{lines}{summary}"))?;
         }
@@ -45,8 +42,7 @@ fn line(check: &Check, colour: bool) -> String {
         Verdict::Warning => "33",
         Verdict::Problem => "31",
     };
-    let sign = check.verdict.sign();
-    let sign = if colour { format!("\x1b[{code}m{sign}\x1b[0m") } else { sign.to_owned() };
+    let sign = render::paint(check.verdict.sign(), code, colour);
     let next = check.next.as_ref().map(|next| format!("{:17}→ {next}\n", "")).unwrap_or_default();
     format!("{sign} {:<15}{}\n{next}", check.name, check.detail)
 }

@@ -1,7 +1,7 @@
 //! `mw hook`: answers a host's hook with undelivered notifications.
 
 use std::env;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::PathBuf;
 use std::sync::mpsc;
 use std::thread;
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use clap::Args;
 use meanwhile::Settings;
-use meanwhile::engine::{Moment, Runtime, is_shared};
+use meanwhile::engine::{Runtime, is_shared};
 use mw_agents::hosts::{Clues, HOSTS, HookCall, HookMoment, Hooks, session_of};
 
 use crate::context::{Context, Needs};
@@ -164,16 +164,7 @@ fn tell(runtime: &Runtime, session: &str, call: &HookCall) -> Result<bool, Comma
     if is_shared(session) {
         relay = relay.of_starts_beside(std::process::id());
     }
-    let mut delivery = relay.drain(Moment::Idle)?;
-    delivery.keep(HookCall::fitting(delivery.notices()))?;
-    let Some(text) = call.answer(delivery.notices()) else {
-        return Ok(false);
-    };
-    let mut out = std::io::stdout().lock();
-    // They count as delivered only once they are written.
-    out.write_all(text.as_bytes()).and_then(|()| out.flush())?;
-    delivery.acknowledge()?;
-    Ok(true)
+    wake::deliver(&relay, |notices| call.answer(notices), std::io::stdout().lock())
 }
 
 /// Resolves links, because the same directory must have one name.

@@ -45,7 +45,7 @@ impl Arguments {
         context.pass_action(&runtime, "input", &format!("type into {id}: {typed}"))?;
         let bytes = runtime.live().input(id.as_str(), &context.scope(), &data, self.eof).about(&self.id)?;
         if context.json {
-            render::out(&format!("{}\n", json!({"bytes": bytes, "eof": self.eof})))?;
+            render::json(&json!({"bytes": bytes, "eof": self.eof}))?;
         }
         Ok(0)
     }

@@ -63,11 +63,8 @@ impl Arguments {
             ids.extend(pending.into_iter().chain(running).map(|task| task.id));
             ids.extend(runtime.live().left_behind(&context.scope(), self.batch.as_deref())?);
             if let (true, Some(batch)) = (ids.len() == found, &self.batch) {
-                // Ended tasks are no error, but an empty batch is probably a typo.
-                let filter = Filter { batch: self.batch.clone(), limit: 1, ..Filter::new(context.scope()) };
-                if runtime.tasks().list(&filter)?.tasks.is_empty() {
-                    return Err(CommandError::no_batch(batch));
-                }
+                // Ended tasks are no error.
+                context.batch(&runtime, batch)?;
             }
         }
         let named: Vec<_> = ids.iter().map(ToString::to_string).collect();
@@ -117,7 +114,7 @@ pub(super) fn show(context: &Context, runtime: &Runtime, kills: Kills, single: b
                 json!({"receipts": receipts, "errors": errors.iter().map(each).collect::<Vec<_>>()})
             }
         };
-        render::out(&format!("{value}\n"))?;
+        render::json(&value)?;
     } else {
         for receipt in &receipts {
             let name = receipt.id.parse().ok().and_then(|id| name_of(runtime, &id));

@@ -4,6 +4,7 @@ use clap::Args;
 use meanwhile::engine::{Clock, PortHolder, PortHolders, Runtime, SystemClock};
 use meanwhile::model::{Status, TaskId, TaskKind, Timestamp};
 use meanwhile::{Filter, Page, Scope, Task};
+use mw_desk::text::count;
 use serde::Serialize;
 
 use crate::arguments::task::KINDS;
@@ -121,10 +122,7 @@ fn show(page: &Page, now: Timestamp, is_filtered: bool, colour: bool) -> Result<
     if hidden == 0 {
         return Ok(());
     }
-    let more = format!(
-        "{}; use --all or --limit N",
-        mw_desk::text::count(hidden as usize, "more task", "more tasks")
-    );
+    let more = format!("{}; use --all or --limit N", count(hidden as usize, "more task", "more tasks"));
     // A pipe gets only the tasks.
     if columns.is_some() {
         render::out(&format!("{more}\n"))?;

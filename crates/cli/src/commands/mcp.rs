@@ -70,7 +70,7 @@ impl Arguments {
         let listening = mw_web::listen(address, token.clone()).map_err(|error| unbound(port, &error))?;
         let (url, token) = (format!("http://{}/mcp", listening.address()), token.as_str());
         if context.json {
-            render::out(&format!("{}\n", serde_json::json!({"url": url, "token": token})))?;
+            render::json(&serde_json::json!({"url": url, "token": token}))?;
         } else if self.token.is_some() {
             render::out(&format!("{url}\n"))?;
         } else {
@@ -130,8 +130,8 @@ fn unbound(port: u16, error: &io::Error) -> CommandError {
     )
 }
 
-/// Removes what is too old, beside the server's own work: nobody waits for it, and what fails is tried again at the next
-/// ending.
+/// Removes expired tasks in a separate thread. The server does not wait for it, and the next end of a task repeats what
+/// fails.
 pub(super) fn purge(settings: &Settings) {
     let settings = settings.clone();
     std::thread::spawn(move || {

@@ -4,9 +4,9 @@ use std::io::IsTerminal;
 use std::time::Duration;
 
 use clap::Args;
+use meanwhile::Task;
 use meanwhile::engine::{From, GrepRequest, ReadReply, ReadRequest, Runtime, StreamChoice, clean_text};
 use meanwhile::model::{Status, parse_size};
-use meanwhile::{Filter, Task};
 use serde_json::json;
 
 use crate::arguments::values::{one_of, parse_number};
@@ -91,7 +91,7 @@ impl Arguments {
         }
         let reply = self.read(context, &runtime, self.id(), &self.request())?;
         if context.json {
-            render::out(&format!("{}\n", self.json(&reply)))?;
+            render::json(&self.json(&reply))?;
         } else {
             self.print(&reply)?;
             if reply.end == 0 {
@@ -107,16 +107,9 @@ impl Arguments {
 
     /// Shows the last lines of each task, or its share of the bytes that a glance may take.
     fn show_batch(&self, context: &Context, runtime: &Runtime, batch: &str) -> CommandResult {
-        let filter =
-            Filter { batch: Some(batch.to_owned()), limit: u32::MAX, ..Filter::new(context.scope()) };
-        let tasks = runtime.tasks().list(&filter)?.tasks;
-        if tasks.is_empty() {
-            return Err(CommandError::no_batch(batch));
-        }
         let mut all = Vec::new();
-        for task in &tasks {
-            let request = self.request();
-            let reply = self.read(context, runtime, task.id.as_str(), &request)?;
+        for task in context.batch(runtime, batch)? {
+            let reply = self.read(context, runtime, task.id.as_str(), &self.request())?;
             if context.json {
                 let mut one = self.json(&reply);
                 one["id"] = json!(task.id);
@@ -244,7 +237,7 @@ impl Arguments {
             reply.limit(most);
         }
         if context.json {
-            render::out(&format!("{}\n", serde_json::to_string(&reply).map_err(std::io::Error::from)?))?;
+            render::json(&reply)?;
             return Ok(0);
         }
         let mut text = String::new();

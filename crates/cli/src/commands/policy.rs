@@ -155,23 +155,23 @@ impl<'a> Judge<'a> {
     /// Judges every line; the exit code is that of the strictest decision.
     fn lines(&self, mut source: impl BufRead) -> CommandResult {
         let mut strictest = Decision::Allow;
-        let mut line = Vec::new();
-        while source.read_until(b'\n', &mut line)? > 0 {
+        let mut bytes = Vec::new();
+        while source.read_until(b'\n', &mut bytes)? > 0 {
             // Bytes that are not UTF-8 become marks, and a command with such marks is never allowed.
-            let text = String::from_utf8_lossy(line.strip_suffix(b"\n").unwrap_or(&line)).into_owned();
-            line.clear();
+            let text = String::from_utf8_lossy(bytes.strip_suffix(b"\n").unwrap_or(&bytes)).into_owned();
+            bytes.clear();
             if text.trim().is_empty() {
                 continue;
             }
             let given = from_line(text);
             let verdict = self.verdict(Some(&given));
             strictest = strictest.max(verdict.decision);
-            let mut told = as_json(&verdict);
-            told["command"] = match given {
+            let mut line = as_json(&verdict);
+            line["command"] = match given {
                 Given::Script(text) => json!(text),
                 Given::Words(words) => json!(words),
             };
-            render::json(&told)?;
+            render::json(&line)?;
         }
         Ok(exit(strictest))
     }
@@ -206,18 +206,20 @@ fn as_json(verdict: &Verdict) -> Value {
 }
 
 fn as_text(verdict: &Verdict, colour: bool) -> String {
-    let paint =
-        |text: &str, code: &str| if colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() };
     let code = match verdict.decision {
         Decision::Allow => "1;32",
         Decision::Ask => "1;33",
         Decision::Deny => "1;31",
     };
-    let mut text = format!("{}\n", paint(verdict.decision.word(), code));
+    let mut text = format!("{}\n", render::paint(verdict.decision.word(), code, colour));
     let mut section = |title: &str, lines: &[String]| {
         for (at, line) in lines.iter().enumerate() {
             let title = if at == 0 { title } else { "" };
-            text.push_str(&format!("  {}  {}\n", paint(&format!("{title:<6}"), "2"), shown(line)));
+            text.push_str(&format!(
+                "  {}  {}\n",
+                render::paint(&format!("{title:<6}"), "2", colour),
+                shown(line)
+            ));
         }
     };
     let reasons: Vec<_> = verdict.reasons.iter().map(ToString::to_string).collect();

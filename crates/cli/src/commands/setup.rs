@@ -223,14 +223,14 @@ fn shown(change: &FileChange, colour: bool) -> String {
     if !colour {
         return safe;
     }
-    let paint = |line: &str| match line.as_bytes().first() {
-        _ if line.starts_with("---") || line.starts_with("+++") => format!("\x1b[1m{line}\x1b[0m\n"),
-        Some(b'+') => format!("\x1b[32m{line}\x1b[0m\n"),
-        Some(b'-') => format!("\x1b[31m{line}\x1b[0m\n"),
-        Some(b'@') => format!("\x1b[36m{line}\x1b[0m\n"),
-        _ => format!("{line}\n"),
+    let painted = |line: &str| match line.as_bytes().first() {
+        _ if line.starts_with("---") || line.starts_with("+++") => render::paint(line, "1", true),
+        Some(b'+') => render::paint(line, "32", true),
+        Some(b'-') => render::paint(line, "31", true),
+        Some(b'@') => render::paint(line, "36", true),
+        _ => line.to_owned(),
     };
-    safe.lines().map(paint).collect()
+    safe.lines().map(|line| painted(line) + "\n").collect()
 }
 
 fn home_shortened(path: &Path) -> String {

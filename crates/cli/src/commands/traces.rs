@@ -55,8 +55,8 @@ fn export(context: &Context, runtime: &meanwhile::engine::Runtime) -> CommandRes
     })?;
     let state = otel::deliver(runtime, &receiver, Urgency::Now)?;
     context.show(&state, || match tree::export_state(&state, SystemClock.now()) {
-        told if told.is_empty() => "No spans are waiting for export.\n".to_owned(),
-        told => told,
+        text if text.is_empty() => "No spans are waiting for export.\n".to_owned(),
+        text => text,
     })?;
     Ok(if state.waiting > 0 { crate::exit_code::FAILURE } else { 0 })
 }

@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use meanwhile::Task;
 use meanwhile::engine::{Condition, WaitReply, WaitRequest};
 use meanwhile::model::parse_duration_ms;
-use meanwhile::{Filter, Task};
 use serde_json::json;
 
 use crate::context::Context;
@@ -63,13 +63,7 @@ impl Arguments {
             }
         }
         if let Some(batch) = &self.batch {
-            let filter =
-                Filter { batch: Some(batch.clone()), limit: u32::MAX, ..Filter::new(context.scope()) };
-            let members = runtime.tasks().list(&filter)?.tasks;
-            if members.is_empty() {
-                return Err(CommandError::no_batch(batch));
-            }
-            tasks.extend(members.into_iter().map(|task| task.id));
+            tasks.extend(context.batch(&runtime, batch)?.into_iter().map(|task| task.id));
         }
         let request = WaitRequest {
             tasks,

@@ -12,7 +12,7 @@ const DAY_MS: u64 = 86_400_000;
 
 /// A valid value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Value {
+pub(crate) enum SettingValue {
     Number(u64),
     Flag(bool),
     Text(String),
@@ -50,7 +50,7 @@ pub(crate) enum Accepts {
 
 impl Accepts {
     /// Reads a value from a variable; none if it is not accepted.
-    pub(crate) fn read_text(&self, text: &str) -> Option<Value> {
+    pub(crate) fn read_text(&self, text: &str) -> Option<SettingValue> {
         let whole = || text.trim().parse().ok();
         let number = match self {
             Self::Count(range) | Self::Milliseconds(range) => whole().filter(|number| range.contains(number)),
@@ -60,21 +60,21 @@ impl Accepts {
             }
             Self::Duration(most) => parse_duration_ms(text).ok().filter(|time| time <= most),
             Self::Days(most) => whole().filter(|days| days <= most).map(|days| days * DAY_MS),
-            Self::Word(words) => return words.contains(&text).then(|| Value::Text(text.to_owned())),
-            Self::Flag => return text.parse().ok().map(Value::Flag),
-            Self::Program => return (!text.trim().is_empty()).then(|| Value::Text(text.to_owned())),
+            Self::Word(words) => return words.contains(&text).then(|| SettingValue::Text(text.to_owned())),
+            Self::Flag => return text.parse().ok().map(SettingValue::Flag),
+            Self::Program => return (!text.trim().is_empty()).then(|| SettingValue::Text(text.to_owned())),
             Self::Line => {
                 let fits = !text.chars().any(char::is_control);
-                return fits.then(|| Value::Text(text.trim().to_owned()));
+                return fits.then(|| SettingValue::Text(text.trim().to_owned()));
             }
-            Self::Lines => return Some(Value::List(text.lines().map(str::to_owned).collect())),
+            Self::Lines => return Some(SettingValue::List(text.lines().map(str::to_owned).collect())),
             Self::Patterns => return patterns(text.lines().map(str::to_owned).collect()),
         };
-        number.map(Value::Number)
+        number.map(SettingValue::Number)
     }
 
     /// Reads a value from a file; none if it is not accepted, or of another type.
-    pub(crate) fn read_toml(&self, value: &DeValue<'_>) -> Option<Value> {
+    pub(crate) fn read_toml(&self, value: &DeValue<'_>) -> Option<SettingValue> {
         let items = |items: &[Spanned<DeValue<'_>>]| {
             items.iter().map(|item| Some(item.get_ref().as_str()?.to_owned())).collect::<Option<Vec<_>>>()
         };
@@ -101,32 +101,36 @@ impl Accepts {
                 DeValue::String(text),
             ) => self.read_text(text),
             (Self::Cpus(_), DeValue::Float(number)) => self.read_text(number.as_str()),
-            (Self::Flag, DeValue::Boolean(flag)) => Some(Value::Flag(*flag)),
-            (Self::Lines, DeValue::Array(array)) => items(array).map(Value::List),
+            (Self::Flag, DeValue::Boolean(flag)) => Some(SettingValue::Flag(*flag)),
+            (Self::Lines, DeValue::Array(array)) => items(array).map(SettingValue::List),
             (Self::Patterns, DeValue::Array(array)) => items(array).and_then(patterns),
             _ => None,
         }
     }
 
     /// Writes a value in the format of a variable.
-    pub(crate) fn text(&self, value: &Value) -> String {
+    pub(crate) fn text(&self, value: &SettingValue) -> String {
         match value {
-            Value::Number(ms @ 1..) if matches!(self, Self::Duration(_)) => format!("{ms}ms"),
-            Value::Number(cpus) if matches!(self, Self::Cpus(_)) => (*cpus as f64 / 1000.0).to_string(),
-            Value::Number(number) => number.to_string(),
-            Value::Flag(flag) => flag.to_string(),
-            Value::Text(text) => text.clone(),
-            Value::List(items) => items.join("\n"),
+            SettingValue::Number(ms @ 1..) if matches!(self, Self::Duration(_)) => format!("{ms}ms"),
+            SettingValue::Number(cpus) if matches!(self, Self::Cpus(_)) => {
+                (*cpus as f64 / 1000.0).to_string()
+            }
+            SettingValue::Number(number) => number.to_string(),
+            SettingValue::Flag(flag) => flag.to_string(),
+            SettingValue::Text(text) => text.clone(),
+            SettingValue::List(items) => items.join("\n"),
         }
     }
 
     /// Writes a value in the format of a file.
-    pub(crate) fn toml(&self, value: &Value) -> String {
+    pub(crate) fn toml(&self, value: &SettingValue) -> String {
         match value {
-            Value::Number(1..) if matches!(self, Self::Duration(_)) => format!("{:?}", self.text(value)),
-            Value::Number(_) | Value::Flag(_) => self.text(value),
-            Value::Text(text) => format!("{text:?}"),
-            Value::List(items) => {
+            SettingValue::Number(1..) if matches!(self, Self::Duration(_)) => {
+                format!("{:?}", self.text(value))
+            }
+            SettingValue::Number(_) | SettingValue::Flag(_) => self.text(value),
+            SettingValue::Text(text) => format!("{text:?}"),
+            SettingValue::List(items) => {
                 let lines: String = items.iter().map(|item| format!("  {item:?},\n")).collect();
                 format!("[\n{lines}]")
             }
@@ -135,8 +139,8 @@ impl Accepts {
 }
 
 /// Returns a list if every item is a valid pattern.
-fn patterns(items: Vec<String>) -> Option<Value> {
-    items.iter().all(|item| SecretPattern::new(item).is_ok()).then_some(Value::List(items))
+fn patterns(items: Vec<String>) -> Option<SettingValue> {
+    items.iter().all(|item| SecretPattern::new(item).is_ok()).then_some(SettingValue::List(items))
 }
 
 impl fmt::Display for Accepts {
@@ -178,7 +182,7 @@ impl fmt::Display for Accepts {
     }
 }
 
-impl Value {
+impl SettingValue {
     /// Returns the number. [`Accepts`] passes a setting only values of its type.
     pub(crate) const fn number(&self) -> u64 {
         match self {

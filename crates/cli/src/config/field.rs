@@ -5,26 +5,26 @@ use std::time::Duration;
 use meanwhile::policy::{Dialect, Mode};
 use meanwhile::{AtCapacity, SecretPattern};
 
-use super::accepts::Value;
+use super::accepts::SettingValue;
 use super::profile::{self, Profile};
 
 /// A field that holds the value of a setting. [`super::accepts::Accepts`] passes it only values of its type.
 pub(super) trait Field {
     /// Shows it.
-    fn value(&self) -> Value;
+    fn value(&self) -> SettingValue;
     /// Takes a value.
-    fn take(&mut self, value: &Value);
+    fn take(&mut self, value: &SettingValue);
 }
 
 macro_rules! fields {
     ($($type:ty: |$field:ident| $shown:expr, |$value:ident| $taken:expr;)+) => {$(
         impl Field for $type {
-            fn value(&self) -> Value {
+            fn value(&self) -> SettingValue {
                 let $field = self;
                 $shown
             }
 
-            fn take(&mut self, $value: &Value) {
+            fn take(&mut self, $value: &SettingValue) {
                 *self = $taken;
             }
         }
@@ -32,23 +32,23 @@ macro_rules! fields {
 }
 
 fields! {
-    u64: |number| Value::Number(*number), |value| value.number();
-    u32: |number| Value::Number((*number).into()), |value| value.number().try_into().unwrap_or(u32::MAX);
+    u64: |number| SettingValue::Number(*number), |value| value.number();
+    u32: |number| SettingValue::Number((*number).into()), |value| value.number().try_into().unwrap_or(u32::MAX);
     // 0 = no limit.
-    Option<u64>: |limit| Value::Number(limit.unwrap_or(0)), |value| Some(value.number()).filter(|limit| *limit > 0);
-    Duration: |time| Value::Number(time.as_millis() as u64), |value| Self::from_millis(value.number());
-    bool: |flag| Value::Flag(*flag), |value| value.is_on();
-    String: |text| Value::Text(text.clone()), |value| value.as_text().to_owned();
+    Option<u64>: |limit| SettingValue::Number(limit.unwrap_or(0)), |value| Some(value.number()).filter(|limit| *limit > 0);
+    Duration: |time| SettingValue::Number(time.as_millis() as u64), |value| Self::from_millis(value.number());
+    bool: |flag| SettingValue::Flag(*flag), |value| value.is_on();
+    String: |text| SettingValue::Text(text.clone()), |value| value.as_text().to_owned();
     // Empty = none.
-    Option<String>: |text| Value::Text(text.clone().unwrap_or_default()),
+    Option<String>: |text| SettingValue::Text(text.clone().unwrap_or_default()),
         |value| Some(value.as_text().to_owned()).filter(|text| !text.is_empty());
-    Vec<String>: |items| Value::List(items.clone()), |value| value.items().to_vec();
-    Vec<SecretPattern>: |items| Value::List(items.iter().map(|item| item.as_str().to_owned()).collect()),
+    Vec<String>: |items| SettingValue::List(items.clone()), |value| value.items().to_vec();
+    Vec<SecretPattern>: |items| SettingValue::List(items.iter().map(|item| item.as_str().to_owned()).collect()),
         |value| value.items().iter().filter_map(|item| SecretPattern::new(item).ok()).collect();
-    AtCapacity: |choice| Value::Text(match choice { Self::Queue => "queue", Self::Reject => "reject" }.to_owned()),
+    AtCapacity: |choice| SettingValue::Text(match choice { Self::Queue => "queue", Self::Reject => "reject" }.to_owned()),
         |value| at_capacity(value.as_text()).unwrap_or_default();
-    Mode: |mode| Value::Text(mode.name().to_owned()), |value| Self::named(value.as_text()).unwrap_or_default();
-    &'static Profile: |profile| Value::Text(profile.name().to_owned()),
+    Mode: |mode| SettingValue::Text(mode.name().to_owned()), |value| Self::named(value.as_text()).unwrap_or_default();
+    &'static Profile: |profile| SettingValue::Text(profile.name().to_owned()),
         |value| profile::of(Dialect::of_profile(value.as_text()).unwrap_or_default());
 }
 

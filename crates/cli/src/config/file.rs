@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use toml::de::{DeTable, DeValue};
 
-use super::source::{Place, shown};
+use super::source::{FileLine, shown};
 use crate::error::CommandError;
 
 /// A file and what is in it.
@@ -15,13 +15,13 @@ pub(super) struct SettingsFile {
 }
 
 /// One setting of a file.
-pub(super) struct Entry<'a> {
+pub(super) struct FileSetting<'a> {
     /// `section.key`, or the key alone outside of any section.
     pub(super) name: String,
     pub(super) value: DeValue<'a>,
     /// The value as written in the file.
     pub(super) written: &'a str,
-    pub(super) place: Place,
+    pub(super) place: FileLine,
 }
 
 impl SettingsFile {
@@ -31,16 +31,16 @@ impl SettingsFile {
             Err(error) => {
                 let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
                 let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
-                Err(refused(&Place { file: path, line }, "this is not UTF-8"))
+                Err(refused(&FileLine { file: path, line }, "this is not UTF-8"))
             }
         }
     }
 
     /// Returns every setting in the order of the file.
-    pub(super) fn entries(&self) -> Result<Vec<Entry<'_>>, CommandError> {
+    pub(super) fn entries(&self) -> Result<Vec<FileSetting<'_>>, CommandError> {
         let table = DeTable::parse(&self.text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
-            refused(&self.place(at), &shown(error.message()))
+            refused(&self.line_at(at), &shown(error.message()))
         })?;
         let mut entries = Vec::new();
         for (key, value) in table.into_inner() {
@@ -60,18 +60,24 @@ impl SettingsFile {
         Ok(entries)
     }
 
-    fn entry<'a>(&'a self, name: String, at: usize, value: DeValue<'a>, span: Range<usize>) -> Entry<'a> {
+    fn entry<'a>(
+        &'a self,
+        name: String,
+        at: usize,
+        value: DeValue<'a>,
+        span: Range<usize>,
+    ) -> FileSetting<'a> {
         let written = self.text.get(span).unwrap_or_default();
-        Entry { name, value, written, place: self.place(at) }
+        FileSetting { name, value, written, place: self.line_at(at) }
     }
 
-    fn place(&self, at: usize) -> Place {
+    fn line_at(&self, at: usize) -> FileLine {
         let before = &self.text.as_bytes()[..at.min(self.text.len())];
         let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
-        Place { file: self.path.clone(), line }
+        FileLine { file: self.path.clone(), line }
     }
 }
 
-fn refused(place: &Place, why: &str) -> CommandError {
+fn refused(place: &FileLine, why: &str) -> CommandError {
     CommandError::usage(format!("{place}: {why}"), "correct the file or remove it")
 }

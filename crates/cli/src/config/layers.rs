@@ -5,8 +5,8 @@ use std::ffi::OsStr;
 
 use meanwhile::policy::RuleOrigin;
 
-use super::accepts::{Accepts, Value};
-use super::file::{Entry, SettingsFile};
+use super::accepts::{Accepts, SettingValue};
+use super::file::{FileSetting, SettingsFile};
 use super::load::{Config, NotTaken};
 use super::places;
 use super::profile;
@@ -27,7 +27,7 @@ const HINT: &str = "mw config --default prints every setting and what it accepts
 
 impl Config {
     /// Selects the profile and applies its values.
-    pub(super) fn take_profile(&mut self, user: &[Entry<'_>]) {
+    pub(super) fn take_profile(&mut self, user: &[FileSetting<'_>]) {
         let Some(setting) = find(PROFILE) else { return };
         if let Some(entry) = user.iter().find(|entry| entry.name == PROFILE)
             && let Some(value) = self.noted(read_entry(entry, &setting.accepts))
@@ -70,7 +70,7 @@ impl Config {
     pub(super) fn take_user_entry(
         &mut self,
         file: &SettingsFile,
-        entry: &Entry<'_>,
+        entry: &FileSetting<'_>,
     ) -> Result<(), CommandError> {
         if entry.name == RULES {
             self.rule_files.push((RuleOrigin::User, file.path.clone(), file.text.clone()));
@@ -94,7 +94,10 @@ impl Config {
     }
 
     /// Finds the setting that has this name in the profile.
-    fn by_alias(&self, entry: &Entry<'_>) -> Result<(&'static Setting, &'static Accepts), CommandError> {
+    fn by_alias(
+        &self,
+        entry: &FileSetting<'_>,
+    ) -> Result<(&'static Setting, &'static Accepts), CommandError> {
         let ours = self.profile.alias(&entry.name);
         if let Some((alias, setting)) = ours.and_then(|alias| Some((alias, find(alias.setting)?))) {
             return Ok((setting, &alias.accepts));
@@ -112,7 +115,7 @@ impl Config {
     pub(super) fn take_project_entry(
         &mut self,
         file: &SettingsFile,
-        entry: Entry<'_>,
+        entry: FileSetting<'_>,
     ) -> Result<(), CommandError> {
         if entry.name == RULES {
             self.rule_files.push((RuleOrigin::Project, file.path.clone(), file.text.clone()));
@@ -167,14 +170,14 @@ impl Config {
     }
 }
 
-fn read_entry(entry: &Entry<'_>, accepts: &Accepts) -> Result<Value, CommandError> {
+fn read_entry(entry: &FileSetting<'_>, accepts: &Accepts) -> Result<SettingValue, CommandError> {
     accepts.read_toml(&entry.value).ok_or_else(|| {
         let given = shown(entry.written);
         refused(entry, &format!("{given} is not accepted; it takes {accepts}"))
     })
 }
 
-fn unknown(entry: &Entry<'_>) -> CommandError {
+fn unknown(entry: &FileSetting<'_>) -> CommandError {
     let mut error = refused(entry, "no such setting");
     if let Some((profile, alias)) = profile::knows(&entry.name) {
         let name = profile.name();
@@ -182,12 +185,12 @@ fn unknown(entry: &Entry<'_>) -> CommandError {
             "this is the name of {} in the profile {name}; use it in the user file with that profile",
             alias.setting
         );
-    } else if let Some(meant) = nearest(&entry.name) {
-        error.hint = format!("did you mean {meant}? {HINT}");
+    } else if let Some(suggestion) = nearest(&entry.name) {
+        error.hint = format!("did you mean {suggestion}? {HINT}");
     }
     error
 }
 
-fn refused(entry: &Entry<'_>, why: &str) -> CommandError {
+fn refused(entry: &FileSetting<'_>, why: &str) -> CommandError {
     CommandError::usage(format!("{}: {}: {why}", entry.place, shown(&entry.name)), HINT)
 }

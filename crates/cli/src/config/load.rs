@@ -10,14 +10,14 @@ use meanwhile::{Programs, Settings};
 use mw_tools::USUAL_WAIT_MS;
 use mw_tools::call::SessionEnd;
 
-use super::accepts::Value;
+use super::accepts::SettingValue;
 use super::places;
 use super::profile::{self, Profile};
 use super::setting::{PREFIX, Setting};
 use super::settings::{find, settings};
-use super::source::{Place, Source};
+use super::source::{FileLine, Source};
 use super::suggest::nearest;
-use super::values::{AgentSettings, ChatSettings, PolicySettings, SubagentSettings, ToolSettings};
+use super::values::{BuiltinAgentSettings, ChatSettings, PolicySettings, SubagentSettings, ToolSettings};
 use crate::error::CommandError;
 use crate::{otel, programs, render};
 
@@ -31,7 +31,7 @@ pub(crate) struct Config {
     pub(crate) agents: SubagentSettings,
     /// The user file, if it sets agents; read on demand.
     pub(super) agents_file: Option<(PathBuf, String)>,
-    pub(crate) agent: AgentSettings,
+    pub(crate) agent: BuiltinAgentSettings,
     /// `keep` or `kill`: what happens to a session when its MCP client exits.
     pub(crate) session_end: String,
     /// Whether tasks end with their session.
@@ -58,7 +58,7 @@ pub(crate) struct Config {
 pub(crate) struct NotTaken {
     pub(crate) name: &'static str,
     pub(crate) value: String,
-    pub(crate) place: Place,
+    pub(crate) place: FileLine,
 }
 
 impl Config {
@@ -149,7 +149,7 @@ impl Config {
                 default: String::new(),
             },
             agents_file: None,
-            agent: AgentSettings {
+            agent: BuiltinAgentSettings {
                 model: None,
                 base_url: None,
                 key_file: None,
@@ -202,7 +202,7 @@ impl Config {
         text.filter(|(name, _)| name.starts_with(PREFIX)).collect()
     }
 
-    /// Returns variables that begin like those of a section but are none, such as misspelt ones.
+    /// Returns variables that have the prefix of a section but belong to no setting, such as misspelt ones.
     ///
     /// They are not an error: a task may pass on the variables of another version.
     pub(crate) fn unknown_variables() -> Vec<String> {
@@ -214,12 +214,12 @@ impl Config {
 
     /// Returns those that resemble the variable of a setting, with that variable.
     pub(crate) fn misspelt_variables() -> Vec<(String, String)> {
-        let meant = |name: String| {
+        let suggestion = |name: String| {
             let (section, key) = name.strip_prefix(PREFIX)?.split_once('_')?;
             let setting = nearest(&format!("{section}.{key}").to_ascii_lowercase())?;
             Some((name, find(setting)?.variable()))
         };
-        Self::unknown_variables().into_iter().filter_map(meant).collect()
+        Self::unknown_variables().into_iter().filter_map(suggestion).collect()
     }
 
     /// Returns the value, or records what is wrong with it.
@@ -227,7 +227,7 @@ impl Config {
         read.map_err(|problem| self.problems.push(problem)).ok()
     }
 
-    pub(super) fn set(&mut self, setting: &'static Setting, value: &Value, source: Source) {
+    pub(super) fn set(&mut self, setting: &'static Setting, value: &SettingValue, source: Source) {
         (setting.set)(self, value);
         self.sources.push((setting.name, source));
     }

@@ -1,6 +1,6 @@
 //! One setting.
 
-use super::accepts::{Accepts, Value};
+use super::accepts::{Accepts, SettingValue};
 use super::load::Config;
 
 /// What the variables of all settings begin with.
@@ -14,8 +14,8 @@ pub(crate) struct Setting {
     pub(crate) accepts: Accepts,
     /// What a project file may do to it.
     pub(super) in_project: InProject,
-    pub(super) get: fn(&Config) -> Value,
-    pub(super) set: fn(&mut Config, &Value),
+    pub(super) get: fn(&Config) -> SettingValue,
+    pub(super) set: fn(&mut Config, &SettingValue),
 }
 
 /// What a project file may do to a setting.
@@ -37,7 +37,7 @@ pub(crate) enum InProject {
 
 impl InProject {
     /// Returns whether a value is stricter than the current one.
-    pub(super) fn is_stricter(self, asked: &Value, present: &Value) -> bool {
+    pub(super) fn is_stricter(self, asked: &SettingValue, present: &SettingValue) -> bool {
         match self {
             Self::Nothing => false,
             Self::Lower => asked.number() < present.number(),
@@ -46,7 +46,7 @@ impl InProject {
             }
             Self::Choose(word) => asked.as_text() == word && present.as_text() != word,
             Self::Rank(ranks) => {
-                let rank = |value: &Value| {
+                let rank = |value: &SettingValue| {
                     ranks.iter().find(|(word, _)| *word == value.as_text()).map(|(_, rank)| *rank)
                 };
                 rank(asked) > rank(present)
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn zero_is_the_loosest_where_it_means_no_limit() {
-        let number = Value::Number;
+        let number = SettingValue::Number;
         assert!(InProject::LowerNotZero.is_stricter(&number(5), &number(0)));
         assert!(!InProject::LowerNotZero.is_stricter(&number(0), &number(5)));
         assert!(InProject::Lower.is_stricter(&number(0), &number(5)));
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_rank_is_left_only_upwards() {
-        let word = |word: &str| Value::Text(word.to_owned());
+        let word = |word: &str| SettingValue::Text(word.to_owned());
         let rank = InProject::Rank(&[("loose", 0), ("strict", 1), ("other", 1)]);
         assert!(rank.is_stricter(&word("strict"), &word("loose")));
         assert!(!rank.is_stricter(&word("loose"), &word("strict")));
@@ -114,12 +114,12 @@ mod tests {
 
     #[test]
     fn a_word_or_a_flag_is_stricter_in_one_direction() {
-        let word = |word: &str| Value::Text(word.to_owned());
+        let word = |word: &str| SettingValue::Text(word.to_owned());
         let choose = InProject::Choose("reject");
         assert!(choose.is_stricter(&word("reject"), &word("queue")));
         assert!(!choose.is_stricter(&word("queue"), &word("reject")));
-        assert!(InProject::TurnOn.is_stricter(&Value::Flag(true), &Value::Flag(false)));
-        assert!(!InProject::TurnOn.is_stricter(&Value::Flag(false), &Value::Flag(true)));
+        assert!(InProject::TurnOn.is_stricter(&SettingValue::Flag(true), &SettingValue::Flag(false)));
+        assert!(!InProject::TurnOn.is_stricter(&SettingValue::Flag(false), &SettingValue::Flag(true)));
         assert!(!InProject::Nothing.is_stricter(&word("reject"), &word("queue")));
     }
 }

@@ -7,24 +7,24 @@ use meanwhile::model::{clipped, visible};
 
 /// A line of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct FileLine {
     pub(crate) file: PathBuf,
     pub(crate) line: usize,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for FileLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", shown(&self.file.to_string_lossy()), self.line)
     }
 }
 
-/// Where a value came from, in the order in which they count.
+/// Where a value came from, in ascending order of precedence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     Default,
     Profile(&'static str),
-    User(Place),
-    Project(Place),
+    User(FileLine),
+    Project(FileLine),
     Environment(String),
 }
 
@@ -40,8 +40,8 @@ impl Source {
         }
     }
 
-    /// Returns the file and the line, when it is one.
-    pub(crate) fn place(&self) -> Option<(&Path, usize)> {
+    /// Returns the file and the line, if it is from a file.
+    pub(crate) fn file_line(&self) -> Option<(&Path, usize)> {
         match self {
             Self::User(place) | Self::Project(place) => Some((&place.file, place.line)),
             Self::Default | Self::Profile(_) | Self::Environment(_) => None,
@@ -61,7 +61,7 @@ impl fmt::Display for Source {
     }
 }
 
-/// Makes text from a file or a variable fit to be shown: on one line, not long, nothing for the terminal to obey.
+/// Returns text from a file or a variable for display: on one line, shortened, without control characters.
 pub(crate) fn shown(text: &str) -> String {
     const MOST: usize = 200;
     visible(&clipped(text, MOST)).replace('\n', "\\n")

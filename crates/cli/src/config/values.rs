@@ -37,7 +37,7 @@ pub(crate) struct SubagentSettings {
 }
 
 /// Settings of the built-in agent.
-pub(crate) struct AgentSettings {
+pub(crate) struct BuiltinAgentSettings {
     pub(crate) model: Option<String>,
     pub(crate) base_url: Option<String>,
     pub(crate) key_file: Option<String>,

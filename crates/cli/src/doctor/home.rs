@@ -5,6 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use meanwhile::engine::Inspection;
+use mw_desk::text::{bytes, count};
 use rustix::fs::{Access, StatVfsMountFlags};
 
 use super::Check;
@@ -70,7 +71,7 @@ fn owner(home: &Path, found: &fs::Metadata) -> Check {
 fn room(home: &Path) -> Option<Check> {
     let found = rustix::fs::statvfs(home).ok()?;
     let free = found.f_bavail.saturating_mul(found.f_frsize);
-    let detail = format!("{} free", mw_desk::text::bytes(free));
+    let detail = format!("{} free", bytes(free));
     let next = "free space with mw clear --finished, or mw clear --expired to follow your retention settings";
     Some(match free {
         0..TOO_LITTLE => Check::problem("space", detail, next),
@@ -109,7 +110,7 @@ fn kind_of<'text>(mounts: &'text str, path: &Path) -> Option<&'text str> {
 
 fn content(found: &Inspection) -> Vec<Check> {
     let mut checks = Vec::new();
-    let rebuild = "the command that meets the damage sets it aside and makes it anew from the task directories; removing \
+    let rebuild = "the next command that finds the damage sets it aside and rebuilds it from the task directories; removing \
                    meanwhile.db has the same effect at once";
     checks.push(match found.schema {
         None => Check::ok("database", "does not exist yet; the first command that needs it creates it"),
@@ -125,22 +126,22 @@ fn content(found: &Inspection) -> Vec<Check> {
         }
         Some(schema) => Check::ok(
             "database",
-            format!("ok, schema {schema}, {}", mw_desk::text::count(found.tasks as usize, "task", "tasks")),
+            format!("ok, schema {schema}, {}", count(found.tasks as usize, "task", "tasks")),
         ),
     });
     if let Some(last) = found.set_aside.last() {
         let detail = format!(
             "{} set aside, the last one as {last}",
-            mw_desk::text::count(found.set_aside.len(), "damaged database was", "damaged databases were")
+            count(found.set_aside.len(), "damaged database was", "damaged databases were")
         );
-        let next = "its tasks were read again from their directories; remove the file when nobody needs it, and check the disk \
-                    if it happens again";
+        let next = "its tasks were read again from their directories; remove the file if you do not need it, and check the disk \
+                    if this happens again";
         checks.push(Check::warning("database", detail, next));
     }
     if found.unindexed > 0 {
         let detail = format!(
             "{} not in the database",
-            mw_desk::text::count(found.unindexed as usize, "task directory is", "task directories are")
+            count(found.unindexed as usize, "task directory is", "task directories are")
         );
         let next = "remove the file arrivals in the home: the next command reads all directories again";
         checks.push(Check::warning("database", detail, next));
@@ -149,10 +150,7 @@ fn content(found: &Inspection) -> Vec<Check> {
         let detail = format!("no supervisor for {}", found.untended.join(", "));
         checks.push(Check::warning("tasks", detail, "mw list adopts them, or records their end"));
     } else if found.lost > 0 {
-        let detail = format!(
-            "the outcome of {} is unknown",
-            mw_desk::text::count(found.lost as usize, "task", "tasks")
-        );
+        let detail = format!("the outcome of {} is unknown", count(found.lost as usize, "task", "tasks"));
         checks.push(Check::warning(
             "tasks",
             detail,

@@ -3,7 +3,7 @@
 use std::env;
 use std::io::Read;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
@@ -75,25 +75,13 @@ fn idle_wake(home: &Private<'_>) -> Option<f64> {
     let mut hook = home.command(&["hook", "claude-code", "--wake"]).ok()?;
     hook.env("CLAUDE_CODE_ENTRYPOINT", "cli").stdin(std::fs::File::open(&asked).ok()?);
     let mut child = hook.stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok()?;
-    let begun = Instant::now();
-    while begun.elapsed() < LIMIT {
-        match child.try_wait() {
-            Ok(Some(status)) => {
-                let woken = SystemTime::now();
-                if status.code() != Some(WAKES) {
-                    return None;
-                }
-                let task = home.mw(&["status", "--json", id_of(&started).ok()?]).ok()?;
-                let took = woken.duration_since(ended(&task).ok()?).unwrap_or_default();
-                return Some((took.as_secs_f64() * 10_000.0).round() / 10.0);
-            }
-            Ok(None) => std::thread::sleep(LOOK),
-            Err(_) => break,
-        }
+    let status = end_of(&mut child, LIMIT)?;
+    let woken = SystemTime::now();
+    if status.code() != Some(WAKES) {
+        return None;
     }
-    let _ = child.kill();
-    let _ = child.wait();
-    None
+    let task = home.mw(&["status", "--json", id_of(&started).ok()?]).ok()?;
+    Some(in_ms(woken.duration_since(ended(&task).ok()?).unwrap_or_default()))
 }
 
 fn id_of(task: &Value) -> Result<&str, String> {
@@ -108,8 +96,12 @@ fn ended(task: &Value) -> Result<SystemTime, String> {
 
 fn median(mut times: Vec<Duration>) -> f64 {
     times.sort();
-    let middle = times.get(times.len() / 2).copied().unwrap_or_default();
-    (middle.as_secs_f64() * 10_000.0).round() / 10.0
+    in_ms(times.get(times.len() / 2).copied().unwrap_or_default())
+}
+
+/// Returns a time in milliseconds with one decimal.
+fn in_ms(time: Duration) -> f64 {
+    (time.as_secs_f64() * 10_000.0).round() / 10.0
 }
 
 struct Private<'a> {
@@ -142,22 +134,28 @@ impl Drop for Private<'_> {
     }
 }
 
-/// Runs a program and returns its output; kills it after `limit`.
-pub(super) fn run(command: &mut Command, limit: Duration) -> Result<String, String> {
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(|error| format!("cannot run it: {error}"))?;
+/// Waits for the end of a program; kills it after `limit`.
+fn end_of(child: &mut Child, limit: Duration) -> Option<ExitStatus> {
     let begun = Instant::now();
-    let status = loop {
+    loop {
         match child.try_wait() {
-            Ok(Some(status)) => break status,
+            Ok(Some(status)) => return Some(status),
             Ok(None) if begun.elapsed() < limit => std::thread::sleep(LOOK),
             Ok(None) | Err(_) => {
                 let _ = child.kill();
                 let _ = child.wait();
-                return Err(format!("it did not end within {} s", limit.as_secs()));
+                return None;
             }
         }
-    };
+    }
+}
+
+/// Runs a program and returns its output; kills it after `limit`.
+pub(super) fn run(command: &mut Command, limit: Duration) -> Result<String, String> {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(|error| format!("cannot run it: {error}"))?;
+    let status =
+        end_of(&mut child, limit).ok_or_else(|| format!("it did not end within {} s", limit.as_secs()))?;
     let mut text = (String::new(), String::new());
     let _ = child.stdout.take().map(|mut out| out.read_to_string(&mut text.0));
     let _ = child.stderr.take().map(|mut err| err.read_to_string(&mut text.1));

@@ -102,7 +102,7 @@ impl ProgressLine {
     }
 
     fn draw(&mut self, text: &str) {
-        let text = mw_ui::shortened(text, width().saturating_sub(1));
+        let text = mw_desk::text::shortened(text, width().saturating_sub(1));
         let mut err = std::io::stderr().lock();
         let _ = write!(err, "\r\x1b[K{text}").and_then(|()| err.flush());
         self.drawn = true;
@@ -133,8 +133,9 @@ fn describe(runtime: &Runtime, tasks: &[Task], begun: Instant) -> String {
     let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("").trim();
     let progress = runtime.tasks().progress(task);
     let percent = progress.as_ref().and_then(|progress| progress.percent);
-    let bar =
-        percent.map(|percent| format!("{} {percent:.0}%  ", mw_ui::bar(percent, 10))).unwrap_or_default();
+    let bar = percent
+        .map(|percent| format!("{} {percent:.0}%  ", mw_desk::text::bar(percent, 10)))
+        .unwrap_or_default();
     // A progress report says more than the last line.
     let said = progress.and_then(|progress| progress.text).unwrap_or_else(|| last.to_owned());
     format!("{elapsed}  {} {}  {bar}{said}", task.short_name(), mw_desk::rows::state_words(task))

@@ -8,7 +8,8 @@ use std::io::Write;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use meanwhile::engine::{Moment, Runtime, SessionInfo};
+use meanwhile::engine::{Host, Moment, Runtime, SessionInfo};
+use meanwhile::model::Notice;
 use mw_agents::hosts::HookCall;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
@@ -41,7 +42,8 @@ pub(crate) fn wake(runtime: &Runtime, session: &str, call: &HookCall) -> Result<
         if info.notices > 0 {
             // Not `listener.wait`, because wake-ups may come all the time.
             std::thread::sleep(LET_OTHERS);
-            if tell(runtime, session, call)? {
+            let relay = runtime.notifications().relay(session)?;
+            if deliver(&relay, |notices| call.waking_text(notices), std::io::stderr().lock())? {
                 return Ok(WAKES);
             }
         }
@@ -50,13 +52,16 @@ pub(crate) fn wake(runtime: &Runtime, session: &str, call: &HookCall) -> Result<
     Ok(0)
 }
 
-/// Writes the undelivered notifications. Returns whether there were any.
-fn tell(runtime: &Runtime, session: &str, call: &HookCall) -> Result<bool, CommandError> {
-    let relay = runtime.notifications().relay(session)?;
+/// Writes the undelivered notifications that fit. Returns whether there were any.
+pub(crate) fn deliver(
+    relay: &Host<'_>,
+    text: impl FnOnce(&[Notice]) -> Option<String>,
+    mut out: impl Write,
+) -> Result<bool, CommandError> {
     let mut delivery = relay.drain(Moment::Idle)?;
     delivery.keep(HookCall::fitting(delivery.notices()))?;
-    let Some(text) = call.waking_text(delivery.notices()) else { return Ok(false) };
-    let mut out = std::io::stderr().lock();
+    let Some(text) = text(delivery.notices()) else { return Ok(false) };
+    // They count as delivered only once they are written.
     out.write_all(text.as_bytes()).and_then(|()| out.flush())?;
     delivery.acknowledge()?;
     Ok(true)

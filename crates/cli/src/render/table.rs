@@ -1,14 +1,12 @@
-//! The table of `mw list`: as wide as the terminal; complete if output is no terminal.
+//! The table of `mw list`: as wide as the terminal, or complete if the output is not a terminal.
 
 use meanwhile::model::Timestamp;
 use meanwhile::{Page, Task};
 use mw_desk::Sample;
 use mw_desk::rows::{TaskRow, last_change};
-use mw_desk::text::{ago, duration};
-use mw_ui::shortened;
-use unicode_width::UnicodeWidthStr;
+use mw_desk::text::{ago, columns, duration, shortened};
 
-use super::text::painted;
+use super::text::{paint, painted};
 
 /// Maximum width of the state on a terminal.
 const STATE: usize = 28;
@@ -21,7 +19,7 @@ pub(crate) fn table(page: &Page, now: Timestamp, width: Option<usize>, colour: b
     let rows: Vec<_> = page.tasks.iter().map(|task| cells(task, now, width)).collect();
     let mut lines = vec![["", "ID", "STATUS", "TIME", "WHEN", "WHAT"].map(str::to_owned)];
     lines.extend(rows);
-    let widest = |column: usize| lines.iter().map(|cells| cells[column].width()).max().unwrap_or(0);
+    let widest = |column: usize| lines.iter().map(|cells| columns(&cells[column])).max().unwrap_or(0);
     let widths: [usize; 5] = std::array::from_fn(widest);
     let mut shown = vec![true; 5];
     let used = |shown: &[bool]| -> usize {
@@ -38,12 +36,14 @@ pub(crate) fn table(page: &Page, now: Timestamp, width: Option<usize>, colour: b
     for (at, cells) in lines.iter().enumerate() {
         let mut line = String::new();
         for column in (0..5).filter(|column| shown[*column]) {
-            let pad = widths[column] - cells[column].width() + GAP;
+            let pad = widths[column] - columns(&cells[column]) + GAP;
             line.push_str(&cells[column]);
             line.push_str(&" ".repeat(pad));
         }
         line.push_str(&shortened(&cells[5], room));
-        text.push_str(&paint(line.trim_end(), at.checked_sub(1).and_then(|at| page.tasks.get(at)), colour));
+        let task = at.checked_sub(1).and_then(|at| page.tasks.get(at));
+        let line = line.trim_end();
+        text.push_str(&task.map_or_else(|| paint(line, "1", colour), |task| painted(line, task, colour)));
         text.push('\n');
     }
     text
@@ -55,12 +55,4 @@ fn cells(task: &Task, now: Timestamp, width: Option<usize>) -> [String; 6] {
     let time = row.duration_ms.map_or_else(|| "-".to_owned(), duration);
     let what = row.what.replace('\n', " ⏎ ");
     [row.icon().to_owned(), row.id, state, time, ago(now.ms_since(last_change(task))), what]
-}
-
-fn paint(line: &str, task: Option<&Task>, colour: bool) -> String {
-    match task {
-        Some(task) => painted(line, task, colour),
-        None if colour => format!("\x1b[1m{line}\x1b[0m"),
-        None => line.to_owned(),
-    }
 }

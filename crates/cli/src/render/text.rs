@@ -7,8 +7,7 @@ use meanwhile::engine::{PortHolders, Started};
 use meanwhile::model::Status;
 use meanwhile::model::wire::KillReceipt;
 use mw_desk::rows::{Fact, facts, receipt_lines, sign, state_words, waits};
-use mw_desk::text::duration;
-use mw_ui::shortened;
+use mw_desk::text::{duration, shortened};
 use serde::Serialize;
 
 use crate::foreground::terminal;
@@ -55,11 +54,12 @@ fn complain(label_of_message: &str, message: &str, hint: &str) {
 
 fn label(word: &str, code: &str) -> String {
     let wants_colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    if wants_colour && std::io::stderr().is_terminal() {
-        format!("\x1b[{code}m{word}\x1b[0m")
-    } else {
-        word.to_owned()
-    }
+    paint(word, code, wants_colour && std::io::stderr().is_terminal())
+}
+
+/// Adds the escape sequences of a colour, if colours are wanted.
+pub(crate) fn paint(text: &str, code: &str, colour: bool) -> String {
+    if colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
 }
 
 /// Prints a note on stderr. A failure to do so is ignored.
@@ -88,7 +88,7 @@ pub(crate) fn coloured(text: &str, status: Status, colour: bool) -> String {
         Status::Cancelling | Status::Cancelled => "33",
         Status::Lost => "35",
     };
-    if colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    paint(text, code, colour)
 }
 
 /// Returns the name of a task with its id, or the id alone.
@@ -102,9 +102,9 @@ fn what(task: &Task) -> String {
 
 /// Colours the words about a task.
 pub(crate) fn painted(text: &str, task: &Task, colour: bool) -> String {
-    match (colour, waits(task)) {
-        (true, Some(_)) => format!("\x1b[33m{text}\x1b[0m"),
-        (_, _) => coloured(text, task.status, colour),
+    match waits(task) {
+        Some(_) => paint(text, "33", colour),
+        None => coloured(text, task.status, colour),
     }
 }
 
@@ -138,11 +138,7 @@ pub(crate) fn started(started: &Started, colour: bool) -> String {
         }
         (false, _, _) => format!("started {id}, pid {}", task.pid.unwrap_or(0)),
     };
-    let output = if colour {
-        format!("\x1b[2moutput {}\x1b[0m", task.output_path)
-    } else {
-        format!("output {}", task.output_path)
-    };
+    let output = paint(&format!("output {}", task.output_path), "2", colour);
     format!("{}\n{output}\n", coloured(&head, Status::Running, colour))
 }
 

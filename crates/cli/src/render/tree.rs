@@ -2,8 +2,7 @@
 
 use meanwhile::engine::{ExportState, Span, Trace};
 use meanwhile::model::{SpanId, Timestamp};
-use mw_desk::text::{count, duration};
-use mw_ui::shortened;
+use mw_desk::text::{count, duration, shortened};
 
 use crate::foreground::terminal;
 

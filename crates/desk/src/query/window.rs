@@ -74,8 +74,8 @@ impl Desk {
     fn list_with(&self, runtime: &Runtime, query: Query, stretch: &Stretch) -> Result<Listing> {
         let (start, count, page) = self.page(runtime, &query, (stretch.start, stretch.count))?;
         let is_there = |id: &String, page: &Page| page.tasks.iter().any(|task| task.id.as_str() == id);
-        let gone = stretch.keep.as_ref().filter(|id| !is_there(id, &page));
-        let (start, page, unlisted) = match gone {
+        let moved = stretch.keep.as_ref().filter(|id| !is_there(id, &page));
+        let (start, page, unlisted) = match moved {
             None => (start, page, None),
             Some(id) => self.around(runtime, &query, id, count)?.unwrap_or((start, page, None)),
         };

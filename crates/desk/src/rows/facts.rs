@@ -79,12 +79,12 @@ fn waiting_for(task: &Task) -> Option<String> {
 #[must_use]
 pub fn news_facts(news: &[TaskNotice]) -> Vec<Fact> {
     let words = |news: &TaskNotice| {
-        let told = match news.state {
+        let delivery = match news.state {
             DeliveryState::Waiting => "not delivered to its owner yet",
             DeliveryState::HandedOver => "delivered to its owner, not acknowledged yet",
             DeliveryState::Known => "acknowledged by its owner",
         };
-        format!("run {} {}: {told}", news.run, news.kind)
+        format!("run {} {}: {delivery}", news.run, news.kind)
     };
     news.iter().map(|news| Fact { name: "notice", value: words(news) }).collect()
 }

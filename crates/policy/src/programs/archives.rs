@@ -82,10 +82,6 @@ fn unzip(judge: &mut Judge<'_>, call: &Call<'_>) {
     if options.has("-l -t -Z -v") && options.other_than("-l -t -Z -v -q -1").is_none() {
         return;
     }
-    judge.ask(
-        Ground::UnknownCode,
-        &call.part,
-        "it unpacks what an archive holds",
-        "writes files that an archive names",
-    );
+    let why = "it unpacks what an archive holds";
+    judge.ask(Ground::UnknownCode, &call.part, why, "writes files that an archive names");
 }

@@ -22,8 +22,14 @@ const TARGETS: Names<'_> = Names(
 ",
 );
 
+/// Options of make and just that change neither the targets nor the files.
+const MAKE_FLAGS: Names<'_> = Names("-j -k -s -B -n --list -l --no-print-directory --silent --always-make");
+
 /// Tools that take any number of targets.
 const MANY_TARGETS: Names<'_> = Names("mvn gradle sbt lein rake turbo ninja");
+
+/// Commands of npm and its relatives that only print.
+const LOOKS: Names<'_> = Names("ls list outdated view info why explain --version -v help root bin");
 
 /// Words in the names of targets that are not harmless.
 const NOT_TARGETS: Names<'_> = Names(
@@ -108,17 +114,10 @@ fn npm(judge: &mut Judge<'_>, call: &Call<'_>) {
         _ => false,
     };
     let looks = match words.as_slice() {
-        [
-            Some(
-                "ls" | "list" | "outdated" | "view" | "info" | "why" | "explain" | "--version" | "-v"
-                | "help" | "root" | "bin",
-            ),
-            rest @ ..,
-        ] => rest.iter().all(|word| {
+        [Some(verb), rest @ ..] if LOOKS.contains(verb) => rest.iter().all(|word| {
             word.is_some_and(|text| !Names(risky).contains(text.split('=').next().unwrap_or(text)))
         }),
         [Some("audit"), rest @ ..] => rest.iter().all(|word| matches!(word, Some("--json" | "--production"))),
-        [Some("config"), Some("get" | "list"), ..] => false,
         _ => false,
     };
     if runs {
@@ -137,18 +136,7 @@ fn make(judge: &mut Judge<'_>, call: &Call<'_>) {
     while let Some(word) = words.next() {
         let ok = match word.lit() {
             None => false,
-            Some(
-                "-j"
-                | "-k"
-                | "-s"
-                | "-B"
-                | "-n"
-                | "--list"
-                | "-l"
-                | "--no-print-directory"
-                | "--silent"
-                | "--always-make",
-            ) => true,
+            Some(text) if MAKE_FLAGS.contains(text) => true,
             // A file `-` is the standard input.
             Some("-C" | "-f") if call.name != "just" => words
                 .next()

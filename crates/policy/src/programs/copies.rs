@@ -44,12 +44,8 @@ pub(super) fn copy(judge: &mut Judge<'_>, call: &Call<'_>) {
         Some((sources, target)) => {
             into(judge, call, &sources, &target);
             if sources.iter().any(|word| word.lit() == Some("/dev/null")) {
-                judge.ask(
-                    Ground::Delete,
-                    &call.part,
-                    "it empties the file",
-                    &format!("empties {}", target.text),
-                );
+                let why = "it empties the file";
+                judge.ask(Ground::Delete, &call.part, why, &format!("empties {}", target.text));
             }
             files(judge, sources.into_iter(), &call.part);
             judge.write(&target, &call.part);
@@ -96,12 +92,8 @@ pub(super) fn link(judge: &mut Judge<'_>, call: &Call<'_>) {
     for word in &options.operands {
         judge.write(word, &call.part);
         if word.lit().is_some_and(|text| text.contains("..")) {
-            judge.ask(
-                Ground::NotLiteral,
-                &call.part,
-                "a link upwards may lead out of the project",
-                "makes a link",
-            );
+            let why = "a link upwards may lead out of the project";
+            judge.ask(Ground::NotLiteral, &call.part, why, "makes a link");
         }
     }
 }

@@ -57,12 +57,8 @@ fn find(judge: &mut Judge<'_>, call: &Call<'_>) {
         match text {
             "-delete" => {
                 prints = false;
-                judge.ask(
-                    Ground::Delete,
-                    &call.part,
-                    "-delete removes what is found",
-                    "deletes the files it finds",
-                );
+                let why = "-delete removes what is found";
+                judge.ask(Ground::Delete, &call.part, why, "deletes the files it finds");
             }
             "-exec" | "-execdir" | "-ok" | "-okdir" => {
                 prints = false;

@@ -3,9 +3,9 @@
 use super::Call;
 use super::reads::lists_inside;
 use crate::decision::Ground;
+use crate::destination::is_below;
 use crate::judge::{Judge, PipeContent};
 use crate::names::Names;
-use crate::places::is_below;
 use crate::word::Word;
 
 /// Subcommands that only read, unless they have a risky option.

@@ -152,12 +152,8 @@ fn python(judge: &mut Judge<'_>, call: &Call<'_>) {
             judge.ask(Ground::Network, &call.part, "it serves files to anyone who asks", effect);
         }
         (None, Some("venv")) => {
-            judge.ask(
-                Ground::Install,
-                &call.part,
-                "it installs Python into a directory",
-                "makes an environment",
-            );
+            let why = "it installs Python into a directory";
+            judge.ask(Ground::Install, &call.part, why, "makes an environment");
         }
         (None, _) => judge.unknown_code(&call.part, "what the module does is not visible here"),
     }

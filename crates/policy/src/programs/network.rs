@@ -59,12 +59,8 @@ fn gh(judge: &mut Judge<'_>, call: &Call<'_>) {
         })
     });
     if !looks || opens {
-        judge.ask(
-            Ground::Network,
-            &call.part,
-            "it does more than read",
-            "changes something on GitHub, or opens a browser",
-        );
+        let why = "it does more than read";
+        judge.ask(Ground::Network, &call.part, why, "changes something on GitHub, or opens a browser");
     }
 }
 
@@ -76,11 +72,7 @@ fn kubectl(judge: &mut Judge<'_>, call: &Call<'_>) {
     let is_setting = |text: &str| settings.iter().any(|option| text.starts_with(option));
     let has_setting = call.args.iter().any(|word| word.lit().is_some_and(is_setting));
     if !looks || secrets || has_setting {
-        judge.ask(
-            Ground::Network,
-            &call.part,
-            "it does more than read",
-            "changes or reads secrets of a cluster",
-        );
+        let why = "it does more than read";
+        judge.ask(Ground::Network, &call.part, why, "changes or reads secrets of a cluster");
     }
 }

@@ -2,9 +2,9 @@
 
 use super::Call;
 use crate::decision::Ground;
+use crate::destination::Destination;
 use crate::judge::Judge;
 use crate::names::Names;
-use crate::places::Place;
 
 impl Judge<'_> {
     /// Asks about a tool that runs code of the project, if it may do anything else.
@@ -60,14 +60,16 @@ impl Judge<'_> {
             return self.unknown_code(&call.part, "it takes something from another machine");
         }
         let parts: Vec<&str> = value.split([':', ',', '=']).collect();
-        if let Some(part) =
-            parts.iter().find(|part| part.starts_with(['/', '~']) && self.place(part) != Place::Inside)
+        if let Some(part) = parts
+            .iter()
+            .find(|part| part.starts_with(['/', '~']) && self.destination(part) != Destination::Inside)
         {
             let why = format!("{part} is outside the project");
             self.ask(Ground::WriteOutside, &call.part, &why, &format!("uses {part}, outside the project"));
         }
         let path = path.split("::").next().unwrap_or(path);
-        if !path.is_empty() && !matches!(self.place(path), Place::Inside | Place::Harmless) {
+        if !path.is_empty() && !matches!(self.destination(path), Destination::Inside | Destination::Harmless)
+        {
             let why = format!("{path} is outside the project");
             self.ask(Ground::WriteOutside, &call.part, &why, &format!("uses {path}, outside the project"));
         }

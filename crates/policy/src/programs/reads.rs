@@ -138,12 +138,8 @@ fn ps(judge: &mut Judge<'_>, call: &Call<'_>) {
         letters || word.is_option() && word.may_hold("E") || word.may_hold("environ")
     };
     if call.args.iter().enumerate().any(|(at, word)| shows(at, word)) {
-        judge.ask(
-            Ground::Secret,
-            &call.part,
-            "it may show the environment of other processes",
-            "may print secrets",
-        );
+        let why = "it may show the environment of other processes";
+        judge.ask(Ground::Secret, &call.part, why, "may print secrets");
     }
 }
 

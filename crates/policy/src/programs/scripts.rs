@@ -56,12 +56,8 @@ impl Judge<'_> {
         if before && !self.parsed {
             // The command itself was parsed; its script was not.
             self.parsed = true;
-            self.ask(
-                Ground::UnknownCode,
-                part,
-                "its script cannot be judged",
-                "runs code that cannot be judged",
-            );
+            let why = "its script cannot be judged";
+            self.ask(Ground::UnknownCode, part, why, "runs code that cannot be judged");
         }
     }
 }

@@ -23,12 +23,8 @@ fn sed(judge: &mut Judge<'_>, call: &Call<'_>) {
     let (args, endings) = without_endings(call.args);
     let in_place = !endings.is_empty();
     if endings.iter().any(|ending| ending.contains(['/', '*'])) {
-        judge.ask(
-            Ground::WriteOutside,
-            &call.part,
-            "it keeps copies in another place",
-            "writes files elsewhere",
-        );
+        let why = "it keeps copies in another place";
+        judge.ask(Ground::WriteOutside, &call.part, why, "writes files elsewhere");
     }
     let options = read(&args, "-e -f -l --expression --file --line-length");
     let known = "

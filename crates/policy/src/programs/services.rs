@@ -47,7 +47,7 @@ fn kill(judge: &mut Judge<'_>, call: &Call<'_>) {
 }
 
 fn looks(judge: &mut Judge<'_>, call: &Call<'_>, verbs: &str) {
-    let first = call.args.iter().filter_map(Word::lit).find(|text| !text.starts_with('-'));
+    let verb = call.args.iter().filter_map(Word::lit).find(|text| !text.starts_with('-'));
     let known =
         call.args.first().is_some_and(|word| word.lit().is_some_and(|text| Names(verbs).contains(text)));
     let literal = call.args.iter().all(|word| word.lit().is_some());
@@ -57,7 +57,8 @@ fn looks(judge: &mut Judge<'_>, call: &Call<'_>, verbs: &str) {
         })
     });
     if (!known || !literal || remote) && !only_version(call) {
-        let why = format!("{} {} does more than look", call.name, first.unwrap_or("so"));
+        let command = verb.map_or_else(|| call.name.to_owned(), |verb| format!("{} {verb}", call.name));
+        let why = format!("{command} does more than look");
         judge.ask(Ground::Destroy, &call.part, &why, "changes services or containers");
     }
 }
@@ -74,26 +75,13 @@ fn journal(judge: &mut Judge<'_>, call: &Call<'_>) {
 
 fn container(judge: &mut Judge<'_>, call: &Call<'_>) {
     let words: Option<Vec<&str>> = call.args.iter().map(Word::lit).collect();
-    let looks = matches!(
-        words.as_deref(),
-        Some(
-            [
-                "ps" | "images"
-                    | "logs"
-                    | "inspect"
-                    | "version"
-                    | "info"
-                    | "stats"
-                    | "top"
-                    | "port"
-                    | "history"
-                    | "diff",
-                ..
-            ] | ["compose", "ps" | "logs" | "images" | "top" | "version" | "ls", ..]
-                | ["container" | "image" | "volume" | "network", "ls" | "inspect", ..]
-                | ["--version"]
-        )
-    );
+    let looks = match words.as_deref().unwrap_or_default() {
+        ["--version"] => true,
+        ["compose", verb, ..] => Names("ps logs images top version ls").contains(verb),
+        ["container" | "image" | "volume" | "network", verb, ..] => Names("ls inspect").contains(verb),
+        [verb, ..] => Names("ps images logs inspect version info stats top port history diff").contains(verb),
+        [] => false,
+    };
     if !looks {
         let verb = call.args.first().map_or("", |word| word.text.as_str());
         let why = format!("{} {verb} does more than look", call.name);

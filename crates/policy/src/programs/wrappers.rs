@@ -185,12 +185,8 @@ fn bundle(judge: &mut Judge<'_>, call: &Call<'_>) {
         _ => {
             let list = read(call.args, "").operands.first().and_then(|word| word.lit()) == Some("list");
             if !list {
-                judge.ask(
-                    Ground::Install,
-                    &call.part,
-                    "it installs or changes packages",
-                    "installs packages",
-                );
+                let why = "it installs or changes packages";
+                judge.ask(Ground::Install, &call.part, why, "installs packages");
             }
         }
     }

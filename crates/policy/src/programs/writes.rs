@@ -18,12 +18,8 @@ pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
         "chmod" => chmod(judge, call),
         "truncate" => {
             let options = read(call.args, "-s -r --size --reference");
-            judge.ask(
-                Ground::Delete,
-                &call.part,
-                "it truncates files",
-                &format!("cuts off {}", names(&options)),
-            );
+            let why = "it truncates files";
+            judge.ask(Ground::Delete, &call.part, why, &format!("cuts off {}", names(&options)));
             options.operands.iter().for_each(|word| judge.write(word, &call.part));
         }
         "mktemp" => mktemp(judge, call),
@@ -99,12 +95,8 @@ fn chmod(judge: &mut Judge<'_>, call: &Call<'_>) {
         let number = |text: &str| u32::from_str_radix(text.trim_start_matches(['+', '=']), 8).unwrap_or(0);
         let special = mode.lit().is_none_or(|text| text.contains('s') || number(text) & 0o7000 != 0);
         if special {
-            judge.ask(
-                Ground::OtherUser,
-                &call.part,
-                "it lets others run a file as its owner",
-                "changes rights",
-            );
+            let why = "it lets others run a file as its owner";
+            judge.ask(Ground::OtherUser, &call.part, why, "changes rights");
         }
     }
     for word in options.operands.iter().skip(skip) {

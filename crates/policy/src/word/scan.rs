@@ -149,7 +149,7 @@ impl<'a> Scan<'a> {
                 '$' if chars.get(at + 1) == Some(&'\'') => {
                     let Some(end) = extent::ansi(chars, at + 2) else { return self.problem("an open quote") };
                     if chars[at + 2..end].contains(&'\'') {
-                        // In other shells than bash the quotes end there.
+                        // In shells other than bash the quotes end there.
                         return self.problem("quotes that shells read differently");
                     }
                     match ansi::decode(&chars[at + 2..end]) {

@@ -8,4 +8,4 @@ mod registry;
 pub mod worktree;
 
 pub use order::{AgentCall, AgentSettings, order};
-pub use registry::{AgentEntry, Known, Registry};
+pub use registry::{AgentEntry, Registry};

@@ -22,7 +22,7 @@ pub struct AgentEntry {
 
 /// A well-known agent that supports the protocol.
 #[derive(Clone, Copy, Debug)]
-pub struct Known {
+struct KnownAgent {
     /// The name of the agent.
     pub name: &'static str,
     /// Programs with their arguments. The first one on the PATH is used.
@@ -30,14 +30,14 @@ pub struct Known {
 }
 
 /// The well-known agents that support the protocol.
-static KNOWN: [Known; 7] = [
-    Known { name: "claude", commands: &[&["claude-agent-acp"], &["claude-code-acp"]] },
-    Known { name: "codex", commands: &[&["codex-acp"]] },
-    Known { name: "gemini", commands: &[&["gemini", "--experimental-acp"]] },
-    Known { name: "opencode", commands: &[&["opencode", "acp"]] },
-    Known { name: "goose", commands: &[&["goose", "acp"]] },
-    Known { name: "qwen", commands: &[&["qwen", "--experimental-acp"]] },
-    Known { name: "copilot", commands: &[&["copilot", "--acp"]] },
+static KNOWN: [KnownAgent; 7] = [
+    KnownAgent { name: "claude", commands: &[&["claude-agent-acp"], &["claude-code-acp"]] },
+    KnownAgent { name: "codex", commands: &[&["codex-acp"]] },
+    KnownAgent { name: "gemini", commands: &[&["gemini", "--experimental-acp"]] },
+    KnownAgent { name: "opencode", commands: &[&["opencode", "acp"]] },
+    KnownAgent { name: "goose", commands: &[&["goose", "acp"]] },
+    KnownAgent { name: "qwen", commands: &[&["qwen", "--experimental-acp"]] },
+    KnownAgent { name: "copilot", commands: &[&["copilot", "--acp"]] },
 ];
 
 /// The name of the built-in agent.

@@ -4,9 +4,8 @@
 mod calls;
 
 use meanwhile::Error;
-use serde_json::json;
 
-use super::{Description, Dialect};
+use super::{Description, Dialect, failure};
 use crate::call::{CallContext, Kind, Parameter, Refusal, Reply, ToolDefinition};
 
 const OWN: Dialect = Dialect::BackgroundTask;
@@ -123,5 +122,5 @@ fn refuse(refusal: &Refusal, cx: &CallContext<'_>) -> Reply {
         }
         other => format!("{other}."),
     };
-    Reply::failure(text.clone(), json!({"error": text}))
+    failure(text)
 }

@@ -3,12 +3,13 @@
 
 use meanwhile::engine::{From, StreamChoice};
 use meanwhile::{Error, Filter, Task};
+use mw_model::signal::SIGTERM;
 use mw_model::{CommandSpec, Status};
 use serde_json::{Value, json};
 
 use super::{Description, Dialect, Speaks};
 use crate::call::{Arguments, CallContext, Kind, Over, Parameter, Refusal, Reply, ToolDefinition};
-use crate::operations::{OutputCall, ShellCall, StopCall, list, output, start, stop, told};
+use crate::operations::{OutputCall, ShellCall, list, output, start, stop_one};
 use crate::screens::Layout;
 use crate::screens::co_cli::{begun, progress, table};
 use crate::screens::text::{dated, minutes, title};
@@ -165,8 +166,8 @@ fn check_task_status(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Repl
         "progress": task.progress,
         "display": display,
     }));
-    let told = (task.status.is_terminal() && with_output).then(|| task.id.clone());
-    Ok(reply.telling(told))
+    let reported = (task.status.is_terminal() && with_output).then(|| task.id.clone());
+    Ok(reply.telling(reported))
 }
 
 /// Returns the dialect's word for the state, and the details that the word does not express.
@@ -191,9 +192,8 @@ fn cancel_background_task(arguments: &Arguments, cx: &CallContext<'_>) -> Result
         let data = json!({"task_id": id, "status": OWN.state(&before), "display": display});
         return Ok(Reply { failed: true, ..shown(data) }.telling([before.id]));
     }
-    let stopped = stop(&StopCall::term(vec![before.id.to_string()]), cx)?;
-    let Some(one) = stopped.first() else { return Err(Error::NotFound(id).into()) };
-    let after = &one.after;
+    let stopped = stop_one(before.id.as_str(), SIGTERM, cx)?;
+    let after = &stopped.after;
     let (status, failed) = (OWN.state(after), after.status != Status::Cancelled);
     let display = match after.status {
         Status::Cancelled => format!("Task {id} cancelled."),
@@ -202,7 +202,7 @@ fn cancel_background_task(arguments: &Arguments, cx: &CallContext<'_>) -> Result
         _ => format!("Task {id} was asked to end but is still running (status: {status})."),
     };
     let data = json!({"task_id": id, "status": status, "display": display});
-    Ok(Reply { failed, ..shown(data) }.telling(told(&stopped)))
+    Ok(Reply { failed, ..shown(data) }.telling(stopped.reported()))
 }
 
 fn list_background_tasks(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {

@@ -4,6 +4,7 @@ mod record;
 
 use meanwhile::{Error, Task};
 use mw_model::Status;
+use mw_model::signal::SIGTERM;
 use serde_json::{Map, Value, json};
 
 use self::record::{full_output, name_file, record};
@@ -12,8 +13,8 @@ use crate::call::{
     Arguments, CallContext, Kind, Offered, Over, Parameter, Range, Refusal, Reply, ToolDefinition,
 };
 use crate::operations::{
-    Excerpt, Ran, Returned, ShellCall, StopCall, WaitCall, Wish, await_answer, delegate, run, start, stop,
-    told, wait,
+    AgentRequest, Excerpt, Ran, Returned, ShellCall, WaitCall, await_answer, delegate, run, start, stop_one,
+    wait,
 };
 use crate::screens::mycode::{
     self, completed, error_text, exit_code, output_file, shown_word, start_panel, status,
@@ -132,23 +133,22 @@ fn bash(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
 /// Creates the reply to a call that could not wait for the end: the reason, the elapsed time, and the output so far.
 fn goes_on(ran: &Ran, cx: &CallContext<'_>) -> Reply {
     let took = minutes(ran.took.as_millis() as u64);
-    let why = match ran.returned {
-        Returned::Moved => format!("Moved to the background by the user after {took}."),
-        Returned::Over | Returned::CutOff(_) | Returned::Late | Returned::Left => {
-            format!("Still running after {took}; it continues in the background.")
-        }
+    let why = if ran.returned == Returned::Moved {
+        format!("Moved to the background by the user after {took}.")
+    } else {
+        format!("Still running after {took}; it continues in the background.")
     };
     ran.with_output_so_far(started(&ran.task, cx).prepend(&format!("{why}\n\n")))
 }
 
 fn task(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
-    let wish = Wish {
+    let wanted = AgentRequest {
         agent: arguments.text("subagent_type").and_then(|kind| agent_of(kind, cx)),
         prompt: arguments.required("prompt").to_owned(),
         title: arguments.text("description").map(str::to_owned),
-        ..Wish::default()
+        ..AgentRequest::default()
     };
-    let task = delegate(wish, cx)?;
+    let task = delegate(wanted, cx)?;
     if arguments.flag("run_in_background") == Some(true) {
         return Ok(started(&cx.task(task.id.as_str())?, cx));
     }
@@ -229,18 +229,16 @@ fn task_output(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Ref
 
 /// Kills a task. Fails if the task has already ended.
 fn kill_shell(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
-    let id = arguments.required("shell_id").to_owned();
-    let stopped = stop(&StopCall::term(vec![id.clone()]), cx)?;
-    let Some(one) = stopped.first() else { return Err(Error::NotFound(id).into()) };
+    let one = stop_one(arguments.required("shell_id"), SIGTERM, cx)?;
     let state = OWN.state(&one.after);
     let mut data = json!({"success": true, "task_id": one.after.id, "status": state});
     if one.before.status.is_terminal() {
         let error = format!("Task {} is not running (status: {state})", one.after.id);
         data["success"] = false.into();
         data["error"] = error.clone().into();
-        return Ok(Reply { failed: true, ..Reply::new(error, data) }.telling(told(&stopped)));
+        return Ok(Reply { failed: true, ..Reply::new(error, data) }.telling(one.reported()));
     }
-    Ok(Reply::new(format!("Task {} {state}", one.after.id), data).telling(told(&stopped)))
+    Ok(Reply::new(format!("Task {} {state}", one.after.id), data).telling(one.reported()))
 }
 
 /// Refuses a call, and names its task.

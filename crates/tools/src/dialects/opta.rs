@@ -5,9 +5,9 @@ use meanwhile::{Error, Filter, Task};
 use mw_model::{Status, clipped, signal_number};
 use serde_json::{Value, json};
 
-use super::{Description, Dialect, Speaks};
+use super::{Description, Dialect, Speaks, failure};
 use crate::call::{Arguments, CallContext, Kind, Over, Parameter, Range, Refusal, Reply, ToolDefinition};
-use crate::operations::{OutputCall, ShellCall, StopCall, list, output, start, stop, told};
+use crate::operations::{OutputCall, ShellCall, list, output, start, stop_one};
 use crate::screens::text::{command, quoted, seconds};
 
 const OWN: Dialect = Dialect::Opta;
@@ -236,9 +236,7 @@ fn bg_output(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refus
 fn bg_kill(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
     let word = arguments.text("signal").unwrap_or("SIGTERM");
     let signal = signal_number(word).ok_or_else(|| Refusal::argument("signal", "is not a signal"))?;
-    let id = arguments.required("id");
-    let stopped = stop(&StopCall { tasks: vec![id.to_owned()], batch: None, signal }, cx)?;
-    let Some(one) = stopped.first() else { return Err(Error::NotFound(id.to_owned()).into()) };
+    let one = stop_one(arguments.required("id"), signal, cx)?;
     let (handle, state) = (OWN.handle(&one.after), OWN.state(&one.after));
     let killed = !one.before.status.is_terminal();
     let text = if killed {
@@ -247,7 +245,7 @@ fn bg_kill(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal
         format!("Process {handle} is not running (state={state})")
     };
     let data = json!({"id": handle, "killed": killed, "state": state});
-    Ok(Reply::new(text, data).telling(told(&stopped)))
+    Ok(Reply::new(text, data).telling(one.reported()))
 }
 
 fn refuse(refusal: &Refusal, cx: &CallContext<'_>) -> Reply {
@@ -264,5 +262,5 @@ fn refuse(refusal: &Refusal, cx: &CallContext<'_>) -> Reply {
         }
         other => format!("Error: {other}"),
     };
-    Reply::failure(text.clone(), json!({"error": text}))
+    failure(text)
 }

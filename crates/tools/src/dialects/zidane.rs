@@ -1,13 +1,13 @@
 //! The dialect zidane: a flag of `shell`, and `shell_kill`. Replies are lines of text.
 
+use meanwhile::{Error, Task};
 use mw_model::TaskKind;
+use mw_model::signal::SIGTERM;
 use serde_json::json;
 
-use meanwhile::{Error, Task};
-
-use super::{Description, Dialect};
+use super::{Description, Dialect, failure};
 use crate::call::{Arguments, CallContext, Kind, Offered, Over, Parameter, Refusal, Reply, ToolDefinition};
-use crate::operations::{Returned, ShellCall, StopCall, run, start, stop, told};
+use crate::operations::{Returned, ShellCall, run, start, stop_one};
 use crate::screens::text::seconds;
 
 const OWN: Dialect = Dialect::Zidane;
@@ -68,13 +68,12 @@ fn shell(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> 
     if !ran.task.status.is_terminal() {
         let reply = started(&ran.task, cx);
         let took = seconds(ran.took.as_millis() as u64);
-        let why = match ran.returned {
-            Returned::Moved => format!("The user moved the command to the background after {took}:"),
-            Returned::Over | Returned::CutOff(_) | Returned::Late | Returned::Left => {
-                format!(
-                    "The call reached its time limit after {took}, so the command continues in the background:"
-                )
-            }
+        let why = if ran.returned == Returned::Moved {
+            format!("The user moved the command to the background after {took}:")
+        } else {
+            format!(
+                "The call reached its time limit after {took}, so the command continues in the background:"
+            )
         };
         return Ok(ran.with_output_so_far(reply.prepend(&format!("{why}\n"))));
     }
@@ -138,10 +137,7 @@ fn shell_kill(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refu
     if task.kind != TaskKind::Shell {
         return Err(Error::NotFound(id.to_owned()).into());
     }
-    let stopped = stop(&StopCall::term(vec![task.id.to_string()]), cx)?;
-    let Some(one) = stopped.first() else {
-        return Err(Error::NotFound(id.to_owned()).into());
-    };
+    let one = stop_one(task.id.as_str(), SIGTERM, cx)?;
     let (id, log, code) = (name(&one.after, cx), log_of(&one.after, cx), exit_code(&one.after));
     let exited = code.map_or("unknown".to_owned(), |code| code.to_string());
     let left = one.before.survivors;
@@ -170,7 +166,7 @@ fn shell_kill(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refu
         "output_path": log,
         "duration_ms": one.after.duration_ms,
     });
-    Ok(Reply::new(text, data).telling(told(&stopped)))
+    Ok(Reply::new(text, data).telling(one.reported()))
 }
 
 /// Returns the exit code in the form of a shell: 128 plus the signal for a task that was ended by one.
@@ -190,5 +186,5 @@ fn refuse(refusal: &Refusal, cx: &CallContext<'_>) -> Reply {
         Refusal::Engine(Error::NotFound(id)) => format!("No task {id:?}. Running: {}.", live.join(", ")),
         other => format!("{other}."),
     };
-    Reply::failure(text.clone(), json!({"error": text}))
+    failure(text)
 }

@@ -13,49 +13,46 @@ use crate::delegation::{AgentCall, order};
 
 /// A request to another agent.
 #[derive(Clone, Debug, Default)]
-pub struct Wish {
+pub(crate) struct AgentRequest {
     /// The name of the agent. If absent, the default agent is used.
-    pub agent: Option<String>,
+    pub(crate) agent: Option<String>,
     /// The prompt.
-    pub prompt: String,
+    pub(crate) prompt: String,
     /// A description for people.
-    pub title: Option<String>,
+    pub(crate) title: Option<String>,
     /// The working directory, relative to that of the session.
-    pub cwd: Option<PathBuf>,
+    pub(crate) cwd: Option<PathBuf>,
     /// The batch of the task.
-    pub batch: Option<String>,
+    pub(crate) batch: Option<String>,
     /// Whether the agent gets a separate worktree.
-    pub worktree: bool,
+    pub(crate) worktree: bool,
     /// The message that led to the request, if the call names one.
-    pub parent_message: Option<String>,
+    pub(crate) parent_message: Option<String>,
 }
 
 /// Starts another agent in the background.
-///
-/// # Errors
 /// Fails if no agents are available, or this one cannot be started.
-pub fn delegate(wish: Wish, cx: &CallContext<'_>) -> Result<Task, Refusal> {
+pub(crate) fn delegate(wanted: AgentRequest, cx: &CallContext<'_>) -> Result<Task, Refusal> {
     let Some(settings) = &cx.premises.agents else {
         return Err(Error::invalid("no agents are available", "do it yourself").into());
     };
-    let mut request = cx.request(settings.command(), wish.cwd.as_deref());
+    let mut request = cx.request(settings.command(), wanted.cwd.as_deref());
     cx.place(&mut request.env);
-    request.description = wish.title;
-    request.batch = wish.batch;
-    request.parent_message = wish.parent_message.or(request.parent_message);
+    request.description = wanted.title;
+    request.batch = wanted.batch;
+    request.parent_message = wanted.parent_message.or(request.parent_message);
     // The call itself was already approved.
     request.approval = Approval::Auto;
-    let call = AgentCall { agent: wish.agent, prompt: wish.prompt, worktree: wish.worktree, mode: None };
+    let call =
+        AgentCall { agent: wanted.agent, prompt: wanted.prompt, worktree: wanted.worktree, mode: None };
     let task = order(call, request, settings, cx.runtime)?.task;
     cx.note_started(&task);
     Ok(task)
 }
 
 /// Waits for an answer up to the time limit of a call. An agent that takes longer continues.
-///
-/// # Errors
 /// Fails if the engine fails.
-pub fn await_answer(task: &Task, cx: &CallContext<'_>) -> Result<Ran, Refusal> {
+pub(crate) fn await_answer(task: &Task, cx: &CallContext<'_>) -> Result<Ran, Refusal> {
     let begun = Instant::now();
     cx.caller.awaits(std::slice::from_ref(&task.id));
     let request = cx.wait_for_end(task);
@@ -75,9 +72,7 @@ pub fn await_answer(task: &Task, cx: &CallContext<'_>) -> Result<Ran, Refusal> {
 }
 
 /// Sends a follow-up to an agent that has answered.
-///
-/// # Errors
 /// Fails if the task has no answer, is being resumed, or its session no longer exists.
-pub fn follow_up(handle: &str, message: &str, cx: &CallContext<'_>) -> Result<Task, Refusal> {
+pub(crate) fn follow_up(handle: &str, message: &str, cx: &CallContext<'_>) -> Result<Task, Refusal> {
     Ok(cx.runtime.starts().resume(cx.resolve(handle)?.as_str(), &cx.scope(), message)?)
 }

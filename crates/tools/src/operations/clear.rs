@@ -9,29 +9,27 @@ use crate::call::Refusal;
 
 /// A request to remove tasks.
 #[derive(Clone, Debug, Default)]
-pub struct ClearCall {
+pub(crate) struct ClearCall {
     /// The tasks to remove. If absent, the other fields select them.
-    pub tasks: Option<Vec<String>>,
+    pub(crate) tasks: Option<Vec<String>>,
     /// If set, all tasks of this batch are removed.
-    pub batch: Option<String>,
+    pub(crate) batch: Option<String>,
     /// Whether live tasks are killed first. Otherwise they are kept.
-    pub cancel: bool,
+    pub(crate) cancel: bool,
 }
 
 /// The result of a removal.
 #[derive(Clone, Debug)]
-pub struct Cleared {
+pub(crate) struct Cleared {
     /// The removed tasks.
-    pub removed: Vec<TaskId>,
+    pub(crate) removed: Vec<TaskId>,
     /// The tasks that were kept, with the reasons.
-    pub kept: Vec<Retained>,
+    pub(crate) kept: Vec<Retained>,
 }
 
 /// Removes tasks with their logs. Without names and without a batch, all ended tasks of the session are removed.
-///
-/// # Errors
 /// Fails if a task is unknown or the engine fails.
-pub fn clear(call: &ClearCall, cx: &CallContext<'_>) -> Result<Cleared, Refusal> {
+pub(crate) fn clear(call: &ClearCall, cx: &CallContext<'_>) -> Result<Cleared, Refusal> {
     let mut ids = Vec::new();
     for handle in call.tasks.iter().flatten() {
         ids.push(cx.resolve(handle)?);

@@ -7,27 +7,28 @@ use crate::call::Refusal;
 
 /// A list of tasks that fits into a reply.
 #[derive(Clone, Debug)]
-pub struct Listed {
+pub(crate) struct Listed {
     /// The tasks that fit into a reply: live tasks first, then the newest.
-    pub tasks: Vec<Task>,
+    pub(crate) tasks: Vec<Task>,
     /// The total number of tasks.
-    pub total: u64,
+    pub(crate) total: u64,
 }
 
 impl Listed {
     /// Returns the number of tasks that are not shown.
-    #[must_use]
-    pub fn missing(&self) -> u64 {
+    pub(crate) fn missing(&self) -> u64 {
         self.total.saturating_sub(self.tasks.len() as u64)
     }
 }
 
 /// Lists the session's tasks, up to the size of a reply. `room` returns the size of a task. The scope of the filter is
 /// replaced.
-///
-/// # Errors
 /// Fails if the engine fails.
-pub fn list(filter: Filter, room: impl Fn(&Task) -> usize, cx: &CallContext<'_>) -> Result<Listed, Refusal> {
+pub(crate) fn list(
+    filter: Filter,
+    room: impl Fn(&Task) -> usize,
+    cx: &CallContext<'_>,
+) -> Result<Listed, Refusal> {
     let page = cx.runtime.tasks().list(&Filter { scope: cx.scope(), ..filter })?;
     let mut tasks = page.tasks;
     shorten(&mut tasks, room, cx);
@@ -35,7 +36,7 @@ pub fn list(filter: Filter, room: impl Fn(&Task) -> usize, cx: &CallContext<'_>)
 }
 
 /// Removes items from the end that do not fit into a reply. Returns their number.
-pub fn shorten<T>(items: &mut Vec<T>, room: impl Fn(&T) -> usize, cx: &CallContext<'_>) -> usize {
+pub(crate) fn shorten<T>(items: &mut Vec<T>, room: impl Fn(&T) -> usize, cx: &CallContext<'_>) -> usize {
     let mut left = usize::try_from(cx.premises.reply_bytes).unwrap_or(usize::MAX);
     let fitting = items.iter().take_while(|item| {
         let rest = left.checked_sub(room(item));

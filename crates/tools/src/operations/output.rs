@@ -9,62 +9,55 @@ use crate::call::Refusal;
 
 /// A request to read output.
 #[derive(Clone, Debug)]
-pub struct OutputCall {
+pub(crate) struct OutputCall {
     /// The handle of the task.
-    pub task: String,
+    pub(crate) task: String,
     /// The selected streams.
-    pub stream: StreamChoice,
+    pub(crate) stream: StreamChoice,
     /// The start position.
-    pub from: From,
+    pub(crate) from: From,
     /// The maximum number of lines. 0 means as many as fit into a reply.
-    pub max_lines: u64,
+    pub(crate) max_lines: u64,
     /// How many of the last bytes of these streams are read, from the beginning of a line on. 0 means all.
-    pub within: u64,
+    pub(crate) within: u64,
     /// The number of such parts that share the reply.
-    pub parts: u64,
+    pub(crate) parts: u64,
 }
 
 impl OutputCall {
     /// Creates a request to read as much as fits into a reply.
-    #[must_use]
-    pub fn new(task: &str, stream: StreamChoice, from: From) -> Self {
+    pub(crate) fn new(task: &str, stream: StreamChoice, from: From) -> Self {
         Self { task: task.to_owned(), stream, from, max_lines: 0, within: 0, parts: 1 }
     }
 }
 
 /// The result of a read.
 #[derive(Clone, Debug)]
-pub struct OutputReply {
+pub(crate) struct OutputReply {
     /// The current state of the task.
-    pub task: Task,
+    pub(crate) task: Task,
     /// The output.
-    pub text: String,
+    pub(crate) text: String,
     /// The position at which to continue.
-    pub next_offset: u64,
+    pub(crate) next_offset: u64,
     /// The number of bytes of these streams that follow.
-    pub left: u64,
+    pub(crate) left: u64,
     /// Whether bytes of these streams are missing before or within the text.
-    pub misses: bool,
+    pub(crate) misses: bool,
     /// The number of bytes that were skipped, because they are older than the requested part.
-    pub passed_over: u64,
+    pub(crate) passed_over: u64,
     /// Whether the task has ended and everything was read.
-    pub ended: bool,
+    pub(crate) ended: bool,
 }
 
 /// Reads output, up to the size of a reply.
-///
-/// # Errors
 /// Fails if the task is unknown, or its log no longer exists.
-pub fn output(call: OutputCall, cx: &CallContext<'_>) -> Result<OutputReply, Refusal> {
+pub(crate) fn output(call: OutputCall, cx: &CallContext<'_>) -> Result<OutputReply, Refusal> {
     let task = cx.task(&call.task)?;
     let most = (cx.premises.reply_bytes / call.parts.max(1)).max(1);
     let request = ReadRequest {
         stream: call.stream,
-        from: match call.from {
-            From::TailLines(lines) => From::TailLines(lines),
-            From::TailBytes(bytes) => From::TailBytes(bytes.min(most)),
-            other => other,
-        },
+        from: call.from,
         max_bytes: most,
         max_lines: call.max_lines,
         run: None,
@@ -87,20 +80,18 @@ pub fn output(call: OutputCall, cx: &CallContext<'_>) -> Result<OutputReply, Ref
 
 /// Lines that match a pattern.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub(crate) struct SearchReply {
     /// The current state of the task.
-    pub task: Task,
+    pub(crate) task: Task,
     /// The matching lines, as many as fit into a reply.
-    pub text: String,
+    pub(crate) text: String,
     /// Whether there may be more matches.
-    pub more: bool,
+    pub(crate) more: bool,
 }
 
 /// Searches the output of a task for lines that match a regular expression.
-///
-/// # Errors
 /// Fails if the task is unknown, its log no longer exists, or the pattern is invalid.
-pub fn search(handle: &str, pattern: &str, cx: &CallContext<'_>) -> Result<Found, Refusal> {
+pub(crate) fn search(handle: &str, pattern: &str, cx: &CallContext<'_>) -> Result<SearchReply, Refusal> {
     const MOST: usize = 200;
     let task = cx.task(handle)?;
     let request = GrepRequest {
@@ -112,7 +103,7 @@ pub fn search(handle: &str, pattern: &str, cx: &CallContext<'_>) -> Result<Found
         run: None,
     };
     let reply = cx.runtime.reader().grep(task.id.as_str(), &cx.scope(), &request)?;
-    let mut found = Found { task, text: String::new(), more: reply.truncated };
+    let mut found = SearchReply { task, text: String::new(), more: reply.truncated };
     for line in &reply.matches {
         let line = format!("{}: {}\n", line.line, without_notifications(&line.text));
         if found.text.len() + line.len() > cx.premises.reply_bytes as usize {

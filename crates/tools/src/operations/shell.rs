@@ -23,8 +23,6 @@ pub struct ShellCall {
     pub title: Option<String>,
     /// The timeout in milliseconds. 0 means none; if absent, the configured one is used.
     pub run_timeout_ms: Option<u64>,
-    /// The batch of the task.
-    pub batch: Option<String>,
     /// The connections of the task's standard streams.
     pub io: Io,
     /// The expected duration or size, for the person who is asked for approval.
@@ -47,7 +45,6 @@ impl ShellCall {
             env: Vec::new(),
             title: None,
             run_timeout_ms: None,
-            batch: None,
             io: Io::Pipes,
             expected: None,
         }
@@ -63,7 +60,6 @@ impl ShellCall {
         request.limits.run_timeout_ms = timeout.filter(|limit| *limit > 0);
         TaskRequest {
             description: self.title.clone(),
-            batch: self.batch.clone(),
             io: self.io,
             expected: self.expected.as_deref().and_then(one_line),
             ..request
@@ -143,8 +139,8 @@ impl Ran {
     /// no output was left out.
     #[must_use]
     pub const fn is_spent(&self) -> bool {
-        let whole = self.output.left_out == 0 && self.task.dropped_bytes == 0;
-        self.task.status.is_terminal() && self.task.survivors == 0 && whole
+        let is_complete = self.output.left_out == 0 && self.task.dropped_bytes == 0;
+        self.task.status.is_terminal() && self.task.survivors == 0 && is_complete
     }
 
     /// Marks the end of the task as reported by a reply, if the task has ended.

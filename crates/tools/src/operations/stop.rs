@@ -3,7 +3,6 @@
 use meanwhile::engine::{KillFailure, KillRequest};
 use meanwhile::{Error, Task};
 use mw_model::TaskId;
-use mw_model::signal::SIGTERM;
 use mw_model::wire::KillReceipt;
 
 use crate::call::CallContext;
@@ -11,46 +10,43 @@ use crate::call::Refusal;
 
 /// A request to kill tasks.
 #[derive(Clone, Debug)]
-pub struct StopCall {
+pub(crate) struct StopCall {
     /// The tasks to kill. All of them must exist.
-    pub tasks: Vec<String>,
+    pub(crate) tasks: Vec<String>,
     /// A batch whose live tasks are killed as well.
-    pub batch: Option<String>,
+    pub(crate) batch: Option<String>,
     /// The first signal.
-    pub signal: i32,
-}
-
-impl StopCall {
-    /// Creates a request to kill tasks with SIGTERM first.
-    #[must_use]
-    pub const fn term(tasks: Vec<String>) -> Self {
-        Self { tasks, batch: None, signal: SIGTERM }
-    }
+    pub(crate) signal: i32,
 }
 
 /// The result for one task.
 #[derive(Clone, Debug)]
-pub struct Stopped {
+pub(crate) struct Stopped {
     /// The task before the kill.
-    pub before: Task,
+    pub(crate) before: Task,
     /// The task after the kill.
-    pub after: Task,
+    pub(crate) after: Task,
     /// The receipt of the kill.
-    pub receipt: KillReceipt,
+    pub(crate) receipt: KillReceipt,
 }
 
-/// Returns the tasks whose ends the reply reports.
-#[must_use]
-pub fn told(stopped: &[Stopped]) -> Vec<TaskId> {
-    let over = stopped.iter().filter(|one| one.after.status.is_terminal());
-    over.map(|one| one.after.id.clone()).collect()
+impl Stopped {
+    /// Returns the task, if the reply reports its end.
+    pub(crate) fn reported(&self) -> Option<TaskId> {
+        self.after.status.is_terminal().then(|| self.after.id.clone())
+    }
+}
+
+/// Kills one task with all its processes. An ended task stays unchanged.
+/// Fails like [`stop`].
+pub(crate) fn stop_one(task: &str, signal: i32, cx: &CallContext<'_>) -> Result<Stopped, Refusal> {
+    let stopped = stop(&StopCall { tasks: vec![task.to_owned()], batch: None, signal }, cx)?;
+    stopped.into_iter().next().ok_or_else(|| Error::NotFound(task.to_owned()).into())
 }
 
 /// Kills tasks with all their processes. Ended tasks stay unchanged.
-///
-/// # Errors
 /// Fails if a task is unknown or its supervisor cannot be reached.
-pub fn stop(call: &StopCall, cx: &CallContext<'_>) -> Result<Vec<Stopped>, Refusal> {
+pub(crate) fn stop(call: &StopCall, cx: &CallContext<'_>) -> Result<Vec<Stopped>, Refusal> {
     let mut tasks = Vec::new();
     for handle in &call.tasks {
         let task = cx.task(handle)?;

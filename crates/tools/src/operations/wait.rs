@@ -11,50 +11,47 @@ use crate::call::{CallContext, Patience};
 
 /// A request to wait for tasks.
 #[derive(Clone, Debug)]
-pub struct WaitCall {
+pub(crate) struct WaitCall {
     /// The tasks.
-    pub tasks: Vec<String>,
+    pub(crate) tasks: Vec<String>,
     /// Whether the wait ends with the first task that meets the condition.
-    pub any: bool,
+    pub(crate) any: bool,
     /// The condition to wait for.
-    pub condition: Condition,
+    pub(crate) condition: Condition,
     /// The timeout. If absent, the time limit of a call is used.
-    pub timeout: Option<Duration>,
+    pub(crate) timeout: Option<Duration>,
 }
 
 impl WaitCall {
     /// Creates a request to wait until all of these tasks have ended.
-    #[must_use]
-    pub const fn exit(tasks: Vec<String>, timeout: Duration) -> Self {
+    pub(crate) const fn exit(tasks: Vec<String>, timeout: Duration) -> Self {
         Self { tasks, any: false, condition: Condition::Exit, timeout: Some(timeout) }
     }
 }
 
 /// The result of a wait.
 #[derive(Clone, Debug)]
-pub struct Waited {
+pub(crate) struct Waited {
     /// The current state of the tasks, in the requested order.
-    pub tasks: Vec<Task>,
+    pub(crate) tasks: Vec<Task>,
     /// The tasks that met the condition.
-    pub met: Vec<TaskId>,
+    pub(crate) met: Vec<TaskId>,
     /// Handles of unknown tasks.
-    pub unknown: Vec<String>,
+    pub(crate) unknown: Vec<String>,
     /// Whether the wait timed out.
-    pub timed_out: bool,
+    pub(crate) timed_out: bool,
 }
 
 impl Waited {
     /// Returns the tasks that have ended.
-    pub fn ended(&self) -> impl Iterator<Item = &Task> {
+    pub(crate) fn ended(&self) -> impl Iterator<Item = &Task> {
         self.tasks.iter().filter(|task| task.status.is_terminal())
     }
 }
 
 /// Waits for tasks. Cancelling a wait changes no task.
-///
-/// # Errors
 /// Fails if a handle matches several tasks, or the engine fails.
-pub fn wait(call: WaitCall, cx: &CallContext<'_>) -> Result<Waited, Refusal> {
+pub(crate) fn wait(call: WaitCall, cx: &CallContext<'_>) -> Result<Waited, Refusal> {
     let (mut ids, mut unknown) = (Vec::new(), Vec::new());
     for handle in call.tasks {
         match cx.resolve(&handle) {

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use meanwhile::Task;
+use mw_desk::text::cell;
 
 use super::tasks::{Layout, NONE, word};
-use super::text::{cell, clock, first_line, minutes, title};
+use super::text::{clock, first_line, minutes, title};
 use crate::dialects::Dialect;
 
 /// Formats tasks as co-cli's list.

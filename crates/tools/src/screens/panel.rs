@@ -1,8 +1,6 @@
 //! The boxes of mycode: 53 columns, padded by display width.
 
-use unicode_width::UnicodeWidthStr;
-
-use super::text::{cell, cut};
+use mw_desk::text::{cell, columns, cut};
 
 const WIDTH: usize = 53;
 /// The width between the borders, without the space after the first.
@@ -51,7 +49,7 @@ impl Panel {
 
     pub(crate) fn draw(&self) -> String {
         let head = format!("┌─ {} ", self.title);
-        let mut drawn = format!("{head}{}┐\n", "─".repeat(WIDTH - 1 - head.width()));
+        let mut drawn = format!("{head}{}┐\n", "─".repeat(WIDTH - 1 - columns(&head)));
         for line in &self.lines {
             drawn.push_str(&format!("│ {line}│\n"));
         }
@@ -70,8 +68,8 @@ fn below(path: &str, home: &str) -> String {
 }
 
 /// Returns the part of a path that fits, up to its last slash if there is one.
-fn whole_parts(path: &str, columns: usize) -> &str {
-    let fitting = cut(path, columns);
+fn whole_parts(path: &str, width: usize) -> &str {
+    let fitting = cut(path, width);
     if fitting.len() == path.len() {
         return path;
     }
@@ -84,6 +82,8 @@ fn whole_parts(path: &str, columns: usize) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use unicode_width::UnicodeWidthStr;
+
     use super::*;
 
     #[test]

@@ -4,9 +4,10 @@ use std::cmp::Reverse;
 
 use meanwhile::Task;
 use meanwhile::engine::Runtime;
+use mw_desk::text::{cell, cut};
 use mw_model::Status;
 
-use super::text::{cell, cut, minutes, title};
+use super::text::{minutes, title};
 use super::{co_cli, mycode};
 use crate::dialects::{Dialect, Speaks};
 

@@ -3,8 +3,6 @@
 use meanwhile::Task;
 use meanwhile::engine::clean_text;
 use mw_model::{Dialect, Timestamp, clipped};
-use unicode_segmentation::UnicodeSegmentation;
-use unicode_width::UnicodeWidthStr;
 
 /// Formats a duration as `4.2s`.
 pub(crate) fn seconds(ms: u64) -> String {
@@ -65,27 +63,6 @@ pub(crate) fn quoted(text: &str) -> String {
     quoted
 }
 
-/// Returns the beginning of a text that fits into a number of columns, cut between graphemes.
-pub(crate) fn cut(text: &str, columns: usize) -> &str {
-    let mut width = 0;
-    let end = text.grapheme_indices(true).find(|(_, grapheme)| {
-        width += grapheme.width();
-        width > columns
-    });
-    end.map_or(text, |(at, _)| &text[..at])
-}
-
-/// Cuts or pads a text to a number of columns.
-pub(crate) fn cell(text: &str, columns: usize) -> String {
-    let mut cell = cut(text, columns).to_owned();
-    if cell.len() < text.len() {
-        cell = format!("{}…", cut(text, columns.saturating_sub(1)));
-    }
-    let fill = columns.saturating_sub(cell.width());
-    cell.extend(std::iter::repeat_n(' ', fill));
-    cell
-}
-
 /// Returns the description of a task, or the first line of its command.
 pub(crate) fn title(task: &Task) -> String {
     first_line(task.description.as_deref().unwrap_or(&task.command))
@@ -104,17 +81,6 @@ mod tests {
     fn durations_have_the_format_of_each_source() {
         assert_eq!([seconds(4_240), seconds(0)], ["4.2s", "0.0s"]);
         assert_eq!([minutes(45_999), minutes(296_200), minutes(723_000)], ["45s", "4m 56s", "12m 3s"]);
-    }
-
-    #[test]
-    fn cells_are_padded_and_cut_by_display_width() {
-        assert_eq!(cell("ab", 4), "ab  ");
-        assert_eq!(cell("abcdef", 4), "abc…");
-        assert_eq!(cell("⏳", 4), "⏳  ");
-        assert_eq!(cell("日本語", 4), "日… ");
-        let family = "\u{1f469}\u{200d}\u{1f467}";
-        assert_eq!(cell(&format!("ab{family}cd"), 5), format!("ab{family}…"));
-        assert_eq!(cell(&format!("ab{family}cd"), 4), "ab… ", "no part of a character");
     }
 
     #[test]

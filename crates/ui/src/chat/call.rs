@@ -4,12 +4,12 @@ use std::borrow::Cow;
 
 use meanwhile::model::Status;
 use mw_desk::chat::{ToolContent, ToolNews, ToolState};
-use mw_desk::text::{bytes, count};
+use mw_desk::text::{bytes, columns, count, shortened};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::diff::{Changed, changed};
-use crate::screen::{Theme, columns, shortened, wrap};
+use crate::screen::{Theme, wrap};
 
 /// The maximum number of lines of an expanded tool call.
 const MAX_LINES: usize = 200;

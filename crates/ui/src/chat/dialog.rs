@@ -2,7 +2,7 @@
 
 use mw_desk::chat::ChatTask;
 use mw_desk::rows::icon;
-use mw_desk::text::{count, duration};
+use mw_desk::text::{columns, count, duration, shortened, shortened_path};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -11,7 +11,7 @@ use ratatui::widgets::{Block, Clear, Widget};
 
 use super::asked::Shown;
 use super::state::{Leaving, Modal, State, Target};
-use crate::screen::{Link, columns, shortened, shortened_path, wrap};
+use crate::screen::{Link, wrap};
 
 /// The rows and columns that a border takes.
 const BORDER: u16 = 2;

@@ -54,7 +54,7 @@ pub(super) fn leave(state: &mut State) {
 
 /// Quits, or asks for confirmation if tasks would end with the chat. If the user has closed the dialog meanwhile,
 /// nothing happens.
-pub(super) fn looked_round(state: &mut State, looked: Result<Vec<ChatTask>, String>) {
+pub(super) fn confirm_quit(state: &mut State, looked: Result<Vec<ChatTask>, String>) {
     if !matches!(state.modal, Modal::Leave(_)) {
         return;
     }

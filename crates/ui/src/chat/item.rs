@@ -4,12 +4,13 @@ use std::collections::HashMap;
 
 use meanwhile::model::{Notice, Status};
 use mw_desk::chat::{Entry, Reply};
+use mw_desk::text::shortened;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::call::Call;
-use super::markdown::{self, Place};
-use crate::screen::{Theme, shortened, wrap};
+use super::markdown::{self, ResumePoint};
+use crate::screen::{Theme, wrap};
 
 /// An item of a conversation and its lines at the current width.
 #[derive(Clone, Debug)]
@@ -19,7 +20,7 @@ pub(super) struct Item {
     /// Whether its turn is still running.
     is_open: bool,
     /// The width, and the position from which a growing answer is drawn again.
-    place: Option<(usize, Place)>,
+    resume: Option<(usize, ResumePoint)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,7 +92,7 @@ pub(super) fn take(items: &mut Vec<Item>, index: &mut Index, entry: Entry) -> Ve
         ) => return changed,
         (entry, _) => Kind::Entry(entry),
     };
-    items.push(Item { kind, lines: Vec::new(), is_open: true, place: None });
+    items.push(Item { kind, lines: Vec::new(), is_open: true, resume: None });
     changed.push(items.len() - 1);
     changed
 }
@@ -138,12 +139,14 @@ impl Item {
     pub(super) fn lay_out(&mut self, width: usize, theme: &Theme) {
         self.lines = match &mut self.kind {
             Kind::Said(text) => {
-                let (mut lines, place) = match self.place {
-                    Some((at_width, place)) if at_width == width => (std::mem::take(&mut self.lines), place),
-                    _ => (vec![Line::default()], Place::below(1)),
+                let (mut lines, resume) = match self.resume {
+                    Some((at_width, resume)) if at_width == width => {
+                        (std::mem::take(&mut self.lines), resume)
+                    }
+                    _ => (vec![Line::default()], ResumePoint::below(1)),
                 };
-                let place = markdown::draw(text.trim_end(), place, width, theme, &mut lines);
-                self.place = Some((width, place));
+                let resume = markdown::draw(text.trim_end(), resume, width, theme, &mut lines);
+                self.resume = Some((width, resume));
                 lines
             }
             Kind::Thought(text) => thought(text, width, theme),

@@ -13,7 +13,7 @@ type Fence = (char, usize);
 
 /// A position in a text. Later text does not change how the part before it is drawn.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Place {
+pub(super) struct ResumePoint {
     bytes: usize,
     lines: usize,
     fence: Option<Fence>,
@@ -24,7 +24,7 @@ pub(super) struct Place {
 /// The length above which a line is drawn in pieces. An endless line then costs no more for each additional word.
 const MAX_PIECE: usize = 8 << 10;
 
-impl Place {
+impl ResumePoint {
     /// Returns the position of the beginning of a text, below this many lines.
     pub(super) const fn below(lines: usize) -> Self {
         Self { bytes: 0, lines, fence: None, is_inside: false }
@@ -35,13 +35,13 @@ impl Place {
 /// continue when text is added. A long answer arrives in thousands of pieces, and each must cost only its own length.
 pub(super) fn draw(
     text: &str,
-    from: Place,
+    from: ResumePoint,
     width: usize,
     theme: &Theme,
     drawn: &mut Vec<Line<'static>>,
-) -> Place {
+) -> ResumePoint {
     drawn.truncate(from.lines);
-    let mut place = from;
+    let mut resume = from;
     let mut next = from;
     // The start of the previous line, if the following lines decide how it is drawn, as in a table or the head of one.
     let mut above = None;
@@ -50,8 +50,8 @@ pub(super) fn draw(
     let mut number = 0;
     while let Some(&whole) = lines.get(number) {
         let here = next;
-        let Place { fence, is_inside, .. } = here;
-        place = above.take().unwrap_or(here);
+        let ResumePoint { fence, is_inside, .. } = here;
+        resume = above.take().unwrap_or(here);
         let line = whole.trim_end_matches(['\n', '\r']);
         let mark = if is_inside { None } else { fence_of(line) };
         let is_text = fence.is_none() && !is_inside;
@@ -85,7 +85,7 @@ pub(super) fn draw(
         next.is_inside = lines.last().is_some_and(|line| !line.ends_with('\n'));
         number += taken;
     }
-    place
+    resume
 }
 
 /// Splits a long line, at spaces if possible.

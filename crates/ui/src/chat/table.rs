@@ -1,11 +1,12 @@
 //! Draws Markdown tables. Columns are as wide as their content, or as the screen allows.
 
+use mw_desk::text::columns;
 use ratatui::layout::Alignment;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::markdown::inline;
-use crate::screen::{Theme, columns, wrap};
+use crate::screen::{Theme, wrap};
 
 /// The minimum width of a column.
 const MIN_COLUMN_WIDTH: usize = 3;

@@ -5,7 +5,7 @@ use mw_desk::chat::{AgentState, ChatNews, ChatOrder, Entry};
 
 use super::dialog;
 use super::dialog_keys::{
-    in_cancel, in_kill, in_question, in_tasks, leave, leaving, looked_round, open_cancel, open_tasks,
+    confirm_quit, in_cancel, in_kill, in_question, in_tasks, leave, leaving, open_cancel, open_tasks,
 };
 use super::item::{self, Kind};
 use super::state::{Effect, Modal, State};
@@ -23,9 +23,9 @@ pub(super) fn update(state: &mut State, input: Input<Sent>) -> Vec<Effect> {
         state.lay_out_stale();
     }
     match input {
-        Input::Key(key) if key.kind != KeyEventKind::Release => pressed(state, key),
+        Input::Key(key) if key.kind != KeyEventKind::Release => on_key(state, key),
         Input::Key(_) | Input::Tick | Input::Back(Ok(())) => {}
-        Input::Mouse(mouse) => moused(state, mouse),
+        Input::Mouse(mouse) => on_mouse(state, mouse),
         Input::Paste(text) => {
             // Pasted text never answers a question, and it is never lost.
             state.questions.set_aside();
@@ -33,16 +33,16 @@ pub(super) fn update(state: &mut State, input: Input<Sent>) -> Vec<Effect> {
             write(state, &text);
         }
         Input::Resized(width, height) => state.size = (width, height),
-        Input::Event(sent) => told(state, sent.news),
+        Input::Event(sent) => on_news(state, sent.news),
         Input::Back(Err(problem)) => state.problem = Some(problem),
     }
     state.bring_up_question();
     std::mem::take(&mut state.effects)
 }
 
-fn told(state: &mut State, news: ChatNews) {
+fn on_news(state: &mut State, news: ChatNews) {
     match news {
-        ChatNews::Entry(entry) => said(state, entry),
+        ChatNews::Entry(entry) => add_entry(state, entry),
         ChatNews::Tasks(tasks) => state.tasks = tasks,
         ChatNews::Asked(question) => {
             state.questions.ask(question, !state.composer.is_empty(), state.now);
@@ -52,11 +52,11 @@ fn told(state: &mut State, news: ChatNews) {
         ChatNews::Waiting(texts) => state.waiting = texts,
         ChatNews::Replayed => state.top = None,
         ChatNews::Failed(text) => state.problem = Some(text),
-        ChatNews::Leaving(looked) => looked_round(state, looked),
+        ChatNews::Leaving(looked) => confirm_quit(state, looked),
     }
 }
 
-fn said(state: &mut State, entry: Entry) {
+fn add_entry(state: &mut State, entry: Entry) {
     match &entry {
         Entry::User { text } | Entry::Command { text } => state.composer.recall(text),
         Entry::Opened { agent, .. } => state.agent.clone_from(agent),
@@ -83,7 +83,7 @@ fn said(state: &mut State, entry: Entry) {
     }
 }
 
-fn pressed(state: &mut State, key: KeyEvent) {
+fn on_key(state: &mut State, key: KeyEvent) {
     state.problem = None;
     let ctrl = key.modifiers.contains(KeyModifiers::CONTROL);
     match key.code {
@@ -167,7 +167,7 @@ fn send(state: &mut State) {
     state.order(ChatOrder::Say(text));
 }
 
-fn moused(state: &mut State, mouse: MouseEvent) {
+fn on_mouse(state: &mut State, mouse: MouseEvent) {
     let is_asked = state.questions.shown().is_some();
     let rows = dialog::question_rows(state);
     match mouse.kind {

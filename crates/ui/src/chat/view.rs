@@ -1,7 +1,7 @@
 //! Draws the screen.
 
 use mw_desk::chat::{AgentState, Entry};
-use mw_desk::text::count;
+use mw_desk::text::{columns, count, shortened};
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -11,7 +11,7 @@ use ratatui::text::Line;
 use super::dialog::{self, short};
 use super::item::{Item, Kind};
 use super::state::State;
-use crate::screen::{Link, columns, shortened};
+use crate::screen::Link;
 
 /// Draws the whole screen. Returns the links to files.
 pub(super) fn view(state: &State, frame: &mut Frame<'_>) -> Vec<Link> {

@@ -17,7 +17,7 @@ const MAX_IN_TRANSIT: usize = 512;
 #[derive(Clone)]
 pub struct EventSender {
     events: screen::EventSender<Sent>,
-    window: Arc<Window>,
+    in_transit: Arc<InTransit>,
 }
 
 /// Receives messages on the main thread.
@@ -27,13 +27,13 @@ pub type EventReceiver = screen::EventReceiver<Sent>;
 pub struct Sent {
     pub(super) news: ChatNews,
     /// The slot of the message. It is freed when the message was processed or the receiver is dropped.
-    _place: Option<Place>,
+    _slot: Option<Slot>,
 }
 
 #[cfg(test)]
 impl From<ChatNews> for Sent {
     fn from(news: ChatNews) -> Self {
-        Self { news, _place: None }
+        Self { news, _slot: None }
     }
 }
 
@@ -41,8 +41,8 @@ impl EventSender {
     /// Sends a message to the screen as soon as there is room for it.
     pub fn tell(&self, news: ChatNews) {
         let is_entry = matches!(news, ChatNews::Entry(_));
-        let _place = is_entry.then(|| Place::take(&self.window));
-        self.events.send(Sent { news, _place });
+        let _slot = is_entry.then(|| Slot::take(&self.in_transit));
+        self.events.send(Sent { news, _slot });
     }
 }
 
@@ -52,30 +52,30 @@ impl EventSender {
 /// Fails if no socket pair can be created.
 pub fn door() -> io::Result<(EventSender, EventReceiver)> {
     let (events, receiver) = screen::channel()?;
-    Ok((EventSender { events, window: Arc::default() }, receiver))
+    Ok((EventSender { events, in_transit: Arc::default() }, receiver))
 }
 
 #[derive(Default)]
-struct Window {
-    taken: Mutex<usize>,
+struct InTransit {
+    count: Mutex<usize>,
     freed: Condvar,
 }
 
-struct Place(Arc<Window>);
+struct Slot(Arc<InTransit>);
 
-impl Place {
-    fn take(window: &Arc<Window>) -> Self {
-        let taken = window.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_full = |taken: &mut usize| *taken >= MAX_IN_TRANSIT;
-        let mut taken = window.freed.wait_while(taken, is_full).unwrap_or_else(PoisonError::into_inner);
-        *taken += 1;
-        Self(Arc::clone(window))
+impl Slot {
+    fn take(in_transit: &Arc<InTransit>) -> Self {
+        let count = in_transit.count.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_full = |count: &mut usize| *count >= MAX_IN_TRANSIT;
+        let mut count = in_transit.freed.wait_while(count, is_full).unwrap_or_else(PoisonError::into_inner);
+        *count += 1;
+        Self(Arc::clone(in_transit))
     }
 }
 
-impl Drop for Place {
+impl Drop for Slot {
     fn drop(&mut self) {
-        *self.0.taken.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        *self.0.count.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
         self.0.freed.notify_one();
     }
 }
@@ -112,9 +112,9 @@ mod tests {
             events.tell(ChatNews::Replayed);
             assert_eq!(sent.load(Ordering::SeqCst), MAX_IN_TRANSIT);
             // Each processed message makes room for another.
-            drop(Place(Arc::clone(&events.window)));
+            drop(Slot(Arc::clone(&events.in_transit)));
             until(MAX_IN_TRANSIT + 1);
-            *events.window.taken.lock().unwrap() += 1;
+            *events.in_transit.count.lock().unwrap() += 1;
             drop(receiver);
             until(MAX_IN_TRANSIT * 4);
         });

@@ -4,7 +4,7 @@ use ratatui::style::{Color, Style};
 
 /// The number of colours that may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Depth {
+pub(crate) enum Depth {
     /// No colours.
     None,
     /// The terminal's 16 colours.
@@ -37,8 +37,7 @@ const SIXTEEN: [(Color, (u8, u8, u8)); 16] = [
 
 impl Depth {
     /// Replaces the colours of a style by the nearest ones that may be used.
-    #[must_use]
-    pub fn style(self, style: Style) -> Style {
+    pub(crate) fn style(self, style: Style) -> Style {
         let nearest = |colour: Option<Color>| colour.and_then(|colour| self.nearest(colour));
         Style { fg: nearest(style.fg), bg: nearest(style.bg), ..style }
     }

@@ -21,8 +21,8 @@ use ratatui::backend::{CrosstermBackend, IntoCrossterm};
 use ratatui::style::Style;
 use ratatui::{Frame, Terminal};
 
+use super::file_url::address_path;
 use super::keyboard;
-use super::text::address_path;
 
 /// Whether the terminal is taken over. The panic hook reads it before it restores the terminal.
 static TAKEN: AtomicBool = AtomicBool::new(false);
@@ -30,7 +30,7 @@ static HOOK: Once = Once::new();
 
 /// The owner of the mouse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MouseUse {
+pub(crate) enum MouseUse {
     /// This program receives clicks and the wheel.
     Ours,
     /// The terminal handles the mouse, so text can be selected.

@@ -63,34 +63,33 @@ impl ThemeChoice {
 
 /// The styles of a screen.
 #[derive(Clone, Debug)]
-pub struct Theme {
+pub(crate) struct Theme {
     /// The first line.
-    pub header: Style,
+    pub(crate) header: Style,
     /// Titles of columns and panes.
-    pub title: Style,
+    pub(crate) title: Style,
     /// Less important text.
-    pub dim: Style,
+    pub(crate) dim: Style,
     /// The selected row.
-    pub selected: Style,
+    pub(crate) selected: Style,
     /// Names of keys, and the focused pane.
-    pub accent: Style,
+    pub(crate) accent: Style,
     /// Search matches.
-    pub found: Style,
+    pub(crate) found: Style,
     /// Errors.
-    pub error: Style,
+    pub(crate) error: Style,
     busy: Style,
     good: Style,
     bad: Style,
     stopped: Style,
     odd: Style,
     /// The number of colours in which a task's output is shown.
-    pub depth: Depth,
+    pub(crate) depth: Depth,
 }
 
 impl Theme {
     /// Creates the theme of a scheme.
-    #[must_use]
-    pub fn of(choice: ThemeChoice) -> Self {
+    pub(crate) fn of(choice: ThemeChoice) -> Self {
         match choice {
             ThemeChoice::Dark => Self::coloured(&DARK, Depth::True),
             ThemeChoice::Light => Self::coloured(&LIGHT, Depth::True),
@@ -164,14 +163,12 @@ impl Theme {
     }
 
     /// Returns the style of a task that waits for a person.
-    #[must_use]
     pub(crate) const fn waits(&self) -> Style {
         self.stopped
     }
 
     /// Returns the style of a state.
-    #[must_use]
-    pub const fn status(&self, status: Status) -> Style {
+    pub(crate) const fn status(&self, status: Status) -> Style {
         match status {
             Status::Pending => self.dim,
             Status::Running | Status::Resumed => self.busy,

@@ -1,11 +1,10 @@
 //! Wraps styled text by display width, at spaces if possible.
 
+use mw_desk::text::columns;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
-
-use super::text::columns;
 
 /// A grapheme with its style and width.
 struct Cell<'a> {

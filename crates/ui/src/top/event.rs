@@ -9,7 +9,7 @@ use mw_desk::rows::Fact;
 
 /// An event from another thread.
 #[derive(Clone, Debug)]
-pub enum Event {
+pub(crate) enum Event {
     /// Tasks have changed.
     TasksChanged,
     /// Changes of tasks cannot be watched, for this reason. The watch is retried.

@@ -4,7 +4,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 /// A group of keys on the help screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Group {
+pub(crate) enum Group {
     /// Keys that move the selection or scroll.
     Moving,
     /// Keys that select which tasks are listed.
@@ -19,11 +19,10 @@ pub enum Group {
 
 impl Group {
     /// All groups in display order.
-    pub const ALL: [Self; 5] = [Self::Moving, Self::Acting, Self::Listing, Self::Log, Self::Program];
+    pub(crate) const ALL: [Self; 5] = [Self::Moving, Self::Acting, Self::Listing, Self::Log, Self::Program];
 
     /// Returns the heading of the group.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::Moving => "Navigation",
             Self::Listing => "List",
@@ -35,26 +34,25 @@ impl Group {
 }
 
 /// The keys of one action.
-pub struct Binding {
+pub(crate) struct Binding {
     /// The action of the keys.
-    pub action: Action,
+    pub(crate) action: Action,
     /// The group in which the keys are shown.
-    pub group: Group,
+    pub(crate) group: Group,
     /// The description of the action. It is empty if the description of the previous binding covers this one.
-    pub words: &'static str,
+    pub(crate) words: &'static str,
     keys: &'static [(KeyCode, KeyModifiers)],
 }
 
 impl Binding {
     /// Returns the names of the keys for display.
-    #[must_use]
-    pub fn shown(&self) -> String {
+    pub(crate) fn shown(&self) -> String {
         self.keys.iter().map(name).collect::<Vec<_>>().join(" ")
     }
 }
 
 /// Returns the lines of a group on the help screen: the keys, and the description of their action.
-pub fn lines(group: Group) -> impl Iterator<Item = (String, &'static str)> {
+pub(crate) fn lines(group: Group) -> impl Iterator<Item = (String, &'static str)> {
     let mut lines: Vec<(String, &str)> = Vec::new();
     for binding in BINDINGS.iter().filter(|binding| binding.group == group) {
         match lines.last_mut() {
@@ -66,8 +64,7 @@ pub fn lines(group: Group) -> impl Iterator<Item = (String, &'static str)> {
 }
 
 /// Returns the name of the first key for an action.
-#[must_use]
-pub fn key_of(action: Action) -> String {
+pub(crate) fn key_of(action: Action) -> String {
     let binding = BINDINGS.iter().find(|binding| binding.action == action);
     binding.and_then(|binding| binding.keys.first()).map(name).unwrap_or_default()
 }
@@ -108,12 +105,12 @@ macro_rules! bindings {
     ($($action:ident $group:ident $words:literal [$($key:expr),+];)+) => {
         /// The action of a key.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Action {
+        pub(crate) enum Action {
             $($action),+
         }
 
         /// All key bindings in the order of the help screen.
-        pub const BINDINGS: &[Binding] = &[$(Binding {
+        pub(crate) const BINDINGS: &[Binding] = &[$(Binding {
             action: Action::$action,
             group: Group::$group,
             words: $words,
@@ -176,14 +173,12 @@ fn binding_of(key: KeyEvent) -> Option<&'static Binding> {
 }
 
 /// Returns the action of a key.
-#[must_use]
-pub fn action_of(key: KeyEvent) -> Option<Action> {
+pub(crate) fn action_of(key: KeyEvent) -> Option<Action> {
     binding_of(key).map(|binding| binding.action)
 }
 
 /// Returns whether the effect of a key depends on the selected task or on the list.
-#[must_use]
-pub fn needs_selection(key: KeyEvent) -> bool {
+pub(crate) fn needs_selection(key: KeyEvent) -> bool {
     binding_of(key).is_some_and(|binding| binding.group != Group::Program)
 }
 

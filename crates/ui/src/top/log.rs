@@ -25,7 +25,7 @@ fn size(line: &Painted) -> usize {
 
 /// A row of the log. A wrapped line has several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Place {
+pub(crate) struct LogPosition {
     pub(crate) line: usize,
     pub(crate) row: usize,
 }
@@ -55,7 +55,7 @@ pub(crate) struct Log {
     /// when the end is shown.
     pub(crate) is_withheld: bool,
     /// The first visible line and its first row, if the end is not followed.
-    pub(crate) top: Place,
+    pub(crate) top: LogPosition,
     /// The first visible column, if lines are not wrapped.
     pub(crate) left: usize,
     pub(crate) follows: bool,
@@ -207,34 +207,34 @@ impl Log {
     }
 
     /// Returns the first row to show in a pane of this height.
-    pub(crate) fn first(&self, height: usize, width: usize) -> Place {
+    pub(crate) fn first(&self, height: usize, width: usize) -> LogPosition {
         if !self.follows {
             let line = self.top.line.min(self.lines.len().saturating_sub(1));
-            return Place { line, row: self.top.row.min(self.rows_of(line, width) - 1) };
+            return LogPosition { line, row: self.top.row.min(self.rows_of(line, width) - 1) };
         }
-        let end = Place { line: self.lines.len(), row: 0 };
+        let end = LogPosition { line: self.lines.len(), row: 0 };
         self.up(end, height, width)
     }
 
     /// Returns the row that is a number of rows above another.
-    fn up(&self, from: Place, by: usize, width: usize) -> Place {
+    fn up(&self, from: LogPosition, by: usize, width: usize) -> LogPosition {
         let mut left = by;
         let mut at = from;
         while left > at.row {
             left -= at.row;
             if at.line == 0 {
-                return Place::default();
+                return LogPosition::default();
             }
-            at = Place { line: at.line - 1, row: self.rows_of(at.line - 1, width) };
+            at = LogPosition { line: at.line - 1, row: self.rows_of(at.line - 1, width) };
         }
-        Place { row: at.row - left, ..at }
+        LogPosition { row: at.row - left, ..at }
     }
 
     /// Returns the row that is a number of rows below another.
-    fn down(&self, from: Place, by: usize, width: usize) -> Place {
-        let mut at = Place { row: from.row.saturating_add(by), ..from };
+    fn down(&self, from: LogPosition, by: usize, width: usize) -> LogPosition {
+        let mut at = LogPosition { row: from.row.saturating_add(by), ..from };
         while at.line < self.lines.len() && at.row >= self.rows_of(at.line, width) {
-            at = Place { line: at.line + 1, row: at.row - self.rows_of(at.line, width) };
+            at = LogPosition { line: at.line + 1, row: at.row - self.rows_of(at.line, width) };
         }
         at
     }

@@ -3,11 +3,10 @@
 use crossterm::event::KeyCode;
 use mw_desk::Proposed;
 use mw_desk::query::Query;
-use mw_desk::text::count;
+use mw_desk::text::{count, shortened};
 
 use super::state::State;
 use super::view::broken;
-use crate::screen::shortened;
 
 /// The id and the name of a task in a question.
 #[derive(Clone, Debug, PartialEq, Eq)]

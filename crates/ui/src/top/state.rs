@@ -95,7 +95,7 @@ pub(crate) enum Message {
 
 /// The state of the whole screen.
 #[derive(Debug)]
-pub struct State {
+pub(crate) struct State {
     pub(crate) size: (u16, u16),
     pub(crate) theme: Theme,
     pub(crate) list: List,
@@ -136,8 +136,7 @@ pub struct State {
 
 impl State {
     /// Creates an empty screen of this size. If a session is given, only its tasks are shown.
-    #[must_use]
-    pub fn new(size: (u16, u16), theme: ThemeChoice, session: Option<String>) -> Self {
+    pub(crate) fn new(size: (u16, u16), theme: ThemeChoice, session: Option<String>) -> Self {
         let query = Query { session: session.clone(), ..Query::default() };
         Self {
             size,
@@ -168,7 +167,7 @@ impl State {
     }
 
     /// Shows a session first. The user can select others.
-    pub fn show_session(&mut self, session: &str) {
+    pub(crate) fn show_session(&mut self, session: &str) {
         self.list.query.session = Some(session.to_owned());
     }
 
@@ -199,8 +198,7 @@ impl State {
     }
 
     /// Returns whether the content of the screen changes with time alone.
-    #[must_use]
-    pub fn wants_ticks(&self) -> bool {
+    pub(crate) fn wants_ticks(&self) -> bool {
         let areas = Areas::of(self);
         let shown = self.list.visible(usize::from(areas.list.height)).any(|row| row.alive);
         let selected = self.list.selected_row().is_some_and(|row| row.alive);

@@ -37,27 +37,27 @@ impl Guard {
     }
 
     /// Returns why a request is refused, if it is.
-    fn refusal(&self, uri: &Uri, headers: &HeaderMap) -> Option<Refusal> {
+    fn refusal(&self, uri: &Uri, headers: &HeaderMap) -> Option<RequestRefusal> {
         if !self.is_authorized(headers) {
-            return Some(Refusal::Token);
+            return Some(RequestRefusal::Token);
         }
         let hosts = headers.get_all(header::HOST).iter().map(authority);
         // A request in absolute form names its host in the address.
         let named = uri.authority().map(|authority| Some(authority.clone()));
         let mut hosts = hosts.chain(named).peekable();
         if hosts.peek().is_none() {
-            return Some(Refusal::NoHost);
+            return Some(RequestRefusal::NoHost);
         }
         for host in hosts {
             match host {
-                None => return Some(Refusal::NoHost),
-                Some(host) if !is_one_of(&HOSTS, host.host()) => return Some(Refusal::ForeignHost),
+                None => return Some(RequestRefusal::NoHost),
+                Some(host) if !is_one_of(&HOSTS, host.host()) => return Some(RequestRefusal::ForeignHost),
                 Some(_) => {}
             }
         }
         // Programs send no Origin; browsers send one where it matters.
         let is_own = headers.get_all(header::ORIGIN).iter().all(|origin| self.is_own_origin(origin));
-        (!is_own).then_some(Refusal::ForeignOrigin)
+        (!is_own).then_some(RequestRefusal::ForeignOrigin)
     }
 
     fn is_authorized(&self, headers: &HeaderMap) -> bool {
@@ -87,14 +87,14 @@ fn is_one_of(names: &[&str], host: &str) -> bool {
 
 /// Why a request is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Refusal {
+enum RequestRefusal {
     Token,
     NoHost,
     ForeignHost,
     ForeignOrigin,
 }
 
-impl IntoResponse for Refusal {
+impl IntoResponse for RequestRefusal {
     fn into_response(self) -> Response {
         match self {
             Self::Token => {
@@ -131,7 +131,7 @@ mod tests {
     const PORT: u16 = 4711;
 
     /// Returns the refusal of a request with these headers. The token and the host are valid unless given.
-    fn refused(given: &[(&'static str, &'static str)]) -> Option<Refusal> {
+    fn refused(given: &[(&'static str, &'static str)]) -> Option<RequestRefusal> {
         let defaults = [("authorization", "Bearer secret"), ("host", "127.0.0.1:4711")];
         let mut headers = HeaderMap::new();
         let absent = |name: &str| !given.iter().any(|(other, _)| *other == name);
@@ -147,7 +147,7 @@ mod tests {
         assert_eq!(refused(&[]), None);
         for wrong in ["", "Bearer ", "Bearer wrong", "secret", "bearer secret", "Basic secret"] {
             let headers = [("authorization", wrong), ("host", "evil.example")];
-            assert_eq!(refused(&headers), Some(Refusal::Token), "{wrong}");
+            assert_eq!(refused(&headers), Some(RequestRefusal::Token), "{wrong}");
         }
     }
 
@@ -159,13 +159,13 @@ mod tests {
         for foreign in
             ["evil.example", "evil.example:4711", "127.0.0.1.evil.example", "0.0.0.0", "127.0.0.1@evil"]
         {
-            assert_eq!(refused(&[("host", foreign)]), Some(Refusal::ForeignHost), "{foreign}");
+            assert_eq!(refused(&[("host", foreign)]), Some(RequestRefusal::ForeignHost), "{foreign}");
         }
         for malformed in ["", "a b", "http://127.0.0.1/"] {
-            assert_eq!(refused(&[("host", malformed)]), Some(Refusal::NoHost), "{malformed}");
+            assert_eq!(refused(&[("host", malformed)]), Some(RequestRefusal::NoHost), "{malformed}");
         }
         let two = [("host", "127.0.0.1"), ("host", "evil.example")];
-        assert_eq!(refused(&two), Some(Refusal::ForeignHost));
+        assert_eq!(refused(&two), Some(RequestRefusal::ForeignHost));
     }
 
     #[test]
@@ -173,9 +173,9 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert(header::AUTHORIZATION, HeaderValue::from_static("Bearer secret"));
         let guard = Guard::new(Token::new("secret").unwrap(), PORT);
-        assert_eq!(guard.refusal(&Uri::from_static("/mcp"), &headers), Some(Refusal::NoHost));
+        assert_eq!(guard.refusal(&Uri::from_static("/mcp"), &headers), Some(RequestRefusal::NoHost));
         let absolute = Uri::from_static("http://evil.example/mcp");
-        assert_eq!(guard.refusal(&absolute, &headers), Some(Refusal::ForeignHost));
+        assert_eq!(guard.refusal(&absolute, &headers), Some(RequestRefusal::ForeignHost));
     }
 
     #[test]
@@ -194,9 +194,9 @@ mod tests {
             "file://",
         ];
         for foreign in foreign {
-            assert_eq!(refused(&[("origin", foreign)]), Some(Refusal::ForeignOrigin), "{foreign}");
+            assert_eq!(refused(&[("origin", foreign)]), Some(RequestRefusal::ForeignOrigin), "{foreign}");
         }
         let two = [("origin", "http://localhost:4711"), ("origin", "https://evil.example")];
-        assert_eq!(refused(&two), Some(Refusal::ForeignOrigin));
+        assert_eq!(refused(&two), Some(RequestRefusal::ForeignOrigin));
     }
 }

@@ -90,8 +90,7 @@ fn run(text: &[u8], from: usize, of: impl Fn(u8) -> bool) -> usize {
 /// Checks for a token that begins here.
 pub(super) fn at(text: &[u8], here: usize, edge: Edge) -> Option<Secret> {
     let before = here.checked_sub(1).map_or(b' ', |before| text[before]);
-    // The letter belongs to an escape sequence: "
-    // ghp_…" in JSON.
+    // The letter belongs to an escape sequence, as in `"\nghp_…"` of JSON.
     let escaped = here >= 2 && text[here - 2] == b'\\' && matches!(before, b'n' | b't' | b'r');
     if (before.is_ascii_alphanumeric() && !escaped) || before == b'_' {
         return None;

@@ -1,14 +1,15 @@
 //! The functions behind the tools of the background-task specification.
 
 use meanwhile::{Filter, Task};
+use mw_model::signal::SIGTERM;
 use serde_json::{Value, json};
 
 use super::OWN;
 use crate::call::{Arguments, CallContext, Over, Refusal, Reply};
 use crate::dialects::Speaks;
 use crate::operations::{
-    ClearCall, Cleared, Excerpt, StopCall, WaitCall, Wish, clear, delegate, follow_up, list, shorten, stop,
-    told, wait,
+    AgentRequest, ClearCall, Cleared, Excerpt, StopCall, Stopped, WaitCall, clear, delegate, follow_up, list,
+    shorten, stop, wait,
 };
 use crate::screens::text::{minutes, title};
 
@@ -17,15 +18,15 @@ const MOST_RESULT: u64 = 64 << 10;
 
 pub(super) fn background_task(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
     let text = |name: &str| arguments.text(name).map(str::to_owned);
-    let wish = Wish {
+    let wanted = AgentRequest {
         agent: text("agent"),
         prompt: arguments.required("prompt").to_owned(),
         title: text("description"),
         batch: text("batch_id"),
         parent_message: text("parent_message"),
-        ..Wish::default()
+        ..AgentRequest::default()
     };
-    let task = cx.task(delegate(wish, cx)?.id.as_str())?;
+    let task = cx.task(delegate(wanted, cx)?.id.as_str())?;
     Ok(begun(&task, "You get a notification with the result; do not poll.", cx))
 }
 
@@ -116,8 +117,8 @@ fn batch_status(batch: &str, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
 /// Adds facts that lists do not contain: the parents and the agent.
 fn complete(tasks: &mut [Task], cx: &CallContext<'_>) {
     for task in tasks {
-        if let Ok(whole) = cx.task(task.id.as_str()) {
-            *task = whole;
+        if let Ok(full) = cx.task(task.id.as_str()) {
+            *task = full;
         }
     }
 }
@@ -143,7 +144,7 @@ pub(super) fn background_block(arguments: &Arguments, cx: &CallContext<'_>) -> R
     let mut waited = wait(WaitCall::exit(tasks, timeout), cx)?;
     complete(&mut waited.tasks, cx);
     let missing = shorten(&mut waited.tasks, room, cx);
-    let told: Vec<_> = waited.ended().map(|task| task.id.clone()).collect();
+    let reported: Vec<_> = waited.ended().map(|task| task.id.clone()).collect();
     let mut lines: Vec<_> = waited.tasks.iter().map(line).collect();
     lines.extend(more(missing));
     lines.extend(waited.unknown.iter().map(|id| format!("{id}: not found")));
@@ -157,7 +158,7 @@ pub(super) fn background_block(arguments: &Arguments, cx: &CallContext<'_>) -> R
     tasks
         .extend(waited.unknown.iter().map(|id| json!({"task_id": id, "status": null, "error": "not found"})));
     let data = json!({"tasks": tasks, "timed_out": waited.timed_out});
-    Ok(Reply::new(lines.join("\n"), data).telling(told))
+    Ok(Reply::new(lines.join("\n"), data).telling(reported))
 }
 
 pub(super) fn background_cancel(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
@@ -166,14 +167,14 @@ pub(super) fn background_cancel(arguments: &Arguments, cx: &CallContext<'_>) -> 
         return Err(Refusal::argument("task_id", "or batch_id is required"));
     }
     let tasks = task.map(str::to_owned).into_iter().collect();
-    let call = StopCall { batch: batch.map(str::to_owned), ..StopCall::term(tasks) };
+    let call = StopCall { tasks, batch: batch.map(str::to_owned), signal: SIGTERM };
     let mut stopped = stop(&call, cx)?;
     let missing = shorten(&mut stopped, |one| room(&one.after), cx);
     let mut lines: Vec<_> = stopped.iter().map(|one| line(&one.after)).collect();
     lines.extend(more(missing));
     let text = if lines.is_empty() { "No running tasks in that batch.".to_owned() } else { lines.join("\n") };
     let tasks: Vec<_> = stopped.iter().map(|one| summary(&one.after)).collect();
-    Ok(Reply::new(text, json!({"tasks": tasks})).telling(told(&stopped)))
+    Ok(Reply::new(text, json!({"tasks": tasks})).telling(stopped.iter().filter_map(Stopped::reported)))
 }
 
 pub(super) fn background_clear(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {

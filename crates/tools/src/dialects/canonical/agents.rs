@@ -7,12 +7,12 @@ use serde_json::json;
 use super::shell::why_it_goes_on;
 use super::words::outcome;
 use crate::call::{Arguments, CallContext, End, Over, Refusal, Reply};
-use crate::operations::{Wish, await_answer, delegate, follow_up};
+use crate::operations::{AgentRequest, await_answer, delegate, follow_up};
 use crate::screens::text::seconds;
 
 pub(super) fn agent(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
     let text = |name: &str| arguments.text(name).map(str::to_owned);
-    let wish = Wish {
+    let wanted = AgentRequest {
         agent: text("agent"),
         prompt: arguments.required("prompt").to_owned(),
         title: text("description"),
@@ -21,7 +21,7 @@ pub(super) fn agent(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply
         worktree: arguments.flag("worktree") == Some(true),
         parent_message: None,
     };
-    let task = delegate(wish, cx)?;
+    let task = delegate(wanted, cx)?;
     if arguments.flag("run_in_background") == Some(true) {
         return Ok(asked(&task, cx));
     }

@@ -106,10 +106,9 @@ fn started(task: &Task, cx: &CallContext<'_>) -> Reply {
 
 /// Describes why and after what time a foreground call continues in the background.
 pub(super) fn why_it_goes_on(returned: Returned, took: &str) -> String {
-    match returned {
-        Returned::Moved => format!("moved to the background by the user after {took}"),
-        Returned::Over | Returned::CutOff(_) | Returned::Late | Returned::Left => {
-            format!("still running after {took}")
-        }
+    if returned == Returned::Moved {
+        format!("moved to the background by the user after {took}")
+    } else {
+        format!("still running after {took}")
     }
 }

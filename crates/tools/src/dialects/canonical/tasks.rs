@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use super::words::{entry, line, more, room};
 use crate::call::{Arguments, CallContext, Refusal, Reply};
 use crate::operations::{
-    ClearCall, Cleared, Excerpt, OutputCall, StopCall, WaitCall, clear, list, output, search, shorten, stop,
-    told, type_into, wait,
+    ClearCall, Cleared, Excerpt, OutputCall, StopCall, Stopped, WaitCall, clear, list, output, search,
+    shorten, stop, type_into, wait,
 };
 
 /// The reader whose position in the output `task_output` stores.
@@ -75,8 +75,8 @@ pub(super) fn task_output(arguments: &Arguments, cx: &CallContext<'_>) -> Result
         "task_id": read.task.id, "status": read.task.status, "exit_code": read.task.exit_code,
         "output": read.text, "next_offset": read.next_offset, "more": read.left > 0, "timed_out": timed_out,
     });
-    let told = read.ended.then(|| read.task.id.clone());
-    Ok(Reply::new(text, data).telling(told))
+    let reported = read.ended.then(|| read.task.id.clone());
+    Ok(Reply::new(text, data).telling(reported))
 }
 
 /// Parses a list of tasks. Without a batch it must not be empty.
@@ -122,7 +122,7 @@ pub(super) fn task_wait(arguments: &Arguments, cx: &CallContext<'_>) -> Result<R
         cx,
     )?;
     let missing = shorten(&mut waited.tasks, room, cx);
-    let Ends { mut lines, entries, told } = ends(&waited.tasks, cx)?;
+    let Ends { mut lines, entries, reported } = ends(&waited.tasks, cx)?;
     lines.extend(more(missing + waited.tasks.len() - entries.len()));
     lines.extend(waited.unknown.iter().map(|handle| format!("{handle} not found")));
     if lines.is_empty() {
@@ -140,7 +140,7 @@ pub(super) fn task_wait(arguments: &Arguments, cx: &CallContext<'_>) -> Result<R
         "not_found": waited.unknown,
         "timed_out": waited.timed_out,
     });
-    Ok(Reply::new(lines.join("\n"), data).telling(told))
+    Ok(Reply::new(lines.join("\n"), data).telling(reported))
 }
 
 /// Returns the live tasks of this agent.
@@ -154,7 +154,7 @@ fn own_live(cx: &CallContext<'_>) -> Result<Vec<String>, Refusal> {
 struct Ends {
     lines: Vec<String>,
     entries: Vec<Value>,
-    told: Vec<TaskId>,
+    reported: Vec<TaskId>,
 }
 
 /// Describes the state of each task as text and data. For an ended task, the description contains everything that a
@@ -163,7 +163,7 @@ struct Ends {
 fn ends(tasks: &[Task], cx: &CallContext<'_>) -> Result<Ends, Refusal> {
     let over = tasks.iter().filter(|task| task.status.is_terminal()).count().max(1) as u64;
     let most = cx.premises.reply_bytes;
-    let (mut lines, mut entries, mut told, mut used) = (Vec::new(), Vec::new(), Vec::new(), 0);
+    let (mut lines, mut entries, mut reported, mut used) = (Vec::new(), Vec::new(), Vec::new(), 0);
     for task in tasks {
         let (mut text, mut entry) = (line(task), entry(task));
         if task.status.is_terminal() {
@@ -180,11 +180,11 @@ fn ends(tasks: &[Task], cx: &CallContext<'_>) -> Result<Ends, Refusal> {
         if used > most && !lines.is_empty() {
             break;
         }
-        told.extend(task.status.is_terminal().then(|| task.id.clone()));
+        reported.extend(task.status.is_terminal().then(|| task.id.clone()));
         lines.push(text);
         entries.push(entry);
     }
-    Ok(Ends { lines, entries, told })
+    Ok(Ends { lines, entries, reported })
 }
 
 pub(super) fn task_stop(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
@@ -221,7 +221,8 @@ pub(super) fn task_stop(arguments: &Arguments, cx: &CallContext<'_>) -> Result<R
     if lines.is_empty() {
         lines.push(NO_SUCH_BATCH.to_owned());
     }
-    Ok(Reply::new(lines.join("\n"), json!({"tasks": data})).telling(told(&stopped)))
+    Ok(Reply::new(lines.join("\n"), json!({"tasks": data}))
+        .telling(stopped.iter().filter_map(Stopped::reported)))
 }
 
 pub(super) fn task_list(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {

@@ -6,7 +6,7 @@ use crate::screen::ThemeChoice;
 fn drawn(text: &str, width: usize) -> Vec<String> {
     let theme = Theme::of(ThemeChoice::Dark);
     let mut lines = Vec::new();
-    draw(text, Place::default(), width, &theme, &mut lines);
+    draw(text, ResumePoint::default(), width, &theme, &mut lines);
     lines.iter().map(ToString::to_string).collect()
 }
 
@@ -51,7 +51,7 @@ fn a_table_is_drawn_with_aligned_columns() {
 fn a_wide_table_is_wrapped_and_one_that_cannot_fit_stays_as_written() {
     let text = "| a | b |\n|---|---|\n| one two three four | five six seven |";
     let lines = drawn(text, 20);
-    assert!(lines.iter().all(|line| crate::screen::columns(line) <= 20), "{lines:?}");
+    assert!(lines.iter().all(|line| mw_desk::text::columns(line) <= 20), "{lines:?}");
     let words: Vec<_> = lines.iter().flat_map(|line| line.split([' ', '│'])).collect();
     for word in ["one", "two", "three", "four", "five", "six", "seven"] {
         assert!(words.contains(&word), "{word} in {lines:?}");
@@ -68,10 +68,10 @@ fn text_in_pieces_is_drawn_like_the_whole_text() {
     let theme = Theme::of(ThemeChoice::Dark);
     let text =
         format!("# Title\n\n- one\n```sh\na | b\n# no title\n~~~\n```\n{TABLE}\n\n```\nopen\n\n| a | b |\n");
-    let (mut lines, mut place) = (Vec::new(), Place::default());
+    let (mut lines, mut resume) = (Vec::new(), ResumePoint::default());
     for (end, c) in text.char_indices() {
         let so_far = text[..end + c.len_utf8()].trim_end();
-        place = draw(so_far, place, 30, &theme, &mut lines);
+        resume = draw(so_far, resume, 30, &theme, &mut lines);
         let pieces: Vec<_> = lines.iter().map(ToString::to_string).collect();
         assert_eq!(pieces, drawn(so_far, 30), "{so_far}");
     }
@@ -80,11 +80,11 @@ fn text_in_pieces_is_drawn_like_the_whole_text() {
 #[test]
 fn a_long_answer_is_not_redrawn_for_each_piece() {
     let theme = Theme::of(ThemeChoice::Dark);
-    let (mut text, mut lines, mut place) = (String::new(), Vec::new(), Place::default());
+    let (mut text, mut lines, mut resume) = (String::new(), Vec::new(), ResumePoint::default());
     for _ in 0..1000 {
         text.push_str("some words of an answer\n");
-        place = draw(text.trim_end(), place, 30, &theme, &mut lines);
-        assert!(text.len() - place.bytes < 50, "only the last line may change");
+        resume = draw(text.trim_end(), resume, 30, &theme, &mut lines);
+        assert!(text.len() - resume.bytes < 50, "only the last line may change");
     }
     assert_eq!(lines.len(), 1000);
 }
@@ -100,11 +100,11 @@ fn endless_lines_and_tables_are_not_redrawn_for_each_piece() {
         ("", "no | table\n", 100),
         (table, "| one | 1 |\n", 12 * 600),
     ] {
-        let (mut text, mut lines, mut place) = (begin.to_owned(), Vec::new(), Place::default());
+        let (mut text, mut lines, mut resume) = (begin.to_owned(), Vec::new(), ResumePoint::default());
         for _ in 0..60 {
             text.push_str(&piece.repeat(1000 / piece.len()));
-            place = draw(text.trim_end(), place, 30, &theme, &mut lines);
-            assert!(text.len() - place.bytes < most, "{piece}: {} of {}", place.bytes, text.len());
+            resume = draw(text.trim_end(), resume, 30, &theme, &mut lines);
+            assert!(text.len() - resume.bytes < most, "{piece}: {} of {}", resume.bytes, text.len());
         }
         let pieces: Vec<_> = lines.iter().map(ToString::to_string).collect();
         assert!(pieces == drawn(text.trim_end(), 30), "{piece}: it differs from the whole text");
@@ -117,7 +117,7 @@ fn endless_lines_and_tables_are_not_redrawn_for_each_piece() {
 fn deep_indents_leave_room_for_the_text() {
     for text in ["            - deep down", "            deep down", "            1. deep down"] {
         let lines = drawn(text, 12);
-        assert!(lines.iter().all(|line| crate::screen::columns(line) <= 12), "{lines:?}");
+        assert!(lines.iter().all(|line| mw_desk::text::columns(line) <= 12), "{lines:?}");
         assert_eq!(lines.concat().replace([' ', '•', '1', '.'], ""), "deepdown");
     }
 }

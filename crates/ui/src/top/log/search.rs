@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use unicode_width::UnicodeWidthStr;
 
-use super::{Log, Place};
+use super::{Log, LogPosition};
 use crate::screen::Painted;
 use crate::top::view::breaks;
 
@@ -60,7 +60,7 @@ impl Log {
             self.left = if right <= width { 0 } else { column.saturating_sub(width / 2) };
         }
         self.follows = false;
-        self.top = self.up(Place { line, row }, height / 2, width);
+        self.top = self.up(LogPosition { line, row }, height / 2, width);
     }
 
     /// Searches the lines from an index on. Matches before it are kept.

@@ -91,15 +91,15 @@ fn every_part_of_a_wrapped_line_taller_than_the_pane_is_reachable() {
     log.wraps = true;
     log.append(&chunk(&format!("{}END\n", "x".repeat(997)), 0));
     // 100 rows of ten columns, in a pane of eight rows.
-    assert_eq!(log.first(8, 10), Place { line: 0, row: 92 });
+    assert_eq!(log.first(8, 10), LogPosition { line: 0, row: 92 });
     log.scroll(-90, 8, 10);
-    assert_eq!(log.first(8, 10), Place { line: 0, row: 2 });
+    assert_eq!(log.first(8, 10), LogPosition { line: 0, row: 2 });
     log.scroll(7, 8, 10);
-    assert_eq!((log.first(8, 10), log.follows), (Place { line: 0, row: 9 }, false));
+    assert_eq!((log.first(8, 10), log.follows), (LogPosition { line: 0, row: 9 }, false));
     log.scroll(isize::MAX, 8, 10);
-    assert_eq!((log.first(8, 10), log.follows), (Place { line: 0, row: 92 }, true));
+    assert_eq!((log.first(8, 10), log.follows), (LogPosition { line: 0, row: 92 }, true));
     log.scroll(-isize::MAX, 8, 10);
-    assert_eq!(log.first(8, 10), Place::default());
+    assert_eq!(log.first(8, 10), LogPosition::default());
 }
 
 #[test]

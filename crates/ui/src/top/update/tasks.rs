@@ -45,7 +45,7 @@ fn ask(state: &mut State, question: Question) {
 pub(super) fn kill(state: &mut State) {
     match &*chosen(state) {
         [] => {}
-        [task] if is_gone(state, task) => {
+        [task] if has_fully_ended(state, task) => {
             state.fail(format!("{} has ended; no processes left to kill", task.id));
         }
         tasks => ask(state, Question::Kill(tasks.to_vec())),
@@ -55,7 +55,7 @@ pub(super) fn kill(state: &mut State) {
 pub(super) fn clear(state: &mut State) {
     match &*chosen(state) {
         [] => {}
-        [task] if !is_gone(state, task) => {
+        [task] if !has_fully_ended(state, task) => {
             state.fail(format!("{} is live and cannot be removed; press x to kill it", task.id));
         }
         tasks => ask(state, Question::Clear(tasks.to_vec())),
@@ -76,7 +76,7 @@ pub(super) fn restart(state: &mut State) {
     let tasks = chosen(state);
     match &*tasks {
         [] => {}
-        [task] if is_gone(state, task) => {
+        [task] if has_fully_ended(state, task) => {
             state.marked.clear();
             state.note(format!("restarting {} …", task.id));
             state.effects.push(Effect::Do(TaskAction::Restart(vec![task.id.clone()])));
@@ -137,7 +137,7 @@ fn is_over(state: &State) -> bool {
 }
 
 /// Returns whether a task has ended and none of its processes are left.
-fn is_gone(state: &State, task: &Named) -> bool {
+fn has_fully_ended(state: &State, task: &Named) -> bool {
     state.list.row_of(&task.id).is_some_and(|row| row.status.is_terminal() && !row.alive)
 }
 

@@ -1,13 +1,12 @@
 //! The title line of the detail pane, and the facts about a task.
 
-use mw_desk::text::bytes;
+use mw_desk::text::{bytes, cell, columns, shortened};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::text::{broken, fit, put};
-use crate::screen::{columns, shortened};
+use super::text::{broken, put};
 use crate::top::state::{Focus, Pane, State};
 
 const TABS: [(Pane, &str); 3] =
@@ -103,7 +102,7 @@ pub(super) fn facts(state: &State, area: Rect, buffer: &mut Buffer) {
                 return;
             }
             let name = if at == 0 { fact.name } else { "" };
-            buffer.set_string(area.x, y, fit(&format!(" {name}"), NAME), state.theme.title);
+            buffer.set_string(area.x, y, cell(&format!(" {name}"), NAME), state.theme.title);
             buffer.set_stringn(area.x + NAME as u16, y, part, width, style);
             y += 1;
         }

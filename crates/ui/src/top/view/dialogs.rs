@@ -1,6 +1,7 @@
 //! Draws questions, menus and the help above the other parts.
 
 use crossterm::event::KeyCode;
+use mw_desk::text::{cell, columns};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Margin, Position, Rect};
 use ratatui::style::Style;
@@ -8,8 +9,7 @@ use ratatui::widgets::{Block, Clear, Widget};
 
 use super::footer::message_lines;
 use super::header::states_word;
-use super::text::{fit, put};
-use crate::screen::columns;
+use super::text::put;
 use crate::top::keys::{self, Group};
 use crate::top::question::Asking;
 use crate::top::state::{Menu, MenuKind, Mode, State};
@@ -70,7 +70,7 @@ fn menu_lines(menu: &Menu) -> (&'static str, Vec<String>) {
             (" state ", STATES.iter().map(|s| states_word(*s).unwrap_or("all").to_owned()).collect())
         }
         MenuKind::Sessions(sessions) => {
-            let named = sessions.iter().map(|(name, words)| format!("{}  {words}", fit(name, 20)));
+            let named = sessions.iter().map(|(name, words)| format!("{}  {words}", cell(name, 20)));
             (" session ", std::iter::once("all".to_owned()).chain(named).collect())
         }
     }
@@ -152,7 +152,7 @@ fn help(state: &State, top: usize, area: Rect, buffer: &mut Buffer) {
                     buffer.set_stringn(x, y, keys, room, state.theme.title);
                 }
                 Some(words) => {
-                    buffer.set_stringn(x, y, fit(keys, KEYS), room, state.theme.accent);
+                    buffer.set_stringn(x, y, cell(keys, KEYS), room, state.theme.accent);
                     let room = room.saturating_sub(KEYS);
                     buffer.set_stringn(x + KEYS as u16, y, words, room, Style::new());
                 }

@@ -1,13 +1,13 @@
 //! The last line: messages, the text field, or the most important keys.
 
-use mw_desk::text::count;
+use mw_desk::text::{columns, count};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Widget};
 
-use crate::screen::{columns, wrap};
+use crate::screen::wrap;
 use crate::top::keys::{Action, key_of};
 use crate::top::state::{Focus, Message, Mode, Pane, Prompt, Purpose, State};
 

@@ -10,7 +10,7 @@ use crate::top::layout::{Areas, MIN_SIZE};
 use crate::top::state::{Pane, State};
 
 /// Draws the whole screen.
-pub fn view(state: &State, frame: &mut Frame<'_>) {
+pub(crate) fn view(state: &State, frame: &mut Frame<'_>) {
     let area = frame.area();
     let areas = Areas::within(state, (area.width, area.height));
     let buffer = frame.buffer_mut();

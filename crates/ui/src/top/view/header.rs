@@ -1,13 +1,12 @@
 //! Draws the first line.
 
 use mw_desk::query::States;
-use mw_desk::text::count;
+use mw_desk::text::{columns, count, shortened};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use crate::screen::{columns, shortened};
 use crate::top::state::State;
 
 /// Draws the first line: the number of tasks, the open approval requests, and the active filters.

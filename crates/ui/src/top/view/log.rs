@@ -2,13 +2,14 @@
 
 use std::ops::Range;
 
+use mw_desk::text::columns;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::text::{breaks, byte_of_column, put};
-use crate::screen::{Painted, columns};
+use crate::screen::Painted;
 use crate::top::log::Matcher;
 use crate::top::state::State;
 

@@ -3,13 +3,12 @@
 use meanwhile::model::Status;
 use mw_desk::query::Sort;
 use mw_desk::rows::TaskRow;
-use mw_desk::text::duration;
+use mw_desk::text::{bar, cell, duration};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::text::{fit, fit_right, put, small_bytes};
-use crate::screen::bar;
+use super::text::{fit_right, put, small_bytes};
 use crate::top::layout::Areas;
 use crate::top::state::{Focus, State};
 
@@ -44,7 +43,7 @@ impl Column {
 
     /// Returns a cell of this column.
     fn cell(self, width: usize, text: &str) -> String {
-        if self.properties().1 { fit_right(text, width) } else { fit(text, width) }
+        if self.properties().1 { fit_right(text, width) } else { cell(text, width) }
     }
 }
 

@@ -1,21 +1,10 @@
 //! Fits text into cells by display width.
 
+use mw_desk::text::{cell, shortened};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
-
-use crate::screen::shortened;
-
-/// Cuts or pads a text to a number of columns.
-pub(super) fn fit(text: &str, columns: usize) -> String {
-    if columns == 0 {
-        return String::new();
-    }
-    let mut text = shortened(text, columns);
-    text.extend(std::iter::repeat_n(' ', columns.saturating_sub(text.width())));
-    text
-}
 
 /// Cuts or pads a text to a number of columns, aligned to the right.
 pub(super) fn fit_right(text: &str, columns: usize) -> String {
@@ -81,7 +70,7 @@ pub(super) fn byte_of_column(text: &str, column: usize) -> usize {
 /// Draws a text and fills the width of an area.
 pub(super) fn put(buffer: &mut Buffer, area: Rect, y: u16, text: &str, style: Style) {
     if y < area.bottom() {
-        buffer.set_stringn(area.x, y, fit(text, area.width.into()), area.width.into(), style);
+        buffer.set_stringn(area.x, y, cell(text, area.width.into()), area.width.into(), style);
     }
 }
 
@@ -94,7 +83,6 @@ mod tests {
         for text in ["", "abc", "a long text", "日本語テキスト", "⏳ wait", "a\u{301}b", "x\n\x1b[31my"]
         {
             for columns in 1..12 {
-                assert_eq!(fit(text, columns).width(), columns, "{text:?} in {columns}");
                 assert!(fit_right(text, columns).width() == columns, "{text:?} in {columns}");
             }
         }

@@ -3,12 +3,11 @@
 use meanwhile::engine::Run;
 use meanwhile::model::{Status, Timestamp};
 use mw_desk::rows::icon;
-use mw_desk::text::duration;
+use mw_desk::text::{cell, columns, duration};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::text::{fit, put};
-use crate::screen::columns;
+use super::text::put;
 use crate::top::state::State;
 
 /// The scale of the timeline.
@@ -43,7 +42,7 @@ pub(super) fn draw(state: &State, area: Rect, buffer: &mut Buffer) {
     let rows = area.height.saturating_sub(1);
     for (lane, y) in state.lanes.iter().zip(area.y..area.y + rows) {
         let style = state.theme.status(lane.status);
-        let text = fit(&format!("{} {}", icon(lane.status), lane.what.replace('\n', " ")), label);
+        let text = cell(&format!("{} {}", icon(lane.status), lane.what.replace('\n', " ")), label);
         buffer.set_stringn(area.x, y, text, label, style);
         for run in &lane.runs {
             draw_run(state, run, &scale, (area.x + label as u16 + 1, y), buffer);

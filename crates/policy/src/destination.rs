@@ -1,4 +1,4 @@
-//! Where paths lead, and which places are special.
+//! Where paths lead, and which files and devices are special.
 
 use super::decision::Ground;
 use super::judge::Judge;
@@ -19,23 +19,23 @@ const CONTROL_NAMES: Names<'_> = Names(
 ",
 );
 
-/// Where a path leads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+/// Where a path leads, the strictest last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Destination {
+    /// To a harmless device such as `/dev/null`.
+    Harmless,
     /// Into the project, or a directory that the user made writable.
     Inside,
     /// Into the project, to a file that controls other programs.
     Control,
-    /// To a harmless device such as `/dev/null`.
-    Harmless,
-    /// To a disk or another device.
-    Device,
-    /// To another machine.
-    Network,
     /// Elsewhere.
     Outside,
     /// The target is unknown.
     Unknown,
+    /// To another machine.
+    Network,
+    /// To a disk or another device.
+    Device,
 }
 
 impl Judge<'_> {
@@ -50,37 +50,36 @@ impl Judge<'_> {
         Some(self.cwd.iter().map(|cwd| format!("{}/{value}", cwd.trim_end_matches('/'))).collect())
     }
 
-    /// Returns where a path leads; the strictest place if there are several.
-    pub(super) fn place(&self, value: &str) -> Place {
-        let Some(paths) = self.absolutes(value) else { return Place::Unknown };
-        let places = paths.iter().map(|path| self.place_of(path));
-        places.max_by_key(|place| strictness(*place)).unwrap_or(Place::Unknown)
+    /// Returns where a path leads; the strictest destination if there are several.
+    pub(super) fn destination(&self, value: &str) -> Destination {
+        let Some(paths) = self.absolutes(value) else { return Destination::Unknown };
+        paths.iter().map(|path| self.destination_of(path)).max().unwrap_or(Destination::Unknown)
     }
 
-    fn place_of(&self, absolute: &str) -> Place {
+    fn destination_of(&self, absolute: &str) -> Destination {
         if HARMLESS_DEVICES.contains(absolute) || is_descriptor(absolute) {
-            return Place::Harmless;
+            return Destination::Harmless;
         }
         if absolute.starts_with("/dev/tcp/") || absolute.starts_with("/dev/udp/") {
-            return Place::Network;
+            return Destination::Network;
         }
         // A pattern is taken to lead where its fixed beginning leads. A file that it matches could be a link.
         let fixed = absolute.find(['*', '?', '[']).map_or(absolute, |at| &absolute[..at]);
         let fixed =
             if fixed.len() < absolute.len() { fixed.rsplit_once('/').map_or("/", |(d, _)| d) } else { fixed };
         let fixed = if fixed.is_empty() { "/" } else { fixed };
-        let Some(real) = self.request.files.real(fixed) else { return Place::Unknown };
+        let Some(real) = self.request.files.real(fixed) else { return Destination::Unknown };
         if HARMLESS_DEVICES.contains(&real) {
-            return Place::Harmless;
+            return Destination::Harmless;
         }
         // Shared memory is below `/dev` and holds ordinary files.
         if ["/dev", "/proc", "/sys"].iter().any(|directory| is_below(&real, directory))
             && !is_below(&real, "/dev/shm")
         {
-            return Place::Device;
+            return Destination::Device;
         }
         if absolute[fixed.len()..].contains("..") {
-            return Place::Unknown;
+            return Destination::Unknown;
         }
         let project = self.request.project;
         if is_below(&real, project) && !project.is_empty() {
@@ -89,10 +88,10 @@ impl Judge<'_> {
                 let part = part.to_lowercase();
                 CONTROL_NAMES.iter().any(|name| may_be_same(&part, name))
             });
-            return if is_control { Place::Control } else { Place::Inside };
+            return if is_control { Destination::Control } else { Destination::Inside };
         }
         let writable = self.request.writable.iter().any(|directory| is_below(&real, directory));
-        if writable { Place::Inside } else { Place::Outside }
+        if writable { Destination::Inside } else { Destination::Outside }
     }
 
     /// Asks about a write, unless it stays inside the project.
@@ -113,46 +112,36 @@ impl Judge<'_> {
     /// Asks about a write to a known path, unless it stays inside the project.
     pub(super) fn write_to(&mut self, value: &str, part: &str) {
         let shown = self.shown(value);
-        let place = self.place(value);
-        self.wrote |= place != Place::Harmless;
+        let destination = self.destination(value);
+        self.wrote |= destination != Destination::Harmless;
         // Split at its spaces, `x /etc/passwd` names another file, which a list of names would not show.
         if value.contains(" /") || value.contains("\t/") || value.contains("\n/") {
             let why = format!("programs that split at spaces read {shown} as two names");
             self.ask(Ground::Disguise, part, &why, "makes a name that leads elsewhere");
         }
-        match place {
-            Place::Inside | Place::Harmless => {}
-            Place::Control => {
-                let why = format!("{shown} controls other programs");
-                self.ask(
-                    Ground::WriteProtected,
-                    part,
-                    &why,
-                    &format!("changes a file that controls other programs: {shown}"),
-                );
+        let (ground, why, effect) = match destination {
+            Destination::Inside | Destination::Harmless => return,
+            Destination::Control => {
+                let effect = format!("changes a file that controls other programs: {shown}");
+                (Ground::WriteProtected, format!("{shown} controls other programs"), effect)
             }
-            Place::Device => {
-                let why = format!("{shown} is a device");
-                self.ask(Ground::Destroy, part, &why, &format!("writes to the device {shown}"));
+            Destination::Device => {
+                (Ground::Destroy, format!("{shown} is a device"), format!("writes to the device {shown}"))
             }
-            Place::Network => {
-                let why = format!("{shown} is a connection");
-                self.ask(Ground::Network, part, &why, &format!("sends data to {}", host_of_device(value)));
+            Destination::Network => {
+                let effect = format!("sends data to {}", host_of_device(value));
+                (Ground::Network, format!("{shown} is a connection"), effect)
             }
-            Place::Outside => {
-                let why = format!("{shown} is outside the project");
-                self.ask(Ground::WriteOutside, part, &why, &format!("writes outside the project: {shown}"));
+            Destination::Outside => {
+                let effect = format!("writes outside the project: {shown}");
+                (Ground::WriteOutside, format!("{shown} is outside the project"), effect)
             }
-            Place::Unknown => {
-                let why = format!("the target of {shown} is unknown");
-                self.ask(
-                    Ground::NotLiteral,
-                    part,
-                    &why,
-                    &format!("writes to {shown}, whose target is unknown"),
-                );
+            Destination::Unknown => {
+                let effect = format!("writes to {shown}, whose target is unknown");
+                (Ground::NotLiteral, format!("the target of {shown} is unknown"), effect)
             }
-        }
+        };
+        self.ask(ground, part, &why, &effect);
     }
 
     /// Asks about reading a file that may hold a secret.
@@ -203,18 +192,6 @@ impl Judge<'_> {
         let home = self.request.home;
         let inside_home = value.strip_prefix(home).filter(|_| !home.is_empty());
         inside_home.map_or_else(|| value.to_owned(), |rest| format!("~{rest}"))
-    }
-}
-
-fn strictness(place: Place) -> u8 {
-    match place {
-        Place::Harmless => 0,
-        Place::Inside => 1,
-        Place::Control => 2,
-        Place::Outside => 3,
-        Place::Unknown => 4,
-        Place::Network => 5,
-        Place::Device => 6,
     }
 }
 
