@@ -1,32 +1,50 @@
 //! Answers the requests of an agent. They are called on separate threads, because they may block.
 
-use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use agent_client_protocol::v1::schema::{
     CreateTerminalRequest, CreateTerminalResponse, KillTerminalRequest, KillTerminalResponse,
     PermissionOptionKind, ReadTextFileRequest, ReadTextFileResponse, ReleaseTerminalRequest,
-    ReleaseTerminalResponse, RequestPermissionRequest, RequestPermissionResponse, TerminalOutputRequest,
-    TerminalOutputResponse, WaitForTerminalExitRequest, WaitForTerminalExitResponse, WriteTextFileRequest,
-    WriteTextFileResponse,
+    ReleaseTerminalResponse, RequestPermissionRequest, RequestPermissionResponse, SessionUpdate,
+    TerminalOutputRequest, TerminalOutputResponse, WaitForTerminalExitRequest, WaitForTerminalExitResponse,
+    WriteTextFileRequest, WriteTextFileResponse,
 };
+use agent_client_protocol::{Responder, V1};
 use meanwhile::engine::check_set_variables;
 use mw_model::CommandSpec;
 
 use super::approved::Approved;
+use super::converse::respond_apart;
 use super::files;
 use super::own_agent::proposal;
 use super::permissions::{Answer, PolicyPermissions, choose};
 use super::quirks::Quirks;
 use super::requested::{Operation, understand};
 use super::terminals::Terminals;
+use super::wire::Heard;
 
 type Refusal = agent_client_protocol::Error;
 
-/// Records what happens between an agent and us.
-pub(crate) trait Observer: Send + Sync + 'static {
+/// Follows what happens between an agent and us.
+pub(crate) trait Observer: Send + Sync + Sized + 'static {
+    /// The agent sent an update. Nothing more is read from it until this returns.
+    fn updated(client: &Client<Self>, update: &SessionUpdate);
+
+    /// The agent requests permission. The policy decides, and a person if needed.
+    fn asked(
+        client: &Arc<Client<Self>>,
+        request: RequestPermissionRequest,
+        responder: Responder<RequestPermissionResponse, V1>,
+    ) {
+        respond_apart(client, responder, move |client| client.permission(&request));
+    }
+
     /// The agent sent a message.
     fn hears(&self) {}
+
+    /// The agent wrote a line that is not a message.
+    fn hears_garbage(&self) {}
 
     /// Approval is required for this, or no longer required.
     fn waits_for(&self, _what: Option<String>) {}
@@ -38,22 +56,18 @@ pub(crate) trait Observer: Send + Sync + 'static {
     fn opened(&self, _task: &str, _command: &str) {}
 }
 
-/// The chat shows what its agent does, so the operations need no record.
-pub(crate) struct NoObserver;
-
-impl Observer for NoObserver {}
-
 /// Answers the requests of one agent.
 pub(crate) struct Client<W> {
     pub(crate) observer: W,
     pub(crate) terminals: Terminals,
+    /// What it may do. Files outside the project's directory are neither read nor written.
     pub(crate) permissions: Arc<PolicyPermissions>,
     /// What a person has already allowed.
     pub(crate) approved: Approved,
     /// How the agent differs from others.
     pub(crate) quirks: Quirks,
-    /// The directory in which it may read and write files.
-    pub(crate) root: PathBuf,
+    /// Whether updates are ignored, because the agent repeats a session that is loaded.
+    pub(crate) replays: AtomicBool,
 }
 
 /// Refuses a request. The agent's model reads the reason.
@@ -63,12 +77,27 @@ fn refused(why: impl ToString) -> Refusal {
 }
 
 impl<W: Observer> Client<W> {
+    pub(crate) fn new(observer: W, terminals: Terminals, quirks: Quirks) -> Self {
+        let permissions = Arc::clone(&terminals.permissions);
+        let (approved, replays) = (Approved::default(), AtomicBool::new(false));
+        Self { observer, terminals, permissions, approved, quirks, replays }
+    }
+
+    /// Takes a line that the protocol does not handle.
+    pub(super) fn hear(&self, heard: Heard) {
+        match heard {
+            Heard::Garbage => self.observer.hears_garbage(),
+            Heard::Update(_) if self.replays.load(Ordering::SeqCst) => self.observer.hears(),
+            Heard::Update(update) => W::updated(self, &update),
+        }
+    }
+
     /// Asks whether an operation is allowed. The observer knows that the agent waits while a person is asked.
     fn ask(&self, asked: &Operation, title: &str) -> Answer {
         let mut waits = false;
         let answer = self.permissions.ask(asked, || {
-            let is_approved =
-                !self.permissions.minds_environment(asked) && self.approved.take(asked, &self.terminals.cwd);
+            let is_approved = !self.permissions.minds_environment(asked)
+                && self.approved.take(asked, &self.permissions.cwd);
             if !is_approved {
                 waits = true;
                 self.observer.waits_for(Some(title.to_owned()));
@@ -111,7 +140,7 @@ impl<W: Observer> Client<W> {
 
     pub(crate) fn read(&self, request: &ReadTextFileRequest) -> Result<ReadTextFileResponse, Refusal> {
         self.observer.hears();
-        files::read(&self.root, &request.path, request.line, request.limit)
+        files::read(&self.permissions.project, &request.path, request.line, request.limit)
             .map(ReadTextFileResponse::new)
             .map_err(refused)
     }
@@ -121,7 +150,7 @@ impl<W: Observer> Client<W> {
         if let Answer::Reject { reason } = self.ask(&asked, &format!("write {}", request.path.display())) {
             return Err(refused(reason));
         }
-        files::write(&self.root, &request.path, &request.content)
+        files::write(&self.permissions.project, &request.path, &request.content)
             .map(|()| WriteTextFileResponse::new())
             .map_err(refused)
     }

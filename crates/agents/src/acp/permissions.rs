@@ -8,7 +8,7 @@ use agent_client_protocol::v1::schema::{
 use meanwhile::engine::{Nobody, Passage, Policy, Runtime, TaskRequest};
 use meanwhile::{Error, Settings};
 use mw_model::approval::{ApprovalState, ProposalId};
-use mw_model::{CommandSpec, EnvVar};
+use mw_model::{CommandSpec, EnvVar, RawText};
 use mw_policy::{Decision, Mode, Reason, Tool, ToolClass, Verdict};
 
 use super::requested::Operation;
@@ -35,7 +35,7 @@ pub struct PolicyPermissions {
     /// The policy, and how long a request stays open.
     pub policy: Policy,
     /// The shell that runs scripts.
-    pub shell: String,
+    pub shell: RawText,
     /// The agent's working directory.
     pub cwd: PathBuf,
     /// The project's directory.
@@ -53,15 +53,15 @@ fn ruled(decision: Decision, why: String) -> Verdict {
 
 impl PolicyPermissions {
     fn command(&self, asked: &Operation) -> Option<(CommandSpec, PathBuf)> {
-        let place = |cwd: &Option<PathBuf>| cwd.clone().unwrap_or_else(|| self.cwd.clone());
+        let directory = |cwd: &Option<PathBuf>| cwd.clone().unwrap_or_else(|| self.cwd.clone());
         match asked {
             Operation::Script { text, cwd, .. } => {
-                let program = self.shell.as_str().into();
-                Some((CommandSpec::Shell { program, script: text.as_str().into() }, place(cwd)))
+                let (program, script) = (self.shell.clone(), text.as_str().into());
+                Some((CommandSpec::Shell { program, script }, directory(cwd)))
             }
             Operation::Program { words, cwd, .. } => {
                 let words = words.iter().map(|word| word.as_str().into()).collect();
-                Some((CommandSpec::Argv(words), place(cwd)))
+                Some((CommandSpec::Argv(words), directory(cwd)))
             }
             Operation::Read | Operation::Edit { .. } | Operation::Tool { .. } | Operation::Other { .. } => {
                 None

@@ -44,8 +44,8 @@ pub(super) struct Transcript {
     /// The text before that.
     said_before: String,
     pub(super) heard: Instant,
-    /// Whether updates are ignored, because the agent repeats a session that was loaded.
-    pub(super) replays: bool,
+    /// The number of lines that were not messages, with those that are not reported yet.
+    garbage: u64,
 }
 
 impl Transcript {
@@ -63,7 +63,7 @@ impl Transcript {
             said: String::new(),
             said_before: String::new(),
             heard: now,
-            replays: false,
+            garbage: 0,
         }
     }
 
@@ -73,11 +73,8 @@ impl Transcript {
         said.trim().to_owned()
     }
 
-    pub(super) fn update(&mut self, update: &SessionUpdate) {
+    fn update(&mut self, update: &SessionUpdate) {
         self.message_received();
-        if self.replays {
-            return;
-        }
         self.activity.updates += 1;
         if let Ok(value) = serde_json::to_value(update) {
             self.note(&value);
@@ -197,10 +194,9 @@ impl Transcript {
     }
 
     /// Reports lines that were not messages, and writes the current activity.
-    pub(super) fn tick(&mut self, garbage: u64) {
-        if garbage > self.activity.garbage {
-            let more = garbage - self.activity.garbage;
-            self.activity.garbage = garbage;
+    pub(super) fn tick(&mut self) {
+        let more = self.garbage - std::mem::replace(&mut self.activity.garbage, self.garbage);
+        if more > 0 {
             let lines =
                 mw_model::count(more as usize, "line that is not a message", "lines that are not messages");
             self.print(&format!("! the agent wrote {lines}"));
@@ -238,8 +234,16 @@ fn name_beside(meta: Option<&Map<String, Value>>) -> Option<&str> {
 }
 
 impl Observer for Mutex<Transcript> {
+    fn updated(client: &Client<Self>, update: &SessionUpdate) {
+        client.transcript().update(update);
+    }
+
     fn hears(&self) {
         locked(self).message_received();
+    }
+
+    fn hears_garbage(&self) {
+        locked(self).garbage += 1;
     }
 
     fn waits_for(&self, what: Option<String>) {
