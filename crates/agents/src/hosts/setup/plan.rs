@@ -79,7 +79,7 @@ impl Host {
         around: &Surroundings<'_>,
     ) -> Result<Vec<FileChange>, SetupError> {
         let change = |file: &HostFile| {
-            let path = around.resolve(file.place(scope))?;
+            let path = around.resolve(file.path(scope))?;
             let before = files::read(&path)?;
             let after = self
                 .changed(wish, file, before.as_deref(), around.program)
@@ -96,7 +96,7 @@ impl Host {
     pub fn installed(&self, scope: Scope, around: &Surroundings<'_>) -> Result<Vec<Installed>, SetupError> {
         let mut found = Vec::new();
         for file in self.files {
-            let path = around.resolve(file.place(scope))?;
+            let path = around.resolve(file.path(scope))?;
             let text = files::read(&path)?;
             for entry in file.entries {
                 let planned = PlannedEntry::new(self, file.format, entry, around.program);
@@ -119,7 +119,7 @@ impl Host {
         around: &Surroundings<'_>,
     ) -> Result<Vec<(PathBuf, String)>, SetupError> {
         let snippet = |file: &HostFile| {
-            let path = around.resolve(file.place(scope))?;
+            let path = around.resolve(file.path(scope))?;
             let text =
                 self.changed(Wish::SetUp, file, None, around.program).map_err(|flaw| flaw.in_file(&path))?;
             Ok((path, text.unwrap_or_default()))
