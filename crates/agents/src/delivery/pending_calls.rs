@@ -4,9 +4,10 @@
 //! earlier reply.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use crate::lock::Lock;
 use rmcp::model::RequestId;
 use tokio::sync::Notify;
 
@@ -48,7 +49,7 @@ impl Drop for PendingCall {
 
 impl PendingCalls {
     fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
-        change(&mut self.0.state.lock().unwrap_or_else(PoisonError::into_inner))
+        change(&mut self.0.state.locked())
     }
 
     pub(crate) fn add(&self) -> PendingCall {
