@@ -12,7 +12,6 @@ use agent_client_protocol::v1::schema::{
 };
 use agent_client_protocol::{Responder, V1};
 use meanwhile::engine::check_set_variables;
-use mw_model::CommandSpec;
 
 use super::approved::Approved;
 use super::converse::respond_apart;
@@ -25,6 +24,8 @@ use super::terminals::Terminals;
 use super::wire::Heard;
 
 type Refusal = agent_client_protocol::Error;
+/// The answer to a request, or why it is refused.
+type Answered<T> = Result<T, Refusal>;
 
 /// Follows what happens between an agent and us.
 pub(crate) trait Observer: Send + Sync + Sized + 'static {
@@ -119,10 +120,10 @@ impl<W: Observer> Client<W> {
     pub(crate) fn permission(
         &self,
         request: &RequestPermissionRequest,
-    ) -> Result<RequestPermissionResponse, Refusal> {
+    ) -> Answered<RequestPermissionResponse> {
         let fields = &request.tool_call.fields;
         let title = fields.title.clone().unwrap_or_else(|| request.tool_call.tool_call_id.0.to_string());
-        let asked = understand(request, self.quirks);
+        let asked = understand(request, self.quirks, &self.permissions.shell);
         if let Some(question) = proposal(request)
             && self.permissions.await_own(&asked, &question, || self.observer.waits_for(Some(title.clone())))
         {
@@ -138,14 +139,14 @@ impl<W: Observer> Client<W> {
         Ok(RequestPermissionResponse::new(choose(request, wanted)))
     }
 
-    pub(crate) fn read(&self, request: &ReadTextFileRequest) -> Result<ReadTextFileResponse, Refusal> {
+    pub(crate) fn read(&self, request: &ReadTextFileRequest) -> Answered<ReadTextFileResponse> {
         self.observer.hears();
         files::read(&self.permissions.project, &request.path, request.line, request.limit)
             .map(ReadTextFileResponse::new)
             .map_err(refused)
     }
 
-    pub(crate) fn write(&self, request: &WriteTextFileRequest) -> Result<WriteTextFileResponse, Refusal> {
+    pub(crate) fn write(&self, request: &WriteTextFileRequest) -> Answered<WriteTextFileResponse> {
         let asked = Operation::Edit { paths: vec![request.path.clone()] };
         if let Answer::Reject { reason } = self.ask(&asked, &format!("write {}", request.path.display())) {
             return Err(refused(reason));
@@ -158,19 +159,13 @@ impl<W: Observer> Client<W> {
     pub(crate) fn create_terminal(
         &self,
         request: &CreateTerminalRequest,
-    ) -> Result<CreateTerminalResponse, Refusal> {
+    ) -> Answered<CreateTerminalResponse> {
         let names = request.env.iter().map(|added| added.name.as_bytes());
         check_set_variables(names).map_err(refused)?;
-        let cwd = request.cwd.clone();
         let command = self.terminals.command(request);
         let title = command.to_line();
         let env = request.env.iter().map(|added| (added.name.clone(), added.value.clone())).collect();
-        let asked = match command {
-            CommandSpec::Shell { script, .. } => Operation::Script { text: script.to_lossy(), cwd, env },
-            CommandSpec::Argv(words) => {
-                Operation::Program { words: words.iter().map(|word| word.to_lossy()).collect(), cwd, env }
-            }
-        };
+        let asked = Operation::Command { command, cwd: request.cwd.clone(), env };
         if let Answer::Reject { reason } = self.ask(&asked, &title) {
             return Err(refused(reason));
         }
@@ -182,7 +177,7 @@ impl<W: Observer> Client<W> {
     pub(crate) fn terminal_output(
         &self,
         request: &TerminalOutputRequest,
-    ) -> Result<TerminalOutputResponse, Refusal> {
+    ) -> Answered<TerminalOutputResponse> {
         self.observer.hears();
         self.terminals.output(&request.terminal_id.0).map_err(refused)
     }
@@ -190,23 +185,20 @@ impl<W: Observer> Client<W> {
     pub(crate) fn wait_for_terminal(
         &self,
         request: &WaitForTerminalExitRequest,
-    ) -> Result<WaitForTerminalExitResponse, Refusal> {
+    ) -> Answered<WaitForTerminalExitResponse> {
         let status = self.terminals.wait(&request.terminal_id.0);
         self.observer.hears();
         status.map(WaitForTerminalExitResponse::new).map_err(refused)
     }
 
-    pub(crate) fn kill_terminal(
-        &self,
-        request: &KillTerminalRequest,
-    ) -> Result<KillTerminalResponse, Refusal> {
+    pub(crate) fn kill_terminal(&self, request: &KillTerminalRequest) -> Answered<KillTerminalResponse> {
         self.terminals.kill(&request.terminal_id.0).map(|()| KillTerminalResponse::new()).map_err(refused)
     }
 
     pub(crate) fn release_terminal(
         &self,
         request: &ReleaseTerminalRequest,
-    ) -> Result<ReleaseTerminalResponse, Refusal> {
+    ) -> Answered<ReleaseTerminalResponse> {
         let released = self.terminals.release(&request.terminal_id.0);
         released.map(|()| ReleaseTerminalResponse::new()).map_err(refused)
     }

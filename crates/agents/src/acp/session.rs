@@ -16,6 +16,7 @@ use mw_tools::dialects::Dialect;
 use serde_json::Value;
 
 use super::client::Client;
+use super::content::word;
 use super::error::AcpError;
 use super::own_agent::HEARD;
 use super::quirks::Quirks;
@@ -173,13 +174,8 @@ fn failed(request: &'static str, error: &Error) -> AcpError {
 
 /// Returns the stop reason of a completed turn. Any other reason is an error.
 fn stopped(reason: StopReason) -> Result<String, AcpError> {
-    let early = |reason: &str| Err(AcpError::Stopped { reason: reason.to_owned() });
     match reason {
-        StopReason::EndTurn => Ok("end_turn".to_owned()),
-        StopReason::MaxTokens => early("max_tokens"),
-        StopReason::MaxTurnRequests => early("max_turn_requests"),
-        StopReason::Refusal => early("refusal"),
-        StopReason::Cancelled => early("cancelled"),
-        _ => early("for an unknown reason"),
+        StopReason::EndTurn => Ok(word(&reason)),
+        early => Err(AcpError::Stopped { reason: word(&early) }),
     }
 }

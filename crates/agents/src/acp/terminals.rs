@@ -9,9 +9,10 @@ use meanwhile::engine::{
     clean_text,
 };
 use meanwhile::{Error, Scope, Task};
-use mw_model::{CommandSpec, EnvVar, RawText, TaskId, signal_number};
+use mw_model::{CommandSpec, EnvVar, RawText, TaskId};
 
 use super::permissions::PolicyPermissions;
+use crate::lock::Lock;
 use mw_tools::call::LOOK_EVERY;
 
 /// How much output of a terminal is returned if the agent sets no limit.
@@ -69,16 +70,14 @@ impl Terminals {
         })?;
         let id = task.task.id.to_string();
         let limit = request.output_byte_limit.unwrap_or(USUAL_LIMIT);
-        if let Ok(mut known) = self.known.lock() {
-            known.insert(id.clone(), limit);
-        }
+        self.known.locked().insert(id.clone(), limit);
         Ok(id)
     }
 
     pub(crate) fn output(&self, id: &str) -> Result<TerminalOutputResponse, Error> {
         let runtime = self.runtime()?;
         let task = runtime.tasks().task(id, &self.scope())?;
-        let most = self.known.lock().ok().and_then(|known| known.get(id).copied()).unwrap_or(USUAL_LIMIT);
+        let most = self.known.locked().get(id).copied().unwrap_or(USUAL_LIMIT);
         let request = ReadRequest { from: From::TailBytes(most), max_bytes: most, ..ReadRequest::default() };
         let read = runtime.reader().read_shown(id, &self.scope(), &request)?;
         let mut text = clean_text(&read.text());
@@ -156,7 +155,7 @@ impl Terminals {
     }
 
     fn ids(&self) -> Vec<String> {
-        self.known.lock().map(|known| known.keys().cloned().collect()).unwrap_or_default()
+        self.known.locked().keys().cloned().collect()
     }
 
     /// Ends the command of a terminal, unless a person moved it to the background.
@@ -169,17 +168,14 @@ impl Terminals {
         {
             return Ok(());
         }
-        let signal = signal_number("TERM").unwrap_or(15);
-        let request = KillRequest { by: "its agent".to_owned(), signal, grace_ms: None };
+        let request = KillRequest::term("its agent".to_owned());
         runtime.notifications().kill_as_owner(&[id], &self.session, &request)?.all_done().map(drop)
     }
 
     /// Ends the command of a terminal and forgets the terminal. The task stays recorded.
     pub(crate) fn release(&self, id: &str) -> Result<(), Error> {
         self.kill(id)?;
-        if let Ok(mut known) = self.known.lock() {
-            known.remove(id);
-        }
+        self.known.locked().remove(id);
         Ok(())
     }
 

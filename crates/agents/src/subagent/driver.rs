@@ -13,7 +13,7 @@ use mw_model::{AgentRecord, AgentTurn, EnvVar, TaskId};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use super::link::Link;
-use super::transcript::Transcript;
+use super::transcript::{TaskClient, Transcript};
 use super::turn::{Stay, Turn};
 use crate::acp::PolicyPermissions;
 use crate::acp::client::Client;
@@ -100,7 +100,7 @@ fn begin_turn(record: &mut AgentRecord, message: &AgentMessage) {
     });
 }
 
-fn client(options: &DriverOptions, message: &AgentMessage) -> Result<Client<Mutex<Transcript>>, Error> {
+fn client(options: &DriverOptions, message: &AgentMessage) -> Result<TaskClient, Error> {
     let settings = &options.permissions.settings;
     let runtime = Runtime::open(settings.clone())?;
     let file = runtime.home().task(&options.task).join(TRANSCRIPT_FILE);
@@ -123,7 +123,7 @@ fn run_agent(
     options: &DriverOptions,
     message: &AgentMessage,
     record: &mut AgentRecord,
-    client: &Arc<Client<Mutex<Transcript>>>,
+    client: &Arc<TaskClient>,
     runtime: &Runtime,
 ) -> Result<String, AcpError> {
     let Some(agent) = &message.spec.agent else { return Err(AcpError::Cancelled) };
@@ -167,11 +167,7 @@ fn run_turn(
     outcome
 }
 
-fn finish_turn(
-    record: &mut AgentRecord,
-    client: &Client<Mutex<Transcript>>,
-    outcome: &Result<String, AcpError>,
-) {
+fn finish_turn(record: &mut AgentRecord, client: &TaskClient, outcome: &Result<String, AcpError>) {
     let mut transcript = client.transcript();
     transcript.activity.waiting = None;
     transcript.write_now();
@@ -196,7 +192,7 @@ fn finish_turn(
 }
 
 /// Saves the changes in the agent's worktree as a diff.
-fn finish_worktree(runtime: &Runtime, message: &AgentMessage, client: &Client<Mutex<Transcript>>) {
+fn finish_worktree(runtime: &Runtime, message: &AgentMessage, client: &TaskClient) {
     let Some(worktree) = message.spec.agent.as_ref().and_then(|agent| agent.worktree.as_ref()) else {
         return;
     };

@@ -1,6 +1,6 @@
 //! One turn over the protocol: initialize, create or load the session, send the prompt, follow the answer, end.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use agent_client_protocol::Agent;
@@ -8,8 +8,7 @@ use agent_client_protocol::v1::ConnectionTo;
 use mw_model::{AgentRecord, AgentSpec, DEPTH_VARIABLE};
 
 use super::driver::DriverOptions;
-use super::transcript::Transcript;
-use crate::acp::client::Client;
+use super::transcript::TaskClient;
 use crate::acp::converse::{Streams, converse};
 use crate::acp::error::AcpError;
 use crate::acp::session::{AgentSession, Handshake, OwnServer, initialize};
@@ -18,6 +17,7 @@ use mw_tools::dialects::Dialect;
 
 /// The time between two writes of the activity. Silence is checked at the same time.
 const ACTIVITY_INTERVAL: Duration = Duration::from_millis(500);
+
 /// What happens to the agent after its turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stay {
@@ -33,7 +33,7 @@ pub(super) enum Stay {
 
 /// A running turn.
 pub(super) struct Turn<'a> {
-    pub(super) client: &'a Arc<Client<Mutex<Transcript>>>,
+    pub(super) client: &'a Arc<TaskClient>,
     pub(super) options: &'a DriverOptions,
     pub(super) agent: &'a AgentSpec,
     /// The agent's id of the session to continue.
