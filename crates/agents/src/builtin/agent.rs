@@ -108,13 +108,6 @@ impl Agent {
         }
     }
 
-    fn keep(&self, session: Session) -> Arc<Session> {
-        let session = Arc::new(session);
-        let mut sessions = self.sessions.locked();
-        sessions.insert(session.id.clone(), Arc::clone(&session));
-        session
-    }
-
     pub(super) fn initialize(&self, request: &InitializeRequest) -> InitializeResponse {
         self.client_files.locked().clone_from(&request.client_capabilities.fs);
         let prompts = PromptCapabilities::new().embedded_context(true);
@@ -214,7 +207,9 @@ impl Agent {
             work: Arc::new(tokio::sync::Mutex::new(Work { store, conversation })),
         };
         session.work.lock().await.mend().map_err(|error| unusable(&error))?;
-        Ok((self.keep(session), report(torn, &missing)))
+        let session = Arc::new(session);
+        self.sessions.locked().insert(session.id.clone(), Arc::clone(&session));
+        Ok((session, report(torn, &missing)))
     }
 
     /// Returns when all turns and calls have ended.

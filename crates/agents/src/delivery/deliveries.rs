@@ -96,11 +96,9 @@ impl Deliveries {
 
     /// Releases a session, because its last client has left and this server keeps running.
     pub(crate) fn leave(&self, session: &str) {
-        let known: Vec<Recipient> = {
-            let known = self.known.locked();
-            known.keys().filter(|recipient| recipient.session == session).cloned().collect()
-        };
-        known.iter().for_each(|recipient| self.forget(recipient));
+        for (_, thread) in self.known.locked().extract_if(|recipient, _| recipient.session == session) {
+            let _ = thread.send(Request::Leave);
+        }
     }
 
     /// Releases the notifications of a client that has left. Those that were not delivered go to the other clients of

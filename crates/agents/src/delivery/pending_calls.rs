@@ -7,9 +7,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use crate::lock::Lock;
 use rmcp::model::RequestId;
 use tokio::sync::Notify;
+
+use crate::lock::Lock;
 
 /// The maximum time that a reply waits for a pending call. A call usually reports within milliseconds. If a call is
 /// slower, an end that it waits for may also be in an earlier reply.

@@ -7,7 +7,6 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use crate::lock::Lock;
 use meanwhile::engine::{Asked, Runtime};
 use mw_model::approval::{Answer, Proposal, ProposalId, Remember};
 use rmcp::model::{
@@ -17,6 +16,7 @@ use rmcp::model::{
 use serde_json::{Value, json};
 
 use super::server::Context;
+use crate::lock::Lock;
 
 /// How an answer was given, for the record.
 pub(super) const WAY: &str = "the agent's host";
