@@ -18,6 +18,7 @@ mod delivery;
 pub mod event_loop;
 pub mod hosts;
 mod line_file;
+mod lock;
 pub mod mcp;
 mod question;
 pub mod subagent;

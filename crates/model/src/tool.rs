@@ -19,6 +19,10 @@ pub enum ToolClass {
     Clears,
     /// Starts a subagent, or sends it a follow-up.
     Delegates,
+    /// Reads a file. The policy judges it like a command that does so.
+    ReadsFile,
+    /// Changes a file. The policy judges it like a command that does so.
+    WritesFile,
 }
 
 /// A tool by the name under which a model or a person calls it.
@@ -88,11 +92,11 @@ impl Tool {
 }
 
 impl ToolClass {
-    /// Returns whether a call has a command to run.
+    /// Returns whether a call has a command to run, or is judged like one.
     #[must_use]
     pub const fn runs_a_command(self) -> bool {
         match self {
-            Self::Starts | Self::Awaits => true,
+            Self::Starts | Self::Awaits | Self::ReadsFile | Self::WritesFile => true,
             Self::Reads | Self::Kills | Self::Types | Self::Clears | Self::Delegates => false,
         }
     }

@@ -15,6 +15,8 @@ const fn in_words(class: ToolClass) -> &'static str {
         ToolClass::Types => "typing into a task",
         ToolClass::Clears => "removing finished tasks",
         ToolClass::Delegates => "starting a subagent",
+        ToolClass::ReadsFile => "reading a file",
+        ToolClass::WritesFile => "writing a file",
     }
 }
 
@@ -30,9 +32,23 @@ pub(super) fn stage_one(
     let decision = match (mode, class) {
         (Mode::Dangerous | Mode::Auto, _) => Allow,
         // One dialect asks before every start and kill. In the others the command decides.
-        (Mode::Safe, ToolClass::Starts | ToolClass::Awaits | ToolClass::Kills) if asks_first => Ask,
-        (Mode::Safe, ToolClass::Starts | ToolClass::Awaits | ToolClass::Kills) => Allow,
+        (
+            Mode::Safe,
+            ToolClass::Starts
+            | ToolClass::Awaits
+            | ToolClass::Kills
+            | ToolClass::ReadsFile
+            | ToolClass::WritesFile,
+        ) => {
+            if asks_first {
+                Ask
+            } else {
+                Allow
+            }
+        }
         (Mode::Safe | Mode::Plan, ToolClass::Reads) => Allow,
+        // Reading files changes nothing.
+        (Mode::Plan | Mode::Ci, ToolClass::ReadsFile) => Allow,
         (Mode::Safe, ToolClass::Clears) => Allow,
         // Typed text may be code for the program that reads it, and a subagent acts independently.
         (Mode::Safe, ToolClass::Types | ToolClass::Delegates) => Ask,
@@ -43,9 +59,10 @@ pub(super) fn stage_one(
             | ToolClass::Kills
             | ToolClass::Types
             | ToolClass::Clears
-            | ToolClass::Delegates,
+            | ToolClass::Delegates
+            | ToolClass::WritesFile,
         ) => Deny,
-        (Mode::Ci, ToolClass::Awaits) => Allow,
+        (Mode::Ci, ToolClass::Awaits | ToolClass::WritesFile) => Allow,
         (Mode::Ci, ToolClass::Reads) if ci_reads => Allow,
         (
             Mode::Ci,

@@ -82,10 +82,12 @@ pub enum Form {
 /// Returns MCP's hints about the effects of a call.
 fn annotations(class: ToolClass) -> Value {
     let (reads, destroys, repeats, open) = match class {
-        ToolClass::Reads => (true, false, true, false),
-        ToolClass::Starts | ToolClass::Awaits | ToolClass::Delegates | ToolClass::Types => {
-            (false, true, false, true)
-        }
+        ToolClass::Reads | ToolClass::ReadsFile => (true, false, true, false),
+        ToolClass::Starts
+        | ToolClass::Awaits
+        | ToolClass::Delegates
+        | ToolClass::Types
+        | ToolClass::WritesFile => (false, true, false, true),
         ToolClass::Kills | ToolClass::Clears => (false, true, true, false),
     };
     json!({

@@ -2,12 +2,14 @@
 //! approval covers exactly that command, once.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use agent_client_protocol::v1::schema::RequestPermissionRequest;
+use mw_model::{CommandSpec, RawText};
 
 use super::quirks::Quirks;
-use super::requested::{Operation, PLACES, understand};
+use super::requested::{DIRECTORY_FIELDS, Operation, understand};
+use crate::lock::Lock;
 
 /// The commands that were approved in this turn and have not run yet.
 #[derive(Default)]
@@ -24,20 +26,18 @@ impl Approved {
     /// Adds an approval, if it is one of a command.
     pub(crate) fn give(&self, request: &RequestPermissionRequest, cwd: &Path) {
         let input = request.tool_call.fields.raw_input.as_ref();
-        let places = PLACES.iter().filter_map(|name| input?.get(name));
+        let mut directories = DIRECTORY_FIELDS.iter().filter_map(|name| input?.get(name));
         // If the directory is unclear, the approval is not recorded.
-        let are_clear =
-            places.into_iter().all(|place| place.as_str().is_some_and(|path| path.starts_with('/')));
-        if let Some(command) =
-            approved_command(&understand(request, Quirks::of(&[])), cwd).filter(|_| are_clear)
-        {
-            self.0.lock().unwrap_or_else(PoisonError::into_inner).push(command);
+        let is_clear = directories.all(|path| path.as_str().is_some_and(|path| path.starts_with('/')));
+        let asked = understand(request, Quirks::of(&[]), &RawText::default());
+        if let Some(command) = approved_command(&asked, cwd).filter(|_| is_clear) {
+            self.0.locked().push(command);
         }
     }
 
     /// Uses up the approval of an operation. Returns whether there was one.
     pub(crate) fn take(&self, asked: &Operation, cwd: &Path) -> bool {
-        let mut given = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut given = self.0.locked();
         let at =
             approved_command(asked, cwd).and_then(|command| given.iter().position(|given| *given == command));
         at.map(|at| given.swap_remove(at)).is_some()
@@ -45,27 +45,25 @@ impl Approved {
 
     /// Removes all of them, because their turn has ended.
     pub(crate) fn forget(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.0.locked().clear();
     }
 }
 
 fn approved_command(asked: &Operation, cwd: &Path) -> Option<ApprovedCommand> {
-    let (words, place) = match asked {
-        Operation::Script { text, cwd, .. } => (words_of(text), cwd),
-        Operation::Program { words, cwd, .. } => (plain(words), cwd),
-        Operation::Read | Operation::Edit { .. } | Operation::Tool { .. } | Operation::Other { .. } => {
-            return None;
-        }
+    let Operation::Command { command, cwd: directory, .. } = asked else { return None };
+    let words = match command {
+        CommandSpec::Shell { script, .. } => words_of(&script.to_lossy()),
+        CommandSpec::Argv(words) => plain(words.iter().map(RawText::to_lossy).collect()),
     };
-    Some(ApprovedCommand { words, cwd: place.clone().unwrap_or_else(|| cwd.to_owned()) })
+    Some(ApprovedCommand { words, cwd: directory.clone().unwrap_or_else(|| cwd.to_owned()) })
 }
 
 /// Reduces a well-known shell with a script to the script.
-fn plain(words: &[String]) -> Vec<String> {
+fn plain(words: Vec<String>) -> Vec<String> {
     const SHELLS: [&str; 6] = ["sh", "bash", "/bin/sh", "/bin/bash", "/usr/bin/sh", "/usr/bin/bash"];
-    match words {
+    match &words[..] {
         [shell, flag, script] if SHELLS.contains(&shell.as_str()) && flag == "-c" => words_of(script),
-        words => words.to_vec(),
+        _ => words,
     }
 }
 
@@ -95,8 +93,8 @@ mod tests {
     }
 
     fn program(words: &[&str], cwd: Option<&str>) -> Operation {
-        let words = words.iter().map(|word| (*word).to_owned()).collect();
-        Operation::Program { words, cwd: cwd.map(PathBuf::from), env: Vec::new() }
+        let command = CommandSpec::Argv(words.iter().map(|word| RawText::from(*word)).collect());
+        Operation::Command { command, cwd: cwd.map(PathBuf::from), env: Vec::new() }
     }
 
     fn takes(approved: &Approved, asked: &Operation) -> bool {

@@ -1,32 +1,51 @@
 //! Answers the requests of an agent. They are called on separate threads, because they may block.
 
-use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use agent_client_protocol::v1::schema::{
     CreateTerminalRequest, CreateTerminalResponse, KillTerminalRequest, KillTerminalResponse,
     PermissionOptionKind, ReadTextFileRequest, ReadTextFileResponse, ReleaseTerminalRequest,
-    ReleaseTerminalResponse, RequestPermissionRequest, RequestPermissionResponse, TerminalOutputRequest,
-    TerminalOutputResponse, WaitForTerminalExitRequest, WaitForTerminalExitResponse, WriteTextFileRequest,
-    WriteTextFileResponse,
+    ReleaseTerminalResponse, RequestPermissionRequest, RequestPermissionResponse, SessionUpdate,
+    TerminalOutputRequest, TerminalOutputResponse, WaitForTerminalExitRequest, WaitForTerminalExitResponse,
+    WriteTextFileRequest, WriteTextFileResponse,
 };
+use agent_client_protocol::{Responder, V1};
 use meanwhile::engine::check_set_variables;
-use mw_model::CommandSpec;
 
 use super::approved::Approved;
+use super::converse::respond_apart;
 use super::files;
 use super::own_agent::proposal;
 use super::permissions::{Answer, PolicyPermissions, choose};
 use super::quirks::Quirks;
 use super::requested::{Operation, understand};
 use super::terminals::Terminals;
+use super::wire::Heard;
 
 type Refusal = agent_client_protocol::Error;
+/// The answer to a request, or why it is refused.
+type Answered<T> = Result<T, Refusal>;
 
-/// Records what happens between an agent and us.
-pub(crate) trait Observer: Send + Sync + 'static {
+/// Follows what happens between an agent and us.
+pub(crate) trait Observer: Send + Sync + Sized + 'static {
+    /// The agent sent an update. Nothing more is read from it until this returns.
+    fn updated(client: &Client<Self>, update: &SessionUpdate);
+
+    /// The agent requests permission. The policy decides, and a person if needed.
+    fn asked(
+        client: &Arc<Client<Self>>,
+        request: RequestPermissionRequest,
+        responder: Responder<RequestPermissionResponse, V1>,
+    ) {
+        respond_apart(client, responder, move |client| client.permission(&request));
+    }
+
     /// The agent sent a message.
     fn hears(&self) {}
+
+    /// The agent wrote a line that is not a message.
+    fn hears_garbage(&self) {}
 
     /// Approval is required for this, or no longer required.
     fn waits_for(&self, _what: Option<String>) {}
@@ -38,22 +57,18 @@ pub(crate) trait Observer: Send + Sync + 'static {
     fn opened(&self, _task: &str, _command: &str) {}
 }
 
-/// The chat shows what its agent does, so the operations need no record.
-pub(crate) struct NoObserver;
-
-impl Observer for NoObserver {}
-
 /// Answers the requests of one agent.
 pub(crate) struct Client<W> {
     pub(crate) observer: W,
     pub(crate) terminals: Terminals,
+    /// What it may do. Files outside the project's directory are neither read nor written.
     pub(crate) permissions: Arc<PolicyPermissions>,
     /// What a person has already allowed.
     pub(crate) approved: Approved,
     /// How the agent differs from others.
     pub(crate) quirks: Quirks,
-    /// The directory in which it may read and write files.
-    pub(crate) root: PathBuf,
+    /// Whether updates are ignored, because the agent repeats a session that is loaded.
+    pub(crate) replays: AtomicBool,
 }
 
 /// Refuses a request. The agent's model reads the reason.
@@ -63,12 +78,27 @@ fn refused(why: impl ToString) -> Refusal {
 }
 
 impl<W: Observer> Client<W> {
+    pub(crate) fn new(observer: W, terminals: Terminals, quirks: Quirks) -> Self {
+        let permissions = Arc::clone(&terminals.permissions);
+        let (approved, replays) = (Approved::default(), AtomicBool::new(false));
+        Self { observer, terminals, permissions, approved, quirks, replays }
+    }
+
+    /// Takes a line that the protocol does not handle.
+    pub(super) fn hear(&self, heard: Heard) {
+        match heard {
+            Heard::Garbage => self.observer.hears_garbage(),
+            Heard::Update(_) if self.replays.load(Ordering::SeqCst) => self.observer.hears(),
+            Heard::Update(update) => W::updated(self, &update),
+        }
+    }
+
     /// Asks whether an operation is allowed. The observer knows that the agent waits while a person is asked.
     fn ask(&self, asked: &Operation, title: &str) -> Answer {
         let mut waits = false;
         let answer = self.permissions.ask(asked, || {
-            let is_approved =
-                !self.permissions.minds_environment(asked) && self.approved.take(asked, &self.terminals.cwd);
+            let is_approved = !self.permissions.minds_environment(asked)
+                && self.approved.take(asked, &self.permissions.cwd);
             if !is_approved {
                 waits = true;
                 self.observer.waits_for(Some(title.to_owned()));
@@ -90,10 +120,10 @@ impl<W: Observer> Client<W> {
     pub(crate) fn permission(
         &self,
         request: &RequestPermissionRequest,
-    ) -> Result<RequestPermissionResponse, Refusal> {
+    ) -> Answered<RequestPermissionResponse> {
         let fields = &request.tool_call.fields;
         let title = fields.title.clone().unwrap_or_else(|| request.tool_call.tool_call_id.0.to_string());
-        let asked = understand(request, self.quirks);
+        let asked = understand(request, self.quirks, &self.permissions.shell);
         if let Some(question) = proposal(request)
             && self.permissions.await_own(&asked, &question, || self.observer.waits_for(Some(title.clone())))
         {
@@ -109,19 +139,19 @@ impl<W: Observer> Client<W> {
         Ok(RequestPermissionResponse::new(choose(request, wanted)))
     }
 
-    pub(crate) fn read(&self, request: &ReadTextFileRequest) -> Result<ReadTextFileResponse, Refusal> {
+    pub(crate) fn read(&self, request: &ReadTextFileRequest) -> Answered<ReadTextFileResponse> {
         self.observer.hears();
-        files::read(&self.root, &request.path, request.line, request.limit)
+        files::read(&self.permissions.project, &request.path, request.line, request.limit)
             .map(ReadTextFileResponse::new)
             .map_err(refused)
     }
 
-    pub(crate) fn write(&self, request: &WriteTextFileRequest) -> Result<WriteTextFileResponse, Refusal> {
+    pub(crate) fn write(&self, request: &WriteTextFileRequest) -> Answered<WriteTextFileResponse> {
         let asked = Operation::Edit { paths: vec![request.path.clone()] };
         if let Answer::Reject { reason } = self.ask(&asked, &format!("write {}", request.path.display())) {
             return Err(refused(reason));
         }
-        files::write(&self.root, &request.path, &request.content)
+        files::write(&self.permissions.project, &request.path, &request.content)
             .map(|()| WriteTextFileResponse::new())
             .map_err(refused)
     }
@@ -129,19 +159,13 @@ impl<W: Observer> Client<W> {
     pub(crate) fn create_terminal(
         &self,
         request: &CreateTerminalRequest,
-    ) -> Result<CreateTerminalResponse, Refusal> {
+    ) -> Answered<CreateTerminalResponse> {
         let names = request.env.iter().map(|added| added.name.as_bytes());
         check_set_variables(names).map_err(refused)?;
-        let cwd = request.cwd.clone();
         let command = self.terminals.command(request);
         let title = command.to_line();
         let env = request.env.iter().map(|added| (added.name.clone(), added.value.clone())).collect();
-        let asked = match command {
-            CommandSpec::Shell { script, .. } => Operation::Script { text: script.to_lossy(), cwd, env },
-            CommandSpec::Argv(words) => {
-                Operation::Program { words: words.iter().map(|word| word.to_lossy()).collect(), cwd, env }
-            }
-        };
+        let asked = Operation::Command { command, cwd: request.cwd.clone(), env };
         if let Answer::Reject { reason } = self.ask(&asked, &title) {
             return Err(refused(reason));
         }
@@ -153,7 +177,7 @@ impl<W: Observer> Client<W> {
     pub(crate) fn terminal_output(
         &self,
         request: &TerminalOutputRequest,
-    ) -> Result<TerminalOutputResponse, Refusal> {
+    ) -> Answered<TerminalOutputResponse> {
         self.observer.hears();
         self.terminals.output(&request.terminal_id.0).map_err(refused)
     }
@@ -161,23 +185,20 @@ impl<W: Observer> Client<W> {
     pub(crate) fn wait_for_terminal(
         &self,
         request: &WaitForTerminalExitRequest,
-    ) -> Result<WaitForTerminalExitResponse, Refusal> {
+    ) -> Answered<WaitForTerminalExitResponse> {
         let status = self.terminals.wait(&request.terminal_id.0);
         self.observer.hears();
         status.map(WaitForTerminalExitResponse::new).map_err(refused)
     }
 
-    pub(crate) fn kill_terminal(
-        &self,
-        request: &KillTerminalRequest,
-    ) -> Result<KillTerminalResponse, Refusal> {
+    pub(crate) fn kill_terminal(&self, request: &KillTerminalRequest) -> Answered<KillTerminalResponse> {
         self.terminals.kill(&request.terminal_id.0).map(|()| KillTerminalResponse::new()).map_err(refused)
     }
 
     pub(crate) fn release_terminal(
         &self,
         request: &ReleaseTerminalRequest,
-    ) -> Result<ReleaseTerminalResponse, Refusal> {
+    ) -> Answered<ReleaseTerminalResponse> {
         let released = self.terminals.release(&request.terminal_id.0);
         released.map(|()| ReleaseTerminalResponse::new()).map_err(refused)
     }

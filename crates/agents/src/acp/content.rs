@@ -1,6 +1,7 @@
 //! Contents of an agent's messages as text.
 
-use agent_client_protocol::v1::schema::{ContentBlock, EmbeddedResourceResource, PlanEntryStatus};
+use agent_client_protocol::v1::schema::{ContentBlock, EmbeddedResourceResource};
+use serde::Serialize;
 
 /// Returns the text of a block, or a description of one that is not text.
 pub(crate) fn block_text(block: &ContentBlock) -> String {
@@ -17,11 +18,8 @@ pub(crate) fn block_text(block: &ContentBlock) -> String {
     }
 }
 
-/// Returns the state of a step of a plan.
-pub(crate) const fn plan_word(status: &PlanEntryStatus) -> &'static str {
-    match status {
-        PlanEntryStatus::InProgress => "in_progress",
-        PlanEntryStatus::Completed => "completed",
-        _ => "pending",
-    }
+/// Returns the word of the protocol for a state or a reason, such as `in_progress`.
+pub(crate) fn word(value: &impl Serialize) -> String {
+    let written = serde_json::to_value(value).ok();
+    written.and_then(|word| word.as_str().map(str::to_owned)).unwrap_or_else(|| "unknown".to_owned())
 }

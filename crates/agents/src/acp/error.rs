@@ -24,6 +24,8 @@ pub enum AcpError {
         request: &'static str,
         /// What it said.
         why: String,
+        /// Whether it says that it recorded the message before it failed. Only our own agent does.
+        is_recorded: bool,
     },
     /// It did not answer a request in time.
     #[error("the agent did not answer {request} within {seconds} s")]
@@ -60,4 +62,15 @@ pub enum AcpError {
     /// Its end was requested.
     #[error("cancelled")]
     Cancelled,
+}
+
+impl AcpError {
+    /// The agent has exited. How is not known yet.
+    pub(crate) const fn gone() -> Self {
+        Self::Gone { how: String::new() }
+    }
+
+    pub(crate) fn no_event_loop(error: &std::io::Error) -> Self {
+        Self::NotStarted { command: "the event loop".to_owned(), why: error.to_string() }
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! process ─▶ wire ─▶ session: initialize, session/new or session/load
-//!              └───▶ handlers ─▶ client ─▶ files, terminals (tasks of the engine)
+//!              └───▶ converse ─▶ client ─▶ files, terminals (tasks of the engine)
 //!                                   └────▶ requested ─▶ permissions (policy, approvals)
 //! ```
 //!
@@ -12,9 +12,9 @@
 pub(crate) mod approved;
 pub(crate) mod client;
 pub(crate) mod content;
+pub(crate) mod converse;
 pub(crate) mod error;
 mod files;
-pub(crate) mod handlers;
 mod handshake;
 pub(crate) mod own_agent;
 pub(crate) mod permissions;
@@ -26,5 +26,6 @@ pub(crate) mod terminals;
 pub(crate) mod wire;
 
 pub use error::AcpError;
-pub use handshake::{Handshake, greet};
+pub use handshake::greet;
 pub use permissions::PolicyPermissions;
+pub use session::Handshake;

@@ -8,7 +8,7 @@ use agent_client_protocol::v1::schema::{
 use meanwhile::engine::{Nobody, Passage, Policy, Runtime, TaskRequest};
 use meanwhile::{Error, Settings};
 use mw_model::approval::{ApprovalState, ProposalId};
-use mw_model::{CommandSpec, EnvVar};
+use mw_model::{EnvVar, RawText};
 use mw_policy::{Decision, Mode, Reason, Tool, ToolClass, Verdict};
 
 use super::requested::Operation;
@@ -35,7 +35,7 @@ pub struct PolicyPermissions {
     /// The policy, and how long a request stays open.
     pub policy: Policy,
     /// The shell that runs scripts.
-    pub shell: String,
+    pub shell: RawText,
     /// The agent's working directory.
     pub cwd: PathBuf,
     /// The project's directory.
@@ -52,23 +52,6 @@ fn ruled(decision: Decision, why: String) -> Verdict {
 }
 
 impl PolicyPermissions {
-    fn command(&self, asked: &Operation) -> Option<(CommandSpec, PathBuf)> {
-        let place = |cwd: &Option<PathBuf>| cwd.clone().unwrap_or_else(|| self.cwd.clone());
-        match asked {
-            Operation::Script { text, cwd, .. } => {
-                let program = self.shell.as_str().into();
-                Some((CommandSpec::Shell { program, script: text.as_str().into() }, place(cwd)))
-            }
-            Operation::Program { words, cwd, .. } => {
-                let words = words.iter().map(|word| word.as_str().into()).collect();
-                Some((CommandSpec::Argv(words), place(cwd)))
-            }
-            Operation::Read | Operation::Edit { .. } | Operation::Tool { .. } | Operation::Other { .. } => {
-                None
-            }
-        }
-    }
-
     fn about_files(&self, mode: Mode, paths: &[PathBuf]) -> Verdict {
         let inside = |path: &PathBuf| super::files::within(&self.project, path).is_ok();
         match mode {
@@ -99,10 +82,10 @@ impl PolicyPermissions {
 
     fn verdict(&self, asked: &Operation) -> Verdict {
         let policy = self.policy();
-        if let Some((command, cwd)) = self.command(asked) {
-            return policy.verdict(runs(), Some(&command), &cwd, asked.env());
-        }
         match asked {
+            Operation::Command { command, cwd, env } => {
+                policy.verdict(runs(), Some(command), cwd.as_ref().unwrap_or(&self.cwd), env)
+            }
             Operation::Edit { paths } => self.about_files(policy.mode, paths),
             Operation::Tool { name } => match Tool::named(name) {
                 Some(tool) => policy.verdict(tool, None, &self.cwd, &[]),
@@ -115,10 +98,6 @@ impl PolicyPermissions {
                 }
             },
             Operation::Read => ruled(Decision::Allow, String::new()),
-            // Commands are judged above and do not reach this arm.
-            Operation::Script { .. } | Operation::Program { .. } => {
-                ruled(Decision::Ask, "the command was not judged".to_owned())
-            }
         }
     }
 
@@ -126,18 +105,16 @@ impl PolicyPermissions {
     fn propose(&self, asked: &Operation, verdict: &Verdict) -> Result<(), Error> {
         let runtime = Runtime::open(self.settings.clone())?;
         let passage = Passage { tool: runs(), policy: &self.policy(), asker: &Nobody };
-        match self.command(asked) {
-            Some((command, cwd)) => {
-                let var = |(name, value): &(String, String)| EnvVar {
-                    name: name.as_str().into(),
-                    value: value.as_str().into(),
-                };
-                let env = asked.env().iter().map(var).collect();
-                let request = TaskRequest::new(&self.session, command, cwd, env);
-                runtime.approvals().pass_foreign(&request, verdict, &passage)
-            }
-            None => runtime.approvals().pass_judged(&self.session, &asked.to_string(), verdict, &passage),
-        }
+        let Operation::Command { command, cwd, env } = asked else {
+            return runtime.approvals().pass_judged(&self.session, &asked.to_string(), verdict, &passage);
+        };
+        let var = |(name, value): &(String, String)| EnvVar {
+            name: name.as_str().into(),
+            value: value.as_str().into(),
+        };
+        let (cwd, env) = (cwd.as_ref().unwrap_or(&self.cwd), env.iter().map(var).collect());
+        let request = TaskRequest::new(&self.session, command.clone(), cwd.clone(), env);
+        runtime.approvals().pass_foreign(&request, verdict, &passage)
     }
 }
 
@@ -185,11 +162,14 @@ impl PolicyPermissions {
 
     /// Returns whether the variables that a command adds change the decision.
     pub(crate) fn minds_environment(&self, asked: &Operation) -> bool {
-        let Some((command, cwd)) = self.command(asked).filter(|_| !asked.env().is_empty()) else {
-            return false;
-        };
-        let bare = self.policy().verdict(runs(), Some(&command), &cwd, &[]);
-        self.verdict(asked).reasons != bare.reasons
+        match asked {
+            Operation::Command { command, cwd, env } if !env.is_empty() => {
+                let (policy, cwd) = (self.policy(), cwd.as_ref().unwrap_or(&self.cwd));
+                let judged = |env| policy.verdict(runs(), Some(command), cwd, env).reasons;
+                judged(env) != judged(&[])
+            }
+            _ => false,
+        }
     }
 }
 

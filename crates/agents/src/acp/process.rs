@@ -12,7 +12,9 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, kill_pro
 use super::error::AcpError;
 
 /// How long it may take to exit by itself after its input was closed.
-const GOODBYE: Duration = Duration::from_millis(1000);
+pub(crate) const GOODBYE: Duration = Duration::from_secs(1);
+/// How long to wait for the exit status of an agent that has closed its output.
+const EXIT_STATUS_TIMEOUT: Duration = Duration::from_millis(500);
 /// How long it may take after SIGTERM.
 const GRACE: Duration = Duration::from_millis(500);
 
@@ -54,7 +56,7 @@ impl AgentProcess {
     }
 
     /// Returns how it ended, if it has.
-    pub(crate) fn ended(&self) -> Option<String> {
+    fn ended(&self) -> Option<String> {
         let status = self.look().ok().flatten()?;
         let raw = match (status.exit_status(), status.terminating_signal()) {
             (Some(code), _) => code << 8,
@@ -63,15 +65,15 @@ impl AgentProcess {
         Some(ExitStatus::from_raw(raw).to_string())
     }
 
-    /// Returns how it ended, if it does so within this time.
-    pub(crate) fn ended_within(&self, patience: Duration) -> Option<String> {
-        self.is_gone_within(patience);
-        self.ended()
+    /// Returns how it ended, after it has closed its output.
+    pub(crate) fn how_it_ended(&self) -> String {
+        self.is_gone_within(EXIT_STATUS_TIMEOUT);
+        self.ended().unwrap_or_else(|| "it closed its output".to_owned())
     }
 
     /// Ends it and its process group. Its input is already closed; SIGTERM follows, then SIGKILL.
     pub(crate) fn end(mut self, patience: Duration) {
-        if !self.is_gone_within(patience.min(GOODBYE)) {
+        if !self.is_gone_within(patience) {
             self.signal(Signal::TERM);
             self.is_gone_within(GRACE);
         }
@@ -121,7 +123,8 @@ mod tests {
         let (process, _stdin, stdout) = AgentProcess::start(start).unwrap();
         let mut child = String::new();
         BufReader::new(stdout).read_line(&mut child).unwrap();
-        assert_eq!(process.ended_within(SOON).as_deref(), Some("exit status: 3"));
+        assert!(process.is_gone_within(SOON));
+        assert_eq!(process.how_it_ended(), "exit status: 3");
         assert_eq!(process.ended().as_deref(), Some("exit status: 3"), "the status can be read again");
         let proc_dir = |pid: &str| Path::new("/proc").join(pid);
         let leader = process.child.id().to_string();

@@ -12,16 +12,27 @@ pub(crate) struct Quirks {
     pub(crate) loads: bool,
     /// Whether only the title of a permission request contains the command.
     pub(crate) titles_are_commands: bool,
+    /// Whether it is our own agent, which needs neither files nor terminals from its client.
+    pub(crate) is_own_agent: bool,
 }
 
 impl Quirks {
+    /// The quirks of our own agent.
+    pub(crate) const OWN_AGENT: Self =
+        Self { writes_through_client: false, loads: true, titles_are_commands: false, is_own_agent: true };
+
     /// Returns the quirks of the agent that this command starts.
     pub(crate) fn of(command: &[String]) -> Self {
         let is_gemini = command.iter().any(|word| {
             let name = Path::new(word).file_name().and_then(|name| name.to_str()).unwrap_or(word);
             name == "gemini" || name.starts_with("gemini-cli")
         });
-        Self { writes_through_client: !is_gemini, loads: !is_gemini, titles_are_commands: is_gemini }
+        Self {
+            writes_through_client: !is_gemini,
+            loads: !is_gemini,
+            titles_are_commands: is_gemini,
+            is_own_agent: false,
+        }
     }
 }
 

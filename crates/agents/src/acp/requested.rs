@@ -4,17 +4,17 @@ use std::fmt;
 use std::path::PathBuf;
 
 use agent_client_protocol::v1::schema::{RequestPermissionRequest, ToolCallContent, ToolKind};
+use mw_model::{CommandSpec, RawText};
 use mw_policy::Tool;
+use serde_json::Value;
 
 use super::quirks::{Quirks, command_in};
 
 /// An operation that an agent requests. The directory of a command is `None` if it is unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
-    /// Run a script in a shell, with these variables added to the environment.
-    Script { text: String, cwd: Option<PathBuf>, env: Vec<(String, String)> },
-    /// Run a program without a shell, with these variables added to the environment.
-    Program { words: Vec<String>, cwd: Option<PathBuf>, env: Vec<(String, String)> },
+    /// Run a command, with these variables added to the environment.
+    Command { command: CommandSpec, cwd: Option<PathBuf>, env: Vec<(String, String)> },
     /// Read only.
     Read,
     /// Change files; empty if they are unknown.
@@ -25,21 +25,10 @@ pub(crate) enum Operation {
     Other { title: String },
 }
 
-impl Operation {
-    /// Returns the variables that it adds to the environment.
-    pub(crate) fn env(&self) -> &[(String, String)] {
-        match self {
-            Self::Script { env, .. } | Self::Program { env, .. } => env,
-            Self::Read | Self::Edit { .. } | Self::Tool { .. } | Self::Other { .. } => &[],
-        }
-    }
-}
-
 impl fmt::Display for Operation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Script { text, .. } => f.write_str(text),
-            Self::Program { words, .. } => f.write_str(&words.join(" ")),
+            Self::Command { command, .. } => f.write_str(&command.to_line()),
             Self::Read => f.write_str("look at files"),
             Self::Edit { paths } if paths.is_empty() => f.write_str("change unspecified files"),
             Self::Edit { paths } => {
@@ -53,25 +42,25 @@ impl fmt::Display for Operation {
 }
 
 /// The fields in which agents name the directory of a command.
-pub(crate) const PLACES: [&str; 3] = ["cwd", "workdir", "directory"];
+pub(crate) const DIRECTORY_FIELDS: [&str; 3] = ["cwd", "workdir", "directory"];
 
-/// Determines the operation for which an agent requests permission.
-pub(crate) fn understand(request: &RequestPermissionRequest, quirks: Quirks) -> Operation {
+/// Determines the operation for which an agent requests permission. Scripts are for this shell.
+pub(crate) fn understand(request: &RequestPermissionRequest, quirks: Quirks, shell: &RawText) -> Operation {
+    let command = |command, cwd| Operation::Command { command, cwd, env: Vec::new() };
+    let script = |text: &str| CommandSpec::Shell { program: shell.clone(), script: text.into() };
     let fields = &request.tool_call.fields;
     let title = fields.title.clone().unwrap_or_else(|| request.tool_call.tool_call_id.0.to_string());
     let input = fields.raw_input.as_ref();
-    let cwd = PLACES
+    let cwd = DIRECTORY_FIELDS
         .iter()
         .find_map(|name| Some(PathBuf::from(input?.get(name)?.as_str()?)))
         .filter(|cwd| cwd.is_absolute());
     match input.and_then(|input| input.get("command").or_else(|| input.get("cmd"))) {
-        Some(serde_json::Value::String(text)) => {
-            return Operation::Script { text: text.clone(), cwd, env: Vec::new() };
-        }
-        Some(serde_json::Value::Array(words)) => {
-            let words: Option<Vec<_>> = words.iter().map(|word| Some(word.as_str()?.to_owned())).collect();
+        Some(Value::String(text)) => return command(script(text), cwd),
+        Some(Value::Array(words)) => {
+            let words: Option<Vec<_>> = words.iter().map(|word| Some(word.as_str()?.into())).collect();
             if let Some(words) = words.filter(|words| !words.is_empty()) {
-                return Operation::Program { words, cwd, env: Vec::new() };
+                return command(CommandSpec::Argv(words), cwd);
             }
         }
         _ => {}
@@ -95,7 +84,7 @@ pub(crate) fn understand(request: &RequestPermissionRequest, quirks: Quirks) -> 
         }
         Some(ToolKind::Execute) if input.is_none() && quirks.titles_are_commands => {
             let (text, cwd) = command_in(&title);
-            Operation::Script { text, cwd, env: Vec::new() }
+            command(script(&text), cwd)
         }
         _ => Operation::Other { title },
     }

@@ -1,17 +1,18 @@
 //! `terminal/*`: a command that an agent runs is a task in the agent's session.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use agent_client_protocol::v1::schema::{CreateTerminalRequest, TerminalExitStatus, TerminalOutputResponse};
 use meanwhile::engine::{
     Approval, Condition, From, Holder, KillRequest, ReadRequest, Runtime, TaskRequest, WaitRequest,
     clean_text,
 };
-use meanwhile::{Error, Scope, Settings, Task};
-use mw_model::{CommandSpec, EnvVar, RawText, TaskId, signal_number};
+use meanwhile::{Error, Scope, Task};
+use mw_model::{CommandSpec, EnvVar, RawText, TaskId};
 
+use super::permissions::PolicyPermissions;
+use crate::lock::Lock;
 use mw_tools::call::LOOK_EVERY;
 
 /// How much output of a terminal is returned if the agent sets no limit.
@@ -19,10 +20,10 @@ const USUAL_LIMIT: u64 = 1 << 20;
 
 /// The terminals of one agent.
 pub(crate) struct Terminals {
-    pub(crate) settings: Settings,
+    /// The permissions of the agent, with its directory and shell.
+    pub(crate) permissions: Arc<PolicyPermissions>,
+    /// The session that owns the tasks.
     pub(crate) session: String,
-    pub(crate) shell: RawText,
-    pub(crate) cwd: PathBuf,
     pub(crate) env: Vec<EnvVar>,
     pub(crate) limits: mw_model::Limits,
     /// The process that delivers the notifications of the session, if any. It does not deliver the ends that the agent
@@ -34,7 +35,7 @@ pub(crate) struct Terminals {
 
 impl Terminals {
     fn runtime(&self) -> Result<Runtime, Error> {
-        Runtime::open(self.settings.clone())
+        Runtime::open(self.permissions.settings.clone())
     }
 
     fn scope(&self) -> Scope {
@@ -45,7 +46,7 @@ impl Terminals {
     pub(crate) fn command(&self, request: &CreateTerminalRequest) -> CommandSpec {
         if request.args.is_empty() && request.command.contains(char::is_whitespace) {
             return CommandSpec::Shell {
-                program: self.shell.clone(),
+                program: self.permissions.shell.clone(),
                 script: request.command.as_str().into(),
             };
         }
@@ -56,10 +57,9 @@ impl Terminals {
     pub(crate) fn create(&self, request: &CreateTerminalRequest) -> Result<String, Error> {
         let mut env = self.env.clone();
         for added in &request.env {
-            env.retain(|var| var.name.as_bytes() != added.name.as_bytes());
-            env.push(EnvVar { name: added.name.as_str().into(), value: added.value.as_str().into() });
+            EnvVar::set(&mut env, &added.name, &added.value);
         }
-        let cwd = request.cwd.clone().unwrap_or_else(|| self.cwd.clone());
+        let cwd = request.cwd.clone().unwrap_or_else(|| self.permissions.cwd.clone());
         // It needs no slot, because the agent waits for it.
         let task = self.runtime()?.starts().start(&TaskRequest {
             uncounted: true,
@@ -70,16 +70,14 @@ impl Terminals {
         })?;
         let id = task.task.id.to_string();
         let limit = request.output_byte_limit.unwrap_or(USUAL_LIMIT);
-        if let Ok(mut known) = self.known.lock() {
-            known.insert(id.clone(), limit);
-        }
+        self.known.locked().insert(id.clone(), limit);
         Ok(id)
     }
 
     pub(crate) fn output(&self, id: &str) -> Result<TerminalOutputResponse, Error> {
         let runtime = self.runtime()?;
         let task = runtime.tasks().task(id, &self.scope())?;
-        let most = self.known.lock().ok().and_then(|known| known.get(id).copied()).unwrap_or(USUAL_LIMIT);
+        let most = self.known.locked().get(id).copied().unwrap_or(USUAL_LIMIT);
         let request = ReadRequest { from: From::TailBytes(most), max_bytes: most, ..ReadRequest::default() };
         let read = runtime.reader().read_shown(id, &self.scope(), &request)?;
         let mut text = clean_text(&read.text());
@@ -157,7 +155,7 @@ impl Terminals {
     }
 
     fn ids(&self) -> Vec<String> {
-        self.known.lock().map(|known| known.keys().cloned().collect()).unwrap_or_default()
+        self.known.locked().keys().cloned().collect()
     }
 
     /// Ends the command of a terminal, unless a person moved it to the background.
@@ -170,17 +168,14 @@ impl Terminals {
         {
             return Ok(());
         }
-        let signal = signal_number("TERM").unwrap_or(15);
-        let request = KillRequest { by: "its agent".to_owned(), signal, grace_ms: None };
+        let request = KillRequest::term("its agent".to_owned());
         runtime.notifications().kill_as_owner(&[id], &self.session, &request)?.all_done().map(drop)
     }
 
     /// Ends the command of a terminal and forgets the terminal. The task stays recorded.
     pub(crate) fn release(&self, id: &str) -> Result<(), Error> {
         self.kill(id)?;
-        if let Ok(mut known) = self.known.lock() {
-            known.remove(id);
-        }
+        self.known.locked().remove(id);
         Ok(())
     }
 

@@ -2,30 +2,25 @@
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use agent_client_protocol::Lines;
-use agent_client_protocol::v1::schema::SessionNotification;
+use agent_client_protocol::v1::schema::{SessionNotification, SessionUpdate};
 use futures::channel::mpsc::{self, Receiver, UnboundedReceiver};
 use futures::{Sink, SinkExt, Stream, StreamExt};
-use serde::Deserialize;
-use serde::de::IgnoredAny;
+use serde_json::{Map, Value};
 
 /// Maximum size of a message, in bytes.
 const LONGEST_LINE: u64 = 64 << 20;
 /// How many received lines may wait. Then the agent must wait.
 const WAITING_LINES: usize = 256;
 
-/// Counts the lines of an agent that are not messages.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Garbage(Arc<AtomicU64>);
-
-impl Garbage {
-    pub(crate) fn count(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
+/// A line of an agent that the protocol does not handle.
+pub(crate) enum Heard {
+    /// An update of the session.
+    Update(Box<SessionUpdate>),
+    /// A line that is not a message. Some agents print warnings or logs on standard output.
+    Garbage,
 }
 
 /// Lines to and from an agent.
@@ -34,60 +29,22 @@ pub(crate) type Transport = Lines<
     Pin<Box<dyn Stream<Item = io::Result<String>> + Send>>,
 >;
 
-/// Creates a transport from an agent's streams. Lines that are not JSON objects are counted and skipped, because some
-/// agents print warnings or logs on standard output.
+/// Creates a transport from an agent's streams. It passes updates to `hear` and not through the protocol, whose queue is
+/// unbounded. Until `hear` has returned, nothing more is read, and the agent must wait.
 pub(crate) fn lines(
     input: impl Write + Send + 'static,
     output: impl Read + Send + 'static,
-) -> (Transport, Garbage) {
-    let garbage = Garbage::default();
-    let incoming = read_lines(output, garbage.clone(), Some);
-    (transport(input, incoming), garbage)
-}
-
-/// Creates a transport that passes updates to `heard` and not through the protocol, whose queue is unbounded. Until
-/// `heard` has returned, nothing more is read, and the agent must wait.
-pub(crate) fn lines_heard(
-    input: impl Write + Send + 'static,
-    output: impl Read + Send + 'static,
-    heard: impl Fn(SessionNotification) + Send + 'static,
+    hear: impl Fn(Heard) + Send + 'static,
 ) -> Transport {
-    let rest = move |line: String| match update(&line) {
-        Some(update) => {
-            heard(update);
-            None
-        }
-        None => Some(line),
-    };
-    transport(input, read_lines(output, Garbage::default(), rest))
-}
-
-fn transport(input: impl Write + Send + 'static, incoming: Receiver<io::Result<String>>) -> Transport {
     let (outgoing, to_write) = mpsc::unbounded::<String>();
     write_lines(input, to_write);
     let gone = |_| io::Error::new(io::ErrorKind::BrokenPipe, "the agent has closed its input");
-    Lines::new(Box::pin(outgoing.sink_map_err(gone)), Box::pin(incoming))
+    Lines::new(Box::pin(outgoing.sink_map_err(gone)), Box::pin(read_lines(output, hear)))
 }
 
-/// Parses a line that is an update. The protocol handles all other lines.
-fn update(line: &str) -> Option<SessionNotification> {
-    const METHOD: &str = "session/update";
-    #[derive(Deserialize)]
-    struct Message {
-        method: String,
-        id: Option<IgnoredAny>,
-        params: SessionNotification,
-    }
-    // This avoids parsing most other lines twice.
-    let message: Message = line.contains(METHOD).then(|| serde_json::from_str(line).ok())??;
-    (message.method == METHOD && message.id.is_none()).then_some(message.params)
-}
-
-/// Reads lines. `rest` returns what is passed on of a line.
 fn read_lines(
     output: impl Read + Send + 'static,
-    garbage: Garbage,
-    rest: impl Fn(String) -> Option<String> + Send + 'static,
+    hear: impl Fn(Heard) + Send + 'static,
 ) -> Receiver<io::Result<String>> {
     let (mut sender, receiver) = mpsc::channel(WAITING_LINES);
     thread::spawn(move || {
@@ -96,28 +53,31 @@ fn read_lines(
             let mut line = Vec::new();
             match (&mut reader).take(LONGEST_LINE).read_until(b'\n', &mut line) {
                 Ok(0) | Err(_) => return,
+                Ok(_) if line.trim_ascii().is_empty() => continue,
                 Ok(_) => {}
             }
-            match message(&line) {
-                Some(text) => {
-                    let Some(text) = rest(text) else { continue };
-                    if futures::executor::block_on(sender.send(Ok(text))).is_err() {
+            let message = str::from_utf8(&line).ok().map(str::trim);
+            let parsed = message.and_then(|text| serde_json::from_str::<Map<String, Value>>(text).ok());
+            match (parsed.map(update), message) {
+                (Some(Some(update)), _) => hear(Heard::Update(Box::new(update))),
+                (Some(None), Some(text)) => {
+                    if futures::executor::block_on(sender.send(Ok(text.to_owned()))).is_err() {
                         return;
                     }
                 }
-                None if line.iter().all(u8::is_ascii_whitespace) => {}
-                None => _ = garbage.0.fetch_add(1, Ordering::Relaxed),
+                (_, _) => hear(Heard::Garbage),
             }
         }
     });
     receiver
 }
 
-/// Returns a line if it can be a message.
-fn message(line: &[u8]) -> Option<String> {
-    let text = std::str::from_utf8(line).ok()?.trim();
-    let is_object = text.starts_with('{') && serde_json::from_str::<serde_json::Value>(text).is_ok();
-    is_object.then(|| text.to_owned())
+/// Returns the update of a message, if it is one. The protocol handles all other messages.
+fn update(mut message: Map<String, Value>) -> Option<SessionUpdate> {
+    let is_update =
+        message.get("method")? == "session/update" && message.get("id").is_none_or(Value::is_null);
+    let params = message.get_mut("params").filter(|_| is_update)?.take();
+    serde_json::from_value::<SessionNotification>(params).ok().map(|notification| notification.update)
 }
 
 fn write_lines(mut input: impl Write + Send + 'static, mut lines: UnboundedReceiver<String>) {
@@ -137,13 +97,13 @@ mod tests {
 
     #[test]
     fn a_line_that_is_not_a_message_is_counted_and_skipped() {
-        let garbage = Garbage::default();
+        let (sender, heard) = std::sync::mpsc::channel();
+        let hear = move |heard| sender.send(matches!(heard, Heard::Garbage)).unwrap();
         let text = b"hello\n{\"a\":1}\n\n[1]\n{broken\n\xff\xfe\n {\"b\":2} \n".as_slice();
-        let lines: Vec<_> = futures::executor::block_on_stream(read_lines(text, garbage.clone(), Some))
-            .map(Result::unwrap)
-            .collect();
+        let lines: Vec<_> =
+            futures::executor::block_on_stream(read_lines(text, hear)).map(Result::unwrap).collect();
         assert_eq!(lines, ["{\"a\":1}", "{\"b\":2}"]);
-        assert_eq!(garbage.count(), 4);
+        assert_eq!(heard.iter().collect::<Vec<_>>(), [true; 4]);
     }
 
     #[test]
@@ -161,11 +121,11 @@ mod tests {
             r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{}}}"#;
         let text = [&update_line("a"), request, malformed, &update_line("b")].join("\n");
         let (sender, handled) = std::sync::mpsc::sync_channel(0);
-        let rest = move |line: String| match update(&line) {
-            Some(_) => sender.send(()).err().map(|_| line),
-            None => Some(line),
+        let hear = move |heard| {
+            assert!(matches!(heard, Heard::Update(_)));
+            sender.send(()).unwrap();
         };
-        let mut lines = read_lines(io::Cursor::new(text), Garbage::default(), rest);
+        let mut lines = read_lines(io::Cursor::new(text), hear);
         assert!(lines.try_recv().is_err(), "the first update is not handled yet");
         handled.recv().unwrap();
         let next = |lines: &mut Receiver<io::Result<String>>| futures::executor::block_on(lines.next());

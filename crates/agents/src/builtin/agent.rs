@@ -1,19 +1,18 @@
 //! The built-in agent: its sessions, its model, and their shared state.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use agent_client_protocol::schema::ProtocolVersion;
 use agent_client_protocol::v1::schema::{
     AgentCapabilities, FileSystemCapabilities, Implementation, InitializeRequest, InitializeResponse,
-    LoadSessionRequest, LoadSessionResponse, McpServer, NewSessionRequest, NewSessionResponse,
-    PromptCapabilities, SessionId, SessionMode, SessionModeState,
+    LoadSessionRequest, LoadSessionResponse, NewSessionRequest, NewSessionResponse, PromptCapabilities,
+    SessionId, SessionMode, SessionModeState,
 };
 use agent_client_protocol::{Error, v1};
-use meanwhile::engine::{Home, Runtime, SessionPolicy};
-use meanwhile::{Scope, Settings};
+use meanwhile::Scope;
+use meanwhile::engine::{Home, Runtime};
 use mw_model::TaskId;
 use mw_policy::Mode;
 use serde_json::{Map, Value, json};
@@ -22,10 +21,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::client::SessionClient;
 use super::conversation::Conversation;
-use super::files::Place;
+use super::files::ProjectRoots;
 use super::instructions::system_prompt;
-use super::model::{Model, ModelChoice, ModelError};
-use super::options::{AgentLimits, AgentOptions, Project, ProjectLoader};
+use super::model::{Model, ModelError};
+use super::options::{AgentOptions, Project};
 use super::servers::{Servers, own_session};
 use super::session::{Session, Work};
 use super::store::{Found, Store, StoreError, new_id};
@@ -33,38 +32,25 @@ use super::turn::failed;
 use crate::delivery::calls::Calls;
 use crate::delivery::deliveries::{Deliveries, DeliveryOptions};
 use crate::delivery::instructions::AtEnd;
+use crate::lock::Lock;
 use mw_tools::Toolset;
 use mw_tools::call::SessionEnd;
-use mw_tools::dialects::Dialect;
 
 /// How long calls may take to end after the client has disconnected. Cancelled commands are killed first.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(8);
 
 /// The shared state of all sessions of the agent.
 pub(super) struct Agent {
-    pub(super) limits: AgentLimits,
-    dialect: Dialect,
+    pub(super) options: AgentOptions,
     pub(super) toolset: Arc<Toolset>,
     pub(super) deliveries: Deliveries,
     pub(super) calls: Calls,
     /// Cancelled when the agent shuts down.
     pub(super) closing: CancellationToken,
-    choice: Result<ModelChoice, ModelError>,
     model: OnceLock<Result<Model, ModelError>>,
-    settings: Settings,
-    owner: Option<String>,
-    around: Option<SessionPolicy>,
-    project: ProjectLoader,
     sessions: Mutex<HashMap<String, Arc<Session>>>,
     /// Whether the client reads and writes files.
     client_files: Mutex<FileSystemCapabilities>,
-}
-
-/// The parameters of a session.
-struct SessionParameters<'a> {
-    cwd: &'a Path,
-    added: &'a [PathBuf],
-    servers: &'a [McpServer],
 }
 
 impl Agent {
@@ -78,26 +64,20 @@ impl Agent {
             longest_call: Duration::from_secs(24 * 3600),
         };
         Self {
-            limits: options.limits,
-            dialect: options.dialect,
             toolset: Arc::new(Toolset::of(options.dialect).waiting(options.limits.wait_ms)),
             deliveries: Deliveries::new(Arc::new(options.settings.clone()), delivery, options.tells),
             calls: Calls::default(),
             closing: CancellationToken::new(),
-            choice: options.model,
             model: OnceLock::new(),
-            settings: options.settings,
-            owner: options.session,
-            around: options.around,
-            project: options.project,
             sessions: Mutex::default(),
             client_files: Mutex::default(),
+            options,
         }
     }
 
     /// Refuses a mode that is less strict than that of the surrounding session.
     pub(super) fn check_mode(&self, mode: Mode) -> Result<(), Error> {
-        let laid_down = self.around.as_ref().map_or(mode, |around| around.mode_beside(mode));
+        let laid_down = self.options.around.as_ref().map_or(mode, |around| around.mode_beside(mode));
         if laid_down == mode {
             return Ok(());
         }
@@ -106,12 +86,13 @@ impl Agent {
     }
 
     pub(super) fn model(&self) -> Result<Model, ModelError> {
-        let made = || self.choice.clone().and_then(|choice| Model::new(choice, self.limits.silence));
+        let made =
+            || self.options.model.clone().and_then(|choice| Model::new(choice, self.options.limits.silence));
         self.model.get_or_init(made).clone()
     }
 
     pub(super) fn session(&self, id: &SessionId) -> Result<Arc<Session>, Error> {
-        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let sessions = self.sessions.locked();
         sessions.get(&*id.0).cloned().ok_or_else(|| {
             Error::new(-32602, format!("no session {:?}: create one with session/new, or load it", &*id.0))
         })
@@ -122,23 +103,13 @@ impl Agent {
         let scope = Scope::Session(session.premises.session.clone());
         let find = || Runtime::open(session.settings.as_ref().clone())?.tasks().task(task.as_str(), &scope);
         match tokio::task::block_in_place(find) {
-            Ok(task) => self.dialect.handle(&task),
+            Ok(task) => self.options.dialect.handle(&task),
             Err(_) => task.to_string(),
         }
     }
 
-    fn keep(&self, session: Session) -> Arc<Session> {
-        let session = Arc::new(session);
-        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        sessions.insert(session.id.clone(), Arc::clone(&session));
-        session
-    }
-
     pub(super) fn initialize(&self, request: &InitializeRequest) -> InitializeResponse {
-        self.client_files
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone_from(&request.client_capabilities.fs);
+        self.client_files.locked().clone_from(&request.client_capabilities.fs);
         let prompts = PromptCapabilities::new().embedded_context(true);
         InitializeResponse::new(ProtocolVersion::V1)
             .agent_capabilities(AgentCapabilities::new().load_session(true).prompt_capabilities(prompts))
@@ -152,25 +123,20 @@ impl Agent {
         connection: &v1::ConnectionTo<agent_client_protocol::Client>,
         session: &SessionId,
     ) -> SessionClient {
-        let files = self.client_files.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let files = self.client_files.locked().clone();
         SessionClient { connection: connection.clone(), session: session.clone(), files }
     }
 
     /// Creates a session.
     pub(super) async fn begin(&self, request: &NewSessionRequest) -> Result<NewSessionResponse, Error> {
         self.model().map_err(|error| missing(&error))?;
-        let parameters = SessionParameters {
-            cwd: &request.cwd,
-            added: &request.additional_directories,
-            servers: &request.mcp_servers,
-        };
         let id = new_id().map_err(|error| failed("random", &error.to_string(), ""))?;
-        let home = Home::open(&self.settings.home)
+        let home = Home::open(&self.options.settings.home)
             .map_err(|error| failed("home", &error.to_string(), &error.hint()))?;
-        let store = Store::create(home.root(), &id, &parameters.cwd.to_string_lossy());
+        let store = Store::create(home.root(), &id, &request.cwd.to_string_lossy());
         let store = store.map_err(|error| unusable(&error))?;
         let found = Found { store, conversation: Conversation::default(), torn: 0 };
-        let (session, report) = self.open(id, &parameters, found).await?;
+        let (session, report) = self.open(id, request, found).await?;
         Ok(NewSessionResponse::new(session.id.clone()).modes(modes(session.mode())).meta(report))
     }
 
@@ -181,13 +147,11 @@ impl Agent {
     ) -> Result<(Arc<Session>, LoadSessionResponse), Error> {
         self.model().map_err(|error| missing(&error))?;
         let id = request.session_id.0.to_string();
-        let parameters = SessionParameters {
-            cwd: &request.cwd,
-            added: &request.additional_directories,
-            servers: &request.mcp_servers,
-        };
+        let parameters = NewSessionRequest::new(request.cwd.clone())
+            .additional_directories(request.additional_directories.clone())
+            .mcp_servers(request.mcp_servers.clone());
         {
-            let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut sessions = self.sessions.locked();
             if let Some(open) = sessions.get(&id)
                 && open.work.try_lock().is_err()
             {
@@ -199,7 +163,7 @@ impl Agent {
             // Removing the session closes its file, which is opened again below.
             sessions.remove(&id);
         }
-        let found = Store::open(&self.settings.home, &id).map_err(|error| unusable(&error))?;
+        let found = Store::open(&self.options.settings.home, &id).map_err(|error| unusable(&error))?;
         let (session, report) = self.open(id, &parameters, found).await?;
         let response = LoadSessionResponse::new().modes(modes(session.mode())).meta(report);
         Ok((session, response))
@@ -208,47 +172,51 @@ impl Agent {
     async fn open(
         &self,
         id: String,
-        parameters: &SessionParameters<'_>,
+        parameters: &NewSessionRequest,
         found: Found,
     ) -> Result<(Arc<Session>, Map<String, Value>), Error> {
         let refused = |why: String| Error::new(-32602, why);
         if !parameters.cwd.is_absolute() {
             return Err(refused(format!("cwd {} is not absolute", parameters.cwd.display())));
         }
-        let place = Place::new(parameters.cwd, parameters.added).map_err(refused)?;
+        let roots =
+            ProjectRoots::new(&parameters.cwd, &parameters.additional_directories).map_err(refused)?;
         let Project { settings, mut premises } =
-            (self.project)(place.root()).map_err(|why| failed("settings", &why, ""))?;
-        let named = parameters.servers.iter().find_map(own_session).or_else(|| self.owner.clone());
+            (self.options.project)(roots.root()).map_err(|why| failed("settings", &why, ""))?;
+        let named =
+            parameters.mcp_servers.iter().find_map(own_session).or_else(|| self.options.session.clone());
         // Inside a task, the agent always acts for the session of the task.
         let around = Runtime::open(settings.clone())
             .map(|runtime| runtime.approvals().enclosing_session(named.as_deref()));
         let around = around.map_err(|error| failed("home", &error.to_string(), &error.hint()))?;
         premises.session = around.unwrap_or_else(|| format!("acp:{id}"));
-        premises.cwd = place.root().to_owned();
+        premises.cwd = roots.root().to_owned();
         let at_end = AtEnd::of(&premises, &settings);
-        let system = system_prompt(place.root(), self.dialect, premises.background, at_end);
+        let system = system_prompt(roots.root(), self.options.dialect, premises.background, at_end);
         let Found { store, conversation, torn } = found;
-        let (servers, missing) = Servers::start(parameters.servers, place.root()).await;
+        let (servers, missing) = Servers::start(&parameters.mcp_servers, roots.root()).await;
         let session = Session {
             id,
-            place,
+            roots,
             settings: Arc::new(settings),
             mode: Mutex::new(premises.policy.mode),
             premises,
             system,
             servers: tokio::sync::RwLock::new(servers),
             turns: Mutex::default(),
-            work: Arc::new(tokio::sync::Mutex::new(Work::new(store, conversation))),
+            work: Arc::new(tokio::sync::Mutex::new(Work { store, conversation })),
         };
         session.work.lock().await.mend().map_err(|error| unusable(&error))?;
-        Ok((self.keep(session), report(torn, &missing)))
+        let session = Arc::new(session);
+        self.sessions.locked().insert(session.id.clone(), Arc::clone(&session));
+        Ok((session, report(torn, &missing)))
     }
 
     /// Returns when all turns and calls have ended.
     pub(super) async fn wait_for_calls(&self) {
         self.closing.cancel();
         let sessions: Vec<_> = {
-            let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+            let sessions = self.sessions.locked();
             sessions.values().cloned().collect()
         };
         let over = async {

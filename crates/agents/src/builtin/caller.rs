@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use agent_client_protocol::v1::schema::{
-    SessionUpdate, ToolCall, ToolCallContent, ToolCallStatus, ToolCallUpdate, ToolCallUpdateFields,
+    RequestPermissionOutcome, SessionUpdate, ToolCall, ToolCallContent, ToolCallStatus, ToolCallUpdate,
+    ToolCallUpdateFields,
 };
 use meanwhile::Task;
 use meanwhile::engine::{Asked, Asker};
@@ -12,7 +13,7 @@ use mw_model::approval::{Answer, Proposal, Remember};
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
-use super::client::{Permission, SessionClient};
+use super::client::{ALLOW, SessionClient};
 use crate::question::await_answer;
 use mw_tools::call::{Caller, Patience};
 
@@ -63,14 +64,16 @@ impl TurnCaller {
     async fn put(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> Asked {
         let asked = self.client.ask(self.question(proposal), &proposal.id);
         let answer = match await_answer(asked, [&self.cancelled, &self.closing], answered).await {
-            Some(Permission::Allowed) => Answer::Approve(Remember::Once),
-            Some(Permission::Rejected) => Answer::Deny(String::new()),
-            Some(Permission::Cancelled) => {
+            Some(Ok(RequestPermissionOutcome::Selected(chosen))) if &*chosen.option_id.0 == ALLOW => {
+                Answer::Approve(Remember::Once)
+            }
+            Some(Ok(RequestPermissionOutcome::Selected(_))) => Answer::Deny(String::new()),
+            Some(Ok(RequestPermissionOutcome::Cancelled)) => {
                 self.cancelled.cancel();
                 return Asked::Elsewhere;
             }
-            // The request can still be answered elsewhere.
-            Some(Permission::Unanswered) | None => return Asked::Elsewhere,
+            // No person could be asked. The request can still be answered elsewhere.
+            Some(_) | None => return Asked::Elsewhere,
         };
         let status = ToolCallUpdateFields::new().status(ToolCallStatus::InProgress);
         let update = ToolCallUpdate::new(self.call.tool_call_id.clone(), status);

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::caller::TurnCaller;
 use super::conversation::{Answered, Call, Record};
-use super::files::FileTool;
+use super::files::{FileCall, FileTool};
 use super::gate::Wanted;
 use super::notices::Notices;
 use super::turn::{Interrupted, Turn};
@@ -20,6 +20,7 @@ use mw_tools::ToolSpec;
 use mw_tools::call::StartedTask;
 
 /// The result of a call that was run or refused.
+#[derive(Default)]
 pub(super) struct CallResult {
     /// The text for the model.
     pub(super) text: String,
@@ -38,15 +39,7 @@ pub(super) struct CallResult {
 
 impl CallResult {
     pub(super) fn done(text: String) -> Self {
-        Self {
-            text,
-            failed: false,
-            ended: None,
-            shown: Vec::new(),
-            receipt: None,
-            started: None,
-            started_span: None,
-        }
+        Self { text, ..Self::default() }
     }
 
     pub(super) fn refused(text: impl Into<String>) -> Self {
@@ -123,7 +116,7 @@ impl Turn<'_> {
 
     fn locations(&self, call: &Call) -> Vec<ToolCallLocation> {
         let path = FileTool::named(&call.tool).and_then(|_| call.arguments.get("path")?.as_str());
-        let found = path.and_then(|path| self.session.place.find(path).ok());
+        let found = path.and_then(|path| self.session.roots.find(path).ok());
         found.map(|path| vec![ToolCallLocation::new(path)]).unwrap_or_default()
     }
 
@@ -181,18 +174,21 @@ impl Turn<'_> {
     ) -> CallResult {
         let session = self.session;
         let path = arguments.get("path").and_then(Value::as_str).unwrap_or_default();
-        let path = match session.place.find(path) {
+        let path = match session.roots.find(path) {
             Ok(path) => path,
             Err(why) => {
-                let own = session.place.real(path).ok().filter(|_| tool == FileTool::Read);
+                let own = session.roots.real(path).ok().filter(|_| tool == FileTool::Read);
                 let Some(own) = own else { return CallResult::refused(why) };
                 let read = files::read_own(self.agent, session, own, arguments).await;
                 return read.unwrap_or_else(|| CallResult::refused(why));
             }
         };
-        let wanted = Wanted::File { tool, path: &path, root: session.place.root() };
+        let wanted = Wanted::File { tool, path: &path, root: session.roots.root() };
         match gate::pass_call(session, &wanted, text, caller) {
-            Ok(()) => files::call(session, self.client, tool, path, arguments, &self.cancelled).await,
+            Ok(()) => {
+                let call = FileCall { session, client: self.client, path, arguments };
+                call.run(tool, &self.cancelled).await
+            }
             Err(why) => CallResult::refused(why),
         }
     }

@@ -13,7 +13,8 @@ use mw_model::approval::ProposalId;
 
 use crate::acp::own_agent::PROPOSAL;
 
-const ALLOW: &str = "allow";
+/// The id of the option that allows a call.
+pub(super) const ALLOW: &str = "allow";
 const REJECT: &str = "reject";
 
 /// The client of one session.
@@ -23,17 +24,6 @@ pub(super) struct SessionClient {
     pub(super) session: SessionId,
     /// Whether the client reads and writes files itself. It may have newer contents than the disk.
     pub(super) files: FileSystemCapabilities,
-}
-
-/// The answer to a permission request.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Permission {
-    Allowed,
-    Rejected,
-    /// The turn was cancelled.
-    Cancelled,
-    /// No person could be asked.
-    Unanswered,
 }
 
 impl SessionClient {
@@ -55,24 +45,18 @@ impl SessionClient {
     }
 
     /// Asks the client for permission to run a call. The request is also in the store, under this id.
-    pub(super) async fn ask(&self, call: ToolCallUpdate, stored: &ProposalId) -> Permission {
+    pub(super) async fn ask(
+        &self,
+        call: ToolCallUpdate,
+        stored: &ProposalId,
+    ) -> Result<RequestPermissionOutcome, Error> {
         let options = vec![
             PermissionOption::new(ALLOW, "Allow once", PermissionOptionKind::AllowOnce),
             PermissionOption::new(REJECT, "Reject", PermissionOptionKind::RejectOnce),
         ];
         let stored = Meta::from_iter([(PROPOSAL.to_owned(), stored.as_str().into())]);
         let request = RequestPermissionRequest::new(self.session.clone(), call, options).meta(stored);
-        match self.connection.send_request(request).block_task().await {
-            Ok(response) => match response.outcome {
-                RequestPermissionOutcome::Selected(chosen) if &*chosen.option_id.0 == ALLOW => {
-                    Permission::Allowed
-                }
-                RequestPermissionOutcome::Selected(_) => Permission::Rejected,
-                RequestPermissionOutcome::Cancelled => Permission::Cancelled,
-                _ => Permission::Unanswered,
-            },
-            Err(_) => Permission::Unanswered,
-        }
+        Ok(self.connection.send_request(request).block_task().await?.outcome)
     }
 
     pub(super) async fn read_file(&self, path: &Path) -> Result<String, Error> {

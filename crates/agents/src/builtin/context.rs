@@ -5,7 +5,6 @@ use mw_model::both_ends;
 
 use super::conversation::{Conversation, Record};
 use super::model::{Reply, Said};
-use super::session::Work;
 use super::turn::{Interrupted, Turn};
 
 /// The fraction of the context window at which the conversation is trimmed.
@@ -24,11 +23,11 @@ const REQUEST: &str = "Summarise this conversation between a user and a coding a
 impl Turn<'_> {
     /// Trims the conversation if it has become too long.
     pub(super) async fn trim(&mut self) -> Result<(), Interrupted> {
-        let size = self.agent.limits.context_tokens;
-        if tokens(self.work, &self.session.system) < part(size, TRIM_AT) {
+        let size = self.agent.options.limits.context_tokens;
+        if tokens(&self.work.conversation, &self.session.system) < part(size, TRIM_AT) {
             return Ok(());
         }
-        self.work.bring_back();
+        self.work.conversation.bring_back();
         let conversation = &self.work.conversation;
         let Some(cut) = cut(conversation.seen(), part(size, KEEP)) else { return Ok(()) };
         let text = transcript(conversation, cut, part(size, 0.5));
@@ -69,10 +68,9 @@ impl Turn<'_> {
         let covers = conversation.covered() + cut;
         if is_made {
             self.work.note(Record::Summary { text: summary, covers })?;
-            self.work.counted = None;
         } else {
             // The next turn starts with the full conversation, and requests a summary again.
-            self.work.leave_out(summary, covers);
+            self.work.conversation.leave_out(summary, covers);
         }
         Ok(())
     }
@@ -89,9 +87,8 @@ fn part(size: u64, share: f64) -> u64 {
 }
 
 /// Estimates the number of tokens: as counted by the model, plus an estimate by size for later records.
-fn tokens(work: &Work, system: &str) -> u64 {
-    let conversation = &work.conversation;
-    let (first, counted) = match work.counted {
+fn tokens(conversation: &Conversation, system: &str) -> u64 {
+    let (first, counted) = match conversation.counted() {
         Some((records, tokens)) if records >= conversation.covered() => (records, tokens),
         _ => {
             let summary = conversation.summary().map_or(0, str::len);

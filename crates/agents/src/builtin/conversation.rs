@@ -104,15 +104,23 @@ pub(super) struct Answered {
     pub(super) notices: Vec<Block>,
 }
 
-/// A conversation: the last summary and all records.
+/// A conversation: all records, and what the model sees of them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Conversation {
     records: Vec<Record>,
+    view: View,
+    /// The view as stored on disk, while further records are omitted temporarily.
+    whole: Option<View>,
+}
+
+/// What the model sees of a conversation.
+#[derive(Clone, Debug, Default)]
+struct View {
     summary: Option<String>,
     /// The index of the first record after the summary.
     start: usize,
-    /// The summary and the first record as stored on disk, while further records are omitted temporarily.
-    whole: Option<(Option<String>, usize)>,
+    /// The number of records that the model last counted, and their tokens.
+    counted: Option<(usize, u64)>,
 }
 
 impl Conversation {
@@ -121,9 +129,8 @@ impl Conversation {
         match record {
             Record::Begun { .. } => {}
             Record::Summary { text, covers } => {
-                self.start = covers.min(self.records.len());
-                self.summary = Some(text);
-                self.whole = None;
+                let start = covers.min(self.records.len());
+                (self.view, self.whole) = (View { summary: Some(text), start, counted: None }, None);
             }
             Record::User { .. } | Record::Assistant(_) | Record::Result(_) => self.records.push(record),
         }
@@ -131,20 +138,26 @@ impl Conversation {
 
     /// Omits the first records temporarily and replaces them by this text. The file is not changed.
     pub(super) fn leave_out(&mut self, text: String, covers: usize) {
-        let whole = (self.summary.replace(text), std::mem::replace(&mut self.start, covers));
-        self.whole.get_or_insert(whole);
-    }
-
-    /// Returns whether records are omitted temporarily.
-    pub(super) const fn is_cut(&self) -> bool {
-        self.whole.is_some()
+        let cut = View { summary: Some(text), start: covers, counted: None };
+        let before = std::mem::replace(&mut self.view, cut);
+        self.whole.get_or_insert(before);
     }
 
     /// Restores the temporarily omitted records.
     pub(super) fn bring_back(&mut self) {
-        if let Some((summary, start)) = self.whole.take() {
-            (self.summary, self.start) = (summary, start);
+        if let Some(whole) = self.whole.take() {
+            self.view = whole;
         }
+    }
+
+    /// Records that the model has counted the tokens of the first records.
+    pub(super) fn count(&mut self, records: usize, tokens: u64) {
+        self.view.counted = Some((records, tokens));
+    }
+
+    /// Returns the number of records that the model last counted, and their tokens.
+    pub(super) const fn counted(&self) -> Option<(usize, u64)> {
+        self.view.counted
     }
 
     /// Returns all records, including those that the summary replaces.
@@ -154,16 +167,16 @@ impl Conversation {
 
     /// Returns the records that are sent to the model.
     pub(super) fn seen(&self) -> &[Record] {
-        &self.records[self.start..]
+        &self.records[self.view.start..]
     }
 
     /// Returns the number of records that the summary replaces.
     pub(super) const fn covered(&self) -> usize {
-        self.start
+        self.view.start
     }
 
     pub(super) fn summary(&self) -> Option<&str> {
-        self.summary.as_deref()
+        self.view.summary.as_deref()
     }
 
     /// Returns whether the conversation contains a notification.
@@ -189,10 +202,10 @@ impl Conversation {
     /// Converts the conversation to the messages of a model request.
     pub(super) fn messages(&self) -> Vec<ChatMessage> {
         let mut messages = Vec::new();
-        if let Some(summary) = &self.summary {
+        if let Some(summary) = &self.view.summary {
             messages.push(ChatMessage::user(format!(
                 "[Generated summary of {} earlier messages]\n{summary}",
-                self.start
+                self.view.start
             )));
         }
         messages.extend(messages_of(self.seen()));

@@ -3,10 +3,9 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use meanwhile::Error;
 use meanwhile::engine::{Passage, Policy, Runtime};
 use mw_model::CommandSpec;
-use mw_policy::{Decision, Mode, Tool, ToolClass, Verdict, foreign_tool};
+use mw_policy::{Decision, Tool, ToolClass, Verdict, foreign_tool};
 
 use super::caller::TurnCaller;
 use super::files::FileTool;
@@ -21,69 +20,44 @@ pub(super) enum Wanted<'a> {
     Foreign { name: &'a str, reads: bool },
 }
 
-/// Decides about a call, which may wait for a person. The error is the reason for the refusal.
+/// Decides about a call, which may wait for a person. `text` is the exact call. The error is the reason for the refusal.
 pub(super) fn pass_call(
     session: &Session,
     wanted: &Wanted<'_>,
     text: &str,
-    caller: &TurnCaller,
-) -> Result<(), String> {
-    tokio::task::block_in_place(|| {
-        let premises = session.premises_now();
-        let settings = session.settings.as_ref().clone();
-        let passed = Runtime::open(settings)
-            .and_then(|runtime| pass(&runtime, &premises.session, &premises.policy, wanted, text, caller));
-        passed.map_err(|error| format!("{error}. {}", next_step(&error)))
-    })
-}
-
-/// Decides about a call. `text` is the exact call.
-///
-/// # Errors
-/// Fails if the policy or a person denies the call, or nobody answers.
-fn pass(
-    runtime: &Runtime,
-    session: &str,
-    policy: &Policy,
-    wanted: &Wanted<'_>,
-    text: &str,
     asker: &TurnCaller,
-) -> Result<(), Error> {
-    let verdict = match wanted {
-        Wanted::File { tool, path, root } => file(policy, *tool, path, root),
-        Wanted::Foreign { name, reads } => foreign_tool(policy.mode, name, *reads),
-    };
-    let tool = match wanted {
-        Wanted::File { tool, .. } if tool.writes() => Tool { name: tool.name(), class: ToolClass::Awaits },
-        Wanted::File { tool, .. } => Tool { name: tool.name(), class: ToolClass::Reads },
-        Wanted::Foreign { .. } => Tool { name: "mcp", class: ToolClass::Delegates },
+) -> Result<(), String> {
+    let premises = session.premises_now();
+    let policy = &premises.policy;
+    let (tool, verdict) = match wanted {
+        Wanted::File { tool, path, root } => (tool.as_judged(), file(policy, *tool, path, root)),
+        Wanted::Foreign { name, reads } => {
+            let tool = Tool { name: "mcp", class: ToolClass::Delegates };
+            (tool, foreign_tool(policy.mode, name, *reads))
+        }
     };
     if verdict.decision == Decision::Allow {
         return Ok(());
     }
-    runtime.approvals().pass_judged(session, text, &verdict, &Passage { tool, policy, asker })
+    let passed = tokio::task::block_in_place(|| {
+        let runtime = Runtime::open(session.settings.as_ref().clone())?;
+        let passage = Passage { tool, policy, asker };
+        runtime.approvals().pass_judged(&premises.session, text, &verdict, &passage)
+    });
+    passed.map_err(|error| format!("{error}. {}", next_step(&error)))
 }
 
 /// Judges a file tool like the equivalent command: `cat` for reading, `tee` for writing.
 fn file(policy: &Policy, tool: FileTool, path: &Path, root: &Path) -> Verdict {
-    // Reading files changes nothing, so every mode allows it.
-    let mode = match policy.mode {
-        Mode::Plan | Mode::Ci if !tool.writes() => Mode::Auto,
-        other => other,
-    };
     let program = if tool.writes() { "tee" } else { "cat" };
     let command = CommandSpec::Argv(vec![program.into(), path.as_os_str().as_bytes().into()]);
-    let judged = Tool { name: tool.name(), class: ToolClass::Awaits };
-    let mut verdict = Policy { mode, ..policy.clone() }.verdict(judged, Some(&command), root, &[]);
-    let action = if tool.writes() { "writing a file" } else { "reading a file" };
-    for reason in &mut verdict.reasons {
-        reason.why = reason.why.replace("running a command", action);
-    }
-    verdict
+    policy.verdict(tool.as_judged(), Some(&command), root, &[])
 }
 
 #[cfg(test)]
 mod tests {
+    use mw_policy::Mode;
+
     use super::*;
 
     fn decided(mode: Mode, tool: FileTool, path: &str) -> Decision {
@@ -105,6 +79,13 @@ mod tests {
         assert_eq!(decided(Mode::Plan, FileTool::Write, "src/a.rs"), Deny);
         assert_eq!(decided(Mode::Ci, FileTool::Write, "src/a.rs"), Allow);
         assert_eq!(decided(Mode::Dangerous, FileTool::Read, ".env"), Allow);
+        let verdict = file(
+            &Policy { mode: Mode::Plan, ..Policy::default() },
+            FileTool::Write,
+            Path::new("/p/a"),
+            Path::new("/p"),
+        );
+        assert_eq!(verdict.reasons[0].to_string(), "`write_file`: writing a file is not for mode plan");
     }
 
     #[test]

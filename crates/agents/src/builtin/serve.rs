@@ -80,18 +80,19 @@ async fn connection(
                         connection: v1::ConnectionTo<_>| {
                 let agent = Arc::clone(&prompt);
                 // The turn is registered before the next message is read, because that may be its cancellation.
-                let expected = agent.session(&request.session_id).map(|session| session.expect_turn());
+                let expected =
+                    agent.session(&request.session_id).map(|session| (session.expect_turn(), session));
                 tokio::spawn(async move {
                     let cancellation = responder.cancellation();
                     let answer = async {
-                        let expected = expected?;
+                        let (token, session) = expected?;
                         let client = agent.client(&connection, &request.session_id);
-                        let turn = turn::run(&agent, &expected, &client, &request.prompt);
+                        let turn = turn::run(&agent, &session, &token, &client, &request.prompt);
                         tokio::pin!(turn);
                         let (reason, usage) = tokio::select! {
                             ended = &mut turn => ended?,
                             () = cancellation.cancelled() => {
-                                expected.token.cancel();
+                                token.cancel();
                                 turn.await?
                             }
                         };

@@ -3,7 +3,7 @@
 use std::process::Stdio;
 use std::time::Duration;
 
-use agent_client_protocol::v1::schema::{McpServer, McpServerStdio};
+use agent_client_protocol::v1::schema::{McpServer, McpServerHttp, McpServerSse, McpServerStdio};
 use futures::future::join_all;
 use mw_model::first_bytes;
 use rmcp::model::{CallToolRequestParams, ContentBlock, Tool};
@@ -51,11 +51,8 @@ impl Servers {
                 McpServer::Stdio(server) => {
                     begun.push(async move { (server.name.as_str(), begin(server, cwd).await) });
                 }
-                McpServer::Http(server) => {
-                    missing.push(format!("{}: only servers on standard streams are used", server.name));
-                }
-                McpServer::Sse(server) => {
-                    missing.push(format!("{}: only servers on standard streams are used", server.name));
+                McpServer::Http(McpServerHttp { name, .. }) | McpServer::Sse(McpServerSse { name, .. }) => {
+                    missing.push(format!("{name}: only servers on standard streams are used"));
                 }
                 _ => missing.push("a server of an unknown type".to_owned()),
             }

@@ -16,7 +16,7 @@ use super::client::SessionClient;
 use super::conversation::{Call, Record, Spoken};
 use super::model::{Failure, Model, Said, Stop, Usage};
 use super::notices;
-use super::session::{ExpectedTurn, Session, Work};
+use super::session::{Session, Work};
 use super::store::StoreError;
 use crate::acp::own_agent::HEARD;
 use crate::delivery::receipts::Receipt;
@@ -82,7 +82,7 @@ impl Turn<'_> {
 
     async fn go(&mut self, prompt: &[ContentBlock]) -> Result<StopReason, Interrupted> {
         self.work.mend()?;
-        self.work.bring_back();
+        self.work.conversation.bring_back();
         let mut receipt = None;
         let conversation = &self.work.conversation;
         let known = |number| conversation.has_notice(number);
@@ -95,9 +95,9 @@ impl Turn<'_> {
         self.is_recorded = true;
         self.acknowledge(receipt).await;
         let specs = self.specs().await;
-        let most = self.agent.limits.max_calls;
+        let most = self.agent.options.limits.max_calls;
         let mut calls_left = usize::try_from(most).unwrap_or(usize::MAX);
-        for _ in 0..self.agent.limits.max_requests {
+        for _ in 0..self.agent.options.limits.max_requests {
             self.trim().await?;
             let (spoken, stop) = self.ask_model(&specs).await?;
             let calls = spoken.calls.clone();
@@ -195,8 +195,8 @@ impl Turn<'_> {
         self.spend(usage);
         // The answer itself is the next record.
         let records = self.work.conversation.records().len() + 1;
-        self.work.counted = Some((records, usage.input + usage.output));
-        let size = self.agent.limits.context_tokens;
+        self.work.conversation.count(records, usage.input + usage.output);
+        let size = self.agent.options.limits.context_tokens;
         self.client.tell(SessionUpdate::UsageUpdate(UsageUpdate::new(usage.input + usage.output, size)));
     }
 
@@ -228,15 +228,14 @@ fn in_words(prompt: &[ContentBlock]) -> String {
 /// Runs a turn of a session, unless one is already running.
 pub(super) async fn run(
     agent: &Arc<Agent>,
-    expected: &ExpectedTurn,
+    session: &Session,
+    cancelled: &CancellationToken,
     client: &SessionClient,
     prompt: &[ContentBlock],
 ) -> Result<(StopReason, Option<Usage>), Error> {
-    let session = &expected.session;
     let Ok(mut work) = Arc::clone(&session.work).try_lock_owned() else {
         return Err(Error::new(-32600, "a turn of this session is running: cancel it, or wait for its end"));
     };
-    let cancelled = expected.token.clone();
     let model = agent.model().map_err(|error| failed("model_missing", &error.message, &error.hint))?;
     let mut turn = Turn {
         agent,
@@ -244,7 +243,7 @@ pub(super) async fn run(
         model: &model,
         client,
         work: &mut work,
-        cancelled,
+        cancelled: cancelled.clone(),
         is_recorded: false,
         usage: None,
         span: session.begin_turn_span(),

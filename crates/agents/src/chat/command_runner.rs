@@ -1,7 +1,8 @@
 //! Runs the slash commands about tasks.
 
+use std::cell::Cell;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -17,6 +18,7 @@ use mw_policy::Tool;
 use super::announcing::{Announcement, Announcing};
 use super::core::Message;
 use super::slash::Slash;
+use crate::lock::Lock;
 use mw_tools::call::{CallContext, Caller, Patience, Premises, Refusal};
 use mw_tools::dialects::{Dialect, Speaks};
 use mw_tools::operations::{ShellCall, start};
@@ -39,37 +41,26 @@ pub(super) struct CommandRunner {
 #[derive(Clone, Default)]
 pub(super) struct Queue(Arc<Mutex<Option<Receiver<()>>>>);
 
-/// A command's place in the queue. The next command waits until this one releases its turn. Notifications wait until
-/// its output is shown.
-struct Place {
-    turn: Mutex<Option<Sender<()>>>,
-    announcement: Mutex<Option<Announcement>>,
+/// A command in the queue. The next command waits until this one gives up its turn. Notifications wait until its output
+/// is shown.
+struct QueuedCommand {
+    turn: Cell<Option<Sender<()>>>,
+    announcement: Cell<Option<Announcement>>,
 }
 
 impl Queue {
-    /// Adds a command. Returns its place, and a receiver that is closed when the previous command has released its
-    /// turn.
-    fn join(&self, announcement: Announcement) -> (Place, Option<Receiver<()>>) {
+    /// Adds a command. Returns it, and a receiver that is closed when the previous command has given up its turn.
+    fn join(&self, announcement: Announcement) -> (QueuedCommand, Option<Receiver<()>>) {
         let (done, next) = channel();
-        let before = self.0.lock().unwrap_or_else(PoisonError::into_inner).replace(next);
-        (Place { turn: Mutex::new(Some(done)), announcement: Mutex::new(Some(announcement)) }, before)
-    }
-}
-
-impl Place {
-    fn give_up_turn(&self) {
-        self.turn.lock().unwrap_or_else(PoisonError::into_inner).take();
-    }
-
-    fn announcement(&self) -> MutexGuard<'_, Option<Announcement>> {
-        self.announcement.lock().unwrap_or_else(PoisonError::into_inner)
+        let before = self.0.locked().replace(next);
+        (QueuedCommand { turn: Some(done).into(), announcement: Some(announcement).into() }, before)
     }
 }
 
 /// Notifies the core when approval is required. Other commands and notifications continue until the answer.
 struct Asking<'a> {
     runner: &'a CommandRunner,
-    place: &'a Place,
+    queued: &'a QueuedCommand,
 }
 
 impl Caller for Asking<'_> {
@@ -80,14 +71,14 @@ impl Caller for Asking<'_> {
     fn ask(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> meanwhile::engine::Asked {
         const ANSWER_CHECK_INTERVAL: Duration = Duration::from_millis(50);
         let _ = self.runner.messages.send(Message::Asked(ChatQuestion::of(proposal)));
-        self.place.give_up_turn();
-        self.place.announcement().take();
+        self.queued.turn.take();
+        self.queued.announcement.take();
         let deadline = Instant::now() + self.runner.premises.policy.patience.wait;
         while !answered() && Instant::now() < deadline {
             thread::sleep(ANSWER_CHECK_INTERVAL);
         }
         // After approval, a task starts as soon as this returns.
-        *self.place.announcement() = Some(self.runner.announcing.begin());
+        self.queued.announcement.set(Some(self.runner.announcing.begin()));
         meanwhile::engine::Asked::Elsewhere
     }
 }
@@ -102,20 +93,19 @@ impl CommandRunner {
     /// Runs a command and sends its output to the core.
     pub(super) fn run(self: &Arc<Self>, command: Slash) {
         let runner = Arc::clone(self);
-        let (place, before) = self.queue.join(self.announcing.begin());
+        let (queued, before) = self.queue.join(self.announcing.begin());
         thread::spawn(move || {
             // Nothing is ever received: this returns when the previous command has released its turn.
             let _ = before.map(|before| before.recv());
-            let text = runner.answer(command, &place).unwrap_or_else(|error| runner.refused(&error));
-            runner.print(text, &place);
-            place.give_up_turn();
+            let text = runner.answer(command, &queued).unwrap_or_else(|error| runner.refused(&error));
+            runner.print(text, &queued);
+            queued.turn.take();
         });
     }
 
     /// Prints the output of a command. Notifications that waited for it are then shown.
-    fn print(&self, text: String, place: &Place) {
-        let announcement = place.announcement().take();
-        let _ = self.messages.send(Message::Printed(text, announcement));
+    fn print(&self, text: String, queued: &QueuedCommand) {
+        let _ = self.messages.send(Message::Printed(text, queued.announcement.take()));
     }
 
     fn refused(&self, error: &Error) -> String {
@@ -155,14 +145,14 @@ impl CommandRunner {
         self.dialect.handle(&self.seen(task.clone()))
     }
 
-    fn answer(&self, command: Slash, place: &Place) -> Result<String, Error> {
+    fn answer(&self, command: Slash, queued: &QueuedCommand) -> Result<String, Error> {
         let runtime = Runtime::open(self.settings.clone())?;
         match command {
-            Slash::Background(command) => self.background(&runtime, &command, place),
+            Slash::Background(command) => self.background(&runtime, &command, queued),
             Slash::Tasks(status) => self.tasks(&runtime, status.as_deref()),
             Slash::Status(id) => self.status(&runtime, &id),
-            Slash::End { id, signal } => self.end(&runtime, &id, signal, place),
-            Slash::Restart(id) => self.restart(&runtime, &id, place),
+            Slash::End { id, signal } => self.end(&runtime, &id, signal, queued),
+            Slash::Restart(id) => self.restart(&runtime, &id, queued),
             Slash::Resume { id, message } => {
                 let id = self.resolve(&runtime, &id)?;
                 let task = runtime.starts().resume(id.as_str(), &self.scope(), &message)?;
@@ -173,8 +163,8 @@ impl CommandRunner {
         }
     }
 
-    fn background(&self, runtime: &Runtime, command: &str, place: &Place) -> Result<String, Error> {
-        let caller = Asking { runner: self, place };
+    fn background(&self, runtime: &Runtime, command: &str, queued: &QueuedCommand) -> Result<String, Error> {
+        let caller = Asking { runner: self, queued };
         let tool = Tool::named("shell").unwrap_or(Tool::UNKNOWN);
         let cx =
             CallContext { tool, dialect: self.dialect, ..CallContext::new(runtime, &self.premises, &caller) };
@@ -213,7 +203,7 @@ impl CommandRunner {
         Ok(screens::one(&task, &clean_text(&read.text()), self.layout, self.dialect, runtime))
     }
 
-    fn end(&self, runtime: &Runtime, id: &str, signal: i32, place: &Place) -> Result<String, Error> {
+    fn end(&self, runtime: &Runtime, id: &str, signal: i32, queued: &QueuedCommand) -> Result<String, Error> {
         let id = match parse_short_handle(id) {
             Some(_) => self.resolve(runtime, id)?,
             None => runtime.lookup().resolve_to_act(id, &self.scope())?,
@@ -224,8 +214,8 @@ impl CommandRunner {
             let word = screens::word(&task, self.layout, self.dialect);
             return Ok(format!("Task {name} is not running (status: {word})."));
         }
-        self.print(format!("Cancelling task {name}..."), place);
-        place.give_up_turn();
+        self.print(format!("Cancelling task {name}..."), queued);
+        queued.turn.take();
         let grace_ms = (signal == SIGKILL).then_some(0);
         let request = KillRequest { by: "the user, in the chat".to_owned(), signal, grace_ms };
         let receipt = runtime.live().kill(task.id.as_str(), &self.scope(), &request)?;
@@ -235,8 +225,8 @@ impl CommandRunner {
         })
     }
 
-    fn restart(&self, runtime: &Runtime, id: &str, place: &Place) -> Result<String, Error> {
-        let caller = Asking { runner: self, place };
+    fn restart(&self, runtime: &Runtime, id: &str, queued: &QueuedCommand) -> Result<String, Error> {
+        let caller = Asking { runner: self, queued };
         let id = match parse_short_handle(id) {
             Some(_) => self.resolve(runtime, id)?.to_string(),
             None => id.to_owned(),

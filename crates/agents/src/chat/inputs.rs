@@ -5,7 +5,6 @@ use mw_desk::chat::{AgentState, ChatNews, ChatOrder, Entry};
 
 use super::connection::{AgentEvent, Order};
 use super::core::ChatCore;
-use super::questions::Source;
 use super::slash::{HELP, Slash};
 
 impl ChatCore<'_> {
@@ -41,7 +40,7 @@ impl ChatCore<'_> {
         match parsed {
             Ok(Slash::Help) => self.add(Entry::Printed { text: HELP.to_owned() }),
             Ok(Slash::Mode(mode)) => self.choose_mode(mode),
-            Ok(Slash::Answer { id, yes }) => self.answer_by_command(id, yes),
+            Ok(Slash::Answer { id, reply }) => self.answer_by_command(id, reply),
             Ok(command) => self.runner.run(command),
             Err(text) => self.add(Entry::Printed { text }),
         }
@@ -77,7 +76,7 @@ impl ChatCore<'_> {
                 self.add(entry);
             }
             AgentEvent::Asks { number, proposal, what, lines } => {
-                self.agent_asks(Source::Agent { number, proposal }, what, lines);
+                self.agent_asks(number, proposal, what, lines);
             }
             AgentEvent::TurnEnded(end) => self.turn_ended(end)?,
             AgentEvent::Unstopped(after) => {

@@ -8,7 +8,6 @@ use mw_model::approval::{ApprovalState, ProposalId};
 
 use super::connection::Order;
 use super::core::ChatCore;
-use super::slash::Answered;
 
 /// The source of an approval request.
 pub(super) enum Source {
@@ -34,7 +33,7 @@ impl Open {
 }
 
 impl ChatCore<'_> {
-    pub(super) fn answer_by_command(&mut self, id: Option<String>, yes: Answered) {
+    pub(super) fn answer_by_command(&mut self, id: Option<String>, reply: Reply) {
         let open = match &id {
             Some(id) => self.questions.iter().find(|(known, _)| known == id),
             None => self.questions.first(),
@@ -45,10 +44,6 @@ impl ChatCore<'_> {
                 |id| format!("No approval request {id} in this chat."),
             );
             return self.add(Entry::Printed { text });
-        };
-        let reply = match yes {
-            Answered::Yes => Reply::Once,
-            Answered::No => Reply::Deny,
         };
         if let Err(error) = self.answer(&id, reply) {
             self.add(Entry::Printed { text: format!("{error}. {}", error.hint()) });
@@ -90,10 +85,14 @@ impl ChatCore<'_> {
     }
 
     /// Shows a request of the agent.
-    pub(super) fn agent_asks(&mut self, source: Source, what: String, lines: Vec<String>) {
-        let Source::Agent { number, proposal } = &source else { return };
-        let mut lines = lines;
-        if let Some(stored) = proposal {
+    pub(super) fn agent_asks(
+        &mut self,
+        number: u64,
+        proposal: Option<ProposalId>,
+        what: String,
+        mut lines: Vec<String>,
+    ) {
+        if let Some(stored) = &proposal {
             self.settle(stored.as_str());
             // Only the built-in agent makes the same request here and in the store.
             if self.is_own_agent()
@@ -104,7 +103,7 @@ impl ChatCore<'_> {
         }
         let id = format!("ask-{number}");
         let question = ChatQuestion { id: id.clone(), what: what.clone(), lines, for_session: false };
-        self.questions.push((id, Open { source, what }));
+        self.questions.push((id, Open { source: Source::Agent { number, proposal }, what }));
         (self.tell)(ChatNews::Asked(question));
     }
 

@@ -1,5 +1,6 @@
 //! The slash commands: their names and arguments. The model never sees them.
 
+use mw_desk::chat::Reply;
 use mw_model::signal::{SIGKILL, SIGTERM};
 
 /// The output of `/help`.
@@ -32,16 +33,9 @@ pub(super) enum Slash {
     End { id: String, signal: i32 },
     Restart(String),
     Resume { id: String, message: String },
-    Answer { id: Option<String>, yes: Answered },
+    Answer { id: Option<String>, reply: Reply },
     Mode(Option<String>),
     Help,
-}
-
-/// The answer to an approval request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Answered {
-    Yes,
-    No,
 }
 
 impl Slash {
@@ -68,8 +62,8 @@ impl Slash {
                 };
                 Ok(Self::Resume { id: id.to_owned(), message: message.trim().to_owned() })
             }
-            "/approve" => Ok(Self::Answer { id: optional(), yes: Answered::Yes }),
-            "/deny" => Ok(Self::Answer { id: optional(), yes: Answered::No }),
+            "/approve" => Ok(Self::Answer { id: optional(), reply: Reply::Once }),
+            "/deny" => Ok(Self::Answer { id: optional(), reply: Reply::Deny }),
             "/mode" => Ok(Self::Mode(optional())),
             "/help" => Ok(Self::Help),
             other => Err(format!("No command {other}; see /help")),

@@ -47,13 +47,9 @@ impl ChatCore<'_> {
         if self.is_fresh && self.ledger.lost().next().is_some() {
             return Ok(true);
         }
+        // After a crash, notifications that are in the transcript are delivered again.
         let delivery = self.host.drain(Moment::Idle)?;
-        Ok(delivery.notices().iter().any(|notice| self.is_news(notice)))
-    }
-
-    /// Returns whether a notification is new. After a crash, those in the transcript are delivered again.
-    fn is_news(&self, notice: &Notice) -> bool {
-        !self.ledger.was_sent(notice.number)
+        Ok(delivery.notices().iter().any(|notice| !self.ledger.was_sent(notice.number)))
     }
 
     /// Sends a message to the agent, preceded by the notifications.

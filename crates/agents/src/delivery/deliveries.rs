@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -12,6 +12,7 @@ use mw_model::{Notice, TaskId};
 use tokio::sync::oneshot;
 
 use super::session_thread::{HeldNotices, Request, Reservation, serve};
+use crate::lock::Lock;
 use mw_tools::call::SessionEnd;
 use mw_tools::dialects::Dialect;
 
@@ -95,17 +96,15 @@ impl Deliveries {
 
     /// Releases a session, because its last client has left and this server keeps running.
     pub(crate) fn leave(&self, session: &str) {
-        let known: Vec<Recipient> = {
-            let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-            known.keys().filter(|recipient| recipient.session == session).cloned().collect()
-        };
-        known.iter().for_each(|recipient| self.forget(recipient));
+        for (_, thread) in self.known.locked().extract_if(|recipient, _| recipient.session == session) {
+            let _ = thread.send(Request::Leave);
+        }
     }
 
     /// Releases the notifications of a client that has left. Those that were not delivered go to the other clients of
     /// its session.
     pub(crate) fn forget(&self, recipient: &Recipient) {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).remove(recipient);
+        let known = self.known.locked().remove(recipient);
         if let Some(thread) = known {
             let _ = thread.send(Request::Leave);
         }
@@ -158,7 +157,7 @@ impl Deliveries {
     }
 
     fn thread(&self, recipient: &Recipient) -> Arc<Sender<Request>> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.locked();
         let start = || {
             let (requests, inbox) = channel();
             let (settings, session, options) =
@@ -169,7 +168,7 @@ impl Deliveries {
             thread::spawn(move || {
                 serve(&settings, &session, &options, &inbox, own, idle);
                 // The recipient may already have a new thread, which stays.
-                let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut known = known.locked();
                 known.retain(|_, thread| !Arc::ptr_eq(thread, &this));
             });
             requests

@@ -1,13 +1,14 @@
 //! A reply that is not written yet. A notification is removed from it again if a wait will report the same end.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use meanwhile::engine::Delivery;
 use mw_model::{Notice, TaskId};
 use serde_json::Value;
 
 use super::deliveries::Notification;
+use crate::lock::Lock;
 
 /// The notifications that were removed from a reply. The writer of the reply and the thread of its session share it.
 #[derive(Clone, Default)]
@@ -25,7 +26,7 @@ struct State {
 
 impl Draft {
     fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
-        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        change(&mut self.0.locked())
     }
 
     /// Removes a notification. Returns false if it must stay or the reply is already being written.

@@ -4,11 +4,13 @@
 //! earlier reply.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use rmcp::model::RequestId;
 use tokio::sync::Notify;
+
+use crate::lock::Lock;
 
 /// The maximum time that a reply waits for a pending call. A call usually reports within milliseconds. If a call is
 /// slower, an end that it waits for may also be in an earlier reply.
@@ -48,7 +50,7 @@ impl Drop for PendingCall {
 
 impl PendingCalls {
     fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
-        change(&mut self.0.state.lock().unwrap_or_else(PoisonError::into_inner))
+        change(&mut self.0.state.locked())
     }
 
     pub(crate) fn add(&self) -> PendingCall {

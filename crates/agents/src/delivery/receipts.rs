@@ -1,7 +1,7 @@
 //! Receipts of replies: the notifications of a reply are acknowledged only after it was written.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use meanwhile::Settings;
 use meanwhile::engine::{Holder, Runtime};
@@ -10,6 +10,7 @@ use rmcp::model::RequestId;
 
 use super::calls::Call;
 use super::session_thread::{HeldNotices, Reservation};
+use crate::lock::Lock;
 
 /// The contents of a reply: notifications, and the ends of tasks.
 pub(crate) struct Receipt {
@@ -102,10 +103,10 @@ pub(crate) struct Receipts(Arc<Mutex<HashMap<RequestId, Receipt>>>);
 
 impl Receipts {
     pub(crate) fn keep(&self, id: RequestId, receipt: Receipt) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id, receipt);
+        self.0.locked().insert(id, receipt);
     }
 
     pub(crate) fn take(&self, id: &RequestId) -> Option<Receipt> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(id)
+        self.0.locked().remove(id)
     }
 }

@@ -1,7 +1,7 @@
 //! Claude Code: the server in `~/.claude.json`, hooks in `~/.claude/settings.json`.
 
 use super::hook::{Hooks, KeepGoing};
-use super::host::{Base, Entry, Format, Host, HostFile, NAME, Place, stdio};
+use super::host::{Base, ConfigPath, Entry, Format, Host, HostFile, NAME, stdio};
 use super::session::Identity;
 use super::setup::json::Syntax;
 
@@ -29,22 +29,14 @@ pub(super) const HOST: Host = Host {
     programs: &["claude"],
     files: &[
         HostFile {
-            user: Place {
-                base: Base::HomeUnless("CLAUDE_CONFIG_DIR"),
-                directory: "",
-                names: &[".claude.json"],
-            },
-            project: Place { base: Base::Project, directory: "", names: &[".mcp.json"] },
+            user: ConfigPath::new(Base::HomeUnless("CLAUDE_CONFIG_DIR"), "", &[".claude.json"]),
+            project: ConfigPath::new(Base::Project, "", &[".mcp.json"]),
             format: Format::Json(Syntax::Json),
             entries: &[Entry::Server { path: &["mcpServers", NAME], value: stdio }],
         },
         HostFile {
-            user: Place {
-                base: Base::HomeUnless("CLAUDE_CONFIG_DIR"),
-                directory: ".claude",
-                names: &["settings.json"],
-            },
-            project: Place { base: Base::Project, directory: ".claude", names: &["settings.json"] },
+            user: ConfigPath::new(Base::HomeUnless("CLAUDE_CONFIG_DIR"), ".claude", &["settings.json"]),
+            project: ConfigPath::new(Base::Project, ".claude", &["settings.json"]),
             format: Format::Json(Syntax::Json),
             entries: &[
                 Entry::Hook { path: &["hooks", "Stop"], matcher: None, timeout: PATIENCE },

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::hook::{Hooks, KeepGoing};
-use super::host::{Base, Entry, Format, Host, HostFile, NAME, Place};
+use super::host::{Base, ConfigPath, Entry, Format, Host, HostFile, NAME};
 use super::session::Identity;
 use super::setup::json::Syntax;
 
@@ -41,18 +41,14 @@ pub(super) const HOST: Host = Host {
     programs: &["codex"],
     files: &[
         HostFile {
-            user: Place {
-                base: Base::HomeUnless("CODEX_HOME"),
-                directory: ".codex",
-                names: &["config.toml"],
-            },
-            project: Place { base: Base::Project, directory: ".codex", names: &["config.toml"] },
+            user: ConfigPath::new(Base::HomeUnless("CODEX_HOME"), ".codex", &["config.toml"]),
+            project: ConfigPath::new(Base::Project, ".codex", &["config.toml"]),
             format: Format::Toml,
             entries: &[Entry::Server { path: &["mcp_servers", NAME], value: server }],
         },
         HostFile {
-            user: Place { base: Base::HomeUnless("CODEX_HOME"), directory: ".codex", names: &["hooks.json"] },
-            project: Place { base: Base::Project, directory: ".codex", names: &["hooks.json"] },
+            user: ConfigPath::new(Base::HomeUnless("CODEX_HOME"), ".codex", &["hooks.json"]),
+            project: ConfigPath::new(Base::Project, ".codex", &["hooks.json"]),
             format: Format::Json(Syntax::Json),
             entries: &[
                 Entry::Hook { path: &["hooks", "Stop"], matcher: None, timeout: PATIENCE },

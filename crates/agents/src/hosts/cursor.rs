@@ -1,6 +1,6 @@
 //! Cursor: the server in `~/.cursor/mcp.json`.
 
-use super::host::{Base, Entry, Format, Host, HostFile, NAME, Place, stdio};
+use super::host::{Base, ConfigPath, Entry, Format, Host, HostFile, NAME, stdio};
 use super::session::Identity;
 use super::setup::json::Syntax;
 
@@ -12,8 +12,8 @@ pub(super) const HOST: Host = Host {
     identity: Identity::NONE,
     programs: &["cursor", "cursor-agent"],
     files: &[HostFile {
-        user: Place { base: Base::Home, directory: ".cursor", names: &["mcp.json"] },
-        project: Place { base: Base::Project, directory: ".cursor", names: &["mcp.json"] },
+        user: ConfigPath::new(Base::Home, ".cursor", &["mcp.json"]),
+        project: ConfigPath::new(Base::Project, ".cursor", &["mcp.json"]),
         format: Format::Json(Syntax::Jsonc),
         entries: &[Entry::Server { path: &["mcpServers", NAME], value: stdio }],
     }],

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::hook::{Hooks, KeepGoing};
-use super::host::{Base, Entry, Format, Host, HostFile, NAME, Place};
+use super::host::{Base, ConfigPath, Entry, Format, Host, HostFile, NAME};
 use super::session::Identity;
 use super::setup::json::Syntax;
 
@@ -31,12 +31,8 @@ pub(super) const HOST: Host = Host {
     identity: Identity { project_variable: Some("GEMINI_PROJECT_DIR"), ..Identity::NONE },
     programs: &["gemini"],
     files: &[HostFile {
-        user: Place {
-            base: Base::HomeIn("GEMINI_CLI_HOME"),
-            directory: ".gemini",
-            names: &["settings.json"],
-        },
-        project: Place { base: Base::Project, directory: ".gemini", names: &["settings.json"] },
+        user: ConfigPath::new(Base::HomeIn("GEMINI_CLI_HOME"), ".gemini", &["settings.json"]),
+        project: ConfigPath::new(Base::Project, ".gemini", &["settings.json"]),
         format: Format::Json(Syntax::Comments),
         entries: &[
             Entry::Hook { path: &["hooks", "AfterAgent"], matcher: None, timeout: PATIENCE },

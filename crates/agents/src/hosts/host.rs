@@ -30,8 +30,8 @@ pub struct Host {
 
 /// One of its files.
 pub(in crate::hosts) struct HostFile {
-    pub(in crate::hosts) user: Place,
-    pub(in crate::hosts) project: Place,
+    pub(in crate::hosts) user: ConfigPath,
+    pub(in crate::hosts) project: ConfigPath,
     pub(in crate::hosts) format: Format,
     pub(in crate::hosts) entries: &'static [Entry],
 }
@@ -44,17 +44,23 @@ pub(in crate::hosts) enum Format {
 }
 
 /// Where a file is.
-pub(in crate::hosts) struct Place {
-    pub(in crate::hosts) base: Base,
+pub(in crate::hosts) struct ConfigPath {
+    base: Base,
     /// The directory below the base.
-    pub(in crate::hosts) directory: &'static str,
+    directory: &'static str,
     /// The possible names. The first one that exists counts; if none does, the first one is created.
-    pub(in crate::hosts) names: &'static [&'static str],
+    names: &'static [&'static str],
 }
 
-/// The base directory of a place.
+impl ConfigPath {
+    pub(super) const fn new(base: Base, directory: &'static str, names: &'static [&'static str]) -> Self {
+        Self { base, directory, names }
+    }
+}
+
+/// The base directory of a file.
 pub(in crate::hosts) enum Base {
-    /// The directory in this variable, without the directory of the place; else the user's home.
+    /// The directory in this variable, without the directory below it; else the user's home.
     HomeUnless(&'static str),
     /// The directory in this variable; else the user's home.
     HomeIn(&'static str),
@@ -104,29 +110,24 @@ impl Surroundings<'_> {
         self.directory("HOME").ok_or(SetupError::NoHome)
     }
 
-    pub(in crate::hosts) fn resolve(&self, place: &Place) -> Result<PathBuf, SetupError> {
-        let directory = match place.base {
+    pub(in crate::hosts) fn resolve(&self, file: &ConfigPath) -> Result<PathBuf, SetupError> {
+        let named = |name| self.directory(name).map_or_else(|| self.home(), Ok);
+        let directory = match file.base {
             Base::HomeUnless(name) => match self.directory(name) {
                 Some(directory) => directory,
-                None => self.home()?.join(place.directory),
+                None => self.home()?.join(file.directory),
             },
-            Base::HomeIn(name) => match self.directory(name) {
-                Some(home) => home.join(place.directory),
-                None => self.home()?.join(place.directory),
-            },
-            Base::Home => self.home()?.join(place.directory),
+            Base::HomeIn(name) => named(name)?.join(file.directory),
+            Base::Home => self.home()?.join(file.directory),
             Base::Config => match self.directory("XDG_CONFIG_HOME") {
-                Some(directory) => directory.join(place.directory),
-                None => self.home()?.join(".config").join(place.directory),
+                Some(directory) => directory.join(file.directory),
+                None => self.home()?.join(".config").join(file.directory),
             },
-            Base::Project => self.project.join(place.directory),
+            Base::Project => self.project.join(file.directory),
         };
-        let mut paths = place.names.iter().map(|name| directory.join(name));
-        let first = paths.next().unwrap_or_else(|| directory.clone());
-        if first.symlink_metadata().is_ok() {
-            return Ok(first);
-        }
-        Ok(paths.find(|path| path.symlink_metadata().is_ok()).unwrap_or(first))
+        let paths = || file.names.iter().map(|name| directory.join(name));
+        let present = paths().find(|path| path.symlink_metadata().is_ok());
+        Ok(present.or_else(|| paths().next()).unwrap_or_else(|| directory.clone()))
     }
 
     /// Returns whether a host seems to be installed: it has a program on the PATH, or its own directory.
@@ -143,7 +144,7 @@ impl Surroundings<'_> {
 }
 
 impl HostFile {
-    pub(in crate::hosts) const fn place(&self, scope: Scope) -> &Place {
+    pub(in crate::hosts) const fn path(&self, scope: Scope) -> &ConfigPath {
         match scope {
             Scope::User => &self.user,
             Scope::Project => &self.project,

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::host::{Base, Entry, Format, Host, HostFile, NAME, Place};
+use super::host::{Base, ConfigPath, Entry, Format, Host, HostFile, NAME};
 use super::session::Identity;
 use super::setup::json::Syntax;
 
@@ -22,8 +22,8 @@ pub(super) const HOST: Host = Host {
     identity: Identity::NONE,
     programs: &["opencode"],
     files: &[HostFile {
-        user: Place { base: Base::Config, directory: "opencode", names: NAMES },
-        project: Place { base: Base::Project, directory: "", names: NAMES },
+        user: ConfigPath::new(Base::Config, "opencode", NAMES),
+        project: ConfigPath::new(Base::Project, "", NAMES),
         format: Format::Json(Syntax::Jsonc),
         entries: &[Entry::Server { path: &["mcp", NAME], value: server }],
     }],

@@ -1,6 +1,6 @@
 //! VS Code: the server in the user's `mcp.json`, or in `.vscode/mcp.json`.
 
-use super::host::{Base, Entry, Format, Host, HostFile, NAME, Place, stdio};
+use super::host::{Base, ConfigPath, Entry, Format, Host, HostFile, NAME, stdio};
 use super::session::Identity;
 use super::setup::json::Syntax;
 
@@ -12,8 +12,8 @@ pub(super) const HOST: Host = Host {
     identity: Identity::NONE,
     programs: &["code"],
     files: &[HostFile {
-        user: Place { base: Base::Config, directory: "Code/User", names: &["mcp.json"] },
-        project: Place { base: Base::Project, directory: ".vscode", names: &["mcp.json"] },
+        user: ConfigPath::new(Base::Config, "Code/User", &["mcp.json"]),
+        project: ConfigPath::new(Base::Project, ".vscode", &["mcp.json"]),
         format: Format::Json(Syntax::Jsonc),
         entries: &[Entry::Server { path: &["servers", NAME], value: stdio }],
     }],

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::host::{Base, Entry, Format, Host, HostFile, NAME, Place};
+use super::host::{Base, ConfigPath, Entry, Format, Host, HostFile, NAME};
 use super::session::Identity;
 use super::setup::json::Syntax;
 
@@ -18,8 +18,8 @@ pub(super) const HOST: Host = Host {
     identity: Identity::NONE,
     programs: &["zed", "zeditor", "zed-editor"],
     files: &[HostFile {
-        user: Place { base: Base::Config, directory: "zed", names: &["settings.json"] },
-        project: Place { base: Base::Project, directory: ".zed", names: &["settings.json"] },
+        user: ConfigPath::new(Base::Config, "zed", &["settings.json"]),
+        project: ConfigPath::new(Base::Project, ".zed", &["settings.json"]),
         format: Format::Json(Syntax::Jsonc),
         entries: &[Entry::Server { path: &["context_servers", NAME], value: server }],
     }],

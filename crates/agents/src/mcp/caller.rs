@@ -7,14 +7,12 @@ use meanwhile::Task;
 use meanwhile::engine::Asked;
 use mw_model::TaskId;
 use mw_model::approval::Proposal;
-use rmcp::RoleServer;
 use rmcp::model::ProgressNotificationParam;
-use rmcp::service::RequestContext;
 use tokio::runtime::Handle;
 
 use super::elicitation;
 use super::recipient::Awaited;
-use super::server::Server;
+use super::server::{Context, Server};
 use crate::delivery::deliveries::Recipient;
 use crate::question::await_answer;
 use mw_tools::call::{Caller, Patience};
@@ -27,7 +25,7 @@ const ASK_AT_MOST: Duration = Duration::from_secs(600);
 
 /// A client that waits for a call to end.
 pub(super) struct WaitingClient {
-    context: RequestContext<RoleServer>,
+    context: Context,
     handle: Handle,
     begun: Instant,
     told: Mutex<Instant>,
@@ -38,12 +36,7 @@ pub(super) struct WaitingClient {
 }
 
 impl WaitingClient {
-    pub(super) fn of(
-        context: &RequestContext<RoleServer>,
-        server: &Server,
-        recipient: Recipient,
-        awaited: Awaited,
-    ) -> Self {
+    pub(super) fn of(context: &Context, server: &Server, recipient: Recipient, awaited: Awaited) -> Self {
         let (context, server, now) = (context.clone(), server.clone(), Instant::now());
         let (handle, told) = (Handle::current(), Mutex::new(now));
         Self { context, handle, begun: now, told, server, recipient, awaited }

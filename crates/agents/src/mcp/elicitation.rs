@@ -4,18 +4,19 @@
 //! call with the answer. The approval is bound to the command that was asked about, so only the same call can use it.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use meanwhile::engine::{Asked, Runtime};
 use mw_model::approval::{Answer, Proposal, ProposalId, Remember};
-use rmcp::RoleServer;
 use rmcp::model::{
     ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema, InputRequest,
     InputRequests, InputRequiredResult, InputResponses, ProtocolVersion,
 };
-use rmcp::service::RequestContext;
 use serde_json::{Value, json};
+
+use super::server::Context;
+use crate::lock::Lock;
 
 /// How an answer was given, for the record.
 pub(super) const WAY: &str = "the agent's host";
@@ -39,7 +40,7 @@ pub(super) enum Manner {
 }
 
 impl Manner {
-    pub(super) fn of(context: &RequestContext<RoleServer>) -> Self {
+    pub(super) fn of(context: &Context) -> Self {
         let declared = context.client_capabilities().and_then(|declared| declared.elicitation);
         // A client that declares neither mode supports forms.
         let has_forms = declared.is_some_and(|modes| modes.form.is_some() || modes.url.is_none());
@@ -98,7 +99,7 @@ pub(super) struct Put(Mutex<HashMap<ProposalId, Instant>>);
 
 impl Put {
     fn note(&self, id: &ProposalId) {
-        let mut put = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut put = self.0.locked();
         if put.len() >= MOST_PUT {
             put.retain(|_, at| at.elapsed() < AT_LEAST);
         }
@@ -107,7 +108,7 @@ impl Put {
 
     /// Returns how long ago a question was asked. An unknown one was asked by an earlier server, so long ago.
     fn age(&self, id: &ProposalId) -> Duration {
-        let put = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let put = self.0.locked();
         put.get(id).map_or(AT_LEAST, Instant::elapsed)
     }
 }

@@ -8,11 +8,11 @@ use rmcp::model::{
     ReadResourceResponse, ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool,
     UnsubscribeRequestParams, UpdateTaskParams,
 };
-use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
+use rmcp::service::{NotificationContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::json;
 
-use super::server::Server;
+use super::server::{Answered, Context, Server};
 use super::{resources, tasks};
 use crate::delivery::instructions::{AtEnd, instructions};
 use crate::hosts::session_of;
@@ -28,23 +28,23 @@ impl ServerHandler for Server {
             .enable_resources_list_changed()
             .build();
         tasks::declare(&mut capabilities);
-        let session = session_of(&self.inner.clues);
-        let premises = Premises { session, ..self.inner.premises.clone() };
+        let session = session_of(&self.inner.options.clues);
+        let premises = Premises { session, ..self.inner.options.premises.clone() };
         let at_end = AtEnd::of(&premises, &self.inner.settings);
         let background = premises.background;
         ServerConfig::new(capabilities)
             .with_server_info(
                 Implementation::new("meanwhile", env!("CARGO_PKG_VERSION")).with_title("meanwhile"),
             )
-            .with_instructions(instructions(self.inner.dialect, background, at_end))
+            .with_instructions(instructions(self.inner.options.dialect, background, at_end))
     }
 
     async fn list_tools(
         &self,
         _: Option<PaginatedRequestParams>,
-        context: RequestContext<RoleServer>,
-    ) -> Result<ListToolsResult, ErrorData> {
-        let mut specs = self.inner.toolset.specs(self.inner.premises.background);
+        context: Context,
+    ) -> Answered<ListToolsResult> {
+        let mut specs = self.inner.options.toolset.specs(self.inner.options.premises.background);
         if !self.gives_data(&context) {
             // A client that gets a schema expects data.
             specs.iter_mut().for_each(|spec| spec.output_schema = None);
@@ -58,13 +58,13 @@ impl ServerHandler for Server {
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
+        context: Context,
+    ) -> Answered<CallToolResponse> {
         self.answer_call(request, context).await
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        let session = self.session_of(self.inner.clues.clone(), &context.extensions);
+        let session = self.session_of(self.inner.options.clues.clone(), &context.extensions);
         self.inner.deliveries.hold(&session);
     }
 
@@ -78,8 +78,8 @@ impl ServerHandler for Server {
     async fn list_resources(
         &self,
         _: Option<PaginatedRequestParams>,
-        context: RequestContext<RoleServer>,
-    ) -> Result<ListResourcesResult, ErrorData> {
+        context: Context,
+    ) -> Answered<ListResourcesResult> {
         let session = self.premises(&context).session;
         self.with_engine(move |runtime| resources::list(runtime, &session)).await
     }
@@ -87,16 +87,16 @@ impl ServerHandler for Server {
     async fn list_resource_templates(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        _: Context,
+    ) -> Answered<ListResourceTemplatesResult> {
         Ok(resources::templates())
     }
 
     async fn read_resource(
         &self,
         request: ReadResourceRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<ReadResourceResponse, ErrorData> {
+        context: Context,
+    ) -> Answered<ReadResourceResponse> {
         let premises = self.premises(&context);
         let uri = request.uri.clone();
         let read = self.with_engine(move |runtime| resources::read(runtime, &premises, &uri)).await?;
@@ -110,25 +110,17 @@ impl ServerHandler for Server {
         Some(requested.clone())
     }
 
-    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+    async fn listen(&self, context: SubscriptionContext) -> Answered<()> {
         self.inner.subscriptions.listen(context).await;
         Ok(())
     }
 
-    async fn subscribe(
-        &self,
-        request: SubscribeRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<(), ErrorData> {
+    async fn subscribe(&self, request: SubscribeRequestParams, context: Context) -> Answered<()> {
         self.inner.subscriptions.add(request.uri, &context.peer);
         Ok(())
     }
 
-    async fn unsubscribe(
-        &self,
-        request: UnsubscribeRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<(), ErrorData> {
+    async fn unsubscribe(&self, request: UnsubscribeRequestParams, context: Context) -> Answered<()> {
         self.inner.subscriptions.remove(&request.uri, &context.peer);
         Ok(())
     }
@@ -136,37 +128,25 @@ impl ServerHandler for Server {
     async fn list_prompts(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ListPromptsResult, ErrorData> {
+        _: Context,
+    ) -> Answered<ListPromptsResult> {
         Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
     }
 
-    async fn complete(
-        &self,
-        _: CompleteRequestParams,
-        _: RequestContext<RoleServer>,
-    ) -> Result<CompleteResult, ErrorData> {
+    async fn complete(&self, _: CompleteRequestParams, _: Context) -> Answered<CompleteResult> {
         Err(ErrorData::method_not_found::<CompleteRequestMethod>())
     }
 
-    async fn get_task(
-        &self,
-        request: GetTaskParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<GetTaskResult, ErrorData> {
+    async fn get_task(&self, request: GetTaskParams, context: Context) -> Answered<GetTaskResult> {
         self.task(request.task_id, &context).await
     }
 
-    async fn update_task(&self, _: UpdateTaskParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+    async fn update_task(&self, _: UpdateTaskParams, _: Context) -> Answered<()> {
         // Our tasks never ask for input.
         Ok(())
     }
 
-    async fn cancel_task(
-        &self,
-        request: CancelTaskParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<(), ErrorData> {
+    async fn cancel_task(&self, request: CancelTaskParams, context: Context) -> Answered<()> {
         self.end_task(request.task_id, &context).await
     }
 }

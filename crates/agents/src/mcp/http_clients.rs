@@ -1,12 +1,13 @@
 //! Counts the clients of each session of an HTTP server. A session is released when its last client has left.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use rmcp::model::Extensions;
 
 use super::server::{MOST_SESSION, Server};
 use crate::hosts::{Clues, session_of};
+use crate::lock::Lock;
 
 /// The header that names the client of a request. Clients of the revision without `initialize` do not send it.
 pub(super) const CLIENT_HEADER: &str = "mcp-session-id";
@@ -18,18 +19,18 @@ pub(super) struct HttpClients(Mutex<HashMap<String, HashSet<String>>>);
 impl HttpClients {
     /// Records that a client uses a session.
     pub(super) fn note(&self, client: &str, session: &str) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.locked();
         known.entry(client.to_owned()).or_default().insert(session.to_owned());
     }
 
     /// Returns the clients that have not left.
     pub(super) fn names(&self) -> Vec<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()
+        self.0.locked().keys().cloned().collect()
     }
 
     /// Removes a client that has left, and those that no longer live. Returns its sessions that no other client uses.
     pub(super) fn left(&self, client: &str, lives: impl Fn(&str) -> bool) -> Vec<String> {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.locked();
         let mut sessions = known.remove(client).unwrap_or_default();
         known.retain(|other, _| lives(other));
         sessions.retain(|session| !known.values().any(|theirs| theirs.contains(session)));
@@ -37,23 +38,21 @@ impl HttpClients {
     }
 }
 
-impl Server {
-    /// Holds the session of the client, as far as it is known before a call.
-    pub(super) fn hold_session(&self) {
-        self.inner.deliveries.hold(&session_of(&self.inner.clues));
-    }
+/// Returns a header of a message over HTTP.
+pub(super) fn header<'a>(extensions: &'a Extensions, name: &str) -> Option<&'a str> {
+    extensions.get::<http::request::Parts>()?.headers.get(name)?.to_str().ok()
+}
 
+impl Server {
     /// Returns the session of a message, and records that its client uses it.
     pub(super) fn session_of(&self, mut clues: Clues, extensions: &Extensions) -> String {
-        let headers = extensions.get::<http::request::Parts>().map(|parts| &parts.headers);
-        let header = |name: &str| headers?.get(name)?.to_str().ok();
-        if let Some(session) = header("x-meanwhile-session").filter(|_| !clues.is_bound)
+        if let Some(session) = header(extensions, "x-meanwhile-session").filter(|_| !clues.is_bound)
             && (1..=MOST_SESSION).contains(&session.len())
         {
             clues.meanwhile_session = Some(session.to_owned());
         }
         let session = session_of(&clues);
-        if let Some(client) = header(CLIENT_HEADER) {
+        if let Some(client) = header(extensions, CLIENT_HEADER) {
             self.inner.clients.note(client, &session);
         }
         session

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, ready};
 
 use axum::body::{Body, Bytes};
@@ -19,6 +19,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use crate::delivery::draft::without;
 use crate::delivery::pending_calls::{PendingCall, PendingCalls};
 use crate::delivery::receipts::Receipt;
+use crate::lock::Lock;
 
 /// A request that was received, until it is known what it waits for.
 #[derive(Clone)]
@@ -26,7 +27,7 @@ pub(super) struct HttpPendingCall(Arc<Mutex<Option<PendingCall>>>);
 
 impl HttpPendingCall {
     pub(super) fn take(&self) -> Option<PendingCall> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.0.locked().take()
     }
 }
 
@@ -35,16 +36,12 @@ impl HttpPendingCall {
 pub(super) struct HttpReceipts(Arc<Mutex<Vec<Receipt>>>);
 
 impl HttpReceipts {
-    fn lock(&self) -> MutexGuard<'_, Vec<Receipt>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(super) fn keep(&self, receipt: Receipt) {
-        self.lock().push(receipt);
+        self.0.locked().push(receipt);
     }
 
     fn take(&self) -> Vec<Receipt> {
-        std::mem::take(&mut *self.lock())
+        std::mem::take(&mut *self.0.locked())
     }
 }
 
@@ -118,7 +115,7 @@ impl Followed {
     ) -> bool {
         let Poll::Ready(Some(Ok(frame))) = polled else { return false };
         let Some(bytes) = frame.data_ref().filter(|bytes| {
-            is_stream && self.receipts.lock().iter().any(Receipt::has_notices) && holds_reply(bytes)
+            is_stream && self.receipts.0.locked().iter().any(Receipt::has_notices) && holds_reply(bytes)
         }) else {
             return false;
         };
@@ -131,7 +128,7 @@ impl Followed {
     fn let_go(&self) -> Vec<String> {
         let receipts = self.receipts.take();
         let taken_out = receipts.iter().flat_map(Receipt::close).collect();
-        self.due.0.lock().extend(receipts);
+        self.due.0.0.locked().extend(receipts);
         taken_out
     }
 }
@@ -151,7 +148,8 @@ impl http_body::Body for Followed {
                 let is_sent = match &polled {
                     Poll::Ready(None) => true,
                     Poll::Ready(Some(Ok(frame))) => {
-                        let holds = |bytes: &Bytes| !self.receipts.lock().is_empty() && holds_reply(bytes);
+                        let holds =
+                            |bytes: &Bytes| !self.receipts.0.locked().is_empty() && holds_reply(bytes);
                         self.body.is_end_stream() || frame.data_ref().is_some_and(holds)
                     }
                     Poll::Ready(Some(Err(_))) | Poll::Pending => false,

@@ -3,14 +3,14 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use meanwhile::engine::is_shared;
-use rmcp::RoleServer;
-use rmcp::service::RequestContext;
 
+use super::http_clients::{CLIENT_HEADER, header};
 use super::http_receipts::HttpPendingCall;
-use super::server::{Inner, Server};
+use super::server::{Context, Inner, Server};
 use crate::delivery::deliveries::Recipient;
 use crate::delivery::pending_calls::PendingCall;
 use crate::delivery::session_thread::Reservation;
+use crate::lock::Lock;
 
 /// The ends that the reply to a call will report, because the call waits for them. They are reserved before the wait
 /// begins, so no other reply reports an end that the wait sees.
@@ -26,7 +26,7 @@ struct Expected {
 
 impl Awaited {
     fn change<T>(&self, change: impl FnOnce(&mut Expected) -> T) -> T {
-        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        change(&mut self.0.locked())
     }
 
     pub(super) fn add(&self, reserved: Option<Reservation>) {
@@ -53,7 +53,7 @@ pub(super) struct Seat {
 
 impl Seat {
     fn add(&self, recipient: &Recipient) {
-        let mut recipients = self.recipients.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut recipients = self.recipients.locked();
         if !recipients.contains(recipient) {
             recipients.push(recipient.clone());
         }
@@ -75,21 +75,20 @@ impl Server {
     }
 
     /// Creates the set of ends that the reply to a call will report. It is empty at first.
-    pub(super) fn awaited(&self, tool: &str, context: &RequestContext<RoleServer>) -> Awaited {
+    pub(super) fn awaited(&self, tool: &str, context: &Context) -> Awaited {
         let parts = context.extensions.get::<http::request::Parts>();
         let pending = match parts.and_then(|parts| parts.extensions.get::<HttpPendingCall>()) {
             Some(pending) => pending.take(),
             None => self.inner.pending_calls.take(&context.id),
         };
-        let pending = pending.filter(|_| self.inner.toolset.may_wait(tool));
+        let pending = pending.filter(|_| self.inner.options.toolset.may_wait(tool));
         Awaited(Arc::new(Mutex::new(Expected { pending, ..Expected::default() })))
     }
 
     /// Returns the recipient of the reply to a call. Clients that share a session because none of them names one are
     /// independent, and each receives notifications of its own tasks.
-    pub(super) fn recipient(&self, context: &RequestContext<RoleServer>, session: &str) -> Recipient {
-        let parts = context.extensions.get::<http::request::Parts>();
-        let id = parts.and_then(|parts| parts.headers.get("mcp-session-id")?.to_str().ok());
+    pub(super) fn recipient(&self, context: &Context, session: &str) -> Recipient {
+        let id = header(&context.extensions, CLIENT_HEADER);
         let (Some(seat), Some(id), true) = (&self.seat, id, is_shared(session)) else {
             return session.into();
         };

@@ -3,14 +3,12 @@
 
 use std::sync::Arc;
 
-use rmcp::RoleServer;
 use rmcp::model::{CallToolResult, ContentBlock};
-use rmcp::service::RequestContext;
 use serde_json::{Value, json};
 
 use super::http_receipts::HttpReceipts;
 use super::recipient::Awaited;
-use super::server::Server;
+use super::server::{Context, Server};
 use crate::delivery::calls::Call;
 use crate::delivery::deliveries::{Drained, Recipient};
 use crate::delivery::receipts::Receipt;
@@ -30,7 +28,7 @@ impl Server {
         recipient: &Recipient,
         call: Call,
         awaited: &Awaited,
-        context: &RequestContext<RoleServer>,
+        context: &Context,
     ) -> CallToolResult {
         awaited.is_known();
         let Drained { held, mut notices, left, own } =
@@ -84,10 +82,10 @@ impl Server {
     }
 
     /// Returns whether a client gets structured data beside the text.
-    pub(super) fn gives_data(&self, context: &RequestContext<RoleServer>) -> bool {
+    pub(super) fn gives_data(&self, context: &Context) -> bool {
         let experimental = context.client_capabilities().and_then(|declared| declared.experimental);
-        self.inner.structured
-            || self.inner.dialect.replies_with_objects()
+        self.inner.options.structured
+            || self.inner.options.dialect.replies_with_objects()
             || experimental.is_some_and(|declared| declared.contains_key(DATA))
             || context.meta.get(DATA).and_then(Value::as_bool) == Some(true)
     }

@@ -81,36 +81,40 @@ pub(super) fn read(
     premises: &Premises,
     uri: &str,
 ) -> Result<Option<ReadResourceResult>, Error> {
+    let Some(named) = Named::parse(uri) else { return Ok(None) };
+    match contents(runtime, premises, uri, &named) {
+        Ok(contents) => Ok(Some(ReadResourceResult::new(vec![contents]))),
+        Err(Error::NotFound(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn contents(
+    runtime: &Runtime,
+    premises: &Premises,
+    uri: &str,
+    named: &Named,
+) -> Result<ResourceContents, Error> {
     let scope = Scope::Session(premises.session.clone());
     let exact = |handle: &str| runtime.lookup().resolve_exact(handle, &scope);
-    let contents = match Named::parse(uri) {
-        None => return Ok(None),
-        Some(Named::Tasks) => {
+    Ok(match named {
+        Named::Tasks => {
             let page = runtime.tasks().list(&Filter::new(scope.clone()))?;
             text(uri, "application/json", json!({"tasks": page.tasks, "total": page.total}).to_string())
         }
-        Some(Named::Task(task)) => {
-            match exact(&task).and_then(|id| runtime.tasks().task(id.as_str(), &scope)) {
-                Ok(task) => text(uri, "application/json", json!(task).to_string()),
-                Err(Error::NotFound(_)) => return Ok(None),
-                Err(error) => return Err(error),
-            }
+        Named::Task(task) => {
+            let task = runtime.tasks().task(exact(task)?.as_str(), &scope)?;
+            text(uri, "application/json", json!(task).to_string())
         }
-        Some(Named::Output(task)) => {
+        Named::Output(task) => {
             let most = premises.reply_bytes;
             let request =
                 ReadRequest { from: From::TailBytes(most), max_bytes: most, ..ReadRequest::default() };
-            match exact(&task).and_then(|id| runtime.reader().read_shown(id.as_str(), &scope, &request)) {
-                Ok(reply) => {
-                    let note = if reply.has_earlier { "[earlier output omitted]\n" } else { "" };
-                    text(uri, "text/plain", format!("{note}{}", clean_text(&reply.text())))
-                }
-                Err(Error::NotFound(_)) => return Ok(None),
-                Err(error) => return Err(error),
-            }
+            let reply = runtime.reader().read_shown(exact(task)?.as_str(), &scope, &request)?;
+            let note = if reply.has_earlier { "[earlier output omitted]\n" } else { "" };
+            text(uri, "text/plain", format!("{note}{}", clean_text(&reply.text())))
         }
-    };
-    Ok(Some(ReadResourceResult::new(vec![contents])))
+    })
 }
 
 fn text(uri: &str, kind: &str, text: String) -> ResourceContents {

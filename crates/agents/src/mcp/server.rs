@@ -18,13 +18,15 @@ use crate::delivery::calls::Calls;
 use crate::delivery::deliveries::{Deliveries, DeliveryOptions};
 use crate::delivery::pending_calls::PendingCalls;
 use crate::delivery::receipts::Receipts;
-use crate::hosts::Clues;
-use mw_tools::Toolset;
 use mw_tools::call::Premises;
-use mw_tools::dialects::Dialect;
 
 /// Maximum length of the name of a session or message that a host gives.
 pub(super) const MOST_SESSION: usize = 200;
+
+/// What is known about a request of a client.
+pub(super) type Context = RequestContext<RoleServer>;
+/// The answer to a request.
+pub(super) type Answered<T> = Result<T, ErrorData>;
 
 /// An MCP server. Clones share the same state.
 #[derive(Clone)]
@@ -35,12 +37,8 @@ pub struct Server {
 }
 
 pub(super) struct Inner {
+    pub(super) options: ServerOptions,
     pub(super) settings: Arc<Settings>,
-    pub(super) premises: Premises,
-    pub(super) toolset: Toolset,
-    pub(super) dialect: Dialect,
-    pub(super) clues: Clues,
-    pub(super) structured: bool,
     pub(super) deliveries: Deliveries,
     pub(super) receipts: Receipts,
     /// Cancelled when the server shuts down.
@@ -59,7 +57,7 @@ impl Server {
     /// Creates a server.
     #[must_use]
     pub fn new(options: ServerOptions) -> Self {
-        let settings = Arc::new(options.settings);
+        let settings = Arc::new(options.settings.clone());
         let delivery = DeliveryOptions {
             dialect: options.dialect,
             context: Some(options.premises.context_stamp.clone()),
@@ -68,11 +66,6 @@ impl Server {
         };
         Self {
             inner: Arc::new(Inner {
-                premises: options.premises,
-                toolset: options.toolset,
-                dialect: options.dialect,
-                clues: options.clues,
-                structured: options.structured,
                 deliveries: Deliveries::new(Arc::clone(&settings), delivery, options.tells),
                 receipts: Receipts::default(),
                 closing: CancellationToken::new(),
@@ -81,6 +74,7 @@ impl Server {
                 subscriptions: Subscriptions::new(Arc::clone(&settings)),
                 clients: HttpClients::default(),
                 put: elicitation::Put::default(),
+                options,
                 settings,
             }),
             seat: None,
@@ -88,18 +82,18 @@ impl Server {
     }
 
     /// Returns the settings of a call. The session is taken from the call, if the host names it there.
-    pub(super) fn premises(&self, context: &RequestContext<RoleServer>) -> Premises {
+    pub(super) fn premises(&self, context: &Context) -> Premises {
         let field = |name: &str| context.meta.get(name).and_then(Value::as_str).map(str::to_owned);
-        let clues = self.inner.clues.clone().of_call(field);
+        let clues = self.inner.options.clues.clone().of_call(field);
         let session = self.session_of(clues, &context.extensions);
-        Premises { session, ..self.inner.premises.clone() }
+        Premises { session, ..self.inner.options.premises.clone() }
     }
 
     /// Runs a function with the engine on a separate thread.
     pub(super) async fn with_engine<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Runtime) -> Result<T, meanwhile::Error> + Send + 'static,
-    ) -> Result<T, ErrorData> {
+    ) -> Answered<T> {
         let settings = Arc::clone(&self.inner.settings);
         let done = tokio::task::spawn_blocking(move || {
             let runtime = Runtime::open(settings.as_ref().clone())?;

@@ -5,12 +5,11 @@ use std::time::Duration;
 
 use rmcp::ServiceExt;
 use tokio::time::timeout;
-use tokio_util::sync::CancellationToken;
 
 use super::server::Server;
 use super::stdio_transport::StdioTransport;
-use crate::delivery::calls::Calls;
 use crate::event_loop;
+use crate::hosts::session_of;
 
 /// How long running calls may take to reply after the client has left.
 const LAST_WORDS: Duration = Duration::from_millis(1500);
@@ -20,14 +19,15 @@ const LAST_WORDS: Duration = Duration::from_millis(1500);
 /// # Errors
 /// When the client does not speak the protocol, or the runtime cannot be created.
 pub fn serve_stdio(server: Server) -> io::Result<()> {
-    server.hold_session();
+    // The session is held before the first call, as far as it is known.
+    server.inner.deliveries.hold(&session_of(&server.inner.options.clues));
     // Blocked calls run on separate threads, which may end with the process.
     event_loop::run(serve(server))?
 }
 
 async fn serve(server: Server) -> io::Result<()> {
     let end_signal = event_loop::end_signal()?;
-    let (closing, calls) = (server.inner.closing.clone(), server.inner.calls.clone());
+    let (closing, ending) = (server.inner.closing.clone(), server.clone());
     let receipts = (server.inner.receipts.clone(), server.inner.pending_calls.clone());
     let (transport, writer) =
         StdioTransport::new(tokio::io::stdin(), tokio::io::stdout(), receipts, closing.clone());
@@ -40,7 +40,7 @@ async fn serve(server: Server) -> io::Result<()> {
     };
     let told_to_end = async {
         end_signal.await;
-        last_words(&closing, &calls).await;
+        ending.last_words().await;
     };
     let left_alone = async {
         closing.cancelled().await;
@@ -56,11 +56,7 @@ async fn serve(server: Server) -> io::Result<()> {
 impl Server {
     /// Ends waiting calls. Returns when their replies were written, or after 1.5 s.
     pub async fn last_words(&self) {
-        last_words(&self.inner.closing, &self.inner.calls).await;
+        self.inner.closing.cancel();
+        let _ = timeout(LAST_WORDS, self.inner.calls.all_over()).await;
     }
-}
-
-async fn last_words(closing: &CancellationToken, calls: &Calls) {
-    closing.cancel();
-    let _ = timeout(LAST_WORDS, calls.all_over()).await;
 }

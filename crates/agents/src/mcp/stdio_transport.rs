@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use rmcp::RoleServer;
 use rmcp::model::{ErrorCode, ErrorData, JsonRpcMessage, RequestId};
@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use crate::delivery::draft::without;
 use crate::delivery::pending_calls::PendingCalls;
 use crate::delivery::receipts::{Receipt, Receipts};
+use crate::lock::Lock;
 
 /// Maximum number of bytes of one message.
 const MOST_LINE: usize = 16 << 20;
@@ -62,16 +63,16 @@ struct Unanswered {
 
 impl Unanswered {
     fn add(&self, id: &RequestId, size: usize) {
-        self.sizes.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone(), size + OPEN_COST);
+        self.sizes.locked().insert(id.clone(), size + OPEN_COST);
     }
 
     fn remove(&self, id: &RequestId) {
-        self.sizes.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
+        self.sizes.locked().remove(id);
         self.fewer.notify_one();
     }
 
     async fn wait(&self) {
-        let size = || self.sizes.lock().unwrap_or_else(PoisonError::into_inner).values().sum::<usize>();
+        let size = || self.sizes.locked().values().sum::<usize>();
         while size() > MOST_OPEN {
             self.fewer.notified().await;
         }

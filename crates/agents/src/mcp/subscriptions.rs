@@ -1,7 +1,7 @@
 //! Notifies clients that a resource has changed. One thread watches the home while there are subscribers.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::thread;
 use std::time::Duration;
 
@@ -13,6 +13,7 @@ use rmcp::service::{Peer, SubscriptionContext};
 use tokio::sync::Notify;
 
 use super::resources::addresses;
+use crate::lock::Lock;
 
 /// How long the thread sleeps without a wake-up. Growing output is checked at the same interval.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
@@ -44,15 +45,15 @@ struct Subscriber {
 
 impl Subscriber {
     fn notify(&self, changed: &[String]) {
-        let wanted = self.wanted.lock().unwrap_or_else(PoisonError::into_inner);
+        let wanted = self.wanted.locked();
         let news = changed.iter().filter(|uri| wanted.contains(*uri)).cloned();
-        self.changed.lock().unwrap_or_else(PoisonError::into_inner).extend(news);
+        self.changed.locked().extend(news);
         self.woken.notify_one();
     }
 
     fn notify_of_all(&self) {
         let wanted: Vec<_> = {
-            let wanted = self.wanted.lock().unwrap_or_else(PoisonError::into_inner);
+            let wanted = self.wanted.locked();
             wanted.iter().cloned().collect()
         };
         self.notify(&wanted);
@@ -61,7 +62,7 @@ impl Subscriber {
     /// Waits for a wake-up. Returns the addresses that have changed since the last call, which may be none.
     async fn next_changes(&self) -> BTreeSet<String> {
         self.woken.notified().await;
-        std::mem::take(&mut *self.changed.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.changed.locked())
     }
 }
 
@@ -75,7 +76,7 @@ impl Wanted {
     fn of(&self, client: &Arc<ClientConfig>) -> Option<Arc<Subscriber>> {
         let is_of =
             |known: &Subscriber| known.client.as_ref().is_some_and(|known| Arc::ptr_eq(known, client));
-        let wants = |one: &Subscriber| !one.wanted.lock().unwrap_or_else(PoisonError::into_inner).is_empty();
+        let wants = |one: &Subscriber| !one.wanted.locked().is_empty();
         self.living().find(|subscriber| is_of(subscriber) && wants(subscriber))
     }
 }
@@ -85,29 +86,25 @@ impl Subscriptions {
         Self { settings, wanted: Arc::default() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Wanted> {
-        self.wanted.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Adds a resource for a client of an older revision.
     pub(super) fn add(&self, uri: String, peer: &Peer<RoleServer>) {
         let Some(client) = peer.peer_info() else { return };
-        let mut wanted = self.lock();
+        let mut wanted = self.wanted.locked();
         let subscriber = wanted.of(&client).unwrap_or_else(|| {
             let subscriber = Arc::new(Subscriber { client: Some(client), ..Subscriber::default() });
             wanted.subscribers.push(Arc::downgrade(&subscriber));
             tokio::spawn(tell(peer.clone(), Arc::clone(&subscriber)));
             subscriber
         });
-        subscriber.wanted.lock().unwrap_or_else(PoisonError::into_inner).insert(uri);
+        subscriber.wanted.locked().insert(uri);
         self.watch(wanted);
     }
 
     /// Removes a resource of this client.
     pub(super) fn remove(&self, uri: &str, peer: &Peer<RoleServer>) {
-        let wanted = self.lock();
+        let wanted = self.wanted.locked();
         if let Some(subscriber) = peer.peer_info().and_then(|client| wanted.of(&client)) {
-            subscriber.wanted.lock().unwrap_or_else(PoisonError::into_inner).remove(uri);
+            subscriber.wanted.locked().remove(uri);
         }
     }
 
@@ -120,7 +117,7 @@ impl Subscriptions {
         let wanted = named.iter().cloned().chain(lists.then(|| all.clone())).collect();
         let subscriber = Arc::new(Subscriber { wanted: Mutex::new(wanted), ..Subscriber::default() });
         {
-            let mut wanted = self.lock();
+            let mut wanted = self.wanted.locked();
             wanted.subscribers.push(Arc::downgrade(&subscriber));
             self.watch(wanted);
         }
@@ -150,7 +147,7 @@ impl Subscriptions {
         thread::spawn(move || {
             if watch(&settings, &wanted).is_none() {
                 // The home cannot be used. The next subscription tries again.
-                wanted.lock().unwrap_or_else(PoisonError::into_inner).is_watched = false;
+                wanted.locked().is_watched = false;
             }
         });
     }
@@ -162,7 +159,7 @@ async fn tell(peer: Peer<RoleServer>, subscriber: Arc<Subscriber>) {
         for uri in subscriber.next_changes().await {
             let _ = peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await;
         }
-        if subscriber.wanted.lock().unwrap_or_else(PoisonError::into_inner).is_empty() {
+        if subscriber.wanted.locked().is_empty() {
             return;
         }
     }
@@ -176,7 +173,7 @@ fn watch(settings: &Settings, wanted: &Mutex<Wanted>) -> Option<()> {
     let (wake_up, mut seen) = (runtime.listen().ok()?, runtime.tasks().last_event().ok()?);
     let mut sizes = HashMap::new();
     // Changes between the subscription and this moment were not noticed.
-    wanted.lock().unwrap_or_else(PoisonError::into_inner).living().for_each(|one| one.notify_of_all());
+    wanted.locked().living().for_each(|one| one.notify_of_all());
     loop {
         wake_up.wait(LOOK_EVERY);
         let mut changed = Vec::new();
@@ -190,7 +187,7 @@ fn watch(settings: &Settings, wanted: &Mutex<Wanted>) -> Option<()> {
         changed.extend(grown(&runtime, &scope, &mut sizes));
         changed.sort();
         changed.dedup();
-        let mut wanted = wanted.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut wanted = wanted.locked();
         // Also without changes, so that tasks notice when their client has left.
         wanted.living().for_each(|subscriber| subscriber.notify(&changed));
         wanted.subscribers.retain(|subscriber| subscriber.strong_count() > 0);

@@ -6,16 +6,15 @@ use std::time::Duration;
 use meanwhile::engine::{KillRequest, Kills, Runtime};
 use meanwhile::{Scope, Task};
 use mw_model::Status;
+use rmcp::ErrorData;
 use rmcp::model::{
     CreateTaskResult, DetailedTask, ExtensionCapabilities, GetTaskResult, ProtocolVersion,
     ServerCapabilities, TASKS_EXTENSION_ID, TaskPayload, TaskStatus,
 };
-use rmcp::service::RequestContext;
-use rmcp::{ErrorData, RoleServer};
 use serde_json::{Map, Value, json};
 
 use super::recipient::Awaited;
-use super::server::Server;
+use super::server::{Answered, Context, Server};
 use mw_tools::call::{CallContext, Patient, Premises, Reply};
 use mw_tools::dialects::canonical;
 use mw_tools::operations::{Excerpt, Ran};
@@ -41,11 +40,7 @@ pub(super) fn declare(capabilities: &mut ServerCapabilities) {
 
 /// Returns whether a call may become a task: a command in the foreground, from a client that knows tasks. One that
 /// declares them in an older revision cannot use them.
-pub(super) fn are_wanted(
-    tool: &str,
-    arguments: &Map<String, Value>,
-    context: &RequestContext<RoleServer>,
-) -> bool {
+pub(super) fn are_wanted(tool: &str, arguments: &Map<String, Value>, context: &Context) -> bool {
     let knows = context.client_capabilities().is_some_and(|declared| declared.supports_tasks());
     let speaks = context
         .protocol_version()
@@ -59,9 +54,9 @@ impl Server {
     pub(super) async fn call_as_task(
         &self,
         arguments: Map<String, Value>,
-        context: &RequestContext<RoleServer>,
+        context: &Context,
         awaited: &Awaited,
-    ) -> Result<Begun, ErrorData> {
+    ) -> Answered<Begun> {
         let mut premises = self.premises(context);
         premises.longest_call = premises.longest_call.min(AT_ONCE);
         let scope = Scope::Session(premises.session.clone());
@@ -75,11 +70,7 @@ impl Server {
     }
 
     /// Returns the state of a task, with its result once it has ended.
-    pub(super) async fn task(
-        &self,
-        id: String,
-        context: &RequestContext<RoleServer>,
-    ) -> Result<GetTaskResult, ErrorData> {
+    pub(super) async fn task(&self, id: String, context: &Context) -> Answered<GetTaskResult> {
         let premises = self.premises(context);
         let session = premises.session.clone();
         let found = self
@@ -118,11 +109,7 @@ impl Server {
     }
 
     /// Ends a task for its client.
-    pub(super) async fn end_task(
-        &self,
-        id: String,
-        context: &RequestContext<RoleServer>,
-    ) -> Result<(), ErrorData> {
+    pub(super) async fn end_task(&self, id: String, context: &Context) -> Answered<()> {
         let session = self.premises(context).session;
         let found = self
             .with_engine(move |runtime| {

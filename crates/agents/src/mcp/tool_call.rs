@@ -1,14 +1,13 @@
 //! Runs a tool call: on a separate thread, as a task of the protocol, or not at all.
 
 use meanwhile::engine::{Holder, Runtime};
+use rmcp::ErrorData;
 use rmcp::model::{CallToolRequestParams, CallToolResponse, ErrorCode};
-use rmcp::service::RequestContext;
-use rmcp::{ErrorData, RoleServer};
 use serde_json::{Map, Value};
 
 use super::caller::WaitingClient;
 use super::recipient::Awaited;
-use super::server::{MOST_SESSION, Server};
+use super::server::{Answered, Context, MOST_SESSION, Server};
 use super::{elicitation, tasks};
 use mw_tools::call::{CallContext, Caller, Premises, Reply};
 use mw_tools::dialects::{Dialect, Speaks};
@@ -24,8 +23,8 @@ impl Server {
     pub(super) async fn answer_call(
         &self,
         request: CallToolRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
+        context: Context,
+    ) -> Answered<CallToolResponse> {
         let arguments = request.arguments.unwrap_or_default();
         let awaited = self.awaited(&request.name, &context);
         let call = match self.inner.calls.begin_at_once() {
@@ -49,8 +48,8 @@ impl Server {
         let mut reply = if size > MOST_ARGUMENTS {
             let message = format!("the arguments take {size} bytes, at most {MOST_ARGUMENTS} are accepted");
             let error = meanwhile::Error::invalid(message, "put the text into a file and pass its path");
-            self.inner.dialect.refuse_unopened(&error.into())
-        } else if self.inner.dialect == Dialect::Canonical
+            self.inner.options.dialect.refuse_unopened(&error.into())
+        } else if self.inner.options.dialect == Dialect::Canonical
             && tasks::are_wanted(&request.name, &arguments, &context)
         {
             match self.call_as_task(arguments, &context, &awaited).await? {
@@ -80,9 +79,9 @@ impl Server {
         name: String,
         arguments: Map<String, Value>,
         premises: Premises,
-        context: &RequestContext<RoleServer>,
+        context: &Context,
         awaited: &Awaited,
-    ) -> Result<Reply, ErrorData> {
+    ) -> Answered<Reply> {
         let recipient = self.recipient(context, &premises.session);
         let holder = self.inner.deliveries.lease(&recipient).await;
         let caller = WaitingClient::of(context, self, recipient, awaited.clone());
@@ -103,7 +102,8 @@ impl Server {
         parent_message: Option<&str>,
         holder: Option<&Holder>,
         caller: &dyn Caller,
-    ) -> Result<Reply, ErrorData> {
+    ) -> Answered<Reply> {
+        let options = &self.inner.options;
         let opened = Runtime::open(self.inner.settings.as_ref().clone()).and_then(|runtime| {
             // The host of the session may have set the approval mode, and may change it.
             let session_policy = runtime.approvals().session_policy(&premises.session)?;
@@ -111,15 +111,15 @@ impl Server {
         });
         let (runtime, session_policy) = match opened {
             Ok(opened) => opened,
-            Err(error) => return Ok(self.inner.dialect.refuse_unopened(&error.into())),
+            Err(error) => return Ok(options.dialect.refuse_unopened(&error.into())),
         };
         if let Some(session_policy) = session_policy {
             premises.policy.mode = session_policy.mode_beside(premises.policy.mode);
         }
         let cx = CallContext { holder, parent_message, ..CallContext::new(&runtime, &premises, caller) };
-        self.inner.toolset.call(name, arguments, &cx).ok_or_else(|| {
-            let names: Vec<_> =
-                self.inner.toolset.specs(premises.background).into_iter().map(|spec| spec.name).collect();
+        options.toolset.call(name, arguments, &cx).ok_or_else(|| {
+            let specs = options.toolset.specs(premises.background);
+            let names: Vec<_> = specs.into_iter().map(|spec| spec.name).collect();
             ErrorData::new(
                 ErrorCode::INVALID_PARAMS,
                 format!("no tool {name:?}; available tools: {}", names.join(", ")),

@@ -6,47 +6,45 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use meanwhile::Error;
 use meanwhile::engine::{AgentMessage, Clock, DeliveryPolicy, Runtime, SystemClock, child_session};
-use meanwhile::{Error, Settings};
 use mw_model::wire::{DIFF_FILE, TRANSCRIPT_FILE};
-use mw_model::{AgentRecord, AgentTurn, EnvVar, RawText, TaskId};
+use mw_model::{AgentRecord, AgentTurn, EnvVar, TaskId};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use super::link::Link;
-use super::transcript::Transcript;
-use super::turn::{Stay, Turn, TurnSettings};
+use super::transcript::{TaskClient, Transcript};
+use super::turn::{Stay, Turn};
 use crate::acp::PolicyPermissions;
-use crate::acp::approved::Approved;
 use crate::acp::client::Client;
+use crate::acp::converse::Streams;
 use crate::acp::error::AcpError;
 use crate::acp::quirks::Quirks;
 use crate::acp::terminals::Terminals;
-use crate::acp::wire::{Garbage, Transport};
 use mw_tools::delegation::worktree;
 use mw_tools::delegation::worktree::Changes;
 
 /// The options of a driver.
 pub struct DriverOptions {
-    /// The settings of the engine.
-    pub settings: Settings,
     /// The agent task.
     pub task: TaskId,
-    /// The permissions of the agent.
+    /// The permissions of the agent, with its directory, its shell and the settings of the engine.
     pub permissions: Arc<PolicyPermissions>,
-    /// The directory in which the agent may read and write files.
-    pub root: PathBuf,
-    /// The agent's working directory.
-    pub cwd: PathBuf,
-    /// The shell for scripts.
-    pub shell: RawText,
     /// The environment of the agent's commands.
     pub env: Vec<EnvVar>,
     /// The path of `mw`, for the agent's MCP server.
     pub mw: PathBuf,
 }
 
-/// How long to wait for the exit status of an agent that has closed its output.
-const EXIT_STATUS_TIMEOUT: Duration = Duration::from_millis(500);
+impl DriverOptions {
+    /// Returns the environment of processes that belong to the session of the agent's tasks.
+    pub(super) fn child_env(&self) -> Vec<EnvVar> {
+        let mut env = self.env.clone();
+        EnvVar::set(&mut env, "MEANWHILE_SESSION", &child_session(&self.task));
+        env
+    }
+}
+
 /// How long the remaining processes of an agent may take to exit after a kill.
 const KILL_TIMEOUT: Duration = Duration::from_secs(1);
 /// The exit code of a turn without an answer.
@@ -57,7 +55,7 @@ const NO_ANSWER: u8 = 1;
 /// # Errors
 /// When the task's files cannot be read or written.
 pub fn drive(options: &DriverOptions) -> Result<u8, Error> {
-    let runtime = Runtime::open(options.settings.clone())?;
+    let runtime = Runtime::open(options.permissions.settings.clone())?;
     let id = options.task.clone();
     let message = runtime.agents().agent_message(&id)?;
     let mut record = runtime.agents().agent_record(&id);
@@ -66,7 +64,7 @@ pub fn drive(options: &DriverOptions) -> Result<u8, Error> {
     let child = child_session(&id);
     // The tasks of the agent end with this process, unless they are reassigned below.
     let host = runtime.notifications().host(&child, DeliveryPolicy::NextRun)?;
-    let client = Arc::new(client(options, &message, &child)?);
+    let client = Arc::new(client(options, &message)?);
     let outcome = run_agent(options, &message, &mut record, &client, &runtime);
     client.terminals.release_all();
     finish_turn(&mut record, &client, &outcome);
@@ -102,36 +100,21 @@ fn begin_turn(record: &mut AgentRecord, message: &AgentMessage) {
     });
 }
 
-fn client(
-    options: &DriverOptions,
-    message: &AgentMessage,
-    child: &str,
-) -> Result<Client<Mutex<Transcript>>, Error> {
-    let runtime = Runtime::open(options.settings.clone())?;
+fn client(options: &DriverOptions, message: &AgentMessage) -> Result<TaskClient, Error> {
+    let settings = &options.permissions.settings;
+    let runtime = Runtime::open(settings.clone())?;
     let file = runtime.home().task(&options.task).join(TRANSCRIPT_FILE);
     let transcript = Transcript::new(runtime, options.task.clone(), message.run, &file);
-    Ok(Client {
-        observer: Mutex::new(transcript),
-        terminals: Terminals {
-            settings: options.settings.clone(),
-            session: child.to_owned(),
-            shell: options.shell.clone(),
-            cwd: options.cwd.clone(),
-            env: with(&options.env, "MEANWHILE_SESSION", child),
-            limits: options.settings.limits.clone(),
-            holder: None,
-            known: Mutex::default(),
-        },
+    let terminals = Terminals {
         permissions: Arc::clone(&options.permissions),
-        approved: Approved::default(),
-        quirks: Quirks::of(message.spec.agent.as_ref().map_or(&[], |agent| &agent.command)),
-        root: options.root.clone(),
-    })
-}
-
-pub(super) fn with(env: &[EnvVar], name: &str, value: &str) -> Vec<EnvVar> {
-    let others = env.iter().filter(|var| var.name.as_bytes() != name.as_bytes()).cloned();
-    others.chain([EnvVar { name: name.into(), value: value.into() }]).collect()
+        session: child_session(&options.task),
+        env: options.child_env(),
+        limits: settings.limits.clone(),
+        holder: None,
+        known: Mutex::default(),
+    };
+    let quirks = Quirks::of(message.spec.agent.as_ref().map_or(&[], |agent| &agent.command));
+    Ok(Client::new(Mutex::new(transcript), terminals, quirks))
 }
 
 /// Runs the turn with a new agent, or with one that a keeper holds. An agent that cannot load sessions is given to a
@@ -140,71 +123,51 @@ fn run_agent(
     options: &DriverOptions,
     message: &AgentMessage,
     record: &mut AgentRecord,
-    client: &Arc<Client<Mutex<Transcript>>>,
+    client: &Arc<TaskClient>,
     runtime: &Runtime,
 ) -> Result<String, AcpError> {
     let Some(agent) = &message.spec.agent else { return Err(AcpError::Cancelled) };
-    let mut turn = Turn {
-        client: Arc::clone(client),
-        settings: TurnSettings {
-            cwd: options.cwd.clone(),
-            mw: options.mw.clone(),
-            home: options.settings.home.clone(),
-            child: child_session(&options.task),
-            depth: agent.depth,
-            mode: agent.mode.clone(),
-            known: record.session_id.clone().filter(|_| message.follows),
-            prompt: message.text.clone(),
-            cancel_after: Duration::from_millis(agent.cancel_ms),
-            silence: Duration::from_millis(agent.silence_ms),
-            stay: Stay::Unknown,
-        },
-    };
+    let known = record.session_id.clone().filter(|_| message.follows);
+    let mut turn = Turn { client, options, agent, known, prompt: &message.text, stay: Stay::Unknown };
     if message.follows && !record.can_load {
-        turn.settings.stay = Stay::Resident;
+        turn.stay = Stay::Resident;
         let link = Link::again(runtime, &options.task, record.keeper.clone())?;
-        return run_turn(&turn, link, options, record, runtime);
+        return run_turn(&turn, link, record, runtime);
     }
     if agent.linger_ms == 0 {
-        turn.settings.stay = Stay::Passing;
+        turn.stay = Stay::Passing;
     }
     let link = Link::own(&agent.command, options)?;
-    match run_turn(&turn, link, options, record, runtime) {
+    match run_turn(&turn, link, record, runtime) {
         Err(AcpError::NeedsKeeper) => {
-            turn.settings.stay = Stay::Kept;
+            turn.stay = Stay::Kept;
             let link = Link::kept(runtime, options)?;
             record.keeper = link.0.keeper();
-            run_turn(&turn, link, options, record, runtime)
+            run_turn(&turn, link, record, runtime)
         }
         outcome => outcome,
     }
 }
 
 fn run_turn(
-    turn: &Turn,
-    (link, transport, garbage): (Link, Transport, Garbage),
-    options: &DriverOptions,
+    turn: &Turn<'_>,
+    (link, streams): (Link, Streams),
     record: &mut AgentRecord,
     runtime: &Runtime,
 ) -> Result<String, AcpError> {
-    let outcome = turn.run(transport, &garbage, &mut |change| {
+    let mut outcome = turn.run(streams, &mut |change| {
         change(record);
         // If this fails, the record is written at the end, where an error is reported.
-        let _ = runtime.agents().write_agent_record(&options.task, record);
+        let _ = runtime.agents().write_agent_record(&turn.options.task, record);
     });
-    let outcome = outcome.map_err(|error| match error {
-        AcpError::Gone { .. } => AcpError::Gone { how: link.exit_description(EXIT_STATUS_TIMEOUT) },
-        other => other,
-    });
+    if let Err(AcpError::Gone { how }) = &mut outcome {
+        *how = link.how_it_ended();
+    }
     link.close(runtime, &outcome);
     outcome
 }
 
-fn finish_turn(
-    record: &mut AgentRecord,
-    client: &Client<Mutex<Transcript>>,
-    outcome: &Result<String, AcpError>,
-) {
+fn finish_turn(record: &mut AgentRecord, client: &TaskClient, outcome: &Result<String, AcpError>) {
     let mut transcript = client.transcript();
     transcript.activity.waiting = None;
     transcript.write_now();
@@ -229,7 +192,7 @@ fn finish_turn(
 }
 
 /// Saves the changes in the agent's worktree as a diff.
-fn finish_worktree(runtime: &Runtime, message: &AgentMessage, client: &Client<Mutex<Transcript>>) {
+fn finish_worktree(runtime: &Runtime, message: &AgentMessage, client: &TaskClient) {
     let Some(worktree) = message.spec.agent.as_ref().and_then(|agent| agent.worktree.as_ref()) else {
         return;
     };

@@ -7,7 +7,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::process::{ChildStdin, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -19,6 +19,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 use crate::acp::process::{AgentProcess, Start};
+use crate::lock::Lock;
 
 /// The line that requests to keep the agent. Messages of the protocol are JSON, so it cannot be one.
 pub(super) const KEEP: &str = "#keep\n";
@@ -105,7 +106,7 @@ fn serve(stream: UnixStream, stdin: &mut ChildStdin, driver: &Driver) -> Served 
     let mut place = Some(stream);
     for line in BufReader::new(reader).split(b'\n').map_while(Result::ok) {
         if let Some(stream) = place.take() {
-            *driver.lock().unwrap_or_else(PoisonError::into_inner) = Some(stream);
+            *driver.locked() = Some(stream);
         }
         if line == KEEP.trim_end().as_bytes() {
             served = Served::Kept;
@@ -117,7 +118,7 @@ fn serve(stream: UnixStream, stdin: &mut ChildStdin, driver: &Driver) -> Served 
             break;
         }
     }
-    *driver.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    *driver.locked() = None;
     served
 }
 
@@ -127,14 +128,14 @@ fn pass_on(output: impl Read + Send + 'static, driver: Driver, agent_lives: Unix
         let mut reader = BufReader::new(output);
         let mut line = Vec::new();
         while reader.read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
-            if let Some(stream) = driver.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            if let Some(stream) = driver.locked().as_mut() {
                 // The disconnection of a driver is noticed by reading from it.
                 let _ = stream.write_all(&line);
             }
             line.clear();
         }
         drop(agent_lives);
-        if let Some(stream) = driver.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        if let Some(stream) = driver.locked().take() {
             let _ = stream.shutdown(std::net::Shutdown::Both);
         }
     });

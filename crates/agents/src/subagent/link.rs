@@ -13,17 +13,14 @@ use meanwhile::engine::{
 use mw_model::signal::SIGTERM;
 use mw_model::{CommandSpec, Lifetime, RawText, TaskId};
 
-use super::driver::{DriverOptions, with};
+use super::driver::DriverOptions;
 use super::keeper::KEEP;
+use crate::acp::converse::Streams;
 use crate::acp::error::AcpError;
-use crate::acp::process::{AgentProcess, Start};
-use crate::acp::wire;
-use crate::acp::wire::{Garbage, Transport};
+use crate::acp::process::{AgentProcess, GOODBYE, Start};
 
 /// How long a keeper may take to start.
 const KEEPER_START_TIMEOUT: Duration = Duration::from_secs(20);
-/// How long an agent may take to exit after its connection was closed.
-const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A connection to an agent.
 pub(super) enum Link {
@@ -40,24 +37,17 @@ pub(super) enum Link {
 
 impl Link {
     /// Starts the agent as a child process.
-    pub(super) fn own(
-        command: &[String],
-        options: &DriverOptions,
-    ) -> Result<(Self, Transport, Garbage), AcpError> {
+    pub(super) fn own(command: &[String], options: &DriverOptions) -> Result<(Self, Streams), AcpError> {
         let env = [("MEANWHILE_SESSION".to_owned(), child_session(&options.task))];
-        let start = Start { command, env: &env, cwd: &options.cwd, stderr: Stdio::inherit() };
+        let cwd = &options.permissions.cwd;
+        let start = Start { command, env: &env, cwd, stderr: Stdio::inherit() };
         let (process, stdin, stdout) = AgentProcess::start(start)?;
-        let (transport, garbage) = wire::lines(stdin, stdout);
-        Ok((Self::Own(process), transport, garbage))
+        Ok((Self::Own(process), (Box::new(stdin), Box::new(stdout))))
     }
 
     /// Starts a keeper, as a separate task, which starts the agent.
-    pub(super) fn kept(
-        runtime: &Runtime,
-        options: &DriverOptions,
-    ) -> Result<(Self, Transport, Garbage), AcpError> {
+    pub(super) fn kept(runtime: &Runtime, options: &DriverOptions) -> Result<(Self, Streams), AcpError> {
         let failed = |why: String| AcpError::NotStarted { command: "mw agent-keeper".to_owned(), why };
-        let child = child_session(&options.task);
         let words =
             [options.mw.to_string_lossy().as_ref(), "agent-keeper", options.task.as_str()].map(RawText::from);
         let request = TaskRequest {
@@ -68,8 +58,8 @@ impl Link {
             ..TaskRequest::new(
                 &keeper_session(&options.task),
                 CommandSpec::Argv(words.to_vec()),
-                options.cwd.clone(),
-                with(&options.env, "MEANWHILE_SESSION", &child),
+                options.permissions.cwd.clone(),
+                options.child_env(),
             )
         };
         let task =
@@ -89,7 +79,7 @@ impl Link {
         runtime: &Runtime,
         id: &TaskId,
         task: Option<String>,
-    ) -> Result<(Self, Transport, Garbage), AcpError> {
+    ) -> Result<(Self, Streams), AcpError> {
         let stream = runtime
             .agents()
             .lingering_agent(id)
@@ -97,11 +87,10 @@ impl Link {
         Self::over(stream, task)
     }
 
-    fn over(stream: UnixStream, task: Option<String>) -> Result<(Self, Transport, Garbage), AcpError> {
+    fn over(stream: UnixStream, task: Option<String>) -> Result<(Self, Streams), AcpError> {
         let failed = |error: std::io::Error| AcpError::Expired { why: error.to_string() };
         let (input, output) = (stream.try_clone().map_err(failed)?, stream.try_clone().map_err(failed)?);
-        let (transport, garbage) = wire::lines(input, output);
-        Ok((Self::Kept { stream, task }, transport, garbage))
+        Ok((Self::Kept { stream, task }, (Box::new(input), Box::new(output))))
     }
 
     /// Returns the keeper's task, if there is one.
@@ -112,13 +101,12 @@ impl Link {
         }
     }
 
-    /// Returns how the agent's process ended, if that becomes known within the timeout.
-    pub(super) fn exit_description(&self, timeout: Duration) -> String {
-        let ended = match self {
-            Self::Own(process) => process.ended_within(timeout),
-            Self::Kept { .. } => None,
-        };
-        ended.unwrap_or_else(|| "it closed its output".to_owned())
+    /// Returns how the agent's process ended, as far as that is known.
+    pub(super) fn how_it_ended(&self) -> String {
+        match self {
+            Self::Own(process) => process.how_it_ended(),
+            Self::Kept { .. } => "it closed its output".to_owned(),
+        }
     }
 
     /// Releases the agent. An agent of a keeper stays, unless its end was requested.
@@ -126,7 +114,7 @@ impl Link {
         let cancelled = matches!(outcome, Err(AcpError::Cancelled));
         match self {
             Self::Own(process) => {
-                process.end(if cancelled { Duration::ZERO } else { EXIT_TIMEOUT });
+                process.end(if cancelled { Duration::ZERO } else { GOODBYE });
             }
             Self::Kept { mut stream, task } => {
                 if !cancelled {
@@ -153,7 +141,7 @@ fn end_keeper(runtime: &Runtime, task: &str) {
             tasks: vec![id],
             any: false,
             condition: Condition::Exit,
-            timeout: Some(EXIT_TIMEOUT),
+            timeout: Some(GOODBYE),
             look_every: None,
         };
         let _ = runtime.reader().wait(&wait);

@@ -5,7 +5,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use agent_client_protocol::v1::schema::{ContentChunk, SessionUpdate, ToolCallStatus};
@@ -14,8 +14,9 @@ use mw_model::{Activity, PlanStep, TaskId};
 use serde_json::{Map, Value, json};
 
 use crate::acp::client::{Client, Observer};
-use crate::acp::content::{block_text, plan_word};
+use crate::acp::content::{block_text, word};
 use crate::acp::permissions::Answer;
+use crate::lock::Lock;
 
 /// The minimum time between two writes of the activity.
 const WRITE_EVERY: Duration = Duration::from_millis(200);
@@ -44,8 +45,8 @@ pub(super) struct Transcript {
     /// The text before that.
     said_before: String,
     pub(super) heard: Instant,
-    /// Whether updates are ignored, because the agent repeats a session that was loaded.
-    pub(super) replays: bool,
+    /// The number of lines that were not messages, with those that are not reported yet.
+    garbage: u64,
 }
 
 impl Transcript {
@@ -63,7 +64,7 @@ impl Transcript {
             said: String::new(),
             said_before: String::new(),
             heard: now,
-            replays: false,
+            garbage: 0,
         }
     }
 
@@ -73,11 +74,8 @@ impl Transcript {
         said.trim().to_owned()
     }
 
-    pub(super) fn update(&mut self, update: &SessionUpdate) {
+    fn update(&mut self, update: &SessionUpdate) {
         self.message_received();
-        if self.replays {
-            return;
-        }
         self.activity.updates += 1;
         if let Ok(value) = serde_json::to_value(update) {
             self.note(&value);
@@ -86,9 +84,9 @@ impl Transcript {
             SessionUpdate::AgentMessageChunk(chunk) => self.say(Voice::Answer, chunk),
             SessionUpdate::AgentThoughtChunk(chunk) => self.say(Voice::Thought, chunk),
             SessionUpdate::ToolCall(call) => {
-                let status = status_word(call.status);
+                let status = word(&call.status);
                 let is_new = !self.activity.recent_tools.iter().any(|tool| *tool.id == *call.tool_call_id.0);
-                self.activity.tool(&call.tool_call_id.0, Some(&call.title), Some(status));
+                self.activity.tool(&call.tool_call_id.0, Some(&call.title), Some(&status));
                 let name = call.name.as_deref().or_else(|| name_beside(call.meta.as_ref()));
                 self.activity.tool_name(&call.tool_call_id.0, name);
                 if is_new {
@@ -97,11 +95,11 @@ impl Transcript {
                 }
             }
             SessionUpdate::ToolCallUpdate(update) => {
-                let status = update.fields.status.map(status_word);
+                let status = update.fields.status.as_ref().map(word);
                 let id = &update.tool_call_id.0;
-                self.activity.tool(id, update.fields.title.as_deref(), status);
+                self.activity.tool(id, update.fields.title.as_deref(), status.as_deref());
                 self.activity.tool_name(id, name_beside(update.meta.as_ref()));
-                if status == Some("failed") {
+                if update.fields.status == Some(ToolCallStatus::Failed) {
                     let known = self.activity.recent_tools.iter().find(|tool| *tool.id == **id);
                     let title = known.map_or_else(|| id.to_string(), |tool| first_line(&tool.title));
                     self.print(&format!("✗ {title} failed"));
@@ -110,7 +108,7 @@ impl Transcript {
             SessionUpdate::Plan(plan) => {
                 let step = |entry: &agent_client_protocol::v1::schema::PlanEntry| PlanStep {
                     content: entry.content.clone(),
-                    status: plan_word(&entry.status).to_owned(),
+                    status: word(&entry.status),
                 };
                 self.activity.plan = plan.entries.iter().map(step).collect();
                 let done = self.activity.plan.iter().filter(|step| step.status == "completed").count();
@@ -197,10 +195,9 @@ impl Transcript {
     }
 
     /// Reports lines that were not messages, and writes the current activity.
-    pub(super) fn tick(&mut self, garbage: u64) {
-        if garbage > self.activity.garbage {
-            let more = garbage - self.activity.garbage;
-            self.activity.garbage = garbage;
+    pub(super) fn tick(&mut self) {
+        let more = self.garbage - std::mem::replace(&mut self.activity.garbage, self.garbage);
+        if more > 0 {
             let lines =
                 mw_model::count(more as usize, "line that is not a message", "lines that are not messages");
             self.print(&format!("! the agent wrote {lines}"));
@@ -222,32 +219,30 @@ fn first_line(text: &str) -> String {
     text.lines().next().unwrap_or_default().chars().take(200).collect()
 }
 
-const fn status_word(status: ToolCallStatus) -> &'static str {
-    match status {
-        ToolCallStatus::Pending => "pending",
-        ToolCallStatus::InProgress => "in_progress",
-        ToolCallStatus::Completed => "completed",
-        ToolCallStatus::Failed => "failed",
-        _ => "unknown",
-    }
-}
-
 /// Returns the name of a tool in the `_meta` of a call, where Claude's agent puts it.
 fn name_beside(meta: Option<&Map<String, Value>>) -> Option<&str> {
     meta?.get("claudeCode")?.get("toolName")?.as_str()
 }
 
 impl Observer for Mutex<Transcript> {
+    fn updated(client: &Client<Self>, update: &SessionUpdate) {
+        client.transcript().update(update);
+    }
+
     fn hears(&self) {
-        locked(self).message_received();
+        self.locked().message_received();
+    }
+
+    fn hears_garbage(&self) {
+        self.locked().garbage += 1;
     }
 
     fn waits_for(&self, what: Option<String>) {
-        locked(self).wait_for(what.map(|what| format!("permission for {what} (answer: mw approvals)")));
+        self.locked().wait_for(what.map(|what| format!("permission for {what} (answer: mw approvals)")));
     }
 
     fn decided(&self, what: &str, answer: &Answer) {
-        let mut transcript = locked(self);
+        let mut transcript = self.locked();
         transcript.message_received();
         match answer {
             Answer::Allow => transcript.note(&json!({"mw": "allowed", "what": what})),
@@ -259,16 +254,15 @@ impl Observer for Mutex<Transcript> {
     }
 
     fn opened(&self, task: &str, command: &str) {
-        locked(self).note(&json!({"mw": "terminal", "task": task, "command": command}));
+        self.locked().note(&json!({"mw": "terminal", "task": task, "command": command}));
     }
 }
 
-fn locked(transcript: &Mutex<Transcript>) -> MutexGuard<'_, Transcript> {
-    transcript.lock().unwrap_or_else(PoisonError::into_inner)
-}
+/// The client of an agent that runs as a task.
+pub(super) type TaskClient = Client<Mutex<Transcript>>;
 
-impl Client<Mutex<Transcript>> {
+impl TaskClient {
     pub(crate) fn transcript(&self) -> MutexGuard<'_, Transcript> {
-        locked(&self.observer)
+        self.observer.locked()
     }
 }

@@ -29,26 +29,17 @@ impl Arguments {
         let session = runtime.home().task(&id).spec()?.session;
         let mut policy = context.decided_by(&runtime, &session)?;
         // Where there is no project, the agent has its own directory.
-        let root = project_of(&cwd, policy.user_home.as_deref()).unwrap_or_else(|| cwd.clone());
+        let project = project_of(&cwd, policy.user_home.as_deref()).unwrap_or_else(|| cwd.clone());
         policy.stay_in_project_of(&cwd);
         let permissions = PolicyPermissions {
             settings: config.settings.clone(),
             session,
             policy,
-            shell: config.shell.clone(),
-            cwd: cwd.clone(),
-            project: root.clone(),
-        };
-        let options = DriverOptions {
-            settings: config.settings.clone(),
-            task: id,
-            permissions: Arc::new(permissions),
-            root,
-            cwd,
             shell: config.shell.as_str().into(),
-            env: environment(&[])?,
-            mw: config.mw(),
+            cwd,
+            project,
         };
-        Ok(drive(&options)?)
+        let (permissions, env) = (Arc::new(permissions), environment(&[])?);
+        Ok(drive(&DriverOptions { task: id, permissions, env, mw: config.mw() })?)
     }
 }

@@ -195,7 +195,7 @@ impl Approvals<'_> {
             let why = proposal.reasons.join("; ");
             let state = ApprovalState::Denied { by: BY_POLICY.to_owned(), at: self.base.clock.now(), why };
             // Calls that only read are not recorded.
-            if passage.tool.class != ToolClass::Reads {
+            if !matches!(passage.tool.class, ToolClass::Reads | ToolClass::ReadsFile) {
                 self.enter(proposal, &state)?;
             }
             let (mode, reasons) = (passage.policy.mode, proposal.reasons.clone());

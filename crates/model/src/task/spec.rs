@@ -87,6 +87,14 @@ pub struct EnvVar {
     pub value: RawText,
 }
 
+impl EnvVar {
+    /// Sets a variable of an environment. It replaces one with the same name.
+    pub fn set(env: &mut Vec<Self>, name: &str, value: &str) {
+        env.retain(|var| var.name.as_bytes() != name.as_bytes());
+        env.push(Self { name: name.into(), value: value.into() });
+    }
+}
+
 /// How a task's standard streams are connected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

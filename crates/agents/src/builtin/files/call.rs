@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::FileTool;
 use super::edit::{Occurrences, replaced};
 use super::own_task::OwnFile;
-use super::place::{read_text, write_text};
+use super::roots::{read_text, write_text};
 use super::search::{GrepCall, glob, grep};
 use super::view::excerpt;
 use crate::builtin::agent::Agent;
@@ -23,30 +23,70 @@ use crate::delivery::receipts::Receipt;
 /// The maximum size of a file whose change is shown as a diff of the whole file, in bytes.
 const MAX_DIFF: usize = 128 << 10;
 
-/// Runs a call of a file tool. `path` must be resolved and checked.
-pub(in crate::builtin) async fn call(
-    session: &Session,
-    client: &SessionClient,
-    tool: FileTool,
-    path: PathBuf,
-    arguments: &Map<String, Value>,
-    cancelled: &CancellationToken,
-) -> CallResult {
-    let most_bytes = session.most_bytes();
-    let result = match tool {
-        FileTool::Read => read(client, path, arguments, most_bytes).await,
-        FileTool::Write => write(session, client, path, arguments).await,
-        FileTool::Edit => edit(session, client, path, arguments).await,
-        FileTool::Glob | FileTool::Grep => {
-            let (stop, arguments) = (cancelled.clone(), arguments.clone());
-            let search = move || search(tool, &path, &arguments, most_bytes, &|| stop.is_cancelled());
-            tokio::task::spawn_blocking(search)
-                .await
-                .unwrap_or_else(|_| Err("the search failed unexpectedly".to_owned()))
-                .map(CallResult::done)
-        }
-    };
-    result.unwrap_or_else(CallResult::refused)
+/// A call of a file tool. The path is resolved and checked.
+pub(in crate::builtin) struct FileCall<'a> {
+    pub(in crate::builtin) session: &'a Session,
+    pub(in crate::builtin) client: &'a SessionClient,
+    pub(in crate::builtin) path: PathBuf,
+    pub(in crate::builtin) arguments: &'a Map<String, Value>,
+}
+
+impl FileCall<'_> {
+    /// Runs the call.
+    pub(in crate::builtin) async fn run(self, tool: FileTool, cancelled: &CancellationToken) -> CallResult {
+        let result = match tool {
+            FileTool::Read => self.read().await,
+            FileTool::Write => self.write().await,
+            FileTool::Edit => self.edit().await,
+            FileTool::Glob | FileTool::Grep => self.search(tool, cancelled.clone()).await,
+        };
+        result.unwrap_or_else(CallResult::refused)
+    }
+
+    async fn read(&self) -> Result<CallResult, String> {
+        let text = whole_text(self.client, &self.path).await?;
+        let (offset, limit) = lines(self.arguments)?;
+        Ok(CallResult::done(excerpt(&text, offset, limit, self.session.most_bytes()).text))
+    }
+
+    async fn write(self) -> Result<CallResult, String> {
+        let content = text(self.arguments, "content")?;
+        let old = whole_text(self.client, &self.path).await.ok();
+        save(self.client, &self.path, content).await?;
+        let done = if old.is_some() { "replaced" } else { "written" };
+        let name = self.session.roots.shown(&self.path);
+        Ok(changed(format!("{name}: {done}, {} bytes", content.len()), self.path, old, content))
+    }
+
+    async fn edit(self) -> Result<CallResult, String> {
+        let (old, new) = (text(self.arguments, "old_string")?, text(self.arguments, "new_string")?);
+        let wanted = if flag(self.arguments, "replace_all") { Occurrences::All } else { Occurrences::One };
+        let name = self.session.roots.shown(&self.path);
+        let before = whole_text(self.client, &self.path).await.map_err(|why| format!("{name}: {why}"))?;
+        let (after, count) = replaced(&before, old, new, wanted).map_err(|why| format!("{name}: {why}"))?;
+        save(self.client, &self.path, &after).await?;
+        Ok(changed(format!("{name}: {count} replaced"), self.path, Some(before), &after))
+    }
+
+    /// Searches on a separate thread.
+    async fn search(self, tool: FileTool, cancelled: CancellationToken) -> Result<CallResult, String> {
+        let (arguments, most_bytes) = (self.arguments, self.session.most_bytes());
+        let pattern = text(arguments, "pattern")?.to_owned();
+        let context = if tool == FileTool::Grep { number(arguments, "context")? } else { None };
+        let call = GrepCall {
+            pattern: pattern.clone(),
+            glob: arguments.get("glob").and_then(Value::as_str).map(str::to_owned),
+            ignore_case: flag(arguments, "ignore_case"),
+            context: context.unwrap_or(0).min(20),
+            files_only: flag(arguments, "files_only"),
+        };
+        let stopped = move || cancelled.is_cancelled();
+        let found = tokio::task::spawn_blocking(move || match tool {
+            FileTool::Glob => glob(&self.path, &pattern, most_bytes, &stopped),
+            _ => grep(&self.path, &call, most_bytes, &stopped),
+        });
+        found.await.unwrap_or_else(|_| Err("the search failed unexpectedly".to_owned())).map(CallResult::done)
+    }
 }
 
 /// Reads a file of one of the session's own tasks. Returns `None` for any other path.
@@ -79,72 +119,9 @@ pub(in crate::builtin) async fn read_own(
     done.await.unwrap_or_else(|_| Some(CallResult::refused("the call failed unexpectedly")))
 }
 
-async fn read(
-    client: &SessionClient,
-    path: PathBuf,
-    arguments: &Map<String, Value>,
-    most_bytes: usize,
-) -> Result<CallResult, String> {
-    let text = whole_text(client, &path).await?;
-    let (offset, limit) = lines(arguments)?;
-    Ok(CallResult::done(excerpt(&text, offset, limit, most_bytes).text))
-}
-
 /// Parses the arguments for the first line and the number of lines.
 fn lines(arguments: &Map<String, Value>) -> Result<(usize, usize), String> {
     Ok((number(arguments, "offset")?.unwrap_or(1), number(arguments, "limit")?.unwrap_or(usize::MAX)))
-}
-
-async fn write(
-    session: &Session,
-    client: &SessionClient,
-    path: PathBuf,
-    arguments: &Map<String, Value>,
-) -> Result<CallResult, String> {
-    let content = text(arguments, "content")?;
-    let old = whole_text(client, &path).await.ok();
-    save(client, &path, content).await?;
-    let done = if old.is_some() { "replaced" } else { "written" };
-    let name = session.place.shown(&path);
-    Ok(changed(format!("{name}: {done}, {} bytes", content.len()), path, old, content))
-}
-
-async fn edit(
-    session: &Session,
-    client: &SessionClient,
-    path: PathBuf,
-    arguments: &Map<String, Value>,
-) -> Result<CallResult, String> {
-    let (old, new) = (text(arguments, "old_string")?, text(arguments, "new_string")?);
-    let all = arguments.get("replace_all").and_then(Value::as_bool).unwrap_or(false);
-    let wanted = if all { Occurrences::All } else { Occurrences::One };
-    let name = session.place.shown(&path);
-    let before = whole_text(client, &path).await.map_err(|why| format!("{name}: {why}"))?;
-    let (after, count) = replaced(&before, old, new, wanted).map_err(|why| format!("{name}: {why}"))?;
-    save(client, &path, &after).await?;
-    Ok(changed(format!("{name}: {count} replaced"), path, Some(before), &after))
-}
-
-fn search(
-    tool: FileTool,
-    base: &Path,
-    arguments: &Map<String, Value>,
-    most_bytes: usize,
-    stopped: &dyn Fn() -> bool,
-) -> Result<String, String> {
-    let pattern = text(arguments, "pattern")?;
-    if tool == FileTool::Glob {
-        return glob(base, pattern, most_bytes, stopped);
-    }
-    let flag = |name: &str| arguments.get(name).and_then(Value::as_bool).unwrap_or(false);
-    let call = GrepCall {
-        pattern: pattern.to_owned(),
-        glob: arguments.get("glob").and_then(Value::as_str).map(str::to_owned),
-        ignore_case: flag("ignore_case"),
-        context: number(arguments, "context")?.unwrap_or(0).min(20),
-        files_only: flag("files_only"),
-    };
-    grep(base, &call, most_bytes, stopped)
 }
 
 /// Reads a file through the client if it supports that, else from the disk.
@@ -175,6 +152,10 @@ fn changed(text: String, path: PathBuf, old: Option<String>, new: &str) -> CallR
 
 fn text<'a>(arguments: &'a Map<String, Value>, name: &str) -> Result<&'a str, String> {
     arguments.get(name).and_then(Value::as_str).ok_or_else(|| format!("{name} is missing or not a string"))
+}
+
+fn flag(arguments: &Map<String, Value>, name: &str) -> bool {
+    arguments.get(name).and_then(Value::as_bool).unwrap_or(false)
 }
 
 fn number(arguments: &Map<String, Value>, name: &str) -> Result<Option<usize>, String> {

@@ -3,11 +3,11 @@
 mod call;
 mod edit;
 mod own_task;
-mod place;
+mod roots;
 mod search;
 mod tool;
 mod view;
 
-pub(super) use call::{call, read_own};
-pub(super) use place::Place;
+pub(super) use call::{FileCall, read_own};
+pub(super) use roots::ProjectRoots;
 pub(super) use tool::FileTool;

@@ -8,7 +8,7 @@ use meanwhile::engine::{From, ReadRequest, Runtime};
 use meanwhile::{Scope, Task};
 use mw_model::wire::{LOG_FILE, RUNS_DIR, SPEC_FILE};
 
-use super::place::{MAX_BYTES, read_text};
+use super::roots::{MAX_BYTES, read_text};
 
 /// A file of a task.
 pub(in crate::builtin) struct OwnFile {

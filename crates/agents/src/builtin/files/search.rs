@@ -39,11 +39,13 @@ pub(in crate::builtin) fn glob(
     for file in &files {
         lines.add(&below(base, file));
     }
-    let mut text = lines.end("files");
-    if cut {
-        text.push_str(&format!("\n[only the first {MAX_FILES} files were searched: give a directory]"));
-    }
-    Ok(text)
+    Ok(lines.end("files") + &cut_note(cut))
+}
+
+/// Returns a note, if not all files were searched.
+fn cut_note(cut: bool) -> String {
+    let note = || format!("\n[only the first {MAX_FILES} files were searched: give a directory]");
+    cut.then(note).unwrap_or_default()
 }
 
 /// Finds lines in files.
@@ -94,10 +96,7 @@ pub(in crate::builtin) fn grep(
     if unreadable > 0 {
         text.push_str(&format!("\n[{} could not be read]", count(unreadable, "file", "files")));
     }
-    if cut {
-        text.push_str(&format!("\n[only the first {MAX_FILES} files were searched: give a directory]"));
-    }
-    Ok(text)
+    Ok(text + &cut_note(cut))
 }
 
 /// Compiles a pattern. Without a slash it matches names in any directory, as in `.gitignore`.

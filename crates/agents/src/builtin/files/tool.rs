@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use mw_policy::ToolClass;
+use mw_policy::{Tool, ToolClass};
 use mw_tools::ToolSpec;
 
 /// A tool for files.
@@ -38,6 +38,12 @@ impl FileTool {
             Self::Write | Self::Edit => true,
             Self::Read | Self::Glob | Self::Grep => false,
         }
+    }
+
+    /// Returns the tool as the policy judges it.
+    pub(crate) const fn as_judged(self) -> Tool {
+        let class = if self.writes() { ToolClass::WritesFile } else { ToolClass::ReadsFile };
+        Tool { name: self.name(), class }
     }
 
     /// Returns the definition of the tool for models.
@@ -88,7 +94,7 @@ impl FileTool {
             description: description.to_owned(),
             input_schema: json!({"type": "object", "properties": properties, "required": required}),
             output_schema: None,
-            class: Some(if self.writes() { ToolClass::Awaits } else { ToolClass::Reads }),
+            class: Some(self.as_judged().class),
         }
     }
 }

@@ -9,26 +9,17 @@ pub(in crate::builtin) struct Part {
     pub(in crate::builtin) is_last: bool,
 }
 
-impl Part {
-    const fn last(text: String) -> Self {
-        Self { text, is_last: true }
-    }
-
-    const fn inner(text: String) -> Self {
-        Self { text, is_last: false }
-    }
-}
-
 /// Returns at most `limit` lines and `most_bytes` bytes from line `offset` (from 1), with a note about omitted lines
 /// and how to continue.
 pub(in crate::builtin) fn excerpt(text: &str, offset: usize, limit: usize, most_bytes: usize) -> Part {
     let total = text.lines().count();
     let first = offset.max(1);
     if total == 0 {
-        return Part::last("[the file is empty]".to_owned());
+        return Part { text: "[the file is empty]".to_owned(), is_last: true };
     }
     if first > total {
-        return Part::last(format!("[the file has only {}]", mw_model::count(total, "line", "lines")));
+        let text = format!("[the file has only {}]", mw_model::count(total, "line", "lines"));
+        return Part { text, is_last: true };
     }
     let mut shown = String::new();
     let mut last = first - 1;
@@ -45,10 +36,11 @@ pub(in crate::builtin) fn excerpt(text: &str, offset: usize, limit: usize, most_
         let end = line.floor_char_boundary(most_bytes);
         let rest = line.len() - end;
         let cut = &line[..end];
-        return Part::inner(format!("{cut}\n[line {first} of {total}; {rest} more bytes of it omitted]"));
+        let text = format!("{cut}\n[line {first} of {total}; {rest} more bytes of it omitted]");
+        return Part { text, is_last: false };
     }
     if first == 1 && last == total {
-        return Part::last(shown);
+        return Part { text: shown, is_last: true };
     }
     if !shown.ends_with('\n') {
         shown.push('\n');
@@ -65,8 +57,8 @@ mod tests {
     #[test]
     fn an_excerpt_states_which_lines_are_omitted() {
         let text = "one\ntwo\nthree\n";
-        let (last, inner) =
-            (|text: &str| Part::last(text.to_owned()), |text: &str| Part::inner(text.to_owned()));
+        let [last, inner] =
+            [true, false].map(|is_last| move |text: &str| Part { text: text.to_owned(), is_last });
         assert_eq!(excerpt(text, 1, 100, 100), last(text));
         assert_eq!(excerpt(text, 2, 1, 100), inner("two\n[lines 2 to 2 of 3; continue with offset 3]"));
         assert_eq!(excerpt(text, 3, 9, 100), last("three\n[lines 3 to 3 of 3]"));

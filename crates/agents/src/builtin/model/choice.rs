@@ -36,20 +36,12 @@ impl Provider {
         }
     }
 
-    const fn default_url(self) -> &'static str {
+    /// Returns the default address and model.
+    const fn defaults(self) -> (&'static str, &'static str) {
         match self {
-            Self::OpenAi => "https://api.openai.com/v1/",
-            Self::Anthropic => "https://api.anthropic.com/v1/",
-            Self::Ollama => "http://localhost:11434/",
-        }
-    }
-
-    /// Returns the default model.
-    const fn default_model(self) -> &'static str {
-        match self {
-            Self::OpenAi => "gpt-5",
-            Self::Anthropic => "claude-sonnet-4-5",
-            Self::Ollama => "qwen3-coder",
+            Self::OpenAi => ("https://api.openai.com/v1/", "gpt-5"),
+            Self::Anthropic => ("https://api.anthropic.com/v1/", "claude-sonnet-4-5"),
+            Self::Ollama => ("http://localhost:11434/", "qwen3-coder"),
         }
     }
 
@@ -167,11 +159,11 @@ impl ModelChoice {
             },
         };
         let (url_name, key_name, model_name) = provider.variables();
+        let (default_url, default_model) = provider.defaults();
         let model = model.map(str::to_owned).or_else(|| variable(model_name));
-        let model = model.unwrap_or_else(|| provider.default_model().to_owned());
+        let model = model.unwrap_or_else(|| default_model.to_owned());
         let written = wishes.base_url.clone().or_else(|| variable(url_name));
-        let base_url =
-            written.as_deref().map_or_else(|| provider.default_url().to_owned(), |url| provider.url(url));
+        let base_url = written.as_deref().map_or_else(|| default_url.to_owned(), |url| provider.url(url));
         let key = wishes.key.clone().or_else(|| key_name.and_then(variable));
         if let Some(key_name) = key_name.filter(|_| key.is_none() && written.is_none()) {
             return Err(ModelError {

@@ -25,24 +25,21 @@ pub(in crate::builtin) struct Failure {
 }
 
 impl Failure {
+    fn new(code: &'static str, message: String, hint: &str, again: Option<Option<Duration>>) -> Self {
+        Self { code, message, hint: hint.to_owned(), again }
+    }
+
     /// Describes an answer that was cut off.
     pub(super) fn cut(choice: &ModelChoice) -> Self {
-        Self {
-            code: "model_cut",
-            message: format!("the answer of {} was interrupted", place(choice)),
-            hint: "repeat the message, or say \"go on\": the text so far is kept".to_owned(),
-            again: Some(None),
-        }
+        let message = format!("the answer of {} was interrupted", endpoint(choice));
+        let hint = "repeat the message, or say \"go on\": the text so far is kept";
+        Self::new("model_cut", message, hint, Some(None))
     }
 
     /// Describes an answer that exceeds the maximum size.
     pub(super) fn endless(choice: &ModelChoice) -> Self {
-        Self {
-            code: "model_endless",
-            message: format!("the answer of {} did not end", place(choice)),
-            hint: "try again, or use another model".to_owned(),
-            again: None,
-        }
+        let message = format!("the answer of {} did not end", endpoint(choice));
+        Self::new("model_endless", message, "try again, or use another model", None)
     }
 
     pub(super) fn of(error: &genai::Error, choice: &ModelChoice) -> Self {
@@ -63,26 +60,19 @@ impl Failure {
             genai::Error::HttpError { status, body, headers, .. } => {
                 Self::status(*status, body, headers, choice)
             }
-            genai::Error::ChatResponse { body, .. } => Self {
-                code: "model_error",
-                message: format!("{} said: {}", place(choice), quoted(&body.to_string(), choice)),
-                hint: "try again; the endpoint reported this in the middle of its answer".to_owned(),
-                again: Some(None),
-            },
-            genai::Error::StreamParse { .. } | genai::Error::InvalidJsonResponseElement { .. } => {
-                Self::garbage(&error.to_string(), choice)
+            genai::Error::ChatResponse { body, .. } => {
+                let message = format!("{} said: {}", endpoint(choice), quoted(&body.to_string(), choice));
+                let hint = "try again; the endpoint reported this in the middle of its answer";
+                Self::new("model_error", message, hint, Some(None))
             }
             other => Self::garbage(&inner.map_or_else(|| other.to_string(), ToString::to_string), choice),
         }
     }
 
     fn garbage(why: &str, choice: &ModelChoice) -> Self {
-        Self {
-            code: "model_garbage",
-            message: format!("invalid response from {}: {}", place(choice), quoted(why, choice)),
-            hint: format!("check that the endpoint uses the format of {}", choice.provider.name()),
-            again: None,
-        }
+        let message = format!("invalid response from {}: {}", endpoint(choice), quoted(why, choice));
+        let hint = format!("check that the endpoint uses the format of {}", choice.provider.name());
+        Self::new("model_garbage", message, &hint, None)
     }
 
     fn late(timeout: StreamTimeout, choice: &ModelChoice) -> Self {
@@ -90,23 +80,15 @@ impl Failure {
             StreamTimeout::Headers => "did not start to answer",
             StreamTimeout::Read => "stopped in the middle of its answer",
         };
-        Self {
-            code: "model_silent",
-            message: format!("{} {what}", place(choice)),
-            hint: "try again, or raise agent.silence_ms".to_owned(),
-            again: None,
-        }
+        let message = format!("{} {what}", endpoint(choice));
+        Self::new("model_silent", message, "try again, or raise agent.silence_ms", None)
     }
 
     fn web(error: &reqwest::Error, choice: &ModelChoice) -> Self {
         if error.is_connect() {
             let hint = "check the address (OPENAI_BASE_URL, ANTHROPIC_BASE_URL, OLLAMA_HOST or agent.base_url) and that the server runs";
-            return Self {
-                code: "model_unreachable",
-                message: format!("cannot reach {}: {}", place(choice), quoted(&causes(error), choice)),
-                hint: hint.to_owned(),
-                again: Some(None),
-            };
+            let message = format!("cannot reach {}: {}", endpoint(choice), quoted(&causes(error), choice));
+            return Self::new("model_unreachable", message, hint, Some(None));
         }
         Self {
             message: format!("{}: {}", Self::cut(choice).message, quoted(&causes(error), choice)),
@@ -128,17 +110,12 @@ impl Failure {
             413 => ("model_too_long", "start a new session, or lower agent.context_tokens", None),
             _ => ("model_refused", "the endpoint rejected the request; see its message", None),
         };
-        Self {
-            code,
-            message: format!("{} answered {}: {said}", place(choice), status.as_u16()),
-            hint: hint.to_owned(),
-            again,
-        }
+        Self::new(code, format!("{} answered {}: {said}", endpoint(choice), status.as_u16()), hint, again)
     }
 }
 
 /// Returns the model and its address. Secrets in the address are removed.
-fn place(choice: &ModelChoice) -> String {
+fn endpoint(choice: &ModelChoice) -> String {
     let url = choice.base_url.split(['?', '#']).next().unwrap_or_default();
     let url = match url.split_once("://") {
         Some((scheme, rest)) => {

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::Receiver;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -10,7 +9,8 @@ use mw_desk::chat::{Entry, Reply};
 use mw_model::approval::ProposalId;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
-use crate::acp::client::{Client, NoObserver};
+use super::observer::ChatObserver;
+use crate::acp::client::Client;
 use mw_tools::dialects::Dialect;
 
 /// The options of a connection.
@@ -19,8 +19,6 @@ pub(crate) struct ConnectionOptions {
     pub(crate) command: Vec<String>,
     /// Variables that are added to its environment.
     pub(crate) env: Vec<(String, String)>,
-    /// The agent's working directory.
-    pub(crate) cwd: PathBuf,
     /// The path of `mw`, for its MCP server.
     pub(crate) mw: PathBuf,
     /// The dialect of the MCP server.
@@ -35,8 +33,6 @@ pub(crate) struct ConnectionOptions {
     pub(crate) errors: PathBuf,
     /// How long the agent may take to cancel a turn.
     pub(crate) cancel_after: Duration,
-    /// Whether it is the built-in agent, which needs neither files nor terminals from its client.
-    pub(crate) is_own_agent: bool,
 }
 
 /// An event from an agent.
@@ -108,19 +104,13 @@ pub(crate) struct AgentConnection {
 }
 
 impl AgentConnection {
-    /// Starts an agent, whose requests the client answers. `on_event` receives all events. The receiver that it returns
-    /// is closed when the event was processed; until then nothing more is read from the agent.
-    pub(crate) fn open(
-        options: ConnectionOptions,
-        client: Client<NoObserver>,
-        on_event: impl Fn(AgentEvent) -> Receiver<()> + Send + Sync + 'static,
-    ) -> Self {
-        let (orders, taken) = unbounded_channel();
+    /// Starts an agent, whose requests the client answers.
+    pub(crate) fn open(options: ConnectionOptions, client: Client<ChatObserver>) -> Self {
+        let (orders, mut taken) = unbounded_channel();
         let thread = std::thread::spawn(move || {
-            let on_event: Arc<EventHandler> = Arc::new(on_event);
-            let end = super::thread::run(&options, &Arc::new(client), taken, &on_event).err();
-            if let Some(error) = end {
-                on_event(AgentEvent::Gone(error.to_string()));
+            let client = Arc::new(client);
+            if let Err(error) = super::thread::run(&options, &client, &mut taken) {
+                client.observer.send(AgentEvent::Gone(error.to_string()));
             }
         });
         Self { orders, thread: Some(thread) }
@@ -143,5 +133,3 @@ impl AgentConnection {
         let _ = self.orders.send(order);
     }
 }
-
-pub(crate) type EventHandler = dyn Fn(AgentEvent) -> Receiver<()> + Send + Sync;

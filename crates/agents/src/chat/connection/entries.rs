@@ -7,7 +7,7 @@ use mw_desk::chat::{Entry, ToolContent, ToolNews, ToolState};
 use mw_model::both_ends;
 use serde_json::Value;
 
-use crate::acp::content::{block_text, plan_word};
+use crate::acp::content::{block_text, word};
 
 /// Returns the entry of an update, if it has one. `tail` returns the last lines of a terminal.
 pub(super) fn entry(update: &SessionUpdate, tail: &dyn Fn(&str) -> String) -> Option<Entry> {
@@ -28,8 +28,7 @@ pub(super) fn entry(update: &SessionUpdate, tail: &dyn Fn(&str) -> String) -> Op
         })),
         SessionUpdate::Plan(plan) => {
             let steps = plan.entries.iter();
-            let steps =
-                steps.map(|step| (step.content.clone(), plan_word(&step.status).to_owned())).collect();
+            let steps = steps.map(|step| (step.content.clone(), word(&step.status))).collect();
             Some(Entry::Plan { steps })
         }
         SessionUpdate::CurrentModeUpdate(update) => {

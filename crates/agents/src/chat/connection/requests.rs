@@ -1,8 +1,7 @@
 //! The permission requests of an agent that wait for a person.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use agent_client_protocol::v1::schema::{
     PermissionOptionKind, RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse,
@@ -11,6 +10,7 @@ use agent_client_protocol::{Responder, V1};
 use mw_desk::chat::Reply;
 
 use crate::acp::permissions::choose;
+use crate::lock::Lock;
 
 type Question = (RequestPermissionRequest, Responder<RequestPermissionResponse, V1>);
 
@@ -19,38 +19,40 @@ pub(super) const MAX_REQUESTS: usize = 100;
 
 /// The requests that are not answered yet.
 #[derive(Default)]
-pub(super) struct Requests {
-    last: AtomicU64,
+pub(super) struct Requests(Mutex<OpenRequests>);
+
+#[derive(Default)]
+struct OpenRequests {
+    last: u64,
     /// Whether it was reported that there are too many requests.
-    is_too_much: AtomicBool,
+    is_too_much: bool,
     /// Whether the turn was cancelled. Its further requests are denied.
-    is_stopped: AtomicBool,
-    open: Mutex<HashMap<u64, Question>>,
+    is_stopped: bool,
+    questions: HashMap<u64, Question>,
 }
 
 impl Requests {
     /// Adds a request. If there are too many, it is denied at once.
     pub(super) fn add(&self, question: Question) -> Added {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.is_stopped.load(Ordering::SeqCst) {
-            drop(open);
+        let mut open = self.0.locked();
+        if open.is_stopped {
             cancel(question.1);
             return Added::Refused;
         }
-        if open.len() >= MAX_REQUESTS {
-            drop(open);
+        if open.questions.len() >= MAX_REQUESTS {
             cancel(question.1);
-            let is_told = self.is_too_much.swap(true, Ordering::Relaxed);
+            let is_told = std::mem::replace(&mut open.is_too_much, true);
             return if is_told { Added::Refused } else { Added::FirstRefused };
         }
-        let number = self.last.fetch_add(1, Ordering::Relaxed) + 1;
-        open.insert(number, question);
+        open.last += 1;
+        let number = open.last;
+        open.questions.insert(number, question);
         Added::Number(number)
     }
 
     /// Answers a request. If the answer is an approval, `allowed` is called before the agent receives the answer.
     pub(super) fn answer(&self, number: u64, reply: Reply, allowed: impl FnOnce(&RequestPermissionRequest)) {
-        let question = self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(&number);
+        let question = self.0.locked().questions.remove(&number);
         if let Some((request, responder)) = question {
             match reply {
                 Reply::Once | Reply::Session => allowed(&request),
@@ -67,16 +69,14 @@ impl Requests {
 
     /// Accepts requests again, because a new turn begins.
     pub(super) fn begin_turn(&self) {
-        self.is_stopped.store(false, Ordering::SeqCst);
+        self.0.locked().is_stopped = false;
     }
 
     /// Denies all open requests and further ones of this turn.
     pub(super) fn cancel_all(&self) {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        self.is_stopped.store(true, Ordering::SeqCst);
-        let open = std::mem::take(&mut *open);
-        self.is_too_much.store(false, Ordering::Relaxed);
-        for (_, responder) in open.into_values() {
+        let mut open = self.0.locked();
+        (open.is_stopped, open.is_too_much) = (true, false);
+        for (_, responder) in std::mem::take(&mut open.questions).into_values() {
             cancel(responder);
         }
     }

@@ -20,7 +20,7 @@ use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::{Value, json};
 
 use super::error::Flaw;
-use super::plan::CommandField;
+use super::planned_entry::CommandField;
 use super::value::{COMMAND_FIELDS, Layout, line_end_of, on_lines, on_one_line};
 use crate::hosts::host::starts_mw;
 

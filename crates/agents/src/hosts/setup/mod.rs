@@ -8,6 +8,7 @@ pub(super) mod error;
 mod files;
 pub(super) mod json;
 mod plan;
+mod planned_entry;
 mod toml;
 pub(super) mod value;
 

@@ -1,17 +1,11 @@
 //! Plans the changes to a host's files, so that they can be shown before they are made.
 
-use std::cmp::Reverse;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::slice;
-
-use serde_json::{Value, json};
 
 use super::error::{Flaw, SetupError};
-use super::json::Spot;
-use super::value::{COMMAND_FIELDS, on_one_line};
-use super::{files, json, toml};
-use crate::hosts::host::{Entry, Format, Host, HostFile, Scope, Surroundings, shell_word};
+use super::files;
+use super::planned_entry::PlannedEntry;
+use crate::hosts::host::{Host, HostFile, Scope, Surroundings};
 
 /// The byte order mark that some editors write. It is kept.
 const BYTE_ORDER_MARK: &str = "\u{feff}";
@@ -79,7 +73,7 @@ impl Host {
         around: &Surroundings<'_>,
     ) -> Result<Vec<FileChange>, SetupError> {
         let change = |file: &HostFile| {
-            let path = around.resolve(file.place(scope))?;
+            let path = around.resolve(file.path(scope))?;
             let before = files::read(&path)?;
             let after = self
                 .changed(wish, file, before.as_deref(), around.program)
@@ -96,7 +90,7 @@ impl Host {
     pub fn installed(&self, scope: Scope, around: &Surroundings<'_>) -> Result<Vec<Installed>, SetupError> {
         let mut found = Vec::new();
         for file in self.files {
-            let path = around.resolve(file.place(scope))?;
+            let path = around.resolve(file.path(scope))?;
             let text = files::read(&path)?;
             for entry in file.entries {
                 let planned = PlannedEntry::new(self, file.format, entry, around.program);
@@ -119,7 +113,7 @@ impl Host {
         around: &Surroundings<'_>,
     ) -> Result<Vec<(PathBuf, String)>, SetupError> {
         let snippet = |file: &HostFile| {
-            let path = around.resolve(file.place(scope))?;
+            let path = around.resolve(file.path(scope))?;
             let text =
                 self.changed(Wish::SetUp, file, None, around.program).map_err(|flaw| flaw.in_file(&path))?;
             Ok((path, text.unwrap_or_default()))
@@ -148,146 +142,6 @@ impl Host {
     }
 }
 
-/// A field of an entry that says what it starts.
-pub(super) struct CommandField {
-    pub(super) name: &'static str,
-    /// The position of its value.
-    pub(super) range: Range<usize>,
-    pub(super) words: Vec<String>,
-}
-
-/// One entry of one file, ready to be written.
-struct PlannedEntry {
-    format: Format,
-    path: &'static [&'static str],
-    /// The arguments by which a hook is recognised; `None` for the server.
-    hook_arguments: Option<String>,
-    /// The object with the command.
-    value: Value,
-    /// The value to add if there is none.
-    whole: Value,
-}
-
-impl PlannedEntry {
-    fn new(host: &Host, format: Format, entry: &Entry, program: &str) -> Self {
-        let (path, matcher, timeout, wakes) = match *entry {
-            Entry::Server { path, value } => {
-                let value = value(program);
-                return Self { format, path, hook_arguments: None, whole: value.clone(), value };
-            }
-            Entry::Hook { path, matcher, timeout } => (path, matcher, timeout, false),
-            Entry::Waker { path, timeout } => (path, None, timeout, true),
-        };
-        let arguments = format!("hook {}{}", host.id, if wakes { " --wake" } else { "" });
-        let command = format!("{} {arguments}", shell_word(program));
-        let mut value = json!({"type": "command", "command": command, "timeout": timeout});
-        if wakes {
-            value["asyncRewake"] = true.into();
-        }
-        let whole = match matcher {
-            Some(matcher) => json!({"matcher": matcher, "hooks": [value]}),
-            None => json!({"hooks": [value]}),
-        };
-        Self { format, path, hook_arguments: Some(arguments), value, whole }
-    }
-
-    fn spot(&self) -> Spot<'_> {
-        self.hook_arguments.as_deref().map_or(Spot::Member, |arguments| Spot::Element { arguments })
-    }
-
-    fn wanted(&self) -> Vec<String> {
-        let fields = COMMAND_FIELDS.iter().filter_map(|name| self.value.get(name));
-        let texts = fields.flat_map(|field| field.as_array().map_or(slice::from_ref(field), Vec::as_slice));
-        texts.filter_map(|text| text.as_str().map(str::to_owned)).collect()
-    }
-
-    /// Returns whether a command is one of ours, with any path of `mw`. Hooks are recognised by it.
-    fn starts_us(&self, words: &[String]) -> bool {
-        let name = |words: &[String]| {
-            words.first().and_then(|word| Path::new(word).file_name().map(ToOwned::to_owned))
-        };
-        let is_ours = |own| own == "mw" || Some(own) == name(&self.wanted());
-        self.hook_arguments.is_some() || name(words).is_some_and(is_ours)
-    }
-
-    fn command(&self, text: &str) -> Result<Option<Vec<CommandField>>, Flaw> {
-        match self.format {
-            Format::Json(syntax) => json::command(text, syntax, self.path, self.spot()),
-            Format::Toml => toml::command(text, self.path),
-        }
-    }
-
-    fn command_line(&self, text: &str) -> Result<Option<Vec<String>>, Flaw> {
-        let words = |fields: Vec<CommandField>| fields.into_iter().flat_map(|field| field.words).collect();
-        Ok(self.command(text)?.map(words))
-    }
-
-    fn ensure(&self, text: Option<String>) -> Result<Option<String>, Flaw> {
-        let present = text.as_deref().map(|text| self.command_line(text)).transpose()?.flatten();
-        match (&text, present) {
-            (Some(_), Some(words)) if words == self.wanted() => Ok(text),
-            (Some(text), Some(words)) if !self.starts_us(&words) => {
-                let name = self.path.last().unwrap_or(&"");
-                Err(Flaw::unfit(
-                    text,
-                    0,
-                    format!("its entry {name:?} starts something else; rename or remove it"),
-                ))
-            }
-            (Some(text), Some(_)) => self.with_our_command(text).map(Some),
-            (_, None) | (None, Some(_)) => {
-                let added = self.add(text.as_deref())?;
-                // Only changes that can be undone byte for byte are written.
-                if self.take_out(Some(added.clone()))? != text {
-                    return Err(Flaw::unfit(text.as_deref().unwrap_or_default(), 0, "unsupported layout"));
-                }
-                Ok(Some(added))
-            }
-        }
-    }
-
-    fn add(&self, text: Option<&str>) -> Result<String, Flaw> {
-        match self.format {
-            Format::Json(syntax) => json::add(text, syntax, self.path, self.spot(), &self.whole),
-            Format::Toml => toml::add(text, self.path, &self.whole),
-        }
-    }
-
-    /// Replaces the command and nothing else.
-    fn with_our_command(&self, text: &str) -> Result<String, Flaw> {
-        let present = self.command(text)?.unwrap_or_default();
-        let mut cuts = Vec::new();
-        for name in COMMAND_FIELDS {
-            let Some(value) = self.value.get(name) else { continue };
-            let Some(field) = present.iter().find(|field| field.name == name) else {
-                // An entry of another form is written anew.
-                return self.add(self.take_out(Some(text.to_owned()))?.as_deref());
-            };
-            cuts.push((field.range.clone(), on_one_line(value)));
-        }
-        cuts.sort_by_key(|(range, _)| Reverse(range.start));
-        let mut changed = text.to_owned();
-        for (range, new) in cuts {
-            changed.replace_range(range, &new);
-        }
-        Ok(changed)
-    }
-
-    fn take_out(&self, text: Option<String>) -> Result<Option<String>, Flaw> {
-        let Some(text) = text else {
-            return Ok(None);
-        };
-        // What somebody else named so stays.
-        if self.command_line(&text)?.is_some_and(|words| !self.starts_us(&words)) {
-            return Ok(Some(text));
-        }
-        match self.format {
-            Format::Json(syntax) => json::take_out(&text, syntax, self.path, self.spot()),
-            Format::Toml => toml::take_out(&text, self.path),
-        }
-    }
-}
-
 /// Returns a stable path of `mw`: the one that a shell would find, if that is this program.
 #[must_use]
 pub fn lasting_path(program: &Path, path: &std::ffi::OsStr) -> PathBuf {
@@ -297,29 +151,4 @@ pub fn lasting_path(program: &Path, path: &std::ffi::OsStr) -> PathBuf {
         .map(|directory| directory.join("mw"))
         .find(same)
         .unwrap_or_else(|| program.to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::hosts::setup::json::Syntax;
-
-    #[test]
-    fn replacing_the_command_keeps_other_fields_and_comments() {
-        let old = "{\"mcpServers\": {\"meanwhile\": {\"command\": \"old\", /* keep */ \"args\": [], \"timeout\": 7}}}";
-        let new = "{\"mcpServers\": {\"meanwhile\": {\"command\": \"/opt/mw\", /* keep */ \"args\": [\"mcp\"], \"timeout\": 7}}}";
-        let old_table =
-            "[mcp_servers.meanwhile]\ncommand = \"old\" # here\nargs = []\ntool_timeout_sec = 7\n";
-        let new_table =
-            "[mcp_servers.meanwhile]\ncommand = \"/opt/mw\" # here\nargs = [\"mcp\"]\ntool_timeout_sec = 7\n";
-        let value = json!({"command": "/opt/mw", "args": ["mcp"]});
-        for (format, path, old, new) in [
-            (Format::Json(Syntax::Comments), &["mcpServers", "meanwhile"], old, new),
-            (Format::Toml, &["mcp_servers", "meanwhile"], old_table, new_table),
-        ] {
-            let (value, whole) = (value.clone(), value.clone());
-            let planned = PlannedEntry { format, path, hook_arguments: None, value, whole };
-            assert_eq!(planned.with_our_command(old).unwrap(), new);
-        }
-    }
 }

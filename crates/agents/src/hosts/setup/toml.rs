@@ -7,7 +7,7 @@ use serde_json::Value;
 use toml_edit::{Document, DocumentMut, Item, TableLike};
 
 use super::error::Flaw;
-use super::plan::CommandField;
+use super::planned_entry::CommandField;
 use super::value::{COMMAND_FIELDS, line_end_of, on_one_line};
 
 fn parse(text: &str) -> Result<Document<&str>, Flaw> {

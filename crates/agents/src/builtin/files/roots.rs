@@ -13,11 +13,11 @@ pub(super) const MAX_BYTES: u64 = 8 << 20;
 
 /// The directories that may be accessed: the project's first, then those that the client has added.
 #[derive(Clone, Debug)]
-pub(in crate::builtin) struct Place {
+pub(in crate::builtin) struct ProjectRoots {
     roots: Vec<PathBuf>,
 }
 
-impl Place {
+impl ProjectRoots {
     /// Resolves the directories.
     pub(in crate::builtin) fn new(cwd: &Path, added: &[PathBuf]) -> Result<Self, String> {
         let real = |path: &Path| {
@@ -133,7 +133,7 @@ mod tests {
         symlink("..", project.join("up")).unwrap();
         symlink("/nowhere/at/all", project.join("dangling")).unwrap();
         symlink("src", project.join("inside")).unwrap();
-        let place = Place::new(&project, &[]).unwrap();
+        let place = ProjectRoots::new(&project, &[]).unwrap();
         for path in
             ["../secret", "link", "up/secret", "up/new", "/etc/passwd", "src/../../secret", "dangling"]
         {
@@ -143,9 +143,9 @@ mod tests {
             assert!(place.find(path).unwrap().starts_with(place.root()), "{path}");
         }
         assert_eq!(place.shown(&place.find("inside/a").unwrap()), "src/a");
-        let more = Place::new(&project, &[outside.path().to_owned()]).unwrap();
+        let more = ProjectRoots::new(&project, &[outside.path().to_owned()]).unwrap();
         assert!(more.find("../secret").is_ok());
-        assert!(Place::new(&project.join("nothing"), &[]).is_err());
+        assert!(ProjectRoots::new(&project.join("nothing"), &[]).is_err());
     }
 
     #[test]
