@@ -4,14 +4,12 @@
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, ErrorKind};
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
 use meanwhile::Programs;
-use meanwhile::model::RawText;
 
 use crate::error::CommandError;
 use crate::exit_code;
@@ -39,12 +37,7 @@ pub(crate) fn of_home(home: &Path) -> Result<Programs, CommandError> {
     let mw = mw()?;
     let supervisor = supervisor(&mw)?;
     let home = std::path::absolute(home).unwrap_or_default();
-    let words: [OsString; 4] = [mw.into(), "settle".into(), "--home".into(), home.into()];
-    Ok(Programs {
-        supervisor,
-        settle: words.iter().map(|word| RawText::from(word.as_bytes())).collect(),
-        starter_exits: false,
-    })
+    Ok(Programs::of_home(&mw, supervisor, &home))
 }
 
 fn supervisor(mw: &Path) -> io::Result<PathBuf> {

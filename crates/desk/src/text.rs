@@ -3,7 +3,7 @@
 mod width;
 
 use meanwhile::Error;
-pub use meanwhile::model::count;
+pub use meanwhile::model::{count, duration};
 pub use width::{bar, cell, columns, cut, shortened, shortened_path};
 
 /// Returns an error and its hint in one line.
@@ -12,18 +12,6 @@ pub fn error_text(error: &Error) -> String {
     match error.hint() {
         hint if hint.is_empty() => error.to_string(),
         hint => format!("{error}; {hint}"),
-    }
-}
-
-/// Formats a duration as `4.2s`, `45s`, `12m 3s` or `2h 5m`.
-#[must_use]
-pub fn duration(ms: u64) -> String {
-    let seconds = ms / 1000;
-    match seconds {
-        0..10 => format!("{:.1}s", ms as f64 / 1000.0),
-        10..60 => format!("{seconds}s"),
-        60..3600 => format!("{}m {}s", seconds / 60, seconds % 60),
-        _ => format!("{}h {}m", seconds / 3600, seconds / 60 % 60),
     }
 }
 
@@ -55,13 +43,6 @@ pub fn bytes(count: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn durations_have_at_most_two_units() {
-        for (ms, text) in [(4200, "4.2s"), (45_000, "45s"), (723_000, "12m 3s"), (7_500_000, "2h 5m")] {
-            assert_eq!(duration(ms), text);
-        }
-    }
 
     #[test]
     fn ages_have_one_unit() {

@@ -19,6 +19,7 @@ pub use crate::disk::store::{ApprovalEntry, EventRow, ExportState, SessionInfo};
 pub use crate::disk::task_dir::log_view::StreamChoice;
 pub use crate::disk::wake_up::Listener;
 pub use crate::fail_point::{FAIL_POINTS, arm as arm_fail_point, fail_point};
+pub use crate::handle::surroundings::environment as own_environment;
 pub use crate::hooks::Hooks;
 pub use crate::launch::backend::{BackendReport, Capabilities, backends};
 pub use crate::launch::program::{NoProgram, find_program};

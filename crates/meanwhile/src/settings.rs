@@ -1,7 +1,8 @@
 //! The settings of a home and its tasks. Front ends fill them in; the library itself reads no configuration file or
 //! environment variable for them.
 
-use std::path::PathBuf;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
 use mw_model::{Limits, QueueLimits, RawText, Sampler, TaskTrace, TraceParent};
 use regex::bytes::Regex;
@@ -56,6 +57,16 @@ pub struct Programs {
     /// Whether this process exits as soon as it has started a task. The supervisor can then skip its second fork,
     /// because the starter's exit makes it an orphan.
     pub starter_exits: bool,
+}
+
+impl Programs {
+    /// Returns the programs for a home. The home's path must be absolute, because `mw settle` runs in other directories.
+    #[must_use]
+    pub fn of_home(mw: &Path, supervisor: PathBuf, home: &Path) -> Self {
+        let word = |path: &Path| RawText::from(path.as_os_str().as_bytes());
+        let settle = vec![word(mw), "settle".into(), "--home".into(), word(home)];
+        Self { supervisor, settle, starter_exits: false }
+    }
 }
 
 /// How long finished tasks are kept; 0 = no limit.

@@ -1,13 +1,10 @@
 //! The environment variables that meanwhile sets for tasks.
 
-use mw_model::{EnvVar, PROGRESS_VARIABLE, TRACEPARENT_VARIABLE, TRACESTATE_VARIABLE};
+use mw_model::{
+    EnvVar, PROGRESS_VARIABLE, SESSION_VARIABLE, TASK_VARIABLE, TRACEPARENT_VARIABLE, TRACESTATE_VARIABLE,
+};
 
 use crate::error::{Error, Result};
-
-/// Holds the id of the task.
-pub(crate) const TASK_VARIABLE: &str = "MEANWHILE_TASK_ID";
-/// Holds the session of the task.
-pub(crate) const SESSION_VARIABLE: &str = "MEANWHILE_TASK_SESSION";
 
 /// Marks the processes of a hook. Tasks that a hook starts do not inherit it.
 pub(crate) const HOOK_RUN_VARIABLE: &str = "MEANWHILE_HOOK_RUN";

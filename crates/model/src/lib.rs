@@ -38,14 +38,16 @@ pub use task::id::{
 };
 pub use task::limits::Limits;
 pub use task::place::{Place, UnknownPlace};
-pub use task::progress::{PROGRESS_FD, PROGRESS_VARIABLE, Progress};
+pub use task::progress::{PROGRESS_FD, Progress};
 pub use task::ready::ReadyWhen;
 pub use task::resource_limits::{Enforcement, OutOfRange, Pace, ResourceLimit, Resources, Usage};
 pub use task::spec::{
-    CommandSpec, DEFAULT_SESSION, EnvVar, Io, Lifetime, QueueLimits, SPEC_VERSION, SessionBond, TaskSpec,
+    CommandSpec, DEFAULT_SESSION, DEFAULT_SHELL, EnvVar, Io, Lifetime, QueueLimits, SPEC_VERSION,
+    SessionBond, TaskSpec,
 };
 pub use task::state::{Process, RunOrigin, Status, TaskState};
 pub use task::transition::{Refusal, next_state};
+pub use task::variables::{PROGRESS_VARIABLE, SESSION_VARIABLE, TASK_VARIABLE};
 pub use text::cut::{both_ends, clipped, first_bytes, first_chars};
 pub use text::prompt::PromptPatterns;
 pub use text::quotes::unclosed_quote;
@@ -53,7 +55,9 @@ pub use text::raw_text::RawText;
 pub use text::redact::{
     Edge, Secret, find_secrets, is_secret_name, is_secret_value, mark_len, redaction_mark,
 };
-pub use text::units::{UnitError, count, parse_duration_ms, parse_milli_cpus, parse_size};
+pub use text::units::{
+    UnitError, count, duration, parse_duration_ms, parse_milli_cpus, parse_size, seconds, whole_duration,
+};
 pub use text::visible::{is_hidden, visible};
 pub use time::Timestamp;
 pub use tool::{Tool, ToolClass};

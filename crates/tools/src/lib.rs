@@ -16,6 +16,7 @@ pub mod dialects;
 pub mod operations;
 pub mod screens;
 mod table;
+mod text;
 mod tool_spec;
 mod toolset;
 

@@ -3,7 +3,7 @@
 use std::env;
 
 use meanwhile::engine::{Approval, Passage, Policy, Runtime, SessionPolicy, TaskRequest};
-use meanwhile::model::DEFAULT_SESSION;
+use meanwhile::model::{DEFAULT_SESSION, TASK_VARIABLE};
 use meanwhile::policy::Tool;
 
 use super::prompt::Prompt;
@@ -113,6 +113,6 @@ pub(crate) fn bound(session_policy: &SessionPolicy, present: &Policy) -> Result<
 
 /// Returns the task that this command runs inside of, if any.
 pub(crate) fn around(runtime: &Runtime) -> Option<String> {
-    let said = env::var("MEANWHILE_TASK_ID").ok().filter(|id| !id.is_empty());
+    let said = env::var(TASK_VARIABLE).ok().filter(|id| !id.is_empty());
     said.or_else(|| runtime.approvals().enclosing_task().map(|id| id.to_string()))
 }

@@ -3,16 +3,14 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
-use meanwhile::engine::check_set_variables;
+use meanwhile::engine::{check_set_variables, own_environment};
 use meanwhile::model::EnvVar;
 
 use crate::error::CommandError;
 
 /// Returns the caller's environment with the added variables.
 pub(crate) fn environment(added: &[OsString]) -> Result<Vec<EnvVar>, CommandError> {
-    let mut all: Vec<EnvVar> = std::env::vars_os()
-        .map(|(name, value)| EnvVar { name: name.as_bytes().into(), value: value.as_bytes().into() })
-        .collect();
+    let mut all = own_environment();
     for entry in added {
         let bytes = entry.as_bytes();
         let split = bytes.iter().position(|byte| *byte == b'=').filter(|at| *at > 0).ok_or_else(|| {

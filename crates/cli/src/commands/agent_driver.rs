@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use meanwhile::engine::project_of;
-use meanwhile::model::TaskId;
+use meanwhile::model::{TASK_VARIABLE, TaskId};
 use mw_agents::acp::PolicyPermissions;
 use mw_agents::subagent::{DriverOptions, drive};
 
@@ -21,8 +21,7 @@ impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let usage =
             || CommandError::usage("agent-driver is called by supervisors", "write mw agent 'prompt'");
-        let id =
-            env::var("MEANWHILE_TASK_ID").ok().and_then(|id| id.parse::<TaskId>().ok()).ok_or_else(usage)?;
+        let id = env::var(TASK_VARIABLE).ok().and_then(|id| id.parse::<TaskId>().ok()).ok_or_else(usage)?;
         let config = &context.config;
         let cwd = fs::canonicalize(env::current_dir()?)?;
         let runtime = context.runtime()?;

@@ -4,7 +4,7 @@ use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use meanwhile::model::Lifetime;
+use meanwhile::model::{DEFAULT_SHELL, Lifetime};
 use meanwhile::policy::{Dialect, RuleOrigin};
 use meanwhile::{Programs, Settings};
 use mw_tools::USUAL_WAIT_MS;
@@ -129,7 +129,7 @@ impl Config {
     fn new(settings: Settings) -> Self {
         Self {
             settings,
-            shell: "/bin/sh".to_owned(),
+            shell: DEFAULT_SHELL.to_owned(),
             theme: "auto".to_owned(),
             session_end: "keep".to_owned(),
             tools: ToolSettings {

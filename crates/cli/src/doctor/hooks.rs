@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use meanwhile::HookSettings;
+use meanwhile::model::DEFAULT_SHELL;
 use serde_json::Value;
 
 use super::Check;
@@ -55,7 +56,7 @@ fn program_of(command: &str) -> Option<&str> {
 
 /// Asks the shell, because the program may be a builtin.
 fn is_there(program: &str) -> bool {
-    let mut shell = Command::new("/bin/sh");
+    let mut shell = Command::new(DEFAULT_SHELL);
     shell.args(["-c", "command -v -- \"$1\"", "sh", program]);
     shell.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     shell.status().is_ok_and(|status| status.success())

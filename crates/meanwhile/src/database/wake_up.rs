@@ -5,6 +5,8 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::process::{Command, Stdio};
 
+use mw_model::DEFAULT_SHELL;
+
 use super::stores::Database;
 use crate::disk::wake_up;
 
@@ -22,7 +24,7 @@ impl Database {
     /// Starts `mw settle` as a detached process. The caller need not wait for it.
     pub(crate) fn spawn_settle(&self) -> io::Result<()> {
         let words = self.settings.programs.settle.iter().map(|word| OsStr::from_bytes(word.as_bytes()));
-        let mut shell = Command::new("/bin/sh")
+        let mut shell = Command::new(DEFAULT_SHELL)
             .args(["-c", "\"$@\" </dev/null >/dev/null 2>&1 &", "sh"])
             .args(words)
             .stdin(Stdio::null())

@@ -31,7 +31,7 @@ impl Error {
             }
             Self::Foreign { what, .. } => what.hint(),
             Self::NoProposal(_) => "look at the list of approval requests",
-            Self::NotFound(_) => "look at the list of tasks",
+            Self::NotFound(_) => "list the tasks",
             Self::NoTrace(_) => {
                 "a span id has 16 hex digits, a trace id 32; the spans of removed tasks are gone"
             }

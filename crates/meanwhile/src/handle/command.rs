@@ -3,11 +3,9 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-use mw_model::{CommandSpec, RawText};
+use mw_model::{CommandSpec, DEFAULT_SHELL, RawText};
 
 use super::draft::TaskDraft;
-
-const SHELL: &str = "/bin/sh";
 
 /// A script for `/bin/sh`.
 #[derive(Clone, Copy, Debug)]
@@ -18,7 +16,7 @@ impl Shell {
     #[expect(clippy::new_ret_no_self, reason = "a script alone is a whole draft")]
     pub fn new(script: impl AsRef<OsStr>) -> TaskDraft {
         let script = RawText::from(script.as_ref().as_bytes());
-        TaskDraft::of(CommandSpec::Shell { program: SHELL.into(), script })
+        TaskDraft::of(CommandSpec::Shell { program: DEFAULT_SHELL.into(), script })
     }
 }
 

@@ -12,7 +12,7 @@ mod home;
 mod notices;
 mod own_limits;
 mod session;
-mod surroundings;
+pub(crate) mod surroundings;
 mod task;
 mod wait;
 

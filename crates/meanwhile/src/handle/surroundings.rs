@@ -4,7 +4,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use mw_model::{EnvVar, RawText};
+use mw_model::EnvVar;
 
 use crate::error::{Error, Result};
 use crate::launch::program::find_program;
@@ -23,9 +23,7 @@ impl Settings {
     /// When an executable is not found.
     pub fn at(home: impl Into<PathBuf>) -> Result<Self> {
         let home = std::path::absolute(home.into()).map_err(Error::io("cannot use the home directory"))?;
-        let word = |path: &Path| RawText::from(path.as_os_str().as_bytes());
-        let settle = vec![word(&beside("mw")?), "settle".into(), "--home".into(), word(&home)];
-        let programs = Programs { supervisor: beside("mw-supervisor")?, settle, starter_exits: false };
+        let programs = Programs::of_home(&beside("mw")?, beside("mw-supervisor")?, &home);
         Ok(Self::new(home, programs))
     }
 }
@@ -51,7 +49,7 @@ fn beside(name: &str) -> Result<PathBuf> {
 }
 
 /// Returns the environment of this process.
-pub(super) fn environment() -> Vec<EnvVar> {
+pub fn environment() -> Vec<EnvVar> {
     env::vars_os()
         .map(|(name, value)| EnvVar { name: name.as_bytes().into(), value: value.as_bytes().into() })
         .collect()

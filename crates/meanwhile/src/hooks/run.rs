@@ -9,6 +9,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use mw_model::DEFAULT_SHELL;
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::json;
 
@@ -43,7 +44,7 @@ impl Hooks<'_> {
         let hooks: &HookSettings = &self.base.settings.hooks;
         let number = u64::from_le_bytes(platform::random_bytes()?);
         let mark = format!("{number:016x}");
-        let mut child = Command::new("/bin/sh")
+        let mut child = Command::new(DEFAULT_SHELL)
             .args(["-c", command])
             .env("MEANWHILE_HOOK", call.hook.word())
             .env(HOOK_RUN_VARIABLE, &mark)

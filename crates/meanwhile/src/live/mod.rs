@@ -1,7 +1,7 @@
 //! Communication with running tasks.
 //!
 //! `kill`, `input`, `ready` and `holders` use the control socket of the task's supervisor. `usage` and `ports` inspect
-//! the task's processes. `vanished` ends processes whose supervisor cannot be reached. `keepers` handles the processes
+//! the task's processes. `kill_unsupervised` ends processes whose supervisor cannot be reached. `keepers` handles the processes
 //! that keep an agent alive, and `background` moves a command from the foreground to the background.
 
 mod background;

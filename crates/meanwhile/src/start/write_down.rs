@@ -3,8 +3,8 @@
 use std::os::unix::ffi::OsStrExt;
 
 use mw_model::{
-    EnvVar, PROGRESS_FD, PROGRESS_VARIABLE, RawText, RunOrigin, SPEC_VERSION, TRACEPARENT_VARIABLE, TaskId,
-    TaskSpec, TaskState, TaskTrace, Timestamp,
+    EnvVar, PROGRESS_FD, PROGRESS_VARIABLE, RawText, RunOrigin, SESSION_VARIABLE, SPEC_VERSION,
+    TASK_VARIABLE, TRACEPARENT_VARIABLE, TaskId, TaskSpec, TaskState, TaskTrace, Timestamp,
 };
 
 use crate::disk::platform;
@@ -18,7 +18,7 @@ use crate::request::Consent;
 use crate::request::TaskRequest;
 use crate::start::Starts;
 use crate::task::Task;
-use crate::variables::{SESSION_VARIABLE, TASK_VARIABLE, is_reserved};
+use crate::variables::is_reserved;
 
 /// The values that are chosen for a task before anything is written.
 pub(super) struct NewTask {

@@ -9,6 +9,7 @@ use crate::task::id::{random_suffix, text_form};
 use crate::task::limits::Limits;
 use crate::task::spec::{CommandSpec, EnvVar};
 use crate::text::raw_text::RawText;
+use crate::text::units::duration;
 use crate::text::visible::visible;
 use crate::time::Timestamp;
 
@@ -155,7 +156,7 @@ impl Proposal {
     pub fn estimates(&self) -> Vec<String> {
         let ProposedAction::Start { expected, took_ms, .. } = &self.action else { return Vec::new() };
         let expected = expected.as_ref().map(|expected| format!("The agent expects: {expected}"));
-        let took = took_ms.map(|ms| format!("It took {} last time", in_words(ms)));
+        let took = took_ms.map(|ms| format!("It took {} last time", duration(ms)));
         expected.into_iter().chain(took).collect()
     }
 
@@ -249,17 +250,6 @@ impl Proposal {
     }
 }
 
-/// Formats a duration for people: `4m 56s`.
-fn in_words(ms: u64) -> String {
-    let seconds = ms / 1000;
-    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
-        (0, 0, _) if seconds < 10 => format!("{}.{}s", seconds, ms % 1000 / 100),
-        (0, 0, seconds) => format!("{seconds}s"),
-        (0, minutes, seconds) => format!("{minutes}m {seconds}s"),
-        (hours, minutes, _) => format!("{hours}h {minutes}m"),
-    }
-}
-
 /// Indents all lines but the first.
 fn indented(text: &str) -> String {
     text.replace('\n', "\n  ")
@@ -322,7 +312,6 @@ mod tests {
             ),
             "{question}"
         );
-        assert_eq!([900, 42_000, 7_260_000].map(in_words), ["0.9s", "42s", "2h 1m"]);
     }
 
     #[test]

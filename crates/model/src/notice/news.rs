@@ -5,9 +5,11 @@ use serde::{Deserialize, Serialize};
 use crate::dialect::Dialect;
 use crate::signal::signal_name;
 use crate::task::cause::{Cause, TimeLimit};
+use crate::task::event::Event;
 use crate::task::id::TaskId;
 use crate::task::state::Status;
 use crate::text::cut::clipped;
+use crate::text::units::seconds;
 use crate::time::Timestamp;
 
 /// Prefix of the last line of an agent's log while the agent waits for an answer.
@@ -44,6 +46,25 @@ pub enum News {
 }
 
 impl News {
+    /// Returns what the owner of a task is notified of when an event happens to it. The end of a batch has no event.
+    #[must_use]
+    pub fn of(event: &Event) -> Option<Self> {
+        match event {
+            Event::Ended { cause, .. } => Some(Self::Ended { cause: cause.clone() }),
+            Event::Stalled { prompt } => Some(Self::Stalled { prompt: prompt.clone() }),
+            Event::Ready { what, .. } => Some(Self::Ready { what: what.clone() }),
+            Event::Reserved { .. }
+            | Event::Released
+            | Event::Started { .. }
+            | Event::KillRequested { .. }
+            | Event::Requeued { .. }
+            | Event::Progress { .. }
+            | Event::MovedToBackground { .. }
+            | Event::Reassigned { .. }
+            | Event::TreeEmpty => None,
+        }
+    }
+
     /// Returns the kind under which it is stored: one notification for each task, run and kind.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
@@ -92,7 +113,7 @@ impl News {
                 Cause::Signaled { signal, .. } => format!("ended by {}", signal_name(*signal)),
                 Cause::Cancelled { by: who, .. } => format!("killed by {who}{}", by(cause.signal())),
                 Cause::TimedOut { limit: TimeLimit::Run(ms), .. } => {
-                    format!("timed out after {}s{}", seconds(*ms), by(cause.signal()))
+                    format!("timed out after {}{}", seconds(*ms), by(cause.signal()))
                 }
                 Cause::TimedOut { limit: TimeLimit::Deadline, .. } => {
                     format!("ended at its deadline{}", by(cause.signal()))
@@ -199,7 +220,7 @@ impl Notice {
     /// Returns the duration of the run: `4.2s`.
     #[must_use]
     pub fn took(&self) -> Option<String> {
-        self.duration_ms.map(|ms| format!("{}s", seconds(ms)))
+        self.duration_ms.map(seconds)
     }
 
     /// Returns everything on one line: `cargo test (4.2s) — exited 0`.
@@ -237,9 +258,4 @@ impl Notice {
         let report = self.report.as_ref().map(|report| format!(". Report at {report}")).unwrap_or_default();
         format!("Background task {handle}{what}. See {output_path}{report}")
     }
-}
-
-/// Formats a duration in seconds with one decimal.
-fn seconds(ms: u64) -> String {
-    format!("{}.{}", ms / 1000, ms % 1000 / 100)
 }

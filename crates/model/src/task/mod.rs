@@ -15,3 +15,4 @@ pub(crate) mod resource_limits;
 pub(crate) mod spec;
 pub(crate) mod state;
 pub(crate) mod transition;
+pub(crate) mod variables;

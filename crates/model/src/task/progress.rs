@@ -2,9 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The variable with the descriptor on which a task may report progress.
-pub const PROGRESS_VARIABLE: &str = "MEANWHILE_PROGRESS_FD";
-/// The number of that descriptor. It has one digit, so that a plain shell can write to it.
+/// The number of the descriptor on which a task may report progress. It has one digit, so that a plain shell can write to it.
 pub const PROGRESS_FD: i32 = 3;
 
 /// Maximum length of a text, in characters.

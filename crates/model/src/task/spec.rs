@@ -19,6 +19,9 @@ pub const DEFAULT_SESSION: &str = "default";
 /// The format of `spec.json` written by this build.
 pub const SPEC_VERSION: u32 = 1;
 
+/// The shell of scripts for which no other one is chosen.
+pub const DEFAULT_SHELL: &str = "/bin/sh";
+
 /// What to execute.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -73,6 +73,31 @@ fn scaled(text: &str, units: &[(&str, f64)]) -> Option<u64> {
     (value.is_finite() && value < 1e18).then_some(value as u64)
 }
 
+/// Formats a duration as `4.2s`.
+#[must_use]
+pub fn seconds(ms: u64) -> String {
+    format!("{:.1}s", ms as f64 / 1000.0)
+}
+
+/// Formats a duration as `4.2s`, `45s`, `12m 3s` or `2h 5m`.
+#[must_use]
+pub fn duration(ms: u64) -> String {
+    // Up to here a rounded duration has one digit before the point.
+    const SHORT_MS: u64 = 9950;
+    if ms < SHORT_MS { seconds(ms) } else { whole_duration(ms) }
+}
+
+/// Formats a duration without fractions, as `4s`, `4m 56s` or `1h 2m`.
+#[must_use]
+pub fn whole_duration(ms: u64) -> String {
+    let seconds = ms / 1000;
+    match seconds {
+        0..60 => format!("{seconds}s"),
+        60..3600 => format!("{}m {}s", seconds / 60, seconds % 60),
+        _ => format!("{}h {}m", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
 /// Returns whether a number is zero, for fields that are left out then.
 pub(crate) fn is_zero<T: Default + PartialEq>(number: &T) -> bool {
     *number == T::default()
@@ -87,6 +112,13 @@ pub fn count(number: usize, one: &str, many: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn durations_have_at_most_two_units() {
+        let shown = [57, 4240, 9949, 9950, 45_999, 723_000, 7_500_000].map(duration);
+        assert_eq!(shown, ["0.1s", "4.2s", "9.9s", "9s", "45s", "12m 3s", "2h 5m"]);
+        assert_eq!([296_200, 999].map(whole_duration), ["4m 56s", "0s"]);
+    }
 
     #[test]
     fn reads_durations() {

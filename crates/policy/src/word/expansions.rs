@@ -15,7 +15,7 @@ impl Scan<'_> {
             Some('(') if chars.get(at + 2) == Some(&'(') => {
                 let end = extent::parenthesis(chars, at + 2).filter(|end| chars[end - 1] == ')');
                 let Some(end) = end.filter(|end| *end > at + 3) else {
-                    self.problem("a calculation that cannot be told from a command");
+                    self.problem("a calculation that cannot be distinguished from a command");
                     return None;
                 };
                 let inside: String = chars[at + 3..end - 1].iter().collect();
@@ -32,7 +32,7 @@ impl Scan<'_> {
             }
             Some('(') => {
                 let Some(end) = extent::parenthesis(chars, at + 2) else {
-                    self.problem("a substitution whose end cannot be told");
+                    self.problem("a substitution whose end cannot be found");
                     return None;
                 };
                 self.read.scripts.push(chars[at + 2..end].iter().collect());
@@ -41,7 +41,7 @@ impl Scan<'_> {
             }
             Some('{') => {
                 let Some(end) = extent::brace(chars, at + 2) else {
-                    self.problem("an expansion whose end cannot be told");
+                    self.problem("an expansion whose end cannot be found");
                     return None;
                 };
                 self.parameter(&chars[at + 2..end], splits);

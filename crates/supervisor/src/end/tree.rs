@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use mw_model::Process;
 use mw_model::wire::Survivor;
+use mw_model::{Process, TASK_VARIABLE};
 
 use crate::sys;
 use crate::sys::{Found, ProcessHandle, Use};
@@ -29,7 +29,7 @@ impl Tree {
 
     /// The tree of a command whose supervisors were killed, found by the mark in its environment.
     pub(crate) fn of_orphan(task: &str, leader: &Process) -> Self {
-        Self { tag: Some(Tag { entry: format!("MEANWHILE_TASK_ID={task}"), first: leader.start_ticks }) }
+        Self { tag: Some(Tag { entry: format!("{TASK_VARIABLE}={task}"), first: leader.start_ticks }) }
     }
 
     /// Tells whether the processes are not our descendants, so that the kernel does not report their end.

@@ -8,7 +8,7 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::ptr;
 
-use mw_model::{PROGRESS_FD, RawText};
+use mw_model::{PROGRESS_FD, RawText, TASK_VARIABLE};
 
 use super::board::{Board, MaybePid, SpawnStep};
 use super::wait::reap;
@@ -213,7 +213,7 @@ pub(crate) fn execute_last(argv: &[RawText]) -> io::Error {
         return io::Error::from(io::ErrorKind::NotFound);
     };
     // It is not part of a task, even if this process is.
-    command.env_remove("MEANWHILE_TASK_ID");
+    command.env_remove(TASK_VARIABLE);
     descriptors::give_back_limit();
     forget_signals();
     restore_signals();

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use meanwhile::AtCapacity;
 use meanwhile::engine::{Clock as _, Policy, Runtime, SystemClock};
-use mw_model::{EnvVar, Lifetime, Limits, RawText, context_stamp};
+use mw_model::{DEFAULT_SHELL, EnvVar, Lifetime, Limits, RawText, context_stamp};
 
 use crate::delegation::AgentSettings;
 
@@ -56,7 +56,7 @@ impl Premises {
             cwd,
             env,
             umask: 0o022,
-            shell: "/bin/sh".into(),
+            shell: DEFAULT_SHELL.into(),
             limits: Limits::default(),
             lifetime: Lifetime::Session,
             session_end: SessionEnd::Keep,

@@ -12,7 +12,8 @@ use crate::call::{Arguments, CallContext, Kind, Over, Parameter, Refusal, Reply,
 use crate::operations::{OutputCall, ShellCall, list, output, start, stop_one};
 use crate::screens::Layout;
 use crate::screens::co_cli::{begun, progress, table};
-use crate::screens::text::{dated, minutes, title};
+use crate::text::{dated, title};
+use mw_model::whole_duration;
 
 const OWN: Dialect = Dialect::CoCli;
 /// The number of output lines in a status.
@@ -142,7 +143,7 @@ fn check_task_status(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Repl
         display.push_str(&format!("\n{progress}"));
     }
     if let Some(ms) = task.duration_ms {
-        display.push_str(&format!("\nDuration: {}", minutes(ms)));
+        display.push_str(&format!("\nDuration: {}", whole_duration(ms)));
     }
     if let Some(code) = task.exit_code {
         display.push_str(&format!("\nExit code: {code}"));

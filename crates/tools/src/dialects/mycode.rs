@@ -19,7 +19,7 @@ use crate::operations::{
 use crate::screens::mycode::{
     self, completed, error_text, exit_code, output_file, shown_word, start_panel, status,
 };
-use crate::screens::text::minutes;
+use mw_model::whole_duration;
 
 const OWN: Dialect = Dialect::Mycode;
 /// The usual subagent types of this tool. The default agent handles them.
@@ -116,7 +116,7 @@ fn bash(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
     let mut text = ran.output.text.clone();
     text.push_str(&full_output(ran.output.left_out, &ran.task, cx));
     if let Returned::CutOff(limit) = ran.returned {
-        let why = format!("Ended: the time limit of a call is {}.", minutes(limit.as_millis() as u64));
+        let why = format!("Ended: the time limit of a call is {}.", whole_duration(limit.as_millis() as u64));
         text.push_str(&format!("\n{why}"));
         data["error"] = why.into();
     }
@@ -132,7 +132,7 @@ fn bash(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
 
 /// Creates the reply to a call that could not wait for the end: the reason, the elapsed time, and the output so far.
 fn goes_on(ran: &Ran, cx: &CallContext<'_>) -> Reply {
-    let took = minutes(ran.took.as_millis() as u64);
+    let took = whole_duration(ran.took.as_millis() as u64);
     let why = if ran.returned == Returned::Moved {
         format!("Moved to the background by the user after {took}.")
     } else {

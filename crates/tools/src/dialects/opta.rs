@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use super::{Description, Dialect, Speaks, failure};
 use crate::call::{Arguments, CallContext, Kind, Over, Parameter, Range, Refusal, Reply, ToolDefinition};
 use crate::operations::{OutputCall, ShellCall, list, output, start, stop_one};
-use crate::screens::text::{command, quoted, seconds};
+use crate::text::{command, quoted};
+use mw_model::seconds;
 
 const OWN: Dialect = Dialect::Opta;
 /// The maximum displayed length of a label.

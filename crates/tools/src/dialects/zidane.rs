@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{Description, Dialect, failure};
 use crate::call::{Arguments, CallContext, Kind, Offered, Over, Parameter, Refusal, Reply, ToolDefinition};
 use crate::operations::{Returned, ShellCall, run, start, stop_one};
-use crate::screens::text::seconds;
+use mw_model::seconds;
 
 const OWN: Dialect = Dialect::Zidane;
 

@@ -6,8 +6,9 @@ use meanwhile::Task;
 use mw_desk::text::cell;
 
 use super::tasks::{Layout, NONE, word};
-use super::text::{clock, first_line, minutes, title};
 use crate::dialects::Dialect;
+use crate::text::{clock, first_line, title};
+use mw_model::whole_duration;
 
 /// Formats tasks as co-cli's list.
 #[must_use]
@@ -29,7 +30,7 @@ pub fn table(tasks: &[Task], dialect: Dialect) -> String {
     let mut lines = vec![row(["ID", "Status", "Started", "Duration", "Description"]), rules.join(" ")];
     for (task, id) in tasks.iter().zip(&ids) {
         let started = task.started_at.map_or_else(|| "-".to_owned(), clock);
-        let time = task.duration_ms.map_or_else(|| "-".to_owned(), minutes);
+        let time = task.duration_ms.map_or_else(|| "-".to_owned(), whole_duration);
         lines.push(row([id, word(task, Layout::Table, dialect), &started, &time, &title(task)]));
     }
     lines.join("\n")
@@ -46,7 +47,7 @@ pub fn status(task: &Task, output: &str, dialect: Dialect, log: &Path) -> String
     lines.extend([format!("Command: {}", first_line(&task.command))]);
     lines.extend(task.started_at.map(|at| format!("Started: {}", clock(at))));
     lines.extend(task.ended_at.map(|at| format!("Completed: {}", clock(at))));
-    lines.extend(task.duration_ms.map(|ms| format!("Duration: {}", minutes(ms))));
+    lines.extend(task.duration_ms.map(|ms| format!("Duration: {}", whole_duration(ms))));
     lines.extend(task.exit_code.map(|code| format!("Exit code: {code}")));
     lines.push("\nRecent output (last 20 lines):".to_owned());
     lines.push("─".repeat(60));

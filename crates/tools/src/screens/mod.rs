@@ -4,7 +4,6 @@ pub(crate) mod co_cli;
 pub(crate) mod mycode;
 mod panel;
 mod tasks;
-pub(crate) mod text;
 
 pub use co_cli::status;
 pub use tasks::{Layout, one, started, tasks, word, words};

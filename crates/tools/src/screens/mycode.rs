@@ -5,8 +5,9 @@ use meanwhile::engine::Runtime;
 use mw_model::Status;
 
 use super::panel::Panel;
-use super::text::{beginning, first_line, minutes};
 use crate::dialects::{Dialect, Speaks};
+use crate::text::{beginning, first_line};
+use mw_model::whole_duration;
 
 const OWN: Dialect = Dialect::Mycode;
 const RECENT: usize = 3;
@@ -61,7 +62,7 @@ pub(crate) fn shown_word(word: &str) -> &'static str {
 }
 
 pub(crate) fn status(task: &Task, output: &str) -> Panel {
-    let elapsed = minutes(task.duration_ms.unwrap_or(0));
+    let elapsed = whole_duration(task.duration_ms.unwrap_or(0));
     let state =
         if task.started_at.is_some() { format!("Running ({elapsed} elapsed)") } else { "Pending".to_owned() };
     Panel::new("Task Status")
@@ -75,7 +76,7 @@ pub(crate) fn completed(task: &Task, output: &str) -> Panel {
         .field("Task ID", task.id.as_str())
         .field("Status", shown_word(OWN.state(task)))
         .field("Exit Code", &exit_code(task).to_string())
-        .field("Duration", &minutes(task.duration_ms.unwrap_or(0)))
+        .field("Duration", &whole_duration(task.duration_ms.unwrap_or(0)))
         .block("Error", error_text(task).map(|error| first_line(&error)))
         .block("Summary", summary(output))
 }

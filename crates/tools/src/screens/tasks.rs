@@ -7,9 +7,10 @@ use meanwhile::engine::Runtime;
 use mw_desk::text::{cell, cut};
 use mw_model::Status;
 
-use super::text::{minutes, title};
 use super::{co_cli, mycode};
 use crate::dialects::{Dialect, Speaks};
+use crate::text::title;
+use mw_model::whole_duration;
 
 /// The layout of a task list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,7 +131,7 @@ fn boxed(tasks: &[&Task], dialect: Dialect) -> String {
 }
 
 fn elapsed(task: &Task) -> String {
-    minutes(task.duration_ms.unwrap_or(0))
+    whole_duration(task.duration_ms.unwrap_or(0))
 }
 
 const fn icon(status: Status) -> &'static str {

@@ -7,7 +7,7 @@ use std::io;
 use std::os::fd::BorrowedFd;
 
 use mw_model::signal::{SIGCONT, SIGKILL};
-use mw_model::{ProcStat, Process, is_own_process};
+use mw_model::{ProcStat, Process, TASK_VARIABLE, is_own_process};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
@@ -57,7 +57,7 @@ pub(crate) fn tree_of(task: &str, first: &Process) -> io::Result<BTreeMap<u32, u
             all.extend(stat(pid)?.map(|stat| (pid, stat)));
         }
     }
-    let mark = format!("MEANWHILE_TASK_ID={task}");
+    let mark = format!("{TASK_VARIABLE}={task}");
     let has_mark = |pid: u32| {
         let environ = match read(pid, "environ") {
             // The process belongs to another user, so it belongs to no task.

@@ -161,37 +161,26 @@ impl Transaction<'_> {
         {
             self.enter_span(&span, trace)?;
         }
-        self.tell_owner(task, event, at)
+        self.notify_owner(task, event, at)
     }
 
     /// Adds the notification of an event for the task's owner.
-    fn tell_owner(&self, task: &Task, event: &Event, at: Timestamp) -> Result<(), StoreError> {
-        let news = match event {
-            Event::Ended { cause, .. } => News::Ended { cause: cause.clone() },
-            Event::Stalled { prompt } => News::Stalled { prompt: prompt.clone() },
-            Event::Ready { what, .. } => News::Ready { what: what.clone() },
-            Event::Reserved { .. }
-            | Event::Released
-            | Event::Started { .. }
-            | Event::KillRequested { .. }
-            | Event::Requeued { .. }
-            | Event::Progress { .. }
-            | Event::MovedToBackground { .. }
-            | Event::Reassigned { .. }
-            | Event::TreeEmpty => return Ok(()),
-        };
+    fn notify_owner(&self, task: &Task, event: &Event, at: Timestamp) -> Result<(), StoreError> {
+        let Some(news) = News::of(event) else { return Ok(()) };
         if !has_owner_to_tell(&task.session) {
             return Ok(());
         }
         self.enter_notice(task, &news, at)?;
         match (&news, &task.batch_id) {
-            (News::Ended { .. }, Some(batch)) if self.tells_batches.get() => self.tell_batch(task, batch, at),
+            (News::Ended { .. }, Some(batch)) if self.tells_batches.get() => {
+                self.notify_of_batch(task, batch, at)
+            }
             _ => Ok(()),
         }
     }
 
     /// Adds the notification that a batch is done, if this task was its last.
-    fn tell_batch(&self, task: &Task, batch: &str, at: Timestamp) -> Result<(), StoreError> {
+    fn notify_of_batch(&self, task: &Task, batch: &str, at: Timestamp) -> Result<(), StoreError> {
         let sql = "SELECT count(*) FILTER (WHERE phase < 2), count(*) FILTER (WHERE status = 'completed'), count(*) \
                    FROM tasks WHERE session = ?1 AND batch = ?2";
         let counted = self.inner.query_row(sql, params![task.session, batch], |row| {

@@ -4,9 +4,9 @@
 //! with 0. It can be killed like any other task.
 
 use mw_model::wire::Launch;
-use mw_model::{Io, RawText, TaskSpec};
+use mw_model::{DEFAULT_SHELL, Io, RawText, TaskSpec};
 
-use super::process::{SHELL, execution, probe_shell};
+use super::process::{execution, probe_shell};
 use super::{Backend, Capabilities};
 use crate::error::{Error, Result};
 use crate::request::TaskRequest;
@@ -39,7 +39,7 @@ impl Backend for Mock {
 
     fn plan(&self, spec: &TaskSpec, run: u32) -> Result<Launch> {
         let argv = ["mock", "-c", SCRIPT].map(RawText::from).to_vec();
-        Ok(execution(spec, run, RawText::from(SHELL), argv))
+        Ok(execution(spec, run, RawText::from(DEFAULT_SHELL), argv))
     }
 
     fn probe(&self) -> Result<()> {

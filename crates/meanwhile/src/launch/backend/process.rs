@@ -3,7 +3,9 @@
 use std::os::unix::ffi::OsStrExt;
 
 use mw_model::wire::Launch;
-use mw_model::{EnvVar, RawText, TRACEPARENT_VARIABLE, TRACESTATE_VARIABLE, TaskSpec, TaskTrace};
+use mw_model::{
+    DEFAULT_SHELL, EnvVar, RawText, TRACEPARENT_VARIABLE, TRACESTATE_VARIABLE, TaskSpec, TaskTrace,
+};
 
 use super::{Backend, Capabilities, Stop};
 use crate::error::{Error, Result};
@@ -47,13 +49,10 @@ pub(super) fn execution(spec: &TaskSpec, run: u32, program: RawText, argv: Vec<R
     Launch::Spawn { program, argv, env, cwd, umask }
 }
 
-/// The shell of scripts that name none.
-pub(super) const SHELL: &str = "/bin/sh";
-
 /// Checks that scripts can be executed.
 pub(super) fn probe_shell() -> Result<()> {
-    rustix::fs::access(SHELL, rustix::fs::Access::EXEC_OK)
-        .map_err(|error| Error::io(format!("cannot execute {SHELL}"))(error.into()))
+    rustix::fs::access(DEFAULT_SHELL, rustix::fs::Access::EXEC_OK)
+        .map_err(|error| Error::io(format!("cannot execute {DEFAULT_SHELL}"))(error.into()))
 }
 
 fn path_in(env: &[EnvVar]) -> Option<&[u8]> {

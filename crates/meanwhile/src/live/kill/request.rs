@@ -1,4 +1,4 @@
-//! What is asked of tasks that shall end, and what came of it.
+//! A kill request and its result.
 
 use mw_model::signal::SIGTERM;
 use mw_model::wire::{KillReceipt, Operation};

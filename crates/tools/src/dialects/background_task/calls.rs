@@ -11,7 +11,8 @@ use crate::operations::{
     AgentRequest, ClearCall, Cleared, Excerpt, StopCall, Stopped, WaitCall, clear, delegate, follow_up, list,
     shorten, stop, wait,
 };
-use crate::screens::text::{minutes, title};
+use crate::text::title;
+use mw_model::whole_duration;
 
 /// The minimum size limit for an agent's answer in `background_output`.
 const MOST_RESULT: u64 = 64 << 10;
@@ -194,7 +195,7 @@ pub(super) fn background_clear(arguments: &Arguments, cx: &CallContext<'_>) -> R
 
 fn line(task: &Task) -> String {
     let queued = if task.queue_position.is_some() { " (queued)" } else { "" };
-    let time = task.duration_ms.map(|ms| format!(", {}", minutes(ms))).unwrap_or_default();
+    let time = task.duration_ms.map(|ms| format!(", {}", whole_duration(ms))).unwrap_or_default();
     let why = match (OWN.state(task), &task.cause) {
         ("error" | "cancelled", Some(cause)) => format!(", {cause}"),
         _ => String::new(),

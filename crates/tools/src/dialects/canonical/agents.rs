@@ -8,7 +8,7 @@ use super::shell::why_it_goes_on;
 use super::words::outcome;
 use crate::call::{Arguments, CallContext, End, Over, Refusal, Reply};
 use crate::operations::{AgentRequest, await_answer, delegate, follow_up};
-use crate::screens::text::seconds;
+use mw_model::seconds;
 
 pub(super) fn agent(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
     let text = |name: &str| arguments.text(name).map(str::to_owned);

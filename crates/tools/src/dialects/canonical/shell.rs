@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::words::outcome;
 use crate::call::{Arguments, CallContext, End, Over, Refusal, Reply};
 use crate::operations::{Ran, Returned, ShellCall, run, start};
-use crate::screens::text::seconds;
+use mw_model::seconds;
 
 pub(super) fn shell(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
     let call = ShellCall {

@@ -4,7 +4,8 @@ use meanwhile::Task;
 use mw_model::Status;
 use serde_json::{Value, json};
 
-use crate::screens::text::{command, first_line, seconds, title};
+use crate::text::{command, first_line, title};
+use mw_model::seconds;
 
 /// Returns the room that a task takes in a reply about several tasks.
 pub(super) fn room(task: &Task) -> usize {

@@ -8,7 +8,7 @@ use super::OWN;
 use crate::call::CallContext;
 use crate::dialects::Speaks;
 use crate::screens::mycode::{error_text, exit_code, output_file};
-use crate::screens::text::{command, title};
+use crate::text::{command, title};
 
 /// Returns the record of a task with the fields of the dialect's source.
 pub(super) fn record(task: &Task, cx: &CallContext<'_>) -> Value {

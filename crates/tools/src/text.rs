@@ -4,21 +4,6 @@ use meanwhile::Task;
 use meanwhile::engine::clean_text;
 use mw_model::{Dialect, Timestamp, clipped};
 
-/// Formats a duration as `4.2s`.
-pub(crate) fn seconds(ms: u64) -> String {
-    format!("{:.1}s", ms as f64 / 1000.0)
-}
-
-/// Formats a duration as `45s`, `4m 56s` or `1h 2m`.
-pub(crate) fn minutes(ms: u64) -> String {
-    let seconds = ms / 1000;
-    match seconds {
-        0..60 => format!("{seconds}s"),
-        60..3600 => format!("{}m {}s", seconds / 60, seconds % 60),
-        _ => format!("{}h {}m", seconds / 3600, seconds / 60 % 60),
-    }
-}
-
 /// Formats a time as `2026-02-09 14:30:22`.
 pub(crate) fn clock(at: Timestamp) -> String {
     let (year, month, day, hour, minute, second) = at.civil();
@@ -76,12 +61,6 @@ pub(crate) fn dated(task: &Task) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn durations_have_the_format_of_each_source() {
-        assert_eq!([seconds(4_240), seconds(0)], ["4.2s", "0.0s"]);
-        assert_eq!([minutes(45_999), minutes(296_200), minutes(723_000)], ["45s", "4m 56s", "12m 3s"]);
-    }
 
     #[test]
     fn the_first_line_with_text_is_used_and_shortened() {
