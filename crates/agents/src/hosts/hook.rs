@@ -11,6 +11,7 @@ use meanwhile::model::Notice;
 use serde_json::{Value, json};
 
 use super::session::{Clues, HostSession};
+use super::wake::WakeSignal;
 
 /// Maximum size of an answer, in bytes. Claude Code writes longer ones to a file and shows the model only the beginning.
 const MOST_BYTES: usize = 9_000;
@@ -26,8 +27,8 @@ pub struct Hooks {
     pub(super) keep_going: KeepGoing,
     /// Whether a hook names the same session as the server.
     pub(super) names_session: bool,
-    /// Whether a hook in the background can wake an idle agent.
-    pub wakes: bool,
+    /// How a hook in the background wakes an idle agent; `None` if it cannot.
+    pub wake: Option<WakeSignal>,
 }
 
 /// How an agent is kept from stopping.
@@ -40,6 +41,12 @@ pub(super) enum KeepGoing {
 }
 
 impl Hooks {
+    /// Returns the input that a hook gets when the agent of a session stops.
+    #[must_use]
+    pub fn stop_input(&self, session: &str) -> String {
+        json!({"hook_event_name": self.stop, "session_id": session}).to_string()
+    }
+
     fn moment(&self, event: &str, stops_again: bool) -> HookMoment {
         if self.context.contains(&event) {
             HookMoment::Context
@@ -114,8 +121,7 @@ impl HookCall {
     }
 
     /// Returns how many of these notifications fit into one answer, at least one.
-    #[must_use]
-    pub fn fitting(notices: &[Notice]) -> usize {
+    pub(super) fn fitting(notices: &[Notice]) -> usize {
         let mut room = MOST_BYTES;
         let fits = notices.iter().take_while(|notice| {
             let length = notice.to_block().len() + 2;
@@ -126,15 +132,15 @@ impl HookCall {
         fits.count().max(1).min(notices.len())
     }
 
-    /// Returns whether an agent, not one of its subagents, has ended its turn.
-    #[must_use]
-    pub fn is_a_stop(&self) -> bool {
-        self.event == self.hooks.stop && !self.of_subagent
+    /// Returns how to wake the agent. Returns `None` if this host cannot, or if no agent has ended its turn. Subagents do
+    /// not count.
+    pub fn wake_signal(&self, variable: impl Fn(&str) -> Option<String>) -> Option<&'static WakeSignal> {
+        let is_a_stop = self.event == self.hooks.stop && !self.of_subagent;
+        self.hooks.wake.as_ref().filter(|signal| is_a_stop && signal.is_possible(variable))
     }
 
     /// Returns the text that wakes an idle agent. Returns `None` if there are no notifications.
-    #[must_use]
-    pub fn waking_text(&self, notices: &[Notice]) -> Option<String> {
+    pub(super) fn waking_text(&self, notices: &[Notice]) -> Option<String> {
         let blocks = blocks_of(notices)?;
         Some(format!(
             "Notifications about background tasks, from meanwhile and not from the user. Continue with work that \

@@ -78,8 +78,9 @@ pub(in crate::hosts) enum Entry {
     Server { path: &'static [&'static str], value: fn(&str) -> Value },
     /// A hook, as an element of the array with that path.
     Hook { path: &'static [&'static str], matcher: Option<&'static str>, timeout: u64 },
-    /// A hook that runs in the background and wakes the idle agent, as another element of the array with that path.
-    Waker { path: &'static [&'static str], timeout: u64 },
+    /// A hook that runs in the background and wakes the idle agent, as another element of the array with that path. A
+    /// field of that name says so.
+    Waker { path: &'static [&'static str], field: &'static str, timeout: u64 },
 }
 
 /// Whose settings are changed.

@@ -10,11 +10,10 @@ use std::time::Duration;
 use clap::Args;
 use meanwhile::Settings;
 use meanwhile::engine::{Runtime, is_shared};
-use mw_agents::hosts::{Clues, HOSTS, HookCall, HookMoment, Hooks, session_of};
+use mw_agents::hosts::{Clues, HOSTS, HookCall, HookMoment, Hooks, deliver, session_of};
 
 use crate::context::{Context, Needs};
 use crate::error::{CommandError, CommandResult};
-use crate::hosts::wake;
 
 /// How long a host may have to wait. Notifications that are not delivered by then wait for the next hook.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -115,14 +114,14 @@ fn clues(call: &HookCall) -> Clues {
 /// Waits for a notification for the agent that has just stopped, and wakes it.
 fn wait_and_wake(host: HookHost, settings: Settings) -> CommandResult {
     let call = asked(host)?;
-    let can_wake = host.hooks.wakes && wake::is_interactive(|name| env::var(name).ok());
-    if !can_wake || !call.is_a_stop() || !settings.home.exists() {
+    let Some(signal) = call.wake_signal(|name| env::var(name).ok()) else { return Ok(0) };
+    if !settings.home.exists() {
         return Ok(0);
     }
     let runtime = Runtime::open(settings)?;
     let of_its_own = |session: &String| runtime.sessions().knows_session(session);
     match sessions(&runtime, &clues(&call))?.into_iter().find(of_its_own) {
-        Some(session) => wake::wake(&runtime, &session, &call),
+        Some(session) => Ok(signal.wait(&runtime, &session, &call)?),
         None => Ok(0),
     }
 }
@@ -164,7 +163,7 @@ fn tell(runtime: &Runtime, session: &str, call: &HookCall) -> Result<bool, Comma
     if is_shared(session) {
         relay = relay.of_starts_beside(std::process::id());
     }
-    wake::deliver(&relay, |notices| call.answer(notices), std::io::stdout().lock())
+    Ok(deliver(&relay, |notices| call.answer(notices), std::io::stdout().lock())?)
 }
 
 /// Resolves links, because the same directory must have one name.
