@@ -167,14 +167,10 @@ pub(in crate::hosts) fn starts_mw(command: &str, arguments: &str) -> bool {
     program.is_some_and(|program| Path::new(program.trim_matches('\'')).file_name() == Some("mw".as_ref()))
 }
 
-/// Quotes a word for a shell.
-pub(in crate::hosts) fn shell_word(word: &str) -> String {
-    let is_plain = word.chars().all(|c| c.is_alphanumeric() || "/._-+@%:,=".contains(c));
-    if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
-}
-
 #[cfg(test)]
 mod tests {
+    use mw_model::shell_word;
+
     use super::*;
 
     #[test]

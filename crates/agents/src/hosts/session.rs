@@ -14,11 +14,9 @@
 use std::path::{Path, PathBuf};
 
 use meanwhile::engine::PROJECT_SESSION;
+use mw_model::{LONGEST_SESSION_NAME, fnv1a};
 
 use super::list::HOSTS;
-
-/// Maximum length of the name of a session, in bytes.
-const MOST_BYTES: usize = 200;
 
 /// The session of a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,17 +97,14 @@ pub fn session_of(clues: &Clues) -> String {
 
 /// Makes a name short and printable, and keeps it unique.
 fn usable(name: &str) -> String {
-    if name.len() <= MOST_BYTES && !name.chars().any(char::is_control) {
+    if name.len() <= LONGEST_SESSION_NAME && !name.chars().any(char::is_control) {
         return name.to_owned();
     }
-    // FNV-1a: collisions must be unlikely, but need not be secure.
-    let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
+    let hash = fnv1a(name.as_bytes());
     let printable = name.chars().map(|c| if c.is_control() { '?' } else { c });
     let mut short = String::new();
     for c in printable {
-        if short.len() + c.len_utf8() + 17 > MOST_BYTES {
+        if short.len() + c.len_utf8() + 17 > LONGEST_SESSION_NAME {
             break;
         }
         short.push(c);
@@ -155,7 +150,7 @@ mod tests {
     fn every_project_has_a_distinct_valid_session_name() {
         let long = |end: &str| named(&[], &format!("/{}{end}", "ä".repeat(150)));
         for name in [long("a"), long("b"), named(&[], "/line\nend")] {
-            assert!(name.len() <= MOST_BYTES && !name.chars().any(char::is_control), "{name}");
+            assert!(name.len() <= LONGEST_SESSION_NAME && !name.chars().any(char::is_control), "{name}");
         }
         assert_ne!(long("a"), long("b"));
         assert_ne!(named(&[], "/line\nend"), named(&[], "/line\rend"));

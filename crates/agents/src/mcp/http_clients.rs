@@ -3,9 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 
+use mw_model::LONGEST_SESSION_NAME;
 use rmcp::model::Extensions;
 
-use super::server::{MOST_SESSION, Server};
+use super::server::Server;
 use crate::hosts::{Clues, session_of};
 use crate::lock::Lock;
 
@@ -47,7 +48,7 @@ impl Server {
     /// Returns the session of a message, and records that its client uses it.
     pub(super) fn session_of(&self, mut clues: Clues, extensions: &Extensions) -> String {
         if let Some(session) = header(extensions, "x-meanwhile-session").filter(|_| !clues.is_bound)
-            && (1..=MOST_SESSION).contains(&session.len())
+            && (1..=LONGEST_SESSION_NAME).contains(&session.len())
         {
             clues.meanwhile_session = Some(session.to_owned());
         }

@@ -20,9 +20,6 @@ use crate::delivery::pending_calls::PendingCalls;
 use crate::delivery::receipts::Receipts;
 use mw_tools::call::Premises;
 
-/// Maximum length of the name of a session or message that a host gives.
-pub(super) const MOST_SESSION: usize = 200;
-
 /// What is known about a request of a client.
 pub(super) type Context = RequestContext<RoleServer>;
 /// The answer to a request.

@@ -5,13 +5,14 @@ use std::ops::Range;
 use std::path::Path;
 use std::slice;
 
+use mw_model::shell_word;
 use serde_json::{Value, json};
 
 use super::error::Flaw;
 use super::json::Spot;
 use super::value::{COMMAND_FIELDS, on_one_line};
 use super::{json, toml};
-use crate::hosts::host::{Entry, Format, Host, shell_word};
+use crate::hosts::host::{Entry, Format, Host};
 
 /// A field of an entry that says what it starts.
 pub(super) struct CommandField {
