@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use meanwhile::model::Notice;
 use serde_json::{Value, json};
 
-use super::session::{Clues, HostSession};
+use super::session::{HostSession, SessionEvidence};
 use super::wake::WakeSignal;
 
 /// Maximum size of an answer, in bytes. Claude Code writes longer ones to a file and shows the model only the beginning.
@@ -110,14 +110,15 @@ impl HookCall {
 
     /// Adds what the hook says about the session.
     #[must_use]
-    pub fn clues(&self, variable: impl Fn(&str) -> Option<String>, directory: &Path) -> Clues {
-        let mut clues = Clues::from_environment(variable, self.directory.as_deref().unwrap_or(directory));
+    pub fn evidence(&self, variable: impl Fn(&str) -> Option<String>, directory: &Path) -> SessionEvidence {
+        let mut evidence =
+            SessionEvidence::from_environment(variable, self.directory.as_deref().unwrap_or(directory));
         if !self.hooks.names_session {
-            clues.host_session = None;
+            evidence.host_session = None;
         } else if let Some(id) = &self.session {
-            clues.host_session = Some(HostSession { host: self.host, id: id.clone() });
+            evidence.host_session = Some(HostSession { host: self.host, id: id.clone() });
         }
-        clues
+        evidence
     }
 
     /// Returns how many of these notifications fit into one answer, at least one.
@@ -218,12 +219,12 @@ mod tests {
     #[test]
     fn a_hook_names_the_session_by_variable_host_id_or_project() {
         let text = r#"{"hook_event_name":"Stop","session_id":"4f2","cwd":"/shop"}"#;
-        let named = |host| session_of(&call(host, text).clues(|_| None, Path::new("/")));
+        let named = |host| session_of(&call(host, text).evidence(|_| None, Path::new("/")));
         assert_eq!(named("claude-code"), "claude-code:4f2");
         assert_eq!(named("codex"), "codex:4f2");
         assert_eq!(named("gemini"), "project:/shop");
         let mine = |name: &str| (name == "MEANWHILE_SESSION").then(|| "mine".to_owned());
-        assert_eq!(session_of(&call("codex", text).clues(mine, Path::new("/"))), "mine");
+        assert_eq!(session_of(&call("codex", text).evidence(mine, Path::new("/"))), "mine");
     }
 
     #[test]

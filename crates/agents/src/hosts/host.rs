@@ -48,7 +48,7 @@ pub(in crate::hosts) struct ConfigPath {
     base: Base,
     /// The directory below the base.
     directory: &'static str,
-    /// The possible names. The first one that exists counts; if none does, the first one is created.
+    /// The possible names. The first one that exists is used; if none does, the first one is created.
     names: &'static [&'static str],
 }
 

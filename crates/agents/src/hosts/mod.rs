@@ -23,6 +23,6 @@ mod zed;
 pub use hook::{HookCall, HookMoment, Hooks};
 pub use host::{Host, Scope, Surroundings};
 pub use list::{HOSTS, hosts_with_setup};
-pub use session::{Clues, HostSession, session_of};
+pub use session::{HostSession, SessionEvidence, session_of};
 pub use setup::{FileChange, Installed, SetupError, Wish, lasting_path};
 pub use wake::{DeliverError, WakeSignal, deliver};

@@ -81,8 +81,8 @@ impl Server {
     /// Returns the settings of a call. The session is taken from the call, if the host names it there.
     pub(super) fn premises(&self, context: &Context) -> Premises {
         let field = |name: &str| context.meta.get(name).and_then(Value::as_str).map(str::to_owned);
-        let clues = self.inner.options.clues.clone().of_call(field);
-        let session = self.session_of(clues, &context.extensions);
+        let evidence = self.inner.options.evidence.clone().of_call(field);
+        let session = self.session_of(evidence, &context.extensions);
         Premises { session, ..self.inner.options.premises.clone() }
     }
 

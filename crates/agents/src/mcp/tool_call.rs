@@ -18,7 +18,7 @@ const MOST_ARGUMENTS: usize = 1 << 20;
 /// Maximum length of the name of a message, in characters.
 const LONGEST_MESSAGE: usize = 200;
 
-/// Fields in which hosts name the message of the conversation that a call belongs to. The first one present counts.
+/// Fields in which hosts name the message of the conversation that a call belongs to. The first one present is used.
 const MESSAGE: [&str; 3] = ["parentMessage", "messageId", "claudecode/toolUseId"];
 
 impl Server {

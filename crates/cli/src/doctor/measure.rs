@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use mw_agents::hosts::{Clues, HOSTS, HostSession, session_of};
+use mw_agents::hosts::{HOSTS, HostSession, SessionEvidence, session_of};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -71,7 +71,7 @@ fn idle_wake(home: &Private<'_>) -> Option<f64> {
     })?;
     let own = HostSession { host, id: "doctor".to_owned() };
     let input = hooks.stop_input(&own.id);
-    let session = session_of(&Clues { host_session: Some(own), ..Clues::default() });
+    let session = session_of(&SessionEvidence { host_session: Some(own), ..SessionEvidence::default() });
     let mut start = home.command(&["start", "--json", "--", "sleep", "0.3"]).ok()?;
     let started = run(start.env("MEANWHILE_SESSION", session), LIMIT).ok()?;
     let started: Value = serde_json::from_str(&started).ok()?;
