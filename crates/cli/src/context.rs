@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use std::sync::{Mutex, OnceLock};
 
 use meanwhile::engine::{Runtime, Supervisor, check_session_name};
-use meanwhile::model::DEFAULT_SESSION;
+use meanwhile::model::{DEFAULT_SESSION, LONGEST_SESSION_NAME};
 use meanwhile::{Filter, Scope, Task};
 use serde::Serialize;
 
@@ -41,7 +41,7 @@ impl Context {
             Ok(session) if check_session_name(&session).is_err() => {
                 return Err(CommandError::usage(
                     "MEANWHILE_SESSION is not a valid session name",
-                    "use up to 200 printable characters",
+                    format!("use up to {LONGEST_SESSION_NAME} printable characters"),
                 ));
             }
             Ok(session) => Some(session),

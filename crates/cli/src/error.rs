@@ -5,6 +5,7 @@ use std::io;
 use meanwhile::Error;
 use meanwhile::model::TaskId;
 use meanwhile::model::wire::RefusalCode;
+use mw_agents::hosts::DeliverError;
 use serde_json::json;
 
 use crate::exit_code;
@@ -158,6 +159,15 @@ impl From<Error> for CommandError {
             hint = "it must be mw-supervisor of this version; check with mw doctor".to_owned();
         }
         Self { code: error.code().to_owned(), message, hint, exit }
+    }
+}
+
+impl From<DeliverError> for CommandError {
+    fn from(error: DeliverError) -> Self {
+        match error {
+            DeliverError::Engine(error) => error.into(),
+            DeliverError::Write(error) => error.into(),
+        }
     }
 }
 

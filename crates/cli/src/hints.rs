@@ -3,6 +3,7 @@
 use meanwhile::Error;
 use meanwhile::engine::{ClearReport, KeepCause, Retained};
 use meanwhile::error::{Denial, ForeignEntry, HomeProblem, Invalid};
+use meanwhile::model::LONGEST_SESSION_NAME;
 use meanwhile::model::wire::RefusalCode;
 use mw_tools::call::next_step;
 
@@ -81,7 +82,9 @@ fn after_invalid(invalid: &Invalid) -> String {
     match invalid {
         Invalid::EmptyCommand => "give a command: mw start 'make test'".to_owned(),
         Invalid::SessionName(_) => {
-            "use 1 to 200 printable characters; mw session list shows the sessions that have tasks".to_owned()
+            format!(
+                "use 1 to {LONGEST_SESSION_NAME} printable characters; mw session list shows the sessions that have tasks"
+            )
         }
         Invalid::Deadline { .. } => "choose a shorter --deadline, or none".to_owned(),
         Invalid::Limit(wrong) => format!("--{} takes 0 for no limit, or {}", wrong.name, wrong.takes),

@@ -12,6 +12,7 @@
 
 pub mod approval;
 mod dialect;
+mod hash;
 mod notice;
 mod proc_command;
 mod proc_stat;
@@ -24,6 +25,7 @@ mod trace;
 pub mod wire;
 
 pub use dialect::{Dialect, Link, TaskName};
+pub use hash::fnv1a;
 pub use notice::{AGENT_WAITS, News, Notice, Part, Turn, TurnEvent, events_from_turns};
 pub use proc_command::{is_own_process, shown_command};
 pub use proc_stat::ProcStat;
@@ -42,8 +44,8 @@ pub use task::progress::{PROGRESS_FD, Progress};
 pub use task::ready::ReadyWhen;
 pub use task::resource_limits::{Enforcement, OutOfRange, Pace, ResourceLimit, Resources, Usage};
 pub use task::spec::{
-    CommandSpec, DEFAULT_SESSION, DEFAULT_SHELL, EnvVar, Io, Lifetime, QueueLimits, SPEC_VERSION,
-    SessionBond, TaskSpec,
+    CommandSpec, DEFAULT_SESSION, DEFAULT_SHELL, EnvVar, Io, LONGEST_SESSION_NAME, Lifetime, QueueLimits,
+    SPEC_VERSION, SessionBond, TaskSpec,
 };
 pub use task::state::{Process, RunOrigin, Status, TaskState};
 pub use task::transition::{Refusal, next_state};

@@ -28,6 +28,6 @@ mod unwritten;
 mod watch;
 
 pub use open::{Chat, ChatOptions, Wake};
-pub use transcript::{Transcript, TranscriptError, new_session};
+pub use transcript::{ChatTranscript, TranscriptError, new_session};
 
 use open::Tell;

@@ -16,7 +16,7 @@ use mw_tools::dialects::Dialect;
 use mw_tools::screens::Layout;
 
 use super::core::{ChatCore, Message};
-use super::transcript::{Transcript, TranscriptError};
+use super::transcript::{ChatTranscript, TranscriptError};
 
 /// The options of a chat.
 pub struct ChatOptions {
@@ -43,7 +43,7 @@ pub struct ChatOptions {
     /// Whether the end of a task starts a turn while the agent is idle.
     pub wake: Wake,
     /// The earlier entries, and the file for new ones.
-    pub transcript: Transcript,
+    pub transcript: ChatTranscript,
 }
 
 /// When notifications are sent to the agent.

@@ -60,7 +60,7 @@ impl TranscriptError {
 }
 
 /// The transcript of a chat. Only this process has it open.
-pub struct Transcript {
+pub struct ChatTranscript {
     file: LineFile,
     directory: PathBuf,
     /// Lines that could not be written yet, oldest first. They are written before further ones.
@@ -81,7 +81,7 @@ pub fn new_session() -> io::Result<String> {
     Ok(format!("{PREFIX}{}", random_name::<4>()?))
 }
 
-impl Transcript {
+impl ChatTranscript {
     /// Creates the transcript of a new chat.
     ///
     /// # Errors
@@ -231,26 +231,26 @@ mod tests {
     fn entries_are_read_back_and_torn_or_unknown_lines_are_counted() {
         let home = tempfile::tempdir().unwrap();
         let said = Entry::User { text: "one".to_owned() };
-        let mut transcript = Transcript::create(home.path(), "chat-1").unwrap();
+        let mut transcript = ChatTranscript::create(home.path(), "chat-1").unwrap();
         transcript.add(&said).unwrap();
-        assert!(matches!(Transcript::open(home.path(), Some("chat-1")), Err(TranscriptError::InUse(_))));
+        assert!(matches!(ChatTranscript::open(home.path(), Some("chat-1")), Err(TranscriptError::InUse(_))));
         drop(transcript);
         let path = home.path().join(CHATS).join("chat-1").join(FILE);
         let mut file = OpenOptions::new().append(true).open(&path).unwrap();
         file.write_all(b"{\"entry\":\"of the future\"}\n{\"entry\":\"no").unwrap();
         drop(file);
-        let mut reopened = Transcript::open(home.path(), None).unwrap();
+        let mut reopened = ChatTranscript::open(home.path(), None).unwrap();
         assert_eq!((reopened.entries.clone(), reopened.damaged), (vec![said.clone()], 2));
         reopened.add(&note("two")).unwrap();
         drop(reopened);
-        let last = Transcript::open(home.path(), None).unwrap();
+        let last = ChatTranscript::open(home.path(), None).unwrap();
         assert_eq!((last.entries, last.damaged), (vec![said, note("two")], 1));
     }
 
     #[test]
     fn unwritten_entries_are_written_later_in_order_or_reported_as_lost() {
         let home = tempfile::tempdir().unwrap();
-        let mut transcript = Transcript::create(home.path(), "chat-1").unwrap();
+        let mut transcript = ChatTranscript::create(home.path(), "chat-1").unwrap();
         let said = ["one", "two", "three", "four"].map(note);
         transcript.add(&said[0]).unwrap();
         // A file that is opened read-only simulates a full disk.
@@ -267,30 +267,30 @@ mod tests {
         transcript.add(&note("six")).unwrap_err();
         let lost = transcript.close().unwrap_err();
         assert!(matches!(lost, TranscriptError::Unwritten { entries: 2, .. }), "{lost}");
-        let reopened = Transcript::open(home.path(), Some("chat-1")).unwrap();
+        let reopened = ChatTranscript::open(home.path(), Some("chat-1")).unwrap();
         assert_eq!((&reopened.entries[..], reopened.damaged), (&said[..], 0));
     }
 
     #[test]
     fn the_last_chat_is_the_last_one_with_a_message() {
         let home = tempfile::tempdir().unwrap();
-        let mut transcript = Transcript::create(home.path(), "chat-1").unwrap();
+        let mut transcript = ChatTranscript::create(home.path(), "chat-1").unwrap();
         transcript.add(&Entry::User { text: "hello".to_owned() }).unwrap();
         drop(transcript);
-        let mut empty = Transcript::create(home.path(), "chat-2").unwrap();
+        let mut empty = ChatTranscript::create(home.path(), "chat-2").unwrap();
         empty.add(&Entry::Opened { agent: "mw".to_owned(), cwd: "/".to_owned() }).unwrap();
         drop(empty);
-        assert_eq!(Transcript::open(home.path(), None).unwrap().session, "chat-1");
-        assert_eq!(Transcript::open(home.path(), Some("chat-2")).unwrap().session, "chat-2");
+        assert_eq!(ChatTranscript::open(home.path(), None).unwrap().session, "chat-1");
+        assert_eq!(ChatTranscript::open(home.path(), Some("chat-2")).unwrap().session, "chat-2");
     }
 
     #[test]
     fn invalid_and_unknown_chat_names_are_not_found() {
         let home = tempfile::tempdir().unwrap();
         for name in ["../x", "", "a/b", "nope"] {
-            let found = Transcript::open(home.path(), Some(name));
+            let found = ChatTranscript::open(home.path(), Some(name));
             assert!(matches!(found, Err(TranscriptError::NotFound(_))), "{name}");
         }
-        assert!(matches!(Transcript::open(home.path(), None), Err(TranscriptError::None)));
+        assert!(matches!(ChatTranscript::open(home.path(), None), Err(TranscriptError::None)));
     }
 }

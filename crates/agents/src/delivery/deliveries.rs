@@ -206,7 +206,7 @@ mod tests {
             Deliveries::new(Arc::clone(&settings), options(SessionEnd::Keep), Tells::Replies);
         deliveries.idle = Duration::from_millis(50);
         let is_known =
-            |deliveries: &Deliveries| deliveries.known.lock().unwrap().contains_key(&Recipient::from("s"));
+            |deliveries: &Deliveries| deliveries.known.locked().contains_key(&Recipient::from("s"));
         for _ in 0..3 {
             assert!(deliveries.lease(&"s".into()).await.is_some());
             wait_until(SOON, "the idle session is released", || (!is_known(&deliveries)).then_some(()));
@@ -244,7 +244,7 @@ mod tests {
             assert!(deliveries.lease(&"s".into()).await.is_some());
             // The first thread drops its own reference last.
             wait_until(SOON, "the first thread has ended", || (Arc::strong_count(&first) == 1).then_some(()));
-            assert!(deliveries.known.lock().unwrap().contains_key(&Recipient::from("s")));
+            assert!(deliveries.known.locked().contains_key(&Recipient::from("s")));
         }
     }
 }

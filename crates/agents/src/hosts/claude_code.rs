@@ -4,11 +4,14 @@ use super::hook::{Hooks, KeepGoing};
 use super::host::{Base, ConfigPath, Entry, Format, Host, HostFile, NAME, stdio};
 use super::session::Identity;
 use super::setup::json::Syntax;
+use super::wake::WakeSignal;
 
 /// The time limit of a hook, in seconds. It ends long before.
 const PATIENCE: u64 = 10;
 /// How long an idle agent can be woken, in seconds.
 const LONGEST_IDLE: u64 = 86_400;
+/// A hook with this field runs in the background when the agent stops. Exit code 2 wakes the agent.
+const WAKING_FIELD: &str = "asyncRewake";
 
 pub(super) const HOST: Host = Host {
     id: "claude-code",
@@ -19,7 +22,8 @@ pub(super) const HOST: Host = Host {
         stop: "Stop",
         keep_going: KeepGoing::Context,
         names_session: true,
-        wakes: true,
+        // Only the interactive program wakes its agent. `claude -p` and the SDKs do not, and the notification would be lost.
+        wake: Some(WakeSignal { exit_code: 2, interactive: ("CLAUDE_CODE_ENTRYPOINT", "cli") }),
     }),
     identity: Identity {
         session_variable: Some("CLAUDE_CODE_SESSION_ID"),
@@ -40,7 +44,7 @@ pub(super) const HOST: Host = Host {
             format: Format::Json(Syntax::Json),
             entries: &[
                 Entry::Hook { path: &["hooks", "Stop"], matcher: None, timeout: PATIENCE },
-                Entry::Waker { path: &["hooks", "Stop"], timeout: LONGEST_IDLE },
+                Entry::Waker { path: &["hooks", "Stop"], field: WAKING_FIELD, timeout: LONGEST_IDLE },
                 Entry::Hook { path: &["hooks", "PostToolUse"], matcher: Some("*"), timeout: PATIENCE },
                 Entry::Hook { path: &["hooks", "UserPromptSubmit"], matcher: None, timeout: PATIENCE },
             ],

@@ -35,7 +35,7 @@ pub(super) const HOST: Host = Host {
         stop: "Stop",
         keep_going: KeepGoing::Block,
         names_session: true,
-        wakes: false,
+        wake: None,
     }),
     identity: Identity { call_fields: &["sessionId", "threadId"], ..Identity::NONE },
     programs: &["codex"],

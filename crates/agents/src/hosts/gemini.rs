@@ -26,7 +26,7 @@ pub(super) const HOST: Host = Host {
         keep_going: KeepGoing::Block,
         // Its server cannot know the session, so its hooks must not name it either.
         names_session: false,
-        wakes: false,
+        wake: None,
     }),
     identity: Identity { project_variable: Some("GEMINI_PROJECT_DIR"), ..Identity::NONE },
     programs: &["gemini"],

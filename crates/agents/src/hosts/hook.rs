@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use meanwhile::model::Notice;
 use serde_json::{Value, json};
 
-use super::session::{Clues, HostSession};
+use super::session::{HostSession, SessionEvidence};
+use super::wake::WakeSignal;
 
 /// Maximum size of an answer, in bytes. Claude Code writes longer ones to a file and shows the model only the beginning.
 const MOST_BYTES: usize = 9_000;
@@ -26,8 +27,8 @@ pub struct Hooks {
     pub(super) keep_going: KeepGoing,
     /// Whether a hook names the same session as the server.
     pub(super) names_session: bool,
-    /// Whether a hook in the background can wake an idle agent.
-    pub wakes: bool,
+    /// How a hook in the background wakes an idle agent; `None` if it cannot.
+    pub wake: Option<WakeSignal>,
 }
 
 /// How an agent is kept from stopping.
@@ -40,6 +41,12 @@ pub(super) enum KeepGoing {
 }
 
 impl Hooks {
+    /// Returns the input that a hook gets when the agent of a session stops.
+    #[must_use]
+    pub fn stop_input(&self, session: &str) -> String {
+        json!({"hook_event_name": self.stop, "session_id": session}).to_string()
+    }
+
     fn moment(&self, event: &str, stops_again: bool) -> HookMoment {
         if self.context.contains(&event) {
             HookMoment::Context
@@ -103,19 +110,19 @@ impl HookCall {
 
     /// Adds what the hook says about the session.
     #[must_use]
-    pub fn clues(&self, variable: impl Fn(&str) -> Option<String>, directory: &Path) -> Clues {
-        let mut clues = Clues::from_environment(variable, self.directory.as_deref().unwrap_or(directory));
+    pub fn evidence(&self, variable: impl Fn(&str) -> Option<String>, directory: &Path) -> SessionEvidence {
+        let mut evidence =
+            SessionEvidence::from_environment(variable, self.directory.as_deref().unwrap_or(directory));
         if !self.hooks.names_session {
-            clues.host_session = None;
+            evidence.host_session = None;
         } else if let Some(id) = &self.session {
-            clues.host_session = Some(HostSession { host: self.host, id: id.clone() });
+            evidence.host_session = Some(HostSession { host: self.host, id: id.clone() });
         }
-        clues
+        evidence
     }
 
     /// Returns how many of these notifications fit into one answer, at least one.
-    #[must_use]
-    pub fn fitting(notices: &[Notice]) -> usize {
+    pub(super) fn fitting(notices: &[Notice]) -> usize {
         let mut room = MOST_BYTES;
         let fits = notices.iter().take_while(|notice| {
             let length = notice.to_block().len() + 2;
@@ -126,15 +133,15 @@ impl HookCall {
         fits.count().max(1).min(notices.len())
     }
 
-    /// Returns whether an agent, not one of its subagents, has ended its turn.
-    #[must_use]
-    pub fn is_a_stop(&self) -> bool {
-        self.event == self.hooks.stop && !self.of_subagent
+    /// Returns how to wake the agent. Returns `None` if this host cannot, or if no agent has ended its turn. Subagents do
+    /// not count.
+    pub fn wake_signal(&self, variable: impl Fn(&str) -> Option<String>) -> Option<&'static WakeSignal> {
+        let is_a_stop = self.event == self.hooks.stop && !self.of_subagent;
+        self.hooks.wake.as_ref().filter(|signal| is_a_stop && signal.is_possible(variable))
     }
 
     /// Returns the text that wakes an idle agent. Returns `None` if there are no notifications.
-    #[must_use]
-    pub fn waking_text(&self, notices: &[Notice]) -> Option<String> {
+    pub(super) fn waking_text(&self, notices: &[Notice]) -> Option<String> {
         let blocks = blocks_of(notices)?;
         Some(format!(
             "Notifications about background tasks, from meanwhile and not from the user. Continue with work that \
@@ -212,12 +219,12 @@ mod tests {
     #[test]
     fn a_hook_names_the_session_by_variable_host_id_or_project() {
         let text = r#"{"hook_event_name":"Stop","session_id":"4f2","cwd":"/shop"}"#;
-        let named = |host| session_of(&call(host, text).clues(|_| None, Path::new("/")));
+        let named = |host| session_of(&call(host, text).evidence(|_| None, Path::new("/")));
         assert_eq!(named("claude-code"), "claude-code:4f2");
         assert_eq!(named("codex"), "codex:4f2");
         assert_eq!(named("gemini"), "project:/shop");
         let mine = |name: &str| (name == "MEANWHILE_SESSION").then(|| "mine".to_owned());
-        assert_eq!(session_of(&call("codex", text).clues(mine, Path::new("/"))), "mine");
+        assert_eq!(session_of(&call("codex", text).evidence(mine, Path::new("/"))), "mine");
     }
 
     #[test]

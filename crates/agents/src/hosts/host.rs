@@ -48,7 +48,7 @@ pub(in crate::hosts) struct ConfigPath {
     base: Base,
     /// The directory below the base.
     directory: &'static str,
-    /// The possible names. The first one that exists counts; if none does, the first one is created.
+    /// The possible names. The first one that exists is used; if none does, the first one is created.
     names: &'static [&'static str],
 }
 
@@ -78,8 +78,9 @@ pub(in crate::hosts) enum Entry {
     Server { path: &'static [&'static str], value: fn(&str) -> Value },
     /// A hook, as an element of the array with that path.
     Hook { path: &'static [&'static str], matcher: Option<&'static str>, timeout: u64 },
-    /// A hook that runs in the background and wakes the idle agent, as another element of the array with that path.
-    Waker { path: &'static [&'static str], timeout: u64 },
+    /// A hook that runs in the background and wakes the idle agent, as another element of the array with that path. A
+    /// field of that name says so.
+    Waker { path: &'static [&'static str], field: &'static str, timeout: u64 },
 }
 
 /// Whose settings are changed.
@@ -166,14 +167,10 @@ pub(in crate::hosts) fn starts_mw(command: &str, arguments: &str) -> bool {
     program.is_some_and(|program| Path::new(program.trim_matches('\'')).file_name() == Some("mw".as_ref()))
 }
 
-/// Quotes a word for a shell.
-pub(in crate::hosts) fn shell_word(word: &str) -> String {
-    let is_plain = word.chars().all(|c| c.is_alphanumeric() || "/._-+@%:,=".contains(c));
-    if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
-}
-
 #[cfg(test)]
 mod tests {
+    use mw_model::shell_word;
+
     use super::*;
 
     #[test]

@@ -3,7 +3,7 @@
 use super::host::Host;
 use super::{claude_code, codex, cursor, gemini, goose, opencode, vscode, zed};
 
-/// All hosts. The first one that identifies its session in the environment or in a call counts.
+/// All hosts. The first one that identifies its session in the environment or in a call is used.
 pub static HOSTS: [Host; 8] = [
     claude_code::HOST,
     codex::HOST,

@@ -2,8 +2,8 @@
 //! session.
 //!
 //! `host` defines the description of a host, and `list` has all of them. `setup` plans and writes a host's files, `hook`
-//! answers its hooks, and `session` decides to which session its server and its hooks belong. To add a host, write its
-//! file and add it to the list.
+//! answers its hooks, `wake` wakes its idle agent, and `session` decides to which session its server and its hooks belong.
+//! To add a host, write its file and add it to the list.
 
 mod claude_code;
 mod codex;
@@ -17,10 +17,12 @@ mod opencode;
 mod session;
 mod setup;
 mod vscode;
+mod wake;
 mod zed;
 
 pub use hook::{HookCall, HookMoment, Hooks};
 pub use host::{Host, Scope, Surroundings};
 pub use list::{HOSTS, hosts_with_setup};
-pub use session::{Clues, HostSession, session_of};
+pub use session::{HostSession, SessionEvidence, session_of};
 pub use setup::{FileChange, Installed, SetupError, Wish, lasting_path};
+pub use wake::{DeliverError, WakeSignal, deliver};

@@ -14,11 +14,9 @@
 use std::path::{Path, PathBuf};
 
 use meanwhile::engine::PROJECT_SESSION;
+use mw_model::{LONGEST_SESSION_NAME, fnv1a};
 
 use super::list::HOSTS;
-
-/// Maximum length of the name of a session, in bytes.
-const MOST_BYTES: usize = 200;
 
 /// The session of a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,7 +33,7 @@ pub(super) struct Identity {
     pub(super) session_variable: Option<&'static str>,
     /// The variable with the project's directory.
     pub(super) project_variable: Option<&'static str>,
-    /// The fields of a call's `_meta` that name the session. The first one present counts.
+    /// The fields of a call's `_meta` that name the session. The first one present is used.
     pub(super) call_fields: &'static [&'static str],
 }
 
@@ -46,7 +44,7 @@ impl Identity {
 
 /// What is known about the session of a process or message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Clues {
+pub struct SessionEvidence {
     /// `MEANWHILE_SESSION`.
     pub meanwhile_session: Option<String>,
     /// The host's own session.
@@ -57,8 +55,8 @@ pub struct Clues {
     pub is_bound: bool,
 }
 
-impl Clues {
-    /// Reads the environment. If a message names the host's session, set [`Clues::host_session`].
+impl SessionEvidence {
+    /// Reads the environment. If a message names the host's session, set [`SessionEvidence::host_session`].
     pub fn from_environment(variable: impl Fn(&str) -> Option<String>, directory: &Path) -> Self {
         let variable = |name| variable(name).filter(|value| !value.is_empty());
         let host_session = HOSTS.iter().find_map(|host| {
@@ -87,29 +85,26 @@ impl Clues {
 
 /// Returns the name of the session.
 #[must_use]
-pub fn session_of(clues: &Clues) -> String {
-    if let Some(session) = &clues.meanwhile_session {
+pub fn session_of(evidence: &SessionEvidence) -> String {
+    if let Some(session) = &evidence.meanwhile_session {
         return session.clone();
     }
-    match &clues.host_session {
+    match &evidence.host_session {
         Some(session) => usable(&format!("{}:{}", session.host, session.id)),
-        None => usable(&format!("{PROJECT_SESSION}{}", clues.project.display())),
+        None => usable(&format!("{PROJECT_SESSION}{}", evidence.project.display())),
     }
 }
 
 /// Makes a name short and printable, and keeps it unique.
 fn usable(name: &str) -> String {
-    if name.len() <= MOST_BYTES && !name.chars().any(char::is_control) {
+    if name.len() <= LONGEST_SESSION_NAME && !name.chars().any(char::is_control) {
         return name.to_owned();
     }
-    // FNV-1a: collisions must be unlikely, but need not be secure.
-    let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
+    let hash = fnv1a(name.as_bytes());
     let printable = name.chars().map(|c| if c.is_control() { '?' } else { c });
     let mut short = String::new();
     for c in printable {
-        if short.len() + c.len_utf8() + 17 > MOST_BYTES {
+        if short.len() + c.len_utf8() + 17 > LONGEST_SESSION_NAME {
             break;
         }
         short.push(c);
@@ -125,7 +120,7 @@ mod tests {
         let variable = |name: &str| {
             variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
         };
-        session_of(&Clues::from_environment(variable, Path::new(directory)))
+        session_of(&SessionEvidence::from_environment(variable, Path::new(directory)))
     }
 
     #[test]
@@ -146,8 +141,11 @@ mod tests {
     fn a_hook_and_a_server_of_one_host_have_the_same_session() {
         let server = named(&[("CLAUDE_CODE_SESSION_ID", "4f2")], "/shop");
         let host_session = HostSession { host: "claude-code", id: "4f2".to_owned() };
-        let hook =
-            Clues { host_session: Some(host_session), project: "/shop/deep".into(), ..Clues::default() };
+        let hook = SessionEvidence {
+            host_session: Some(host_session),
+            project: "/shop/deep".into(),
+            ..SessionEvidence::default()
+        };
         assert_eq!(session_of(&hook), server);
     }
 
@@ -155,7 +153,7 @@ mod tests {
     fn every_project_has_a_distinct_valid_session_name() {
         let long = |end: &str| named(&[], &format!("/{}{end}", "ä".repeat(150)));
         for name in [long("a"), long("b"), named(&[], "/line\nend")] {
-            assert!(name.len() <= MOST_BYTES && !name.chars().any(char::is_control), "{name}");
+            assert!(name.len() <= LONGEST_SESSION_NAME && !name.chars().any(char::is_control), "{name}");
         }
         assert_ne!(long("a"), long("b"));
         assert_ne!(named(&[], "/line\nend"), named(&[], "/line\rend"));

@@ -14,6 +14,7 @@ use super::elicitation;
 use super::recipient::Awaited;
 use super::server::{Context, Server};
 use crate::delivery::deliveries::Recipient;
+use crate::lock::Lock;
 use crate::question::await_answer;
 use mw_tools::call::{Caller, Patience};
 
@@ -44,7 +45,7 @@ impl WaitingClient {
 
     fn tell(&self, tasks: &[Task]) {
         let Some(token) = self.context.meta.get_progress_token() else { return };
-        let Ok(mut told) = self.told.lock() else { return };
+        let mut told = self.told.locked();
         if told.elapsed() < TELL_EVERY {
             return;
         }

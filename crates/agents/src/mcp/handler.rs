@@ -28,7 +28,7 @@ impl ServerHandler for Server {
             .enable_resources_list_changed()
             .build();
         tasks::declare(&mut capabilities);
-        let session = session_of(&self.inner.options.clues);
+        let session = session_of(&self.inner.options.evidence);
         let premises = Premises { session, ..self.inner.options.premises.clone() };
         let at_end = AtEnd::of(&premises, &self.inner.settings);
         let background = premises.background;
@@ -64,7 +64,7 @@ impl ServerHandler for Server {
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        let session = self.session_of(self.inner.options.clues.clone(), &context.extensions);
+        let session = self.session_of(self.inner.options.evidence.clone(), &context.extensions);
         self.inner.deliveries.hold(&session);
     }
 

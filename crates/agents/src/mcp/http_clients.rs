@@ -3,10 +3,11 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 
+use mw_model::LONGEST_SESSION_NAME;
 use rmcp::model::Extensions;
 
-use super::server::{MOST_SESSION, Server};
-use crate::hosts::{Clues, session_of};
+use super::server::Server;
+use crate::hosts::{SessionEvidence, session_of};
 use crate::lock::Lock;
 
 /// The header that names the client of a request. Clients of the revision without `initialize` do not send it.
@@ -45,13 +46,13 @@ pub(super) fn header<'a>(extensions: &'a Extensions, name: &str) -> Option<&'a s
 
 impl Server {
     /// Returns the session of a message, and records that its client uses it.
-    pub(super) fn session_of(&self, mut clues: Clues, extensions: &Extensions) -> String {
-        if let Some(session) = header(extensions, "x-meanwhile-session").filter(|_| !clues.is_bound)
-            && (1..=MOST_SESSION).contains(&session.len())
+    pub(super) fn session_of(&self, mut evidence: SessionEvidence, extensions: &Extensions) -> String {
+        if let Some(session) = header(extensions, "x-meanwhile-session").filter(|_| !evidence.is_bound)
+            && (1..=LONGEST_SESSION_NAME).contains(&session.len())
         {
-            clues.meanwhile_session = Some(session.to_owned());
+            evidence.meanwhile_session = Some(session.to_owned());
         }
-        let session = session_of(&clues);
+        let session = session_of(&evidence);
         if let Some(client) = header(extensions, CLIENT_HEADER) {
             self.inner.clients.note(client, &session);
         }

@@ -6,7 +6,7 @@ use mw_tools::call::Premises;
 use mw_tools::dialects::Dialect;
 
 use crate::delivery::deliveries::Tells;
-use crate::hosts::Clues;
+use crate::hosts::SessionEvidence;
 
 /// The options of a server.
 pub struct ServerOptions {
@@ -19,7 +19,7 @@ pub struct ServerOptions {
     /// The dialect of the instructions and notifications.
     pub dialect: Dialect,
     /// What is known about the session before a call.
-    pub clues: Clues,
+    pub evidence: SessionEvidence,
     /// Who delivers the notifications of a session.
     pub tells: Tells,
     /// Whether all clients get structured data beside the text, not only those that request it.

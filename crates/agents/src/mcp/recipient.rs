@@ -1,6 +1,6 @@
 //! The client of a call: which notifications its reply carries, and which ends it will report.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use meanwhile::engine::is_shared;
 
@@ -62,7 +62,7 @@ impl Seat {
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        let recipients = self.recipients.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let recipients = self.recipients.locked();
         recipients.iter().for_each(|recipient| self.inner.deliveries.forget(recipient));
     }
 }

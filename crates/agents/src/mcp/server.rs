@@ -20,9 +20,6 @@ use crate::delivery::pending_calls::PendingCalls;
 use crate::delivery::receipts::Receipts;
 use mw_tools::call::Premises;
 
-/// Maximum length of the name of a session or message that a host gives.
-pub(super) const MOST_SESSION: usize = 200;
-
 /// What is known about a request of a client.
 pub(super) type Context = RequestContext<RoleServer>;
 /// The answer to a request.
@@ -84,8 +81,8 @@ impl Server {
     /// Returns the settings of a call. The session is taken from the call, if the host names it there.
     pub(super) fn premises(&self, context: &Context) -> Premises {
         let field = |name: &str| context.meta.get(name).and_then(Value::as_str).map(str::to_owned);
-        let clues = self.inner.options.clues.clone().of_call(field);
-        let session = self.session_of(clues, &context.extensions);
+        let evidence = self.inner.options.evidence.clone().of_call(field);
+        let session = self.session_of(evidence, &context.extensions);
         Premises { session, ..self.inner.options.premises.clone() }
     }
 

@@ -20,7 +20,7 @@ const LAST_WORDS: Duration = Duration::from_millis(1500);
 /// When the client does not speak the protocol, or the runtime cannot be created.
 pub fn serve_stdio(server: Server) -> io::Result<()> {
     // The session is held before the first call, as far as it is known.
-    server.inner.deliveries.hold(&session_of(&server.inner.options.clues));
+    server.inner.deliveries.hold(&session_of(&server.inner.options.evidence));
     // Blocked calls run on separate threads, which may end with the process.
     event_loop::run(serve(server))?
 }

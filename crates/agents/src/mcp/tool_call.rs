@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::caller::WaitingClient;
 use super::recipient::Awaited;
-use super::server::{Answered, Context, MOST_SESSION, Server};
+use super::server::{Answered, Context, Server};
 use super::{elicitation, tasks};
 use mw_tools::call::{CallContext, Caller, Premises, Reply};
 use mw_tools::dialects::{Dialect, Speaks};
@@ -15,7 +15,10 @@ use mw_tools::dialects::{Dialect, Speaks};
 /// Maximum size of the arguments of a call, in bytes.
 const MOST_ARGUMENTS: usize = 1 << 20;
 
-/// Fields in which hosts name the message of the conversation that a call belongs to. The first one present counts.
+/// Maximum length of the name of a message, in characters.
+const LONGEST_MESSAGE: usize = 200;
+
+/// Fields in which hosts name the message of the conversation that a call belongs to. The first one present is used.
 const MESSAGE: [&str; 3] = ["parentMessage", "messageId", "claudecode/toolUseId"];
 
 impl Server {
@@ -86,7 +89,7 @@ impl Server {
         let holder = self.inner.deliveries.lease(&recipient).await;
         let caller = WaitingClient::of(context, self, recipient, awaited.clone());
         let message = MESSAGE.iter().find_map(|name| context.meta.get(*name)?.as_str());
-        let message: Option<String> = message.map(|message| message.chars().take(MOST_SESSION).collect());
+        let message: Option<String> = message.map(|message| message.chars().take(LONGEST_MESSAGE).collect());
         let server = self.clone();
         let done = tokio::task::spawn_blocking(move || {
             server.call(&name, &arguments, premises, message.as_deref(), holder.as_ref(), &caller)

@@ -13,7 +13,7 @@ use mw_model::{AgentRecord, AgentTurn, EnvVar, TaskId};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use super::link::Link;
-use super::transcript::{TaskClient, Transcript};
+use super::transcript::{SubagentTranscript, TaskClient};
 use super::turn::{Stay, Turn};
 use crate::acp::PolicyPermissions;
 use crate::acp::client::Client;
@@ -104,7 +104,7 @@ fn client(options: &DriverOptions, message: &AgentMessage) -> Result<TaskClient,
     let settings = &options.permissions.settings;
     let runtime = Runtime::open(settings.clone())?;
     let file = runtime.home().task(&options.task).join(TRANSCRIPT_FILE);
-    let transcript = Transcript::new(runtime, options.task.clone(), message.run, &file);
+    let transcript = SubagentTranscript::new(runtime, options.task.clone(), message.run, &file);
     let terminals = Terminals {
         permissions: Arc::clone(&options.permissions),
         session: child_session(&options.task),

@@ -32,7 +32,7 @@ enum Voice {
 }
 
 /// The record of an agent's messages and actions.
-pub(super) struct Transcript {
+pub(super) struct SubagentTranscript {
     runtime: Runtime,
     id: TaskId,
     run: u32,
@@ -49,7 +49,7 @@ pub(super) struct Transcript {
     garbage: u64,
 }
 
-impl Transcript {
+impl SubagentTranscript {
     pub(super) fn new(runtime: Runtime, id: TaskId, run: u32, file: &Path) -> Self {
         let lines = OpenOptions::new().append(true).create(true).mode(0o600).open(file).ok();
         let now = Instant::now();
@@ -224,7 +224,7 @@ fn name_beside(meta: Option<&Map<String, Value>>) -> Option<&str> {
     meta?.get("claudeCode")?.get("toolName")?.as_str()
 }
 
-impl Observer for Mutex<Transcript> {
+impl Observer for Mutex<SubagentTranscript> {
     fn updated(client: &Client<Self>, update: &SessionUpdate) {
         client.transcript().update(update);
     }
@@ -259,10 +259,10 @@ impl Observer for Mutex<Transcript> {
 }
 
 /// The client of an agent that runs as a task.
-pub(super) type TaskClient = Client<Mutex<Transcript>>;
+pub(super) type TaskClient = Client<Mutex<SubagentTranscript>>;
 
 impl TaskClient {
-    pub(crate) fn transcript(&self) -> MutexGuard<'_, Transcript> {
+    pub(crate) fn transcript(&self) -> MutexGuard<'_, SubagentTranscript> {
         self.observer.locked()
     }
 }

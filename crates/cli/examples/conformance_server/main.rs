@@ -21,7 +21,7 @@ use meanwhile::model::EnvVar;
 use meanwhile::policy::Mode;
 use mw_agents::Tells;
 use mw_agents::event_loop;
-use mw_agents::hosts::Clues;
+use mw_agents::hosts::SessionEvidence;
 use mw_agents::mcp::{ConnectionReceipts, FlushListener, Server, ServerOptions, http_routes_through};
 use mw_tools::call::Premises;
 use mw_tools::{Dialect, Toolset};
@@ -55,7 +55,7 @@ fn options() -> Result<ServerOptions, Box<dyn Error>> {
         premises,
         toolset: specs::toolset(Toolset::of(Dialect::Canonical))?,
         dialect: Dialect::Canonical,
-        clues: Clues::from_environment(|name| env::var(name).ok(), &directory),
+        evidence: SessionEvidence::from_environment(|name| env::var(name).ok(), &directory),
         tells: Tells::Replies,
         structured: false,
     })

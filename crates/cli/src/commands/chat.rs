@@ -10,7 +10,7 @@ use clap::Args;
 use meanwhile::engine::{Runtime, SessionPolicy};
 use meanwhile::policy::Mode;
 use meanwhile::{Filter, Scope, Settings};
-use mw_agents::chat::{Chat, ChatOptions, Transcript, TranscriptError, Wake, new_session};
+use mw_agents::chat::{Chat, ChatOptions, ChatTranscript, TranscriptError, Wake, new_session};
 use mw_tools::Dialect;
 use mw_tools::call::{Background, Premises};
 use mw_tools::delegation::AgentEntry;
@@ -66,13 +66,13 @@ impl Arguments {
         let home = &context.config.settings.home;
         let before = match &self.resume {
             Some(id) => Some(
-                Transcript::open(home, Some(id.as_str()).filter(|id| !id.is_empty()))
+                ChatTranscript::open(home, Some(id.as_str()).filter(|id| !id.is_empty()))
                     .map_err(|error| unusable(&error))?,
             ),
             None => None,
         };
         // Tasks keep their names when the chat is resumed.
-        let kept = before.as_ref().and_then(Transcript::dialect);
+        let kept = before.as_ref().and_then(ChatTranscript::dialect);
         let dialect = self.dialect.or(kept).unwrap_or(context.config.dialect());
         let config = &Config::load_for(dialect)?;
         let agent = self.agent(config, before.as_ref())?;
@@ -101,7 +101,7 @@ impl Arguments {
         // Last, because a failure before must not leave a chat behind.
         let transcript = match before {
             Some(before) => before,
-            None => Transcript::create(home, &session).map_err(|error| unusable(&error))?,
+            None => ChatTranscript::create(home, &session).map_err(|error| unusable(&error))?,
         };
         transcript.keep_dialect(dialect);
         // The numbers of its tasks continue.
@@ -143,9 +143,9 @@ impl Arguments {
         Ok(screen::code(ending?))
     }
 
-    fn agent(&self, config: &Config, before: Option<&Transcript>) -> Result<AgentEntry, CommandError> {
+    fn agent(&self, config: &Config, before: Option<&ChatTranscript>) -> Result<AgentEntry, CommandError> {
         let registry = config.agent_settings()?.registry;
-        let before = before.and_then(Transcript::opened).map(|(agent, _)| agent.to_owned());
+        let before = before.and_then(ChatTranscript::opened).map(|(agent, _)| agent.to_owned());
         let name = self.agent.clone().or(before).unwrap_or_else(|| OWN.to_owned());
         registry.get(&name).cloned().ok_or_else(|| {
             let names = registry.names().join(", ");
@@ -174,9 +174,9 @@ fn has_model(config: &Config) -> Result<(), CommandError> {
 }
 
 /// Returns the directory of the chat, and a remark if it is not the expected one.
-fn place(before: Option<&Transcript>) -> Result<(PathBuf, Option<String>), CommandError> {
+fn place(before: Option<&ChatTranscript>) -> Result<(PathBuf, Option<String>), CommandError> {
     let here = env::current_dir()?;
-    Ok(match before.and_then(Transcript::opened) {
+    Ok(match before.and_then(ChatTranscript::opened) {
         None => (here, None),
         Some((_, cwd)) if Path::new(cwd).is_dir() => (PathBuf::from(cwd), None),
         Some((_, cwd)) => {

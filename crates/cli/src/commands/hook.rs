@@ -10,11 +10,10 @@ use std::time::Duration;
 use clap::Args;
 use meanwhile::Settings;
 use meanwhile::engine::{Runtime, is_shared};
-use mw_agents::hosts::{Clues, HOSTS, HookCall, HookMoment, Hooks, session_of};
+use mw_agents::hosts::{HOSTS, HookCall, HookMoment, Hooks, SessionEvidence, deliver, session_of};
 
 use crate::context::{Context, Needs};
 use crate::error::{CommandError, CommandResult};
-use crate::hosts::wake;
 
 /// How long a host may have to wait. Notifications that are not delivered by then wait for the next hook.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -106,23 +105,23 @@ fn asked(host: HookHost) -> Result<HookCall, CommandError> {
 }
 
 /// Returns what identifies the calling agent.
-fn clues(call: &HookCall) -> Clues {
-    let mut clues = call.clues(|name| env::var(name).ok(), &env::current_dir().unwrap_or_default());
-    clues.project = real_path(clues.project);
-    clues
+fn evidence(call: &HookCall) -> SessionEvidence {
+    let mut evidence = call.evidence(|name| env::var(name).ok(), &env::current_dir().unwrap_or_default());
+    evidence.project = real_path(evidence.project);
+    evidence
 }
 
 /// Waits for a notification for the agent that has just stopped, and wakes it.
 fn wait_and_wake(host: HookHost, settings: Settings) -> CommandResult {
     let call = asked(host)?;
-    let can_wake = host.hooks.wakes && wake::is_interactive(|name| env::var(name).ok());
-    if !can_wake || !call.is_a_stop() || !settings.home.exists() {
+    let Some(signal) = call.wake_signal(|name| env::var(name).ok()) else { return Ok(0) };
+    if !settings.home.exists() {
         return Ok(0);
     }
     let runtime = Runtime::open(settings)?;
     let of_its_own = |session: &String| runtime.sessions().knows_session(session);
-    match sessions(&runtime, &clues(&call))?.into_iter().find(of_its_own) {
-        Some(session) => wake::wake(&runtime, &session, &call),
+    match sessions(&runtime, &evidence(&call))?.into_iter().find(of_its_own) {
+        Some(session) => Ok(signal.wait(&runtime, &session, &call)?),
         None => Ok(0),
     }
 }
@@ -132,9 +131,9 @@ fn answer(host: HookHost, settings: Settings) -> Result<(), CommandError> {
     if call.moment == HookMoment::Silent || !settings.home.exists() {
         return Ok(());
     }
-    let clues = clues(&call);
+    let evidence = evidence(&call);
     let runtime = Runtime::open(settings)?;
-    for session in sessions(&runtime, &clues)? {
+    for session in sessions(&runtime, &evidence)? {
         if tell(&runtime, &session, &call)? {
             break;
         }
@@ -144,9 +143,9 @@ fn answer(host: HookHost, settings: Settings) -> Result<(), CommandError> {
 
 /// Returns the sessions whose notifications this agent may get: its own, and that of the server which the same host
 /// started. They differ after Claude Code's `/clear`, which begins a session and keeps the servers of the old one.
-fn sessions(runtime: &Runtime, clues: &Clues) -> Result<Vec<String>, CommandError> {
-    let mut sessions = vec![session_of(clues)];
-    if clues.meanwhile_session.is_none() {
+fn sessions(runtime: &Runtime, evidence: &SessionEvidence) -> Result<Vec<String>, CommandError> {
+    let mut sessions = vec![session_of(evidence)];
+    if evidence.meanwhile_session.is_none() {
         let beside = runtime.sessions().served_beside(std::process::id())?;
         sessions.extend(beside.into_iter().filter(|session| *session != sessions[0]).collect::<Vec<_>>());
     }
@@ -164,7 +163,7 @@ fn tell(runtime: &Runtime, session: &str, call: &HookCall) -> Result<bool, Comma
     if is_shared(session) {
         relay = relay.of_starts_beside(std::process::id());
     }
-    wake::deliver(&relay, |notices| call.answer(notices), std::io::stdout().lock())
+    Ok(deliver(&relay, |notices| call.answer(notices), std::io::stdout().lock())?)
 }
 
 /// Resolves links, because the same directory must have one name.

@@ -10,7 +10,7 @@ use clap::Args;
 use meanwhile::Settings;
 use meanwhile::engine::Runtime;
 use mw_agents::event_loop;
-use mw_agents::hosts::Clues;
+use mw_agents::hosts::SessionEvidence;
 use mw_agents::mcp::{ConnectionReceipts, FlushListener, Server, ServerOptions, http_routes, serve_stdio};
 use mw_tools::call::Premises;
 use mw_tools::{Dialect, Toolset};
@@ -91,12 +91,12 @@ impl Arguments {
     fn options(&self, context: &Context) -> Result<ServerOptions, CommandError> {
         let config = Config::load_for(self.dialect)?;
         let directory = env::current_dir()?;
-        let mut clues = Clues::from_environment(|name| env::var(name).ok(), &directory);
-        clues.meanwhile_session = context.acts_for().map(str::to_owned);
-        clues.is_bound = context.is_inside_task();
+        let mut evidence = SessionEvidence::from_environment(|name| env::var(name).ok(), &directory);
+        evidence.meanwhile_session = context.acts_for().map(str::to_owned);
+        evidence.is_bound = context.is_inside_task();
         // A hook of the same host may be started below a link.
-        clues.project = std::fs::canonicalize(&clues.project).unwrap_or(clues.project);
-        let cwd = if Path::new(&clues.project).is_dir() { clues.project.clone() } else { directory };
+        evidence.project = std::fs::canonicalize(&evidence.project).unwrap_or(evidence.project);
+        let cwd = if Path::new(&evidence.project).is_dir() { evidence.project.clone() } else { directory };
         let mut premises = premises(&config, cwd, None, current_umask())?;
         if let Some(session_policy) = context.enclosing_policy()? {
             premises.policy = approval::bound(&session_policy, &premises.policy)?;
@@ -108,7 +108,7 @@ impl Arguments {
             premises,
             toolset,
             dialect: self.dialect,
-            clues,
+            evidence,
             tells: config.tools.tells(),
             structured: self.structured,
         })

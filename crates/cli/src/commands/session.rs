@@ -8,8 +8,8 @@ use std::thread;
 
 use clap::{Args, Subcommand};
 use meanwhile::engine::{DeliveryPolicy, Runtime, SessionInfo, SessionPolicy, check_session_name};
-use meanwhile::model::DEFAULT_SESSION;
 use meanwhile::model::wire::KillReceipt;
+use meanwhile::model::{DEFAULT_SESSION, LONGEST_SESSION_NAME};
 use mw_desk::rows::{Ended, ended_by};
 use mw_desk::text::count;
 use rustix::process::{Pid, Signal};
@@ -82,7 +82,9 @@ fn checked(name: String) -> Result<String, CommandError> {
     if check_session_name(&name).is_err() || name == DEFAULT_SESSION {
         return Err(CommandError::usage(
             format!("{name:?} is not a session"),
-            "use up to 200 printable characters; mw session list shows those that have tasks",
+            format!(
+                "use up to {LONGEST_SESSION_NAME} printable characters; mw session list shows those that have tasks"
+            ),
         ));
     }
     Ok(name)

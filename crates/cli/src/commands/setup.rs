@@ -12,7 +12,7 @@ use similar::TextDiff;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 use crate::exit_code;
-use crate::hosts::state::{HostPlace, host_states};
+use crate::hosts::{HostPlace, host_states};
 use crate::render;
 
 #[derive(Args)]

@@ -6,7 +6,7 @@ use mw_agents::hosts::Scope;
 
 use super::Check;
 use crate::error::CommandError;
-use crate::hosts::state::{HostPlace, HostState, SetUp, host_states};
+use crate::hosts::{HostPlace, HostState, SetUp, host_states};
 
 /// Checks the hosts that are installed or set up.
 pub(super) fn checks() -> Result<Vec<Check>, CommandError> {

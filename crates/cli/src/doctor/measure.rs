@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use mw_agents::hosts::{HOSTS, HostSession, SessionEvidence, session_of};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -15,8 +16,6 @@ use crate::programs;
 const RUNS: usize = 5;
 /// The timeout of each step.
 pub(super) const LIMIT: Duration = Duration::from_secs(10);
-/// The exit code with which a hook wakes its agent.
-const WAKES: i32 = 2;
 /// The interval between two checks of a running program.
 const LOOK: Duration = Duration::from_micros(200);
 
@@ -66,18 +65,25 @@ pub(super) fn measure(scratch: &Path) -> Result<Measured, String> {
 
 /// Measures the hook of an idle agent; none if it does not wake.
 fn idle_wake(home: &Private<'_>) -> Option<f64> {
-    const SESSION: &str = "claude-code:doctor";
+    let (host, hooks, signal) = HOSTS.iter().find_map(|host| {
+        let hooks = host.hooks.as_ref()?;
+        Some((host.id, hooks, hooks.wake.as_ref()?))
+    })?;
+    let own = HostSession { host, id: "doctor".to_owned() };
+    let input = hooks.stop_input(&own.id);
+    let session = session_of(&SessionEvidence { host_session: Some(own), ..SessionEvidence::default() });
     let mut start = home.command(&["start", "--json", "--", "sleep", "0.3"]).ok()?;
-    let started = run(start.env("MEANWHILE_SESSION", SESSION), LIMIT).ok()?;
+    let started = run(start.env("MEANWHILE_SESSION", session), LIMIT).ok()?;
     let started: Value = serde_json::from_str(&started).ok()?;
     let asked = home.directory.join("asked");
-    std::fs::write(&asked, r#"{"hook_event_name":"Stop","session_id":"doctor"}"#).ok()?;
-    let mut hook = home.command(&["hook", "claude-code", "--wake"]).ok()?;
-    hook.env("CLAUDE_CODE_ENTRYPOINT", "cli").stdin(std::fs::File::open(&asked).ok()?);
+    std::fs::write(&asked, input).ok()?;
+    let mut hook = home.command(&["hook", host, "--wake"]).ok()?;
+    let (variable, value) = signal.interactive;
+    hook.env(variable, value).stdin(std::fs::File::open(&asked).ok()?);
     let mut child = hook.stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok()?;
     let status = end_of(&mut child, LIMIT)?;
     let woken = SystemTime::now();
-    if status.code() != Some(WAKES) {
+    if status.code() != Some(signal.exit_code.into()) {
         return None;
     }
     let task = home.mw(&["status", "--json", id_of(&started).ok()?]).ok()?;

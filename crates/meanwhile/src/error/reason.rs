@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use mw_model::approval::ProposalId;
-use mw_model::{OutOfRange, TaskId};
+use mw_model::{LONGEST_SESSION_NAME, OutOfRange, TaskId};
 use mw_policy::Mode;
 
 /// What is wrong with a request.
@@ -71,7 +71,7 @@ impl Invalid {
     pub(super) fn hint(&self) -> String {
         match self {
             Self::EmptyCommand => "give a command to run".to_owned(),
-            Self::SessionName(_) => "use 1 to 200 printable characters".to_owned(),
+            Self::SessionName(_) => format!("use 1 to {LONGEST_SESSION_NAME} printable characters"),
             Self::Deadline { .. } => "choose a shorter deadline, or none".to_owned(),
             Self::Limit(wrong) => format!("use 0 for no limit, or {}", wrong.takes),
             Self::Directory { .. } => "give an existing directory".to_owned(),

@@ -1,14 +1,15 @@
 //! Names of sessions.
 
+use mw_model::LONGEST_SESSION_NAME;
+
 use crate::error::{Error, Invalid, Result};
 
 /// Refuses an invalid session name.
 ///
 /// # Errors
-/// When the name is empty, longer than 200 bytes, or has control characters.
+/// When the name is empty, longer than [`LONGEST_SESSION_NAME`] bytes, or has control characters.
 pub fn check_session_name(name: &str) -> Result<()> {
-    const MOST_BYTES: usize = 200;
-    if name.is_empty() || name.len() > MOST_BYTES || name.chars().any(char::is_control) {
+    if name.is_empty() || name.len() > LONGEST_SESSION_NAME || name.chars().any(char::is_control) {
         return Err(Error::Invalid(Invalid::SessionName(name.to_owned())));
     }
     Ok(())

@@ -10,11 +10,15 @@ use super::ready::ReadyWhen;
 use crate::approval::ApprovalRecord;
 use crate::dialect::Dialect;
 use crate::text::raw_text::RawText;
+use crate::text::shell_word::shell_word;
 use crate::time::Timestamp;
 use crate::trace::TaskTrace;
 
 /// The session of tasks that are started outside any other session: the person at the terminal.
 pub const DEFAULT_SESSION: &str = "default";
+
+/// Maximum length of the name of a session, in bytes.
+pub const LONGEST_SESSION_NAME: usize = 200;
 
 /// The format of `spec.json` written by this build.
 pub const SPEC_VERSION: u32 = 1;
@@ -53,7 +57,7 @@ impl CommandSpec {
         match self {
             Self::Shell { script, .. } => script.to_lossy(),
             Self::Argv(words) => {
-                words.iter().map(|word| quoted(&word.to_lossy())).collect::<Vec<_>>().join(" ")
+                words.iter().map(|word| shell_word(&word.to_lossy())).collect::<Vec<_>>().join(" ")
             }
         }
     }
@@ -69,15 +73,6 @@ impl CommandSpec {
         let first = named.clone().next().unwrap_or("task").to_owned();
         let is_wrapper = |word: &str| WRAPPERS.contains(&word) || word.bytes().all(|b| b.is_ascii_digit());
         named.find(|word| !is_wrapper(word.rsplit('/').next().unwrap_or(word))).map_or(first, str::to_owned)
-    }
-}
-
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:,@%+".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
     }
 }
 

@@ -5,13 +5,14 @@ use std::ops::Range;
 use std::path::Path;
 use std::slice;
 
+use mw_model::shell_word;
 use serde_json::{Value, json};
 
 use super::error::Flaw;
 use super::json::Spot;
 use super::value::{COMMAND_FIELDS, on_one_line};
 use super::{json, toml};
-use crate::hosts::host::{Entry, Format, Host, shell_word};
+use crate::hosts::host::{Entry, Format, Host};
 
 /// A field of an entry that says what it starts.
 pub(super) struct CommandField {
@@ -35,19 +36,19 @@ pub(super) struct PlannedEntry {
 
 impl PlannedEntry {
     pub(super) fn new(host: &Host, format: Format, entry: &Entry, program: &str) -> Self {
-        let (path, matcher, timeout, wakes) = match *entry {
+        let (path, matcher, timeout, waking_field) = match *entry {
             Entry::Server { path, value } => {
                 let value = value(program);
                 return Self { format, path, hook_arguments: None, whole: value.clone(), value };
             }
-            Entry::Hook { path, matcher, timeout } => (path, matcher, timeout, false),
-            Entry::Waker { path, timeout } => (path, None, timeout, true),
+            Entry::Hook { path, matcher, timeout } => (path, matcher, timeout, None),
+            Entry::Waker { path, field, timeout } => (path, None, timeout, Some(field)),
         };
-        let arguments = format!("hook {}{}", host.id, if wakes { " --wake" } else { "" });
+        let arguments = format!("hook {}{}", host.id, if waking_field.is_some() { " --wake" } else { "" });
         let command = format!("{} {arguments}", shell_word(program));
         let mut value = json!({"type": "command", "command": command, "timeout": timeout});
-        if wakes {
-            value["asyncRewake"] = true.into();
+        if let Some(field) = waking_field {
+            value[field] = true.into();
         }
         let whole = match matcher {
             Some(matcher) => json!({"matcher": matcher, "hooks": [value]}),

@@ -6,7 +6,7 @@ use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mw_model::QueueLimits;
+use mw_model::{QueueLimits, fnv1a};
 
 use crate::disk::slots::{Pool, Slots};
 use crate::error::{Error, Result};
@@ -151,10 +151,8 @@ fn directory_name(session: &str) -> String {
     if name.len() <= LONGEST {
         return name;
     }
-    // Too long for a file name: use its beginning and a hash of the whole name (FNV-1a).
-    let hash = session
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
+    // Too long for a file name: use its beginning and a hash of the whole name.
+    let hash = fnv1a(session.as_bytes());
     name.truncate(LONGEST - 20);
     format!("{name}%%{hash:016x}")
 }
