@@ -4,8 +4,8 @@ use mw_model::{Cause, Event, QueueLimits, Status, TimeLimit, Timestamp};
 
 use super::session_end::{Fate, end_of_session};
 use crate::database::ending::end_unsupervised;
-use crate::disk::session_dir::lease::Held;
 use crate::disk::session_dir::holder_loss;
+use crate::disk::session_dir::lease::Held;
 use crate::disk::slots::{Pool, Slots};
 use crate::disk::store::{Change, Transaction};
 use crate::disk::task_dir::StartHold;
