@@ -152,7 +152,8 @@ fn a_task_with_survivors_is_cleared_only_with_kill() {
     let _ = home.mw(["clear", "--json", &id]).refusal(6);
     assert!(alive(kid), "a refused command killed the child");
     assert_eq!(home.list().len(), 1);
-    let _ = home.mw(["clear", "--kill", &id]).ok();
+    let report = home.mw(["clear", "--json", "--kill", &id]).exits(0).json();
+    assert_eq!(report, serde_json::json!({"cleared": [id], "kept": []}));
     assert!(!alive(kid), "the task was cleared, but its child is alive");
     assert_eq!(home.list().len(), 0);
     home.wait_until_empty(SOON);

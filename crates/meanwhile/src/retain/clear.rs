@@ -1,5 +1,8 @@
 //! Removes finished tasks and their files.
 
+use std::collections::HashSet;
+
+use mw_model::wire::KillReceipt;
 use mw_model::{Status, TaskId, TaskState, Timestamp};
 use serde::Serialize;
 
@@ -64,10 +67,14 @@ impl Retention<'_> {
                 }
             }
             // Tasks that could not be ended are found again below, and kept.
-            let _ = Live::on(self.base).kill_all(&live, request);
-            // For a damaged task only the lock shows whether it runs, and a supervisor takes a moment to exit.
+            let kills = Live::on(self.base).kill_all(&live, request);
+            let left_none = |receipt: &&KillReceipt| receipt.survivors.is_empty();
+            let dead: HashSet<&str> =
+                kills.receipts.iter().filter(left_none).map(|receipt| receipt.id.as_str()).collect();
+            // A supervisor answers before it records that the last child is dead. For a damaged task only its lock shows
+            // whether it runs.
             for id in &live {
-                if self.base.database.damage(id)?.is_some() {
+                if dead.contains(id.as_str()) || self.base.database.damage(id)?.is_some() {
                     self.base.home.task(id).await_unsupervised(self.base.settings.tell)?;
                 }
             }

@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crossterm::event;
+use ratatui::Frame;
+use ratatui::layout::Rect;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGTSTP, SIGWINCH};
@@ -16,7 +18,7 @@ use super::channel::{EventReceiver, Message};
 use super::outside::Outside;
 use super::second_read::SecondRead;
 use super::signals::{self, Stopped};
-use super::terminal::Screen;
+use super::terminal::{Link, Screen};
 
 /// The timeout for reading available input. With a timeout of 0, crossterm reads nothing.
 pub(super) const READ_TIMEOUT: Duration = Duration::from_millis(1);
@@ -50,10 +52,19 @@ pub(crate) fn run<A: App>(
     let is_outside = Arc::new(AtomicBool::new(false));
     signals::watch(&receiver.events, Arc::clone(&is_outside))?;
     let screen = Screen::take()?;
-    let app = app(screen.size()?);
+    let size = screen.size()?;
+    let app = app(size);
     let second_read = SecondRead::default();
-    let mut program =
-        Program { app, receiver, is_outside, screen, is_stale: true, is_more_there: false, second_read };
+    let mut program = Program {
+        app,
+        receiver,
+        is_outside,
+        screen,
+        size,
+        is_stale: true,
+        is_more_there: false,
+        second_read,
+    };
     let Err(stop) = program.show();
     match stop {
         Stop::Ended(ending) => Ok(ending),
@@ -70,6 +81,8 @@ pub(super) struct Program<A: App> {
     pub(super) receiver: EventReceiver<A::Event>,
     is_outside: Arc<AtomicBool>,
     screen: Screen,
+    /// The size that the program knows.
+    size: (u16, u16),
     /// Whether everything must be redrawn, because another program had the terminal.
     is_stale: bool,
     /// Whether the last round has left messages in the queue.
@@ -84,8 +97,7 @@ impl<A: App> Program<A> {
         loop {
             if self.app.take_changed() || self.is_stale {
                 self.is_stale = false;
-                let app = &mut self.app;
-                self.screen.draw(|frame| app.draw(frame))?;
+                self.draw()?;
             }
             let ticks = self.app.wants_ticks();
             let wait = if self.is_more_there {
@@ -111,6 +123,17 @@ impl<A: App> Program<A> {
             }
             self.is_more_there = Instant::now() >= end;
         }
+    }
+
+    fn draw(&mut self) -> Result<(), Stop> {
+        let (app, size) = (&mut self.app, &mut self.size);
+        let mut wanted = Vec::new();
+        self.screen.draw(|frame| {
+            let (links, requests) = draw_fitting(app, size, frame);
+            wanted = requests;
+            links
+        })?;
+        self.fulfil(wanted)
     }
 
     /// Waits for input until the timeout. Returns whether there are keys.
@@ -157,6 +180,9 @@ impl<A: App> Program<A> {
 
     /// Passes input to the program, and performs its requests.
     fn take(&mut self, input: Input<A::Event>) -> Result<(), Stop> {
+        if let Input::Resized(width, height) = input {
+            self.size = (width, height);
+        }
         let wanted = self.app.take(input);
         self.fulfil(wanted)
     }
@@ -217,11 +243,80 @@ impl<A: App> Program<A> {
     }
 }
 
+/// Draws a program that knows this size. The terminal may have another since the last input; the program is told first,
+/// because nothing may be drawn outside the frame.
+fn draw_fitting<A: App>(
+    app: &mut A,
+    known: &mut (u16, u16),
+    frame: &mut Frame<'_>,
+) -> (Vec<Link>, Vec<Request>) {
+    let Rect { width, height, .. } = frame.area();
+    let requests = if *known == (width, height) {
+        Vec::new()
+    } else {
+        *known = (width, height);
+        app.take(Input::Resized(width, height))
+    };
+    (app.draw(frame), requests)
+}
+
 /// Polls these descriptors until the timeout. A signal also ends the wait.
 pub(super) fn poll_until(fds: &mut [PollFd<'_>], longest: Option<Duration>) -> io::Result<()> {
     let timeout = longest.and_then(|longest| Timespec::try_from(longest).ok());
     match poll(fds, timeout.as_ref()) {
         Ok(_) | Err(Errno::INTR) => Ok(()),
         Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+
+    use super::*;
+
+    /// A program that draws at the end of the size it knows.
+    struct Corner {
+        size: (u16, u16),
+        resizes: usize,
+    }
+
+    impl App for Corner {
+        type Event = ();
+
+        fn take(&mut self, input: Input<()>) -> Vec<Request> {
+            let Input::Resized(width, height) = input else { return Vec::new() };
+            self.size = (width, height);
+            self.resizes += 1;
+            vec![Request::Redraw]
+        }
+
+        fn take_changed(&mut self) -> bool {
+            false
+        }
+
+        fn wants_ticks(&self) -> bool {
+            false
+        }
+
+        fn draw(&mut self, frame: &mut Frame<'_>) -> Vec<Link> {
+            frame.buffer_mut()[(self.size.0 - 1, self.size.1 - 1)].set_symbol("x");
+            Vec::new()
+        }
+    }
+
+    #[test]
+    fn a_program_draws_for_the_size_of_the_frame() {
+        let mut app = Corner { size: (80, 24), resizes: 0 };
+        let mut known = app.size;
+        let mut terminal = Terminal::new(TestBackend::new(78, 16)).unwrap();
+        let mut wanted = Vec::new();
+        for _ in 0..2 {
+            terminal.draw(|frame| wanted.push(draw_fitting(&mut app, &mut known, frame).1)).unwrap();
+        }
+        assert_eq!((app.size, known, app.resizes), ((78, 16), (78, 16), 1));
+        assert_eq!(wanted, [vec![Request::Redraw], vec![]]);
+        assert_eq!(terminal.backend().buffer()[(77, 15)].symbol(), "x");
     }
 }
