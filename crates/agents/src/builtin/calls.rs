@@ -151,8 +151,7 @@ impl Turn<'_> {
                 }
             }
             (None, None) => {
-                let spans = (self.span.as_ref(), span);
-                let result = engine_tools::call(self.agent, session, call, arguments, caller, spans).await;
+                let result = engine_tools::call(self, call, arguments, caller, span).await;
                 result.unwrap_or_else(|| CallResult::refused(format!("no tool {:?}", call.tool)))
             }
         };

@@ -7,26 +7,26 @@ use std::time::Duration;
 use meanwhile::engine::{OwnSpan, Runtime};
 use serde_json::{Map, Value, json};
 
-use super::agent::Agent;
 use super::caller::TurnCaller;
 use super::calls::CallResult;
 use super::conversation::Call;
-use super::session::Session;
+use super::turn::Turn;
 use crate::delivery::receipts::{Receipt, note_known};
 use mw_tools::call::{CallContext, CallTrace, Reply, put_below};
 
 /// How long a turn waits at its end for a cancelled command to exit.
 const KILL_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Runs a call of one of the engine's tools on a separate thread. Returns `None` if there is no such tool.
+/// Runs a call of one of the engine's tools on a separate thread. `span` is that of the call. Returns `None` if there is
+/// no such tool.
 pub(super) async fn call(
-    agent: &Agent,
-    session: &Session,
+    turn: &Turn<'_>,
     wanted: &Call,
     arguments: &Map<String, Value>,
     caller: TurnCaller,
-    (turn, span): (Option<&OwnSpan>, Option<&OwnSpan>),
+    span: Option<&OwnSpan>,
 ) -> Option<CallResult> {
+    let (agent, session) = (turn.agent, turn.session);
     let call = agent.calls.begin().await;
     let holder = agent.deliveries.lease(&session.premises.session.as_str().into()).await;
     let cancelled = caller.cancelled.clone();
@@ -36,7 +36,7 @@ pub(super) async fn call(
     if let Some(span) = span {
         put_below(&mut premises.env, span.as_parent());
     }
-    let turn = turn.map(OwnSpan::as_parent);
+    let turn = turn.span.as_ref().map(OwnSpan::as_parent);
     let done = tokio::task::spawn_blocking(move || {
         let trace = turn.map(|turn| CallTrace { turn, started: Cell::new(None) });
         let mut reply = match Runtime::open(settings.as_ref().clone()) {

@@ -11,7 +11,7 @@ use meanwhile::engine::Holder;
 use mw_model::{Notice, TaskId};
 use tokio::sync::oneshot;
 
-use super::session_thread::{HeldNotices, Request, Reservation, serve};
+use super::session_thread::{HeldNotices, Request, Reservation, ServedSession};
 use crate::lock::Lock;
 use mw_tools::call::SessionEnd;
 use mw_tools::dialects::Dialect;
@@ -160,13 +160,17 @@ impl Deliveries {
         let mut known = self.known.locked();
         let start = || {
             let (requests, inbox) = channel();
-            let (settings, session, options) =
-                (Arc::clone(&self.settings), recipient.session.clone(), self.options.clone());
-            let (own, idle, known) = (requests.clone(), self.idle, Arc::clone(&self.known));
+            let served = ServedSession {
+                settings: Arc::clone(&self.settings),
+                session: recipient.session.clone(),
+                options: self.options.clone(),
+                idle: self.idle,
+            };
+            let (own, known) = (requests.clone(), Arc::clone(&self.known));
             let requests = Arc::new(requests);
             let this = Arc::clone(&requests);
             thread::spawn(move || {
-                serve(&settings, &session, &options, &inbox, own, idle);
+                served.serve(&inbox, own);
                 // The recipient may already have a new thread, which stays.
                 let mut known = known.locked();
                 known.retain(|_, thread| !Arc::ptr_eq(thread, &this));

@@ -1,6 +1,7 @@
 //! The thread that owns the notifications of one session. No notification is given to two replies.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
@@ -67,38 +68,42 @@ impl Drop for HeldNotices {
     }
 }
 
-/// Serves one session until it has been idle for long, or the home directory cannot be used. Two kinds of sessions are
-/// held as long as this server runs: those that end with their client, and those that several servers share, where each
-/// reports the tasks that it started.
-pub(super) fn serve(
-    settings: &Settings,
-    session: &str,
-    options: &DeliveryOptions,
-    inbox: &Receiver<Request>,
-    own: Sender<Request>,
-    idle: Duration,
-) {
-    let Ok(runtime) = Runtime::open(settings.clone()) else { return };
-    let Ok(mut host) = runtime.notifications().server(session) else { return };
-    if is_shared(session) {
-        host = host.of_own_starts();
+/// A session to serve.
+pub(super) struct ServedSession {
+    pub(super) settings: Arc<Settings>,
+    pub(super) session: String,
+    pub(super) options: DeliveryOptions,
+    /// How long it may be idle.
+    pub(super) idle: Duration,
+}
+
+impl ServedSession {
+    /// Serves the session until it has been idle for long, or the home directory cannot be used. Two kinds of sessions
+    /// are held as long as this server runs: those that end with their client, and those that several servers share,
+    /// where each reports the tasks that it started. `own` sends to `inbox`.
+    pub(super) fn serve(&self, inbox: &Receiver<Request>, own: Sender<Request>) {
+        let Ok(runtime) = Runtime::open(self.settings.as_ref().clone()) else { return };
+        let Ok(mut host) = runtime.notifications().server(&self.session) else { return };
+        if is_shared(&self.session) {
+            host = host.of_own_starts();
+        }
+        let mut thread = SessionThread {
+            runtime: &runtime,
+            host: &host,
+            session: &self.session,
+            options: &self.options,
+            own,
+            open: HashMap::new(),
+            last: 0,
+            reserved: Vec::new(),
+            claimed: HashSet::new(),
+            is_leaving: false,
+        };
+        thread.run(inbox, self.idle);
+        drop(thread);
+        // If this fails, the tasks of the session keep running until the server ends.
+        let _ = host.leave();
     }
-    let mut thread = SessionThread {
-        runtime: &runtime,
-        host: &host,
-        session,
-        options,
-        own,
-        open: HashMap::new(),
-        last: 0,
-        reserved: Vec::new(),
-        claimed: HashSet::new(),
-        is_leaving: false,
-    };
-    thread.run(inbox, idle);
-    drop(thread);
-    // If this fails, the tasks of the session keep running until the server ends.
-    let _ = host.leave();
 }
 
 struct SessionThread<'a> {

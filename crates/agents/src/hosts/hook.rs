@@ -133,8 +133,8 @@ impl HookCall {
         fits.count().max(1).min(notices.len())
     }
 
-    /// Returns how to wake the agent. Returns `None` if this host cannot, or if no agent has ended its turn. Subagents do
-    /// not count.
+    /// Returns how to wake the agent. Returns `None` if this host cannot, or if this is not an agent that has ended its
+    /// turn. A subagent is never woken.
     pub fn wake_signal(&self, variable: impl Fn(&str) -> Option<String>) -> Option<&'static WakeSignal> {
         let is_a_stop = self.event == self.hooks.stop && !self.of_subagent;
         self.hooks.wake.as_ref().filter(|signal| is_a_stop && signal.is_possible(variable))

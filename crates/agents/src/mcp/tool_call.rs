@@ -21,6 +21,17 @@ const LONGEST_MESSAGE: usize = 200;
 /// Fields in which hosts name the message of the conversation that a call belongs to. The first one present is used.
 const MESSAGE: [&str; 3] = ["parentMessage", "messageId", "claudecode/toolUseId"];
 
+/// A call of one of the engine's tools.
+struct EngineCall {
+    name: String,
+    arguments: Map<String, Value>,
+    premises: Premises,
+    /// The message of the conversation that it belongs to.
+    parent_message: Option<String>,
+    /// The lease on the notifications of its session.
+    holder: Option<Holder>,
+}
+
 impl Server {
     /// Runs a call and returns its reply with the notifications of the session.
     pub(super) async fn answer_call(
@@ -89,23 +100,15 @@ impl Server {
         let holder = self.inner.deliveries.lease(&recipient).await;
         let caller = WaitingClient::of(context, self, recipient, awaited.clone());
         let message = MESSAGE.iter().find_map(|name| context.meta.get(*name)?.as_str());
-        let message: Option<String> = message.map(|message| message.chars().take(LONGEST_MESSAGE).collect());
+        let parent_message = message.map(|message| message.chars().take(LONGEST_MESSAGE).collect());
+        let call = EngineCall { name, arguments, premises, parent_message, holder };
         let server = self.clone();
-        let done = tokio::task::spawn_blocking(move || {
-            server.call(&name, &arguments, premises, message.as_deref(), holder.as_ref(), &caller)
-        });
+        let done = tokio::task::spawn_blocking(move || server.call(call, &caller));
         done.await.map_err(|error| ErrorData::internal_error(error.to_string(), None))?
     }
 
-    fn call(
-        &self,
-        name: &str,
-        arguments: &Map<String, Value>,
-        mut premises: Premises,
-        parent_message: Option<&str>,
-        holder: Option<&Holder>,
-        caller: &dyn Caller,
-    ) -> Answered<Reply> {
+    fn call(&self, call: EngineCall, caller: &dyn Caller) -> Answered<Reply> {
+        let EngineCall { name, arguments, mut premises, parent_message, holder } = call;
         let options = &self.inner.options;
         let opened = Runtime::open(self.inner.settings.as_ref().clone()).and_then(|runtime| {
             // The host of the session may have set the approval mode, and may change it.
@@ -119,8 +122,12 @@ impl Server {
         if let Some(session_policy) = session_policy {
             premises.policy.mode = session_policy.mode_beside(premises.policy.mode);
         }
-        let cx = CallContext { holder, parent_message, ..CallContext::new(&runtime, &premises, caller) };
-        options.toolset.call(name, arguments, &cx).ok_or_else(|| {
+        let cx = CallContext {
+            holder: holder.as_ref(),
+            parent_message: parent_message.as_deref(),
+            ..CallContext::new(&runtime, &premises, caller)
+        };
+        options.toolset.call(&name, &arguments, &cx).ok_or_else(|| {
             let specs = options.toolset.specs(premises.background);
             let names: Vec<_> = specs.into_iter().map(|spec| spec.name).collect();
             ErrorData::new(

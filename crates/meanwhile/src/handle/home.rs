@@ -72,7 +72,8 @@ impl Meanwhile {
     ///
     /// # Errors
     /// When the name is empty, longer than [`LONGEST_SESSION_NAME`](mw_model::LONGEST_SESSION_NAME) bytes, has control
-    /// characters, or is `default`, which is the session of the user's own commands; or when the directory of the session cannot be written.
+    /// characters, or is `default`, which is the session of the user's own commands; or when the
+    /// directory of the session cannot be written.
     pub fn host(&self, session: &str) -> Result<Session> {
         if session == DEFAULT_SESSION {
             let message = format!("{session:?} is the session of the user's own commands");
