@@ -57,6 +57,7 @@ pub use text::raw_text::RawText;
 pub use text::redact::{
     Edge, Secret, find_secrets, is_secret_name, is_secret_value, mark_len, redaction_mark,
 };
+pub use text::shell_word::shell_word;
 pub use text::units::{
     UnitError, count, duration, parse_duration_ms, parse_milli_cpus, parse_size, seconds, whole_duration,
 };
