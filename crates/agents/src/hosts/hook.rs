@@ -228,6 +228,23 @@ mod tests {
     }
 
     #[test]
+    fn only_an_interactive_agent_that_has_stopped_can_be_woken() {
+        let stop = r#"{"hook_event_name":"Stop","session_id":"s"}"#;
+        let entrypoint = |value: &'static str| {
+            move |name: &str| (name == "CLAUDE_CODE_ENTRYPOINT").then(|| value.to_owned())
+        };
+        let code = |host, text, value| {
+            call(host, text).wake_signal(entrypoint(value)).map(|signal| signal.exit_code)
+        };
+        assert_eq!(code("claude-code", stop, "cli"), Some(2));
+        assert_eq!(code("claude-code", stop, "sdk-cli"), None);
+        assert_eq!(code("codex", stop, "cli"), None);
+        let sub = r#"{"hook_event_name":"Stop","session_id":"s","agent_id":"a1"}"#;
+        let tool = r#"{"hook_event_name":"PostToolUse","session_id":"s"}"#;
+        assert!([sub, tool].into_iter().all(|text| code("claude-code", text, "cli").is_none()));
+    }
+
+    #[test]
     fn invalid_hook_input_is_refused() {
         for text in ["", "[]", "{\"session_id\":\"s\"}", "{\"hook_event_name\":7}", "\u{0}"] {
             assert!(parse("claude-code", text).is_err(), "{text:?}");
