@@ -71,7 +71,6 @@ pub fn has_fields(object: &Value, fields: &[&str]) {
 #[must_use]
 pub fn count(value: &Value) -> u64 {
     match value {
-        Value::Null => 0,
         Value::Array(items) => items.len() as u64,
         other => match other.as_u64() {
             Some(count) => count,

@@ -32,8 +32,11 @@ fn ctrl_b_shows_the_tasks_and_a_second_ctrl_b_moves_the_command_to_the_backgroun
     until_shown(&terminal, "⌁ 1 task");
     assert!(alive(child), "the process keeps running");
     let result = endpoint.request(1).last_text();
-    assert!(result.contains("bash_1") || result.contains("continues in the background"), "{result}");
-    assert_eq!(home.list()[0]["status"], "running");
+    let task = &home.list()[0];
+    let end = format!("s; it continues in the background as {}. ", task["id"].as_str().unwrap());
+    assert!(result.starts_with("[moved to the background by the user after "), "{result}");
+    assert!(result.contains(&end), "{result}");
+    assert_eq!(task["status"], "running");
 }
 
 #[test]

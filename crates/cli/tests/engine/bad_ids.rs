@@ -31,9 +31,8 @@ fn an_empty_id_matches_no_task() {
     let home = home();
     let _ = home.ended(&home.start("true"));
     for command in ["status", "kill", "clear", "restart"] {
-        let outcome = home.mw([command, "--json", ""]);
-        assert!(matches!(outcome.code, Some(2 | 5)), "{outcome}");
-        assert!(outcome.json()["error"]["message"].is_string(), "{outcome}");
+        let error = home.mw([command, "--json", ""]).refusal(5);
+        assert_eq!(error["message"], "no task \"\"", "{command}: {error}");
     }
     assert_eq!(home.list().len(), 1);
 }

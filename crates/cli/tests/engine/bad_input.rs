@@ -158,7 +158,9 @@ fn a_missing_task_argument_is_refused() {
 fn mw_without_arguments_shows_usage() {
     let home = home();
     let outcome = home.mw([""; 0]).exits(2);
-    assert!(outcome.stderr_text().contains("start") || outcome.text().contains("start"), "{outcome}");
+    assert!(outcome.stderr_text().contains("Usage: mw [OPTIONS] <COMMAND>"), "{outcome}");
+    assert!(outcome.stderr_text().contains("\n  start "), "{outcome}");
+    assert_eq!(outcome.text(), "", "{outcome}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
-//! Statements that the documentation must contain.
+//! Statements that the documentation must contain, and the commands and settings that it names.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -35,7 +36,85 @@ fn the_first_paragraph_of_the_readme_states_the_purpose() {
 #[test]
 fn the_readme_shows_how_an_agent_works_without_polling() {
     let text = section(&page("README.md"), "With a coding agent");
-    says(&text, &["mw setup", "run_in_background", "Nobody polls", "<task-notification>"]);
+    says(&text, &["mw setup", "run_in_background", "<task-notification>"]);
+}
+
+/// Returns the code between single backquotes, and the lines of code blocks.
+fn code(page: &str) -> Vec<String> {
+    let mut code = Vec::new();
+    for (at, part) in page.split("```").enumerate() {
+        if at % 2 == 1 {
+            code.extend(part.lines().skip(1).map(|line| line.trim().trim_start_matches("$ ").to_owned()));
+        } else {
+            code.extend(part.split('`').skip(1).step_by(2).map(str::to_owned));
+        }
+    }
+    code
+}
+
+fn pages() -> Vec<(String, String)> {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let names = fs::read_dir(docs).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    // The ledger also names what was requested and does not exist.
+    let names = names.filter(|name| name.ends_with(".md") && name != "requirements.md");
+    let names = names.map(|name| format!("docs/{name}")).chain(["README.md".to_owned()]);
+    names.map(|name| (name.clone(), page(&name))).collect()
+}
+
+#[test]
+fn every_command_that_a_page_names_exists() {
+    let home = crate::home();
+    let mut known = BTreeMap::new();
+    for (name, text) in pages() {
+        for line in code(&text) {
+            let Some(word) = line.strip_prefix("mw ").and_then(|rest| rest.split_whitespace().next()) else {
+                continue;
+            };
+            if word.bytes().all(|byte| byte.is_ascii_lowercase()) {
+                let exists =
+                    known.entry(word.to_owned()).or_insert_with(|| home.mw([word, "--help"]).code == Some(0));
+                assert!(*exists, "{name}: {line}");
+            }
+        }
+    }
+    assert!(known.len() > 20, "only {known:?}");
+}
+
+/// Files and attributes of spans whose names look like settings.
+const NO_SETTINGS: [&str; 9] = [
+    "hooks.log",
+    "hooks.json",
+    "output.log",
+    "output.buffer",
+    "agent.log",
+    "agent.json",
+    "agent.stop_reason",
+    "agent.input_tokens",
+    "agent.output_tokens",
+];
+
+#[test]
+fn every_setting_that_a_page_names_exists() {
+    let answer = crate::home().mw(["config", "--json"]).exits(0).json();
+    let settings: BTreeSet<&str> = answer["settings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|setting| setting["name"].as_str().unwrap())
+        .collect();
+    let groups: BTreeSet<&str> = settings.iter().filter_map(|name| Some(name.split_once('.')?.0)).collect();
+    let mut named = BTreeSet::new();
+    for (name, text) in pages() {
+        for word in code(&text) {
+            let Some((group, rest)) = word.split_once('.') else { continue };
+            let is_name = rest.bytes().all(|byte| byte.is_ascii_lowercase() || b"_.".contains(&byte));
+            if groups.contains(group) && is_name && !NO_SETTINGS.contains(&word.as_str()) {
+                assert!(settings.contains(word.as_str()), "{name}: {word}");
+                named.insert(word);
+            }
+        }
+    }
+    assert!(named.len() > 20, "only {named:?}");
 }
 
 #[test]

@@ -46,13 +46,14 @@ fn an_ambiguous_prefix_is_refused() {
 }
 
 #[test]
-fn a_name_that_equals_an_id_does_not_hide_the_task_of_that_id() {
+fn a_name_that_equals_an_id_is_refused() {
     let home = home();
     let id = home.start("true");
-    // A name that looks like an id may be refused, but it must not hide the task of that id.
-    let outcome = home.mw(["start", "--json", "--name", &id, "true"]);
-    assert!(matches!(outcome.code, Some(0 | 2 | 6)), "{outcome}");
+    // It would hide the task of that id.
+    let error = home.mw(["start", "--json", "--name", &id, "true"]).refusal(2);
+    assert!(error["message"].as_str().unwrap().contains("looks like an id"), "{error}");
     assert_eq!(home.status(&id)["id"], id.as_str());
+    assert_eq!(home.list().len(), 1);
 }
 
 #[test]

@@ -48,9 +48,8 @@ fn a_program_with_a_broken_interpreter_is_refused() {
     let path = home.work().join("broken");
     fs::write(&path, "#!/no/such/interpreter\n").unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-    let outcome = home.mw(["start", "--json", "--", "./broken"]);
-    assert!(matches!(outcome.code, Some(126 | 127)), "{outcome}");
-    assert!(outcome.json()["error"]["message"].is_string(), "{outcome}");
+    let error = home.mw(["start", "--json", "--", "./broken"]).refusal(127);
+    assert_eq!(error["code"], "spawn_failed", "{error}");
     assert_eq!(home.list().len(), 0);
 }
 
