@@ -34,9 +34,9 @@ fn a_notification_shows_the_duration_that_the_agent_receives() {
     let mut state = state(100, 12);
     let Entry::Notice { notice: mut ended } = notice(7, 0) else { unreachable!() };
     ended.duration_ms = Some(3955);
-    assert!(ended.summary().contains("(3.9s)"), "{}", ended.summary());
+    assert!(ended.summary().contains("(4.0s)"), "{}", ended.summary());
     entry(&mut state, Entry::Notice { notice: ended });
-    assert!(picture(&state).contains("· 3.9s ·"), "{}", picture(&state));
+    assert!(picture(&state).contains("· 4.0s ·"), "{}", picture(&state));
 }
 
 #[test]
