@@ -26,6 +26,7 @@ mod spans;
 #[cfg(test)]
 mod stored_formats;
 mod write;
+mod writer_turn;
 
 pub use approvals::Entry as ApprovalEntry;
 pub use error::StoreError;

@@ -1,7 +1,6 @@
 //! Changes: each is an event and the resulting state, in one transaction.
 
 use std::ops::Deref;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use mw_model::{Event, News, RunOrigin, TaskId, TaskState, Timestamp, next_state};
 use rusqlite::{TransactionBehavior, params};
@@ -9,13 +8,10 @@ use rusqlite::{TransactionBehavior, params};
 use super::connection::Store;
 use super::error::StoreError;
 use super::notices::{Stage, has_owner_to_tell};
+use super::writer_turn::WriterTurn;
 use crate::disk::damage::Shared;
 use crate::span;
 use crate::task::Task;
-
-/// Held by the thread of this process that writes. SQLite makes writers retry, and a thread among hundreds that retry
-/// may fail for a long time; a mutex makes them wait in line.
-static ONE_WRITER: Mutex<()> = Mutex::new(());
 
 /// A write transaction. If it is dropped without [`Transaction::commit`], nothing is changed.
 pub(crate) struct Transaction<'store> {
@@ -23,8 +19,8 @@ pub(crate) struct Transaction<'store> {
     pub(super) inner: rusqlite::Transaction<'store>,
     /// Keeps the file from being replaced until the transaction ends.
     _held: Option<Shared<'store>>,
-    /// Absent for a database in memory, which no other thread uses.
-    _turn: Option<MutexGuard<'static, ()>>,
+    /// Absent for a database in memory, which no other thread uses, and if the turn did not come in time.
+    _turn: Option<WriterTurn>,
 }
 
 /// Facts about a run that change together with its state.
@@ -40,7 +36,7 @@ pub(crate) struct Change {
 impl Store {
     /// Begins a transaction, waiting for other writers. Refused if the database was replaced.
     pub(crate) fn begin(&self) -> Result<Transaction<'_>, StoreError> {
-        let turn = self.is_on_disk().then(|| ONE_WRITER.lock().unwrap_or_else(PoisonError::into_inner));
+        let turn = self.is_on_disk().then(WriterTurn::take).flatten();
         let held = self.hold()?;
         let inner = rusqlite::Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
         Ok(Transaction { store: self, inner, _held: held, _turn: turn })
