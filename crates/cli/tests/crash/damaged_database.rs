@@ -16,12 +16,19 @@ enum Damage {
     Header,
 }
 
-/// Damages the database of a home without writers.
-fn damage(home: &Home, what: Damage) {
+/// Writes the whole write-ahead log into the database. Otherwise SQLite may find every page in the log
+/// and never read the damaged file.
+fn checkpoint(home: &Home) {
     let script = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1], timeout=60); \
                   assert c.execute('pragma wal_checkpoint(TRUNCATE)').fetchone()[0] == 0";
     let path = home.state().join("meanwhile.db");
     let _ = home.program("python3").arg("-c").arg(script).arg(&path).run().ok();
+}
+
+/// Damages the database of a home without writers.
+fn damage(home: &Home, what: Damage) {
+    checkpoint(home);
+    let path = home.state().join("meanwhile.db");
     let size = fs::metadata(&path).unwrap().len();
     let from = match what {
         Damage::Pages => 4096,
@@ -168,15 +175,16 @@ fn concurrent_commands_set_a_damaged_database_aside_once() {
 /// A process that has the database open must not prevent others from rebuilding it.
 #[test]
 fn a_database_truncated_under_an_open_process_is_rebuilt() {
+    need_program("python3");
     let home = home();
     let id = home.start("exit 0");
     let _ = home.ended(&id);
+    home.until_settled(&id);
     let watch = home.command(["watch", "--json"]).spawn();
-    wait_until(SOON, "the watch has the database open", || {
-        let files = fs::read_dir(format!("/proc/{}/fd", watch.pid())).ok()?;
-        let mut files = files.flatten().filter_map(|entry| fs::read_link(entry.path()).ok());
-        files.any(|file| file.ends_with("meanwhile.db")).then_some(())
+    wait_until(SOON, "the watch has read the database", || {
+        watch.printed().contains(r#""ended""#).then_some(())
     });
+    checkpoint(&home);
     let database = OpenOptions::new().write(true).open(home.state().join("meanwhile.db")).unwrap();
     database.set_len(0).unwrap();
     assert_eq!(home.list().len(), 1);

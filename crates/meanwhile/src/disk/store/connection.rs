@@ -44,6 +44,9 @@ impl Store {
     pub(crate) fn open(path: &Path) -> Result<Opened, StoreError> {
         let lock = FileLock::of(path);
         let _held = lock.share()?;
+        if was_emptied(path) {
+            return Err(StoreError::Emptied);
+        }
         let connected = Self::connected(path)?;
         let store = Self { file: Some(OpenFile::at(path)), ..connected };
         store.connection.execute_batch("PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=256;")?;
@@ -170,6 +173,14 @@ impl Store {
 /// Opens a copy that no other process uses.
 pub(super) fn open_copy(path: &Path) -> Result<Connection, StoreError> {
     Ok(Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?)
+}
+
+/// Returns whether a database in use was emptied. SQLite creates the shared-memory file after it has written the first
+/// page, so a new database never has one while it is empty. SQLite itself would wait until every process that opened
+/// the database before closes it.
+fn was_emptied(path: &Path) -> bool {
+    let size = |path: &Path| std::fs::metadata(path).ok().map(|found| found.len());
+    size(path) == Some(0) && size(&path.with_extension("db-shm")).is_some()
 }
 
 fn connect(path: &Path) -> Result<Connection, StoreError> {

@@ -199,11 +199,9 @@ impl Store {
         // This is set once and stays set. Another process may be doing the same.
         while let Err(error) = self.connection.query_row("PRAGMA journal_mode=WAL", [], |_| Ok(())) {
             match error.sqlite_error_code() {
-                // A file that was emptied is still in use by processes that opened it before.
-                Some(rusqlite::ErrorCode::DatabaseBusy) if begun.elapsed() > PATIENCE => {
-                    return Err(StoreError::Emptied.into());
+                Some(rusqlite::ErrorCode::DatabaseBusy) if begun.elapsed() < PATIENCE => {
+                    std::thread::sleep(Duration::from_millis(1));
                 }
-                Some(rusqlite::ErrorCode::DatabaseBusy) => std::thread::sleep(Duration::from_millis(1)),
                 _ => return Err(StoreError::from(error).into()),
             }
         }
