@@ -9,7 +9,7 @@ use std::path::Path;
 use rustix::rand::{GetRandomFlags, getrandom};
 
 /// Maximum length of a name, see [`is_name`].
-const MOST_NAME: usize = 64;
+const MAX_NAME: usize = 64;
 
 /// Why a file cannot be used.
 #[derive(Debug)]
@@ -120,7 +120,7 @@ impl LineFile {
 
 /// Returns whether a name can be that of a directory with such a file: letters, digits and hyphens.
 pub(crate) fn is_name(name: &str) -> bool {
-    (1..=MOST_NAME).contains(&name.len())
+    (1..=MAX_NAME).contains(&name.len())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// How often it is checked whether the question was answered in another way.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Waits for the answer to a question. Returns `None` as soon as one of the tokens is cancelled or `answered` says that
 /// the question was answered in another way.
@@ -20,7 +20,7 @@ pub(crate) async fn await_answer<T>(
             answer = &mut answer => return Some(answer),
             () = cancelled.cancelled() => return None,
             () = closing.cancelled() => return None,
-            () = tokio::time::sleep(LOOK_EVERY) => {
+            () = tokio::time::sleep(POLL_INTERVAL) => {
                 if answered() {
                     return None;
                 }

@@ -47,7 +47,7 @@ pub(crate) fn hint(error: &Error) -> String {
         }
         Error::Spawn { code: RefusalCode::Version, .. } => format!("{INSTALL}, all of the same version"),
         Error::Unanswered => "try again; mw doctor checks mw-supervisor".to_owned(),
-        Error::Supervisor { .. } if !error.is_lack() => {
+        Error::Supervisor { .. } if !error.is_shortage() => {
             format!("{INSTALL}, or set MEANWHILE_SUPERVISOR")
         }
         Error::Damaged { id, .. } => format!("mw clear {id} removes it"),
@@ -64,7 +64,7 @@ pub(crate) fn hint(error: &Error) -> String {
         Error::Store(failure) => {
             let more = if failure.is_newer() {
                 "set MEANWHILE_HOME to use another directory"
-            } else if failure.is_lack_of_room() {
+            } else if failure.is_disk_full() {
                 "mw clear --finished removes finished tasks"
             } else if failure.is_damage() {
                 "mw doctor checks the database"
@@ -126,7 +126,7 @@ pub(crate) fn about_kept(kept: &Retained) -> String {
     match &kept.cause {
         KeepCause::Live => format!("mw clear --kill {} kills it first", kept.id),
         KeepCause::Undelivered => "mw notices delivers the notification".to_owned(),
-        KeepCause::NoRoom => kept.hint.clone(),
+        KeepCause::DiskFull => kept.hint.clone(),
         KeepCause::Failed(error) => hint(error),
     }
 }

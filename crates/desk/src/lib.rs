@@ -1,7 +1,7 @@
 //! Queries and actions of every screen: one model of the tasks for the terminal, the chat and the web.
 //!
 //! ```text
-//! Query, Stretch ──▶ Desk::list ───────▶ Window of TaskRows     with their Samples, as far as known
+//! Query, RowRange ──▶ Desk::list ───────▶ Window of TaskRows     with their Samples, as far as known
 //! LogTarget ───────▶ Desk::read_log, follow_log ▶ LogChunk
 //! TaskAction ──────▶ Desk::act ────────▶ lines of text          of one task or several, with failures
 //! nothing ─────────▶ Desk::watch ──────▶ Change                 a task changed, or approval is required

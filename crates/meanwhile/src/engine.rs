@@ -6,7 +6,7 @@
 pub use crate::agent::Agents;
 pub use crate::agent::record::AgentMessage;
 pub use crate::approval::{
-    Approvals, Asked, Asker, LocalFiles, Nobody, Passage, Patience as ApprovalPatience, Policy, RuleText,
+    ApprovalTimeouts, Approvals, Asked, Asker, GatedCall, LocalFiles, Nobody, Policy, RuleText,
     SessionPolicy, project_of,
 };
 pub use crate::clock::{Clock, SystemClock};

@@ -195,22 +195,22 @@ impl Error {
     /// Returns whether this process has run out of descriptors, processes or memory. Its next operations would fail
     /// likewise.
     #[must_use]
-    pub fn is_lack(&self) -> bool {
+    pub fn is_shortage(&self) -> bool {
         match self {
-            Self::Io { source, .. } | Self::Supervisor { source, .. } => is_lack(source),
+            Self::Io { source, .. } | Self::Supervisor { source, .. } => is_shortage(source),
             Self::Spawn { code, .. } => *code == RefusalCode::Lack,
-            Self::EndedOnly { source, .. } => source.is_lack(),
-            Self::Store(StoreError::Unopened(error)) => is_lack(error),
+            Self::EndedOnly { source, .. } => source.is_shortage(),
+            Self::Store(StoreError::Unopened(error)) => is_shortage(error),
             _ => false,
         }
     }
 
     /// Returns whether a task that failed to start with this error may start later, unchanged.
-    pub(crate) fn is_for_now(&self) -> bool {
+    pub(crate) fn is_temporary(&self) -> bool {
         match self {
             Self::Unanswered => true,
-            Self::Spawn { code, .. } if *code == RefusalCode::NoRoom => true,
-            other => other.is_lack(),
+            Self::Spawn { code, .. } if *code == RefusalCode::DiskFull => true,
+            other => other.is_shortage(),
         }
     }
 
@@ -255,7 +255,7 @@ fn in_words(status: Status) -> String {
 }
 
 /// Returns whether the system is out of descriptors, processes or memory, as opposed to a missing program.
-pub(crate) fn is_lack(error: &io::Error) -> bool {
+pub(crate) fn is_shortage(error: &io::Error) -> bool {
     use rustix::io::Errno;
     [Errno::MFILE, Errno::NFILE, Errno::AGAIN, Errno::NOMEM]
         .iter()
@@ -263,6 +263,6 @@ pub(crate) fn is_lack(error: &io::Error) -> bool {
 }
 
 /// Returns whether the disk is full.
-pub(crate) fn is_lack_of_room(error: &io::Error) -> bool {
+pub(crate) fn is_disk_full(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }

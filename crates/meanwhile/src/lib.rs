@@ -190,7 +190,7 @@ pub use task::{AgentView, Scope, Task, TaskLimits};
 pub mod policy {
     pub use mw_policy::*;
 
-    pub use crate::approval::{Asked, Asker, Nobody, Patience, Policy};
+    pub use crate::approval::{ApprovalTimeouts, Asked, Asker, Nobody, Policy};
 }
 
 /// Compiles the examples of the page.

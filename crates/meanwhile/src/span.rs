@@ -24,7 +24,7 @@ pub const EXECUTE_SPAN: &str = "background_task_execute";
 pub(crate) const LONG_WAIT_MS: u64 = 60_000;
 
 /// Most bytes of a shown text in a span.
-const MOST_BYTES: usize = 4096;
+const MAX_BYTES: usize = 4096;
 
 /// Attributes whose texts this program generates.
 pub(crate) const FACTS: [&str; 6] =
@@ -185,7 +185,7 @@ fn span(task: &Task, trace: &TaskTrace, facts: &RunFacts<'_>, cause: Option<&Cau
 
 /// Shortens a text for a span. The task has the whole text.
 pub(crate) fn cap(text: &mut String) {
-    if let (kept, left_out @ 1..) = first_bytes(text, MOST_BYTES) {
+    if let (kept, left_out @ 1..) = first_bytes(text, MAX_BYTES) {
         *text = format!("{kept}… ({left_out} bytes left out)");
     }
 }

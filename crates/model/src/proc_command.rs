@@ -3,7 +3,7 @@
 use crate::wire::SUPERVISOR_NAME;
 
 /// The maximum length of a command line for people, in characters.
-const MOST_SHOWN: usize = 80;
+const MAX_SHOWN: usize = 80;
 
 /// Returns whether a process is a supervisor of any version, or the `mw settle` that a supervisor has started or become.
 ///
@@ -31,7 +31,7 @@ pub fn shown_command(words: &[u8], name: impl FnOnce() -> Option<String>) -> Str
     let line = String::from_utf8_lossy(words).replace('\0', " ");
     match line.trim() {
         "" => name().map(|name| format!("[{}]", name.trim_end())).unwrap_or_default(),
-        line => line.chars().take(MOST_SHOWN).collect(),
+        line => line.chars().take(MAX_SHOWN).collect(),
     }
 }
 
@@ -64,6 +64,6 @@ mod tests {
         assert_eq!(shown_command(b"sh\0-c\0true\0", || None), "sh -c true");
         assert_eq!(shown_command(b"", || Some("kworker\n".to_owned())), "[kworker]");
         assert_eq!(shown_command(b"", || None), "");
-        assert_eq!(shown_command(&[b'x'; 200], || None).len(), MOST_SHOWN);
+        assert_eq!(shown_command(&[b'x'; 200], || None).len(), MAX_SHOWN);
     }
 }

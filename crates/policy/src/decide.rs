@@ -12,7 +12,7 @@ use super::tools::stage_one;
 /// The reason for a command on which the parser panicked.
 const UNJUDGED: &str = "it cannot be judged: the parser failed";
 /// Most reasons, and most effects, in one verdict.
-const MOST_SAID: usize = 20;
+const MAX_SAID: usize = 20;
 
 /// Decides a call: the strictest decision of the table of tools, the command and the rules. A command that cannot be
 /// analysed is asked about.
@@ -109,9 +109,9 @@ impl Judge<'_> {
 
 /// Replaces what exceeds the maximum by an item that says how much it is.
 fn shorten<T>(items: &mut Vec<T>, item: impl FnOnce(String) -> T) {
-    let more = items.len().saturating_sub(MOST_SAID);
+    let more = items.len().saturating_sub(MAX_SAID);
     if more > 0 {
-        items.truncate(MOST_SAID);
+        items.truncate(MAX_SAID);
         items.push(item(format!("and {more} more")));
     }
 }

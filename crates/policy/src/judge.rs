@@ -9,10 +9,10 @@ use super::variables;
 use super::word::{Variable, Word};
 
 /// Most characters of a command that a reason repeats.
-const MOST_SHOWN: usize = 80;
+const MAX_SHOWN: usize = 80;
 
 /// How often bodies of loops are analysed a second time.
-const MOST_ROUNDS: usize = 16;
+const MAX_ROUNDS: usize = 16;
 
 /// The shell whose syntax a script has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,7 +109,7 @@ impl<'a> Judge<'a> {
             executable_values: false,
             calculates: false,
             deferred: false,
-            rounds: MOST_ROUNDS,
+            rounds: MAX_ROUNDS,
             input: PipeContent::Unknown,
             output: PipeContent::Unknown,
         }
@@ -243,7 +243,7 @@ pub(super) fn text_of(words: &[Word]) -> String {
 pub(super) fn short(part: &str) -> String {
     let mut chars = part.trim().chars();
     let mut shown = String::new();
-    for c in chars.by_ref().take(MOST_SHOWN) {
+    for c in chars.by_ref().take(MAX_SHOWN) {
         match c {
             '\n' | '\t' => shown.push(' '),
             c if parser_limits::is_deceptive(c) => shown.extend(c.escape_unicode()),

@@ -6,19 +6,19 @@
 use brush_parser::Token;
 
 /// Most bytes of a script.
-pub(super) const MOST_BYTES: usize = 64 << 10;
+pub(super) const MAX_BYTES: usize = 64 << 10;
 /// How deep scripts may be nested.
-pub(super) const MOST_DEPTH: usize = 12;
+pub(super) const MAX_DEPTH: usize = 12;
 /// Most substitutions in a text.
-const MOST_SUBSTITUTIONS: usize = 200;
+const MAX_SUBSTITUTIONS: usize = 200;
 /// Most compound commands, because each may be nested in the one before.
-const MOST_COMPOUNDS: usize = 40;
+const MAX_COMPOUNDS: usize = 40;
 /// Most `case` commands; the time to parse them doubles with each level.
-const MOST_CASES: usize = 6;
+const MAX_CASES: usize = 6;
 /// How deep parentheses may be nested; unclosed ones also double the time.
-const MOST_PARENTHESES: usize = 8;
+const MAX_PARENTHESES: usize = 8;
 /// Most digits of a number before a redirection.
-const MOST_DIGITS: usize = 9;
+const MAX_DIGITS: usize = 9;
 
 /// A `#` directly after an operator. The parser always begins a comment there; bash does not always (`a=(b)#c`).
 const AMBIGUOUS_COMMENTS: [&str; 5] = [")#", "|#", "&#", "<#", ">#"];
@@ -36,7 +36,7 @@ pub(super) enum Refused {
 
 /// Checks a word of a command without a shell.
 pub(super) fn check_word(word: &str) -> Result<(), Refused> {
-    if word.len() > MOST_BYTES {
+    if word.len() > MAX_BYTES {
         return Err(Refused::TooLong);
     }
     word.chars().find(|c| is_deceptive(*c)).map_or(Ok(()), |bad| Err(Refused::Character(bad)))
@@ -47,7 +47,7 @@ pub(super) fn check_text(text: &str) -> Result<(), Refused> {
     check_word(text)?;
     let opened = text.matches("$(").count() + text.matches("${").count() + text.matches('`').count();
     let nested = text.matches("(").count();
-    if opened > MOST_SUBSTITUTIONS || nested > MOST_SUBSTITUTIONS {
+    if opened > MAX_SUBSTITUTIONS || nested > MAX_SUBSTITUTIONS {
         return Err(Refused::TooDeep);
     }
     if AMBIGUOUS_COMMENTS.iter().any(|sign| text.contains(sign)) || text.contains("=(") && text.contains("(#")
@@ -61,7 +61,7 @@ pub(super) fn check_text(text: &str) -> Result<(), Refused> {
     for byte in text.bytes() {
         match byte {
             b'0'..=b'9' => digits += 1,
-            b'<' | b'>' if digits > MOST_DIGITS => return Err(Refused::Number),
+            b'<' | b'>' if digits > MAX_DIGITS => return Err(Refused::Number),
             _ => digits = 0,
         }
     }
@@ -163,7 +163,7 @@ pub(super) fn check_tokens(tokens: &[Token]) -> Result<(), Refused> {
     }
     // A pattern of `case` has a closing parenthesis without an opening one, so the depth is not reliable.
     let deepest = if cases > 0 { opened } else { deepest };
-    if compounds > MOST_COMPOUNDS || cases > MOST_CASES || deepest > MOST_PARENTHESES {
+    if compounds > MAX_COMPOUNDS || cases > MAX_CASES || deepest > MAX_PARENTHESES {
         return Err(Refused::TooDeep);
     }
     Ok(())

@@ -9,7 +9,7 @@ use super::syntax::parse;
 const SEPARATORS: [&str; 5] = ["&&", "||", ";", "&", "\n"];
 
 /// Most separators that are tried for the end of a step.
-const MOST_TRIES: usize = 16;
+const MAX_TRIES: usize = 16;
 
 /// Returns the steps of a script, each a pipeline as it is written. Together with their separators they are the whole
 /// script. The result is empty if there is only one step, or if the script cannot be split with certainty.
@@ -64,7 +64,7 @@ fn cut(
         separators.extend(separator.map(|separator| (at, *separator)));
         at += separator.map_or(letter.len_utf8(), |separator| separator.len());
     }
-    separators.into_iter().rev().take(MOST_TRIES).find_map(|(at, separator)| {
+    separators.into_iter().rev().take(MAX_TRIES).find_map(|(at, separator)| {
         let next = at + separator.len();
         let end = if separator == "&" { next } else { at };
         Some((whole(&script[begin..end], pipeline)?, next))

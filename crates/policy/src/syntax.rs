@@ -14,7 +14,7 @@ use super::word::{Variable, Word};
 impl Judge<'_> {
     /// Analyses a script.
     pub(super) fn script(&mut self, text: &str, grammar: Grammar) {
-        if self.depth >= parser_limits::MOST_DEPTH {
+        if self.depth >= parser_limits::MAX_DEPTH {
             return self.refused(parser_limits::Refused::TooDeep, text);
         }
         match parse(text) {

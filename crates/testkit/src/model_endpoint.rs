@@ -37,7 +37,7 @@ use http::Reply;
 type Rule = Box<dyn Fn(&ModelRequest) -> Answer + Send>;
 
 /// How often a held stream checks whether its client is still connected.
-const LOOK_EVERY: Duration = Duration::from_millis(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// A scripted model endpoint. It ends when this value is dropped.
 pub struct ModelEndpoint {
@@ -231,7 +231,7 @@ fn pause(reply: &Reply<'_>, time: Option<Duration>, shared: &Shared) -> std::io:
             state.releases -= 1;
             return Ok(());
         }
-        drop(shared.released.wait_timeout(state, LOOK_EVERY).unwrap_or_else(PoisonError::into_inner));
+        drop(shared.released.wait_timeout(state, POLL_INTERVAL).unwrap_or_else(PoisonError::into_inner));
     }
 }
 

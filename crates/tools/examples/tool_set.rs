@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use meanwhile::model::EnvVar;
 use meanwhile::{IfRunning, Meanwhile, Session, Shell};
-use mw_tools::call::{CallContext, Patient, Premises, Reply};
+use mw_tools::call::{CallContext, CallSettings, PatientCaller, Reply};
 use mw_tools::{CustomTool, Dialect, ToolClass, ToolSpec, Toolset};
 use serde_json::json;
 
@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let tools = tools.with(verify(session.clone()))?;
     let env = std::env::vars_os()
         .map(|(name, value)| EnvVar { name: name.as_bytes().into(), value: value.as_bytes().into() });
-    let premises = Premises::new(session.name(), std::env::current_dir()?, env.collect());
+    let call_settings = CallSettings::new(session.name(), std::env::current_dir()?, env.collect());
     for line in std::io::stdin().lines() {
         let line = line?;
         for notice in session.notices()? {
@@ -49,11 +49,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         let (name, given) = line.split_once(' ').unwrap_or((&line, "{}"));
         let given = serde_json::from_str(given)?;
-        match tools.call_in(&session, &premises, &Patient, name, &given)? {
+        match tools.call_in(&session, &call_settings, &PatientCaller, name, &given)? {
             Some(reply) => {
                 println!("{}", reply.text);
                 // No notification repeats what the reply reports.
-                session.acknowledge_ends(&reply.told)?;
+                session.acknowledge_ends(&reply.reported)?;
             }
             None => println!("There is no tool {name}."),
         }

@@ -56,7 +56,7 @@ impl Description {
 }
 
 /// The behaviour of a dialect for models and chats.
-pub trait Speaks: Copy {
+pub trait DialectTools: Copy {
     /// Returns the properties of the dialect.
     fn description(self) -> &'static Description;
 
@@ -112,7 +112,7 @@ pub trait Speaks: Copy {
     }
 }
 
-impl Speaks for Dialect {
+impl DialectTools for Dialect {
     fn description(self) -> &'static Description {
         match self {
             Self::Canonical => &canonical::DESCRIPTION,

@@ -23,7 +23,7 @@ mod toolset;
 pub use dialects::Dialect;
 pub use mw_policy::ToolClass;
 pub use table::table;
-pub use tool_spec::{Form, ToolSpec};
+pub use tool_spec::{Format, ToolSpec};
 pub use toolset::{CustomTool, RegistryError, Toolset, USUAL_WAIT_MS};
 
 /// Compiles the examples of the page.

@@ -36,16 +36,16 @@ impl ToolSpec {
 
     /// Converts the definition to the format of a protocol.
     #[must_use]
-    pub fn written(&self, form: Form) -> Value {
-        match form {
-            Form::Mcp => self.mcp(),
-            Form::OpenAi => json!({
+    pub fn to_json(&self, format: Format) -> Value {
+        match format {
+            Format::Mcp => self.mcp(),
+            Format::OpenAi => json!({
                 "type": "function",
                 "function": {
                     "name": self.name, "description": self.description, "parameters": self.input_schema,
                 },
             }),
-            Form::Anthropic => json!({
+            Format::Anthropic => json!({
                 "name": self.name, "description": self.description, "input_schema": self.input_schema,
             }),
         }
@@ -70,7 +70,7 @@ impl ToolSpec {
 
 /// The format of tool definitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum Format {
     /// The format of the Model Context Protocol.
     Mcp,
     /// The format of OpenAI's functions.

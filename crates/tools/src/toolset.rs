@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use meanwhile::{Error, Session};
 use serde_json::{Map, Value};
 
-use crate::call::{Background, CallContext, Caller, Premises, Refusal, Reply, ToolDefinition, next_step};
-use crate::dialects::{Dialect, Speaks};
+use crate::call::{Background, CallContext, CallSettings, Caller, Refusal, Reply, ToolDefinition, next_step};
+use crate::dialects::{Dialect, DialectTools};
 use crate::tool_spec::ToolSpec;
 
 /// The function that runs a host's own tool.
@@ -208,14 +208,14 @@ impl Toolset {
     pub fn call_in(
         &self,
         session: &Session,
-        premises: &Premises,
+        call_settings: &CallSettings,
         caller: &dyn Caller,
         name: &str,
         given: &Map<String, Value>,
     ) -> Result<Option<Reply>, Error> {
         session
             .home()
-            .with(|runtime| Ok(self.call(name, given, &CallContext::new(runtime, premises, caller))))
+            .with(|runtime| Ok(self.call(name, given, &CallContext::new(runtime, call_settings, caller))))
     }
 
     /// Runs a call. Returns `None` if there is no such tool.

@@ -76,7 +76,7 @@ mod tests {
     use axum::routing::post;
 
     use super::*;
-    use crate::guard::MOST_BODY;
+    use crate::guard::MAX_BODY;
 
     fn token() -> Token {
         Token::new("secret").unwrap()
@@ -140,9 +140,9 @@ mod tests {
     #[test]
     fn a_chunked_body_is_limited_in_size() {
         let address = length_server();
-        let most = answer(address, &chunked("Bearer secret", MOST_BODY));
-        assert!(most.ends_with(&MOST_BODY.to_string()), "{most}");
-        let more = answer(address, &chunked("Bearer secret", MOST_BODY + 1));
+        let most = answer(address, &chunked("Bearer secret", MAX_BODY));
+        assert!(most.ends_with(&MAX_BODY.to_string()), "{most}");
+        let more = answer(address, &chunked("Bearer secret", MAX_BODY + 1));
         assert!(more.starts_with("HTTP/1.1 413"), "{more}");
     }
 }

@@ -15,7 +15,7 @@ use crate::event_loop;
 use mw_tools::delegation::AgentEntry;
 
 /// How long `initialize` may take. Some agents load a lot first.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Starts an agent, initialises it and ends it.
 ///
@@ -29,9 +29,9 @@ pub fn greet(entry: &AgentEntry, cwd: &Path) -> Result<Handshake, AcpError> {
     let mut greeted = Err(AcpError::gone());
     let outcome = &mut greeted;
     let connected = ClientRole.v1().name("meanwhile").connect_with(transport, async move |connection| {
-        *outcome = tokio::time::timeout(PATIENCE, initialize(&connection, quirks))
+        *outcome = tokio::time::timeout(TIMEOUT, initialize(&connection, quirks))
             .await
-            .unwrap_or_else(|_| Err(AcpError::Silent { request: "initialize", seconds: PATIENCE.as_secs() }));
+            .unwrap_or_else(|_| Err(AcpError::Silent { request: "initialize", seconds: TIMEOUT.as_secs() }));
         Ok(())
     });
     let _ = event_loop::run(connected).map_err(|error| AcpError::no_event_loop(&error))?;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use agent_client_protocol::v1::schema::{
     PermissionOptionKind, RequestPermissionOutcome, RequestPermissionRequest, SelectedPermissionOutcome,
 };
-use meanwhile::engine::{Nobody, Passage, Policy, Runtime, TaskRequest};
+use meanwhile::engine::{GatedCall, Nobody, Policy, Runtime, TaskRequest};
 use meanwhile::{Error, Settings};
 use mw_model::approval::{ApprovalState, ProposalId};
 use mw_model::{EnvVar, RawText};
@@ -104,9 +104,9 @@ impl PolicyPermissions {
     /// Asks for approval, and waits for the answer as long as the request stays open.
     fn propose(&self, asked: &Operation, verdict: &Verdict) -> Result<(), Error> {
         let runtime = Runtime::open(self.settings.clone())?;
-        let passage = Passage { tool: runs(), policy: &self.policy(), asker: &Nobody };
+        let gated_call = GatedCall { tool: runs(), policy: &self.policy(), asker: &Nobody };
         let Operation::Command { command, cwd, env } = asked else {
-            return runtime.approvals().pass_judged(&self.session, &asked.to_string(), verdict, &passage);
+            return runtime.approvals().pass_judged(&self.session, &asked.to_string(), verdict, &gated_call);
         };
         let var = |(name, value): &(String, String)| EnvVar {
             name: name.as_str().into(),
@@ -114,7 +114,7 @@ impl PolicyPermissions {
         };
         let (cwd, env) = (cwd.as_ref().unwrap_or(&self.cwd), env.iter().map(var).collect());
         let request = TaskRequest::new(&self.session, command.clone(), cwd.clone(), env);
-        runtime.approvals().pass_foreign(&request, verdict, &passage)
+        runtime.approvals().pass_foreign(&request, verdict, &gated_call)
     }
 }
 

@@ -72,8 +72,8 @@ impl AgentProcess {
     }
 
     /// Ends it and its process group. Its input is already closed; SIGTERM follows, then SIGKILL.
-    pub(crate) fn end(mut self, patience: Duration) {
-        if !self.is_gone_within(patience) {
+    pub(crate) fn end(mut self, timeout: Duration) {
+        if !self.is_gone_within(timeout) {
             self.signal(Signal::TERM);
             self.is_gone_within(GRACE);
         }
@@ -96,8 +96,8 @@ impl AgentProcess {
         waitid(WaitId::Pid(pid), options)
     }
 
-    fn is_gone_within(&self, patience: Duration) -> bool {
-        let deadline = Instant::now() + patience;
+    fn is_gone_within(&self, timeout: Duration) -> bool {
+        let deadline = Instant::now() + timeout;
         loop {
             match self.look() {
                 Ok(None) if Instant::now() < deadline => thread::sleep(Duration::from_millis(5)),

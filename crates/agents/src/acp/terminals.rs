@@ -13,7 +13,7 @@ use mw_model::{CommandSpec, EnvVar, RawText, TaskId};
 
 use super::permissions::PolicyPermissions;
 use crate::lock::Lock;
-use mw_tools::call::LOOK_EVERY;
+use mw_tools::call::POLL_INTERVAL;
 
 /// How much output of a terminal is returned if the agent sets no limit.
 const USUAL_LIMIT: u64 = 1 << 20;
@@ -113,7 +113,7 @@ impl Terminals {
             any: false,
             condition: Condition::Exit,
             timeout: None,
-            look_every: self.holder.is_some().then_some(LOOK_EVERY),
+            poll_interval: self.holder.is_some().then_some(POLL_INTERVAL),
         };
         let waited = runtime.reader().wait_with(&request, |tasks| {
             !tasks.iter().any(|task| runtime.live().is_moved_to_background(&task.id))

@@ -100,7 +100,7 @@ impl Agent {
 
     /// Returns the name of a task that was just started, in the agent's dialect.
     pub(super) fn name_of_task(&self, session: &Session, task: &TaskId) -> String {
-        let scope = Scope::Session(session.premises.session.clone());
+        let scope = Scope::Session(session.call_settings.session.clone());
         let find = || Runtime::open(session.settings.as_ref().clone())?.tasks().task(task.as_str(), &scope);
         match tokio::task::block_in_place(find) {
             Ok(task) => self.options.dialect.handle(&task),
@@ -181,7 +181,7 @@ impl Agent {
         }
         let roots =
             ProjectRoots::new(&parameters.cwd, &parameters.additional_directories).map_err(refused)?;
-        let Project { settings, mut premises } =
+        let Project { settings, mut call_settings } =
             (self.options.project)(roots.root()).map_err(|why| failed("settings", &why, ""))?;
         let named =
             parameters.mcp_servers.iter().find_map(own_session).or_else(|| self.options.session.clone());
@@ -189,18 +189,18 @@ impl Agent {
         let around = Runtime::open(settings.clone())
             .map(|runtime| runtime.approvals().enclosing_session(named.as_deref()));
         let around = around.map_err(|error| failed("home", &error.to_string(), &error.hint()))?;
-        premises.session = around.unwrap_or_else(|| format!("acp:{id}"));
-        premises.cwd = roots.root().to_owned();
-        let at_end = AtEnd::of(&premises, &settings);
-        let system = system_prompt(roots.root(), self.options.dialect, premises.background, at_end);
+        call_settings.session = around.unwrap_or_else(|| format!("acp:{id}"));
+        call_settings.cwd = roots.root().to_owned();
+        let at_end = AtEnd::of(&call_settings, &settings);
+        let system = system_prompt(roots.root(), self.options.dialect, call_settings.background, at_end);
         let Found { store, conversation, torn } = found;
         let (servers, missing) = Servers::start(&parameters.mcp_servers, roots.root()).await;
         let session = Session {
             id,
             roots,
             settings: Arc::new(settings),
-            mode: Mutex::new(premises.policy.mode),
-            premises,
+            mode: Mutex::new(call_settings.policy.mode),
+            call_settings,
             system,
             servers: tokio::sync::RwLock::new(servers),
             turns: Mutex::default(),

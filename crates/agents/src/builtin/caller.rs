@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::client::{ALLOW, SessionClient};
 use crate::question::await_answer;
-use mw_tools::call::{Caller, Patience};
+use mw_tools::call::{Caller, WaitDecision};
 
 /// The time between two checks whether the turn was cancelled.
 const CANCEL_CHECK_INTERVAL: Duration = Duration::from_millis(100);
@@ -83,16 +83,16 @@ impl TurnCaller {
 }
 
 impl Caller for TurnCaller {
-    fn look_every(&self) -> Duration {
+    fn poll_interval(&self) -> Duration {
         CANCEL_CHECK_INTERVAL
     }
 
-    fn meanwhile(&self, _: &[Task]) -> Patience {
+    fn while_waiting(&self, _: &[Task]) -> WaitDecision {
         if self.cancelled.is_cancelled() {
             self.gave_up.store(true, Ordering::Relaxed);
-            return Patience::GiveUp;
+            return WaitDecision::Cancel;
         }
-        if self.closing.is_cancelled() { Patience::Leave } else { Patience::GoOn }
+        if self.closing.is_cancelled() { WaitDecision::Detach } else { WaitDecision::Continue }
     }
 
     fn ask(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> Asked {
@@ -106,6 +106,6 @@ impl Asker for TurnCaller {
     }
 
     fn still_waits(&self) -> bool {
-        self.meanwhile(&[]) == Patience::GoOn
+        self.while_waiting(&[]) == WaitDecision::Continue
     }
 }

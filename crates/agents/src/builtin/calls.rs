@@ -196,7 +196,7 @@ impl Turn<'_> {
     async fn call_foreign(&self, name: &str, arguments: &Map<String, Value>) -> CallResult {
         let session = self.session;
         let servers = session.servers.read().await;
-        let called = servers.call(name, arguments, session.premises.longest_call, session.most_bytes());
+        let called = servers.call(name, arguments, session.call_settings.longest_call, session.most_bytes());
         let called = tokio::select! {
             called = called => called,
             () = self.cancelled.cancelled() => Err("cancelled by the user".to_owned()),
@@ -210,7 +210,7 @@ impl Turn<'_> {
 
     /// Returns the tools that are offered to the model.
     pub(super) async fn specs(&self) -> Vec<ToolSpec> {
-        let mut specs = self.agent.toolset.specs(self.session.premises.background);
+        let mut specs = self.agent.toolset.specs(self.session.call_settings.background);
         specs.extend(FileTool::ALL.map(FileTool::spec));
         specs.extend(self.session.servers.read().await.specs().cloned());
         specs

@@ -28,13 +28,14 @@ pub(super) async fn call(
 ) -> Option<CallResult> {
     let (agent, session) = (turn.agent, turn.session);
     let call = agent.calls.begin().await;
-    let holder = agent.deliveries.lease(&session.premises.session.as_str().into()).await;
+    let holder = agent.deliveries.lease(&session.call_settings.session.as_str().into()).await;
     let cancelled = caller.cancelled.clone();
     let (toolset, settings) = (Arc::clone(&agent.toolset), Arc::clone(&session.settings));
-    let (name, arguments, mut premises) = (wanted.tool.clone(), arguments.clone(), session.premises_now());
+    let (name, arguments, mut call_settings) =
+        (wanted.tool.clone(), arguments.clone(), session.call_settings_now());
     let message = wanted.id.clone();
     if let Some(span) = span {
-        put_below(&mut premises.env, span.as_parent());
+        put_below(&mut call_settings.env, span.as_parent());
     }
     let turn = turn.span.as_ref().map(OwnSpan::as_parent);
     let done = tokio::task::spawn_blocking(move || {
@@ -48,12 +49,12 @@ pub(super) async fn call(
                     holder,
                     parent_message,
                     trace,
-                    ..CallContext::new(&runtime, &premises, &caller)
+                    ..CallContext::new(&runtime, &call_settings, &caller)
                 };
                 let mut reply = toolset.call(&name, &arguments, &cx)?;
                 if caller.gave_up() {
                     // The reply reports that the task was cancelled, so its end needs no notification.
-                    let told = std::mem::take(&mut reply.told);
+                    let told = std::mem::take(&mut reply.reported);
                     told.iter().for_each(|task| _ = note_known(&runtime, task, holder));
                 }
                 reply
@@ -62,8 +63,8 @@ pub(super) async fn call(
         };
         // If the caller no longer waits, this is dropped, and a notification reports the end.
         let mut receipt = Receipt::new(settings, call);
-        receipt.told = std::mem::take(&mut reply.told);
-        receipt.spent = std::mem::take(&mut reply.spent);
+        receipt.told = std::mem::take(&mut reply.reported);
+        receipt.spent = std::mem::take(&mut reply.removable);
         receipt.holder = holder;
         Some(CallResult {
             failed: reply.failed,

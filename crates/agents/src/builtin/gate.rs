@@ -3,7 +3,7 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use meanwhile::engine::{Passage, Policy, Runtime};
+use meanwhile::engine::{GatedCall, Policy, Runtime};
 use mw_model::CommandSpec;
 use mw_policy::{Decision, Tool, ToolClass, Verdict, foreign_tool};
 
@@ -27,8 +27,8 @@ pub(super) fn pass_call(
     text: &str,
     asker: &TurnCaller,
 ) -> Result<(), String> {
-    let premises = session.premises_now();
-    let policy = &premises.policy;
+    let call_settings = session.call_settings_now();
+    let policy = &call_settings.policy;
     let (tool, verdict) = match wanted {
         Wanted::File { tool, path, root } => (tool.as_judged(), file(policy, *tool, path, root)),
         Wanted::Foreign { name, reads } => {
@@ -41,8 +41,8 @@ pub(super) fn pass_call(
     }
     let passed = tokio::task::block_in_place(|| {
         let runtime = Runtime::open(session.settings.as_ref().clone())?;
-        let passage = Passage { tool, policy, asker };
-        runtime.approvals().pass_judged(&premises.session, text, &verdict, &passage)
+        let gated_call = GatedCall { tool, policy, asker };
+        runtime.approvals().pass_judged(&call_settings.session, text, &verdict, &gated_call)
     });
     passed.map_err(|error| format!("{error}. {}", next_step(&error)))
 }

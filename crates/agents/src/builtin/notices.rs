@@ -28,7 +28,7 @@ pub(super) async fn take(
     started: Option<&StartedTask>,
 ) -> Notices {
     let Drained { held, notices, left, .. } =
-        agent.deliveries.drain(&session.premises.session.as_str().into(), &[]).await;
+        agent.deliveries.drain(&session.call_settings.session.as_str().into(), &[]).await;
     if held.is_none() {
         return Notices::default();
     }

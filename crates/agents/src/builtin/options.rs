@@ -8,7 +8,7 @@ use meanwhile::engine::SessionPolicy;
 
 use super::model::{ModelChoice, ModelError};
 use crate::delivery::deliveries::Tells;
-use mw_tools::call::Premises;
+use mw_tools::call::CallSettings;
 use mw_tools::dialects::Dialect;
 
 /// The options of the built-in agent.
@@ -39,7 +39,7 @@ pub struct Project {
     /// The settings of the engine.
     pub settings: Settings,
     /// The settings of calls. Session and directory are set separately for each session.
-    pub premises: Premises,
+    pub call_settings: CallSettings,
 }
 
 /// The limits of the agent.

@@ -12,7 +12,7 @@ use super::files::ProjectRoots;
 use super::servers::Servers;
 use super::store::{Store, StoreError};
 use crate::lock::Lock;
-use mw_tools::call::Premises;
+use mw_tools::call::CallSettings;
 
 /// A session of the agent.
 pub(super) struct Session {
@@ -20,7 +20,7 @@ pub(super) struct Session {
     pub(super) roots: ProjectRoots,
     pub(super) settings: Arc<Settings>,
     /// The settings for calls of the engine's tools.
-    pub(super) premises: Premises,
+    pub(super) call_settings: CallSettings,
     /// The system prompt.
     pub(super) system: String,
     /// The MCP servers of the client.
@@ -40,14 +40,14 @@ pub(super) struct Work {
 
 impl Session {
     /// Returns the settings for a call that begins now. The client may have changed the mode.
-    pub(super) fn premises_now(&self) -> Premises {
-        let policy = Policy { mode: self.mode(), ..self.premises.policy.clone() };
-        Premises { policy, ..self.premises.clone() }
+    pub(super) fn call_settings_now(&self) -> CallSettings {
+        let policy = Policy { mode: self.mode(), ..self.call_settings.policy.clone() };
+        CallSettings { policy, ..self.call_settings.clone() }
     }
 
     /// Returns the maximum size of a reply of a file tool or an MCP server, which is larger than that of a command.
     pub(super) fn most_bytes(&self) -> usize {
-        usize::try_from(self.premises.reply_bytes.saturating_mul(4)).unwrap_or(usize::MAX)
+        usize::try_from(self.call_settings.reply_bytes.saturating_mul(4)).unwrap_or(usize::MAX)
     }
 
     pub(super) fn mode(&self) -> Mode {

@@ -16,7 +16,7 @@ const TURN: &str = "chat_turn";
 impl Session {
     /// Begins the span of a turn. If this fails, the turn runs without a span.
     pub(super) fn begin_turn_span(&self) -> Option<OwnSpan> {
-        let told = self.premises.env.iter().rfind(|var| is_parent(var));
+        let told = self.call_settings.env.iter().rfind(|var| is_parent(var));
         let parent = told.and_then(|var| std::str::from_utf8(var.value.as_bytes()).ok()?.parse().ok());
         self.begin_span(TURN, parent)
     }
@@ -36,7 +36,10 @@ impl Session {
         let span = span?;
         tokio::task::block_in_place(|| {
             let runtime = Runtime::open(self.settings.as_ref().clone()).ok()?;
-            runtime.traces().end_span(span, &self.premises.session, &self.premises.env, outcome).ok()?;
+            runtime
+                .traces()
+                .end_span(span, &self.call_settings.session, &self.call_settings.env, outcome)
+                .ok()?;
             Some(runtime)
         })
     }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use meanwhile::engine::{From, KillRequest, Passage, ReadRequest, Runtime, clean_text};
+use meanwhile::engine::{From, GatedCall, KillRequest, ReadRequest, Runtime, clean_text};
 use meanwhile::{Error, Filter, Scope, Settings, Task};
 use mw_desk::chat::ChatQuestion;
 use mw_model::Status;
@@ -19,8 +19,8 @@ use super::announcing::{Announcement, Announcing};
 use super::core::Message;
 use super::slash::Slash;
 use crate::lock::Lock;
-use mw_tools::call::{CallContext, Caller, Patience, Premises, Refusal};
-use mw_tools::dialects::{Dialect, Speaks};
+use mw_tools::call::{CallContext, CallSettings, Caller, Refusal, WaitDecision};
+use mw_tools::dialects::{Dialect, DialectTools};
 use mw_tools::operations::{ShellCall, start};
 use mw_tools::screens::{self, Layout};
 
@@ -28,7 +28,7 @@ use mw_tools::screens::{self, Layout};
 #[derive(Clone)]
 pub(super) struct CommandRunner {
     pub(super) settings: Settings,
-    pub(super) premises: Premises,
+    pub(super) call_settings: CallSettings,
     pub(super) layout: Layout,
     pub(super) dialect: Dialect,
     pub(super) messages: Sender<Message>,
@@ -64,8 +64,8 @@ struct Asking<'a> {
 }
 
 impl Caller for Asking<'_> {
-    fn meanwhile(&self, _: &[Task]) -> Patience {
-        Patience::GoOn
+    fn while_waiting(&self, _: &[Task]) -> WaitDecision {
+        WaitDecision::Continue
     }
 
     fn ask(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> meanwhile::engine::Asked {
@@ -73,7 +73,7 @@ impl Caller for Asking<'_> {
         let _ = self.runner.messages.send(Message::Asked(ChatQuestion::of(proposal)));
         self.queued.turn.take();
         self.queued.announcement.take();
-        let deadline = Instant::now() + self.runner.premises.policy.patience.wait;
+        let deadline = Instant::now() + self.runner.call_settings.policy.timeouts.wait;
         while !answered() && Instant::now() < deadline {
             thread::sleep(ANSWER_CHECK_INTERVAL);
         }
@@ -119,7 +119,7 @@ impl CommandRunner {
     }
 
     fn scope(&self) -> Scope {
-        Scope::Session(self.premises.session.clone())
+        Scope::Session(self.call_settings.session.clone())
     }
 
     /// Finds a task by its handle. A number refers to a task of this chat.
@@ -127,8 +127,8 @@ impl CommandRunner {
         if self.dialect.numbers_tasks() && parse_short_handle(id).is_some() {
             return runtime.reader().resolve_in_context(
                 id,
-                &self.premises.session,
-                &self.premises.context_stamp,
+                &self.call_settings.session,
+                &self.call_settings.context_stamp,
             );
         }
         runtime.lookup().resolve(id, &self.scope())
@@ -137,7 +137,7 @@ impl CommandRunner {
     /// Replaces the handle of a task by the one that it has in this chat.
     pub(super) fn seen(&self, mut task: Task) -> Task {
         // In another context, the number of the task refers to another task.
-        task.context.take_if(|context| *context != self.premises.context_stamp);
+        task.context.take_if(|context| *context != self.call_settings.context_stamp);
         task
     }
 
@@ -166,9 +166,12 @@ impl CommandRunner {
     fn background(&self, runtime: &Runtime, command: &str, queued: &QueuedCommand) -> Result<String, Error> {
         let caller = Asking { runner: self, queued };
         let tool = Tool::named("shell").unwrap_or(Tool::UNKNOWN);
-        let cx =
-            CallContext { tool, dialect: self.dialect, ..CallContext::new(runtime, &self.premises, &caller) };
-        let call = self.dialect.command(command, &self.premises.shell).map(ShellCall::of);
+        let cx = CallContext {
+            tool,
+            dialect: self.dialect,
+            ..CallContext::new(runtime, &self.call_settings, &caller)
+        };
+        let call = self.dialect.command(command, &self.call_settings.shell).map(ShellCall::of);
         match call.and_then(|call| start(&call, &cx)) {
             Ok(task) => Ok(screens::started(&task, self.layout, self.dialect, runtime)),
             Err(Refusal::Engine(error)) => Err(error),
@@ -232,8 +235,8 @@ impl CommandRunner {
             None => id.to_owned(),
         };
         if let Some(tool) = Tool::named("restart") {
-            let passage = Passage { tool, policy: &self.premises.policy, asker: &caller };
-            runtime.approvals().pass_restart(id.as_str(), &self.scope(), &passage)?;
+            let gated_call = GatedCall { tool, policy: &self.call_settings.policy, asker: &caller };
+            runtime.approvals().pass_restart(id.as_str(), &self.scope(), &gated_call)?;
         }
         let task = runtime.starts().restart(id.as_str(), &self.scope())?;
         let name = self.name(&task);

@@ -52,26 +52,26 @@ impl ChatCore<'_> {
     /// Returns the terminals and permissions of the agent. Its commands are tasks of the chat and are judged like those
     /// of the user.
     fn terminals(&self, own: &[(String, String)]) -> Terminals {
-        let premises = &self.runner.premises;
-        let mut env = premises.env.clone();
+        let call_settings = &self.runner.call_settings;
+        let mut env = call_settings.env.clone();
         for (name, value) in own {
             EnvVar::set(&mut env, name, value);
         }
         // Without a project, the agent's directory is used.
-        let project = premises.policy.project.clone().filter(|project| !project.as_os_str().is_empty());
+        let project = call_settings.policy.project.clone().filter(|project| !project.as_os_str().is_empty());
         let permissions = PolicyPermissions {
             settings: self.options.settings.clone(),
-            session: premises.session.clone(),
-            policy: premises.policy.clone(),
-            shell: premises.shell.clone(),
-            cwd: premises.cwd.clone(),
-            project: project.unwrap_or_else(|| premises.cwd.clone()),
+            session: call_settings.session.clone(),
+            policy: call_settings.policy.clone(),
+            shell: call_settings.shell.clone(),
+            cwd: call_settings.cwd.clone(),
+            project: project.unwrap_or_else(|| call_settings.cwd.clone()),
         };
         Terminals {
             permissions: Arc::new(permissions),
-            session: premises.session.clone(),
+            session: call_settings.session.clone(),
             env,
-            limits: premises.limits.clone(),
+            limits: call_settings.limits.clone(),
             holder: Some(self.host.holder()),
             known: Mutex::default(),
         }
@@ -81,13 +81,13 @@ impl ChatCore<'_> {
 /// Returns the variables for the agent, its MCP server and its commands.
 fn own_env(options: &ChatOptions) -> Vec<(String, String)> {
     let home = options.settings.home.to_string_lossy().into_owned();
-    let keep = options.premises.policy.patience.keep.as_secs();
+    let keep = options.call_settings.policy.timeouts.keep.as_secs();
     // The chat delivers the notifications, and a person is present for approvals.
     let own = [
         ("MEANWHILE_HOME", home),
         ("MEANWHILE_SESSION", options.transcript.session.clone()),
         // All tasks of the chat are numbered together.
-        ("MEANWHILE_CONTEXT", options.premises.context_stamp.clone()),
+        ("MEANWHILE_CONTEXT", options.call_settings.context_stamp.clone()),
         ("MEANWHILE_TOOLS_NOTICES", "false".to_owned()),
         ("MEANWHILE_APPROVAL_WAIT", format!("{keep}s")),
     ];

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, Sender};
 
 use meanwhile::Error;
 use meanwhile::engine::{DeliveryPolicy, Host, Runtime};
-use mw_desk::chat::{AgentState, ChatNews, ChatOrder, ChatQuestion, ChatTask, Entry};
+use mw_desk::chat::{AgentState, ChatOrder, ChatQuestion, ChatTask, ChatUpdate, Entry};
 use mw_desk::{Access, Desk};
 
 use super::announcing::{Announcement, Announcing};
@@ -84,7 +84,7 @@ impl ChatCore<'_> {
         let worked = Runtime::open(options.settings.clone()).and_then(|runtime| {
             let session = options.transcript.session.clone();
             let host = runtime.notifications().host(&session, DeliveryPolicy::Immediate)?;
-            let keep = options.premises.policy.patience.keep;
+            let keep = options.call_settings.policy.timeouts.keep;
             watch::start(options.settings.clone(), session, keep, messages.clone());
             let mut core = ChatCore::new(options, &runtime, host, messages, tell);
             core.begin();
@@ -102,7 +102,7 @@ impl ChatCore<'_> {
             ended
         });
         if let Err(error) = worked {
-            tell(ChatNews::Failed(format!("the chat cannot continue: {error}. {}", error.hint())));
+            tell(ChatUpdate::Failed(format!("the chat cannot continue: {error}. {}", error.hint())));
         }
         kept
     }
@@ -114,13 +114,13 @@ impl ChatCore<'_> {
         messages: Sender<Message>,
         tell: &'r Arc<Tell>,
     ) -> ChatCore<'r> {
-        let mut premises = options.premises.clone();
+        let mut call_settings = options.call_settings.clone();
         // A person is present, so a request waits as long as it can be answered.
-        premises.policy.patience.wait = premises.policy.patience.keep;
+        call_settings.policy.timeouts.wait = call_settings.policy.timeouts.keep;
         let (settings, layout) = (options.settings.clone(), options.layout);
         let runner = Arc::new(CommandRunner {
             settings,
-            premises,
+            call_settings,
             layout,
             dialect: options.dialect,
             messages: messages.clone(),
@@ -133,7 +133,7 @@ impl ChatCore<'_> {
             requester: "the user, in the chat".to_owned(),
             screen: "the chat".to_owned(),
             inside: None,
-            keep: options.premises.policy.patience.keep,
+            keep: options.call_settings.policy.timeouts.keep,
         });
         let ledger = Ledger::of(&options.transcript.entries);
         let (connections, mode) = (1, options.mode.clone());
@@ -168,9 +168,9 @@ impl ChatCore<'_> {
         let lost = self.ledger.in_flight.take();
         let was_cut_off = self.ledger.is_under_way;
         let resumed = !before.is_empty();
-        before.into_iter().for_each(|entry| (self.tell)(ChatNews::Entry(entry)));
+        before.into_iter().for_each(|entry| (self.tell)(ChatUpdate::Entry(entry)));
         let damaged = self.options.transcript.damaged;
-        let cwd = self.options.premises.cwd.to_string_lossy().into_owned();
+        let cwd = self.options.call_settings.cwd.to_string_lossy().into_owned();
         self.add(Entry::Opened { agent: self.options.agent.name.clone(), cwd });
         if let Some(remark) = self.options.remark.take() {
             self.note(remark);
@@ -190,7 +190,7 @@ impl ChatCore<'_> {
             self.note(format!("not sent, because the chat ended: {text}"));
         }
         if resumed {
-            (self.tell)(ChatNews::Replayed);
+            (self.tell)(ChatUpdate::Replayed);
         }
         self.set_state(AgentState::Starting);
     }
@@ -236,10 +236,10 @@ impl ChatCore<'_> {
                 let text = format!(
                     "cannot write the transcript; messages are kept in memory until it works: {error}"
                 );
-                (self.tell)(ChatNews::Failed(text));
+                (self.tell)(ChatUpdate::Failed(text));
             }
         }
-        (self.tell)(ChatNews::Entry(entry));
+        (self.tell)(ChatUpdate::Entry(entry));
     }
 
     pub(super) fn note(&mut self, text: String) {
@@ -248,7 +248,7 @@ impl ChatCore<'_> {
 
     pub(super) fn set_state(&mut self, state: AgentState) {
         self.state = state.clone();
-        (self.tell)(ChatNews::Agent(state));
+        (self.tell)(ChatUpdate::Agent(state));
     }
 
     /// Ends the tasks first and waits for them, then the agent, then tasks that it may have started in between.

@@ -1,7 +1,7 @@
 //! The inputs of the core: orders of the screen, and events from the agent.
 
 use meanwhile::Error;
-use mw_desk::chat::{AgentState, ChatNews, ChatOrder, Entry};
+use mw_desk::chat::{AgentState, ChatOrder, ChatUpdate, Entry};
 
 use super::connection::{AgentEvent, Order};
 use super::core::ChatCore;
@@ -28,7 +28,7 @@ impl ChatCore<'_> {
             ChatOrder::Answer(id, reply) => self.answer(&id, reply)?,
             ChatOrder::Leave => {
                 let looked = self.look_at_tasks().map_err(|error| error.to_string());
-                (self.tell)(ChatNews::Leaving(looked.map(|()| self.tasks.clone())));
+                (self.tell)(ChatUpdate::Leaving(looked.map(|()| self.tasks.clone())));
             }
         }
         Ok(())

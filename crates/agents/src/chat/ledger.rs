@@ -65,13 +65,13 @@ impl Ledger {
                 self.in_flight.get_or_insert_default().text = Some(text.clone());
                 (self.has_talked, self.is_under_way) = (true, true);
             }
-            Entry::Told { numbers } => {
+            Entry::Delivered { numbers } => {
                 self.sent.extend(numbers);
                 numbers.iter().for_each(|number| _ = self.lost.remove(number));
                 self.in_flight = Some(InFlightMessage { numbers: numbers.clone(), text: None });
                 (self.has_talked, self.is_under_way) = (true, true);
             }
-            Entry::NotHeard { numbers } => {
+            Entry::NotReceived { numbers } => {
                 numbers.iter().for_each(|number| _ = self.sent.remove(number));
                 self.lost.extend(numbers);
             }
@@ -155,22 +155,22 @@ mod tests {
 
     #[test]
     fn notifications_are_sent_in_the_order_of_their_times() {
-        let mut ledger = Ledger::of(&[notice(7), Entry::Told { numbers: vec![7] }, user("hello")]);
+        let mut ledger = Ledger::of(&[notice(7), Entry::Delivered { numbers: vec![7] }, user("hello")]);
         let new = [notice_at(8, "2027-01-15T09:00:00Z"), notice_at(9, "2027-01-15T07:00:00Z")];
         let numbers =
             |ledger: &Ledger| ledger.to_send(&new).iter().map(|notice| notice.number).collect::<Vec<_>>();
         assert_eq!(numbers(&ledger), [9, 8]);
-        ledger.take(&Entry::NotHeard { numbers: vec![7] });
+        ledger.take(&Entry::NotReceived { numbers: vec![7] });
         assert_eq!(numbers(&ledger), [9, 7, 8]);
     }
 
     #[test]
     fn unanswered_messages_are_in_flight_and_lost_notifications_are_resent() {
-        let sent = Entry::Told { numbers: vec![7] };
+        let sent = Entry::Delivered { numbers: vec![7] };
         let mut ledger = Ledger::of(&[notice(7), sent.clone(), user("hello")]);
         let in_flight = InFlightMessage { numbers: vec![7], text: Some("hello".to_owned()) };
         assert_eq!((ledger.in_flight.as_ref(), ledger.is_under_way), (Some(&in_flight), true));
-        ledger.take(&Entry::NotHeard { numbers: vec![7] });
+        ledger.take(&Entry::NotReceived { numbers: vec![7] });
         assert!(!ledger.was_sent(7));
         assert_eq!(ledger.lost().map(|notice| notice.number).collect::<Vec<_>>(), [7]);
         for entry in [sent, said()] {

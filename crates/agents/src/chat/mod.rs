@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! screen ─ ChatOrder ─▶ core ─▶ connection ─▶ the agent's process ─▶ our MCP server, bound to the session
-//! screen ◀─ ChatNews ── core ◀─ connection
+//! screen ◀─ ChatUpdate ── core ◀─ connection
 //!                         ├─ the session: notifications, tasks, approval requests
 //!                         └─ the transcript, a line per entry
 //! ```

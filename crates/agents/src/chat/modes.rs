@@ -31,9 +31,9 @@ impl ChatCore<'_> {
     /// inside tasks.
     fn set_session_mode(&mut self, mode: Mode) {
         let mut runner = CommandRunner::clone(&self.runner);
-        runner.premises.policy.mode = mode;
+        runner.call_settings.policy.mode = mode;
         self.runner = Arc::new(runner);
-        self.options.premises.policy.mode = mode;
+        self.options.call_settings.policy.mode = mode;
         mode.name().clone_into(&mut self.options.session_policy.mode);
         self.options.session_policy.is_chosen = true;
         if let Err(error) =

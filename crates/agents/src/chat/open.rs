@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use meanwhile::Settings;
 use meanwhile::engine::SessionPolicy;
-use mw_desk::chat::{ChatNews, ChatOrder};
+use mw_desk::chat::{ChatOrder, ChatUpdate};
 
-use mw_tools::call::Premises;
+use mw_tools::call::CallSettings;
 use mw_tools::delegation::AgentEntry;
 use mw_tools::dialects::Dialect;
 use mw_tools::screens::Layout;
@@ -23,7 +23,7 @@ pub struct ChatOptions {
     /// The settings of the engine.
     pub settings: Settings,
     /// The settings for commands that the user starts, with the session of the chat.
-    pub premises: Premises,
+    pub call_settings: CallSettings,
     /// The agent.
     pub agent: AgentEntry,
     /// The requested mode.
@@ -64,7 +64,7 @@ pub struct Chat {
 impl Chat {
     /// Opens a chat. `tell` receives the earlier entries first, then all messages to the screen.
     #[must_use]
-    pub fn open(options: ChatOptions, tell: impl Fn(ChatNews) + Send + Sync + 'static) -> Self {
+    pub fn open(options: ChatOptions, tell: impl Fn(ChatUpdate) + Send + Sync + 'static) -> Self {
         let (messages, inbox) = channel();
         let tell: Arc<Tell> = Arc::new(tell);
         let sender = messages.clone();
@@ -88,4 +88,4 @@ impl Chat {
     }
 }
 
-pub(super) type Tell = dyn Fn(ChatNews) + Send + Sync;
+pub(super) type Tell = dyn Fn(ChatUpdate) + Send + Sync;

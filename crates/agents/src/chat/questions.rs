@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use meanwhile::Error;
-use mw_desk::chat::{ChatNews, ChatQuestion, Entry, Reply};
+use mw_desk::chat::{ChatQuestion, ChatUpdate, Entry, Reply};
 use mw_model::approval::{ApprovalState, ProposalId};
 
 use super::connection::Order;
@@ -80,7 +80,7 @@ impl ChatCore<'_> {
         if !self.questions.iter().any(|(id, open)| *id == question.id || open.stands_for(&question.id)) {
             let open = Open { source: Source::Store(proposal), what: question.what.clone() };
             self.questions.push((question.id.clone(), open));
-            (self.tell)(ChatNews::Asked(question));
+            (self.tell)(ChatUpdate::Asked(question));
         }
     }
 
@@ -104,12 +104,12 @@ impl ChatCore<'_> {
         let id = format!("ask-{number}");
         let question = ChatQuestion { id: id.clone(), what: what.clone(), lines, for_session: false };
         self.questions.push((id, Open { source: Source::Agent { number, proposal }, what }));
-        (self.tell)(ChatNews::Asked(question));
+        (self.tell)(ChatUpdate::Asked(question));
     }
 
     pub(super) fn settle(&mut self, id: &str) -> Option<Open> {
         let at = self.questions.iter().position(|(known, _)| known == id)?;
-        (self.tell)(ChatNews::Settled(id.to_owned()));
+        (self.tell)(ChatUpdate::Settled(id.to_owned()));
         Some(self.questions.remove(at).1)
     }
 

@@ -2,7 +2,7 @@
 
 use meanwhile::Error;
 use mw_desk::action::Force;
-use mw_desk::chat::{AgentState, ChatNews};
+use mw_desk::chat::{AgentState, ChatUpdate};
 
 use super::core::{ChatCore, Message};
 
@@ -15,7 +15,7 @@ impl ChatCore<'_> {
         }
         if tasks != self.tasks {
             self.tasks.clone_from(&tasks);
-            (self.tell)(ChatNews::Tasks(tasks));
+            (self.tell)(ChatUpdate::Tasks(tasks));
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use meanwhile::Error;
 use meanwhile::engine::Moment;
-use mw_desk::chat::{AgentState, ChatNews, Entry};
+use mw_desk::chat::{AgentState, ChatUpdate, Entry};
 use mw_model::{Notice, Turn};
 
 use super::Wake;
@@ -39,7 +39,7 @@ impl ChatCore<'_> {
     }
 
     pub(super) fn tell_waiting(&self) {
-        (self.tell)(ChatNews::Waiting(self.waiting.iter().cloned().collect()));
+        (self.tell)(ChatUpdate::Waiting(self.waiting.iter().cloned().collect()));
     }
 
     fn anything_to_tell(&self) -> Result<bool, Error> {
@@ -67,7 +67,7 @@ impl ChatCore<'_> {
         }
         let tells = !numbers.is_empty();
         if tells {
-            self.add(Entry::Told { numbers });
+            self.add(Entry::Delivered { numbers });
         }
         if let Some(text) = text {
             self.add(Entry::User { text: text.to_owned() });
@@ -151,7 +151,7 @@ impl ChatCore<'_> {
     /// Records which notifications were not received.
     pub(super) fn record_unreceived(&mut self, numbers: Vec<i64>) {
         if !numbers.is_empty() {
-            self.add(Entry::NotHeard { numbers });
+            self.add(Entry::NotReceived { numbers });
         }
     }
 }

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use mw_desk::chat::{Entry, ToolContent, ToolNews, ToolState};
+use mw_desk::chat::{Entry, ToolContent, ToolState, ToolUpdate};
 
 /// The contents that are not in the transcript yet, by call.
 #[derive(Default)]
@@ -42,9 +42,9 @@ impl Unwritten {
 
     /// Returns the remaining entries when the chat ends.
     pub(super) fn rest(&mut self) -> impl Iterator<Item = Entry> {
-        std::mem::take(&mut self.0)
-            .into_iter()
-            .map(|(id, content)| Entry::Tool(ToolNews { id, content: Some(content), ..ToolNews::default() }))
+        std::mem::take(&mut self.0).into_iter().map(|(id, content)| {
+            Entry::Tool(ToolUpdate { id, content: Some(content), ..ToolUpdate::default() })
+        })
     }
 }
 
@@ -54,7 +54,7 @@ mod tests {
 
     fn tool(state: Option<ToolState>, text: Option<&str>) -> Entry {
         let content = text.map(|text| vec![ToolContent::Text { text: text.to_owned() }]);
-        Entry::Tool(ToolNews { id: "1".to_owned(), title: None, state, content })
+        Entry::Tool(ToolUpdate { id: "1".to_owned(), title: None, state, content })
     }
 
     fn written(entries: &[Entry]) -> Vec<Entry> {

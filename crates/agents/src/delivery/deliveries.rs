@@ -34,7 +34,7 @@ pub enum Tells {
 pub(crate) struct DeliveryOptions {
     pub(crate) dialect: Dialect,
     /// The start time of the server, if it has a single client. Task numbers of another context do not belong to it;
-    /// see [`Premises::context_stamp`](mw_tools::call::Premises::context_stamp).
+    /// see [`CallSettings::context_stamp`](mw_tools::call::CallSettings::context_stamp).
     pub(crate) context: Option<String>,
     pub(crate) session_end: SessionEnd,
     /// The maximum duration of a call.

@@ -3,8 +3,8 @@
 use meanwhile::Settings;
 use meanwhile::engine::Runtime;
 use mw_model::Lifetime;
-use mw_tools::call::{Background, Premises};
-use mw_tools::dialects::{Dialect, Speaks};
+use mw_tools::call::{Background, CallSettings};
+use mw_tools::dialects::{Dialect, DialectTools};
 
 /// What happens to tasks at the end of their session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,24 +12,24 @@ pub(crate) enum AtEnd {
     /// Tasks end with their session.
     End,
     /// Tasks keep running.
-    GoOn,
+    Continue,
 }
 
 impl AtEnd {
     /// Returns what happens to the tasks of a session at its end. If the home directory cannot be used, they keep
     /// running.
-    pub(crate) fn of(premises: &Premises, settings: &Settings) -> Self {
-        let Ok(runtime) = Runtime::open(settings.clone()) else { return Self::GoOn };
-        match premises.lifetime_of_starts(&runtime) {
+    pub(crate) fn of(call_settings: &CallSettings, settings: &Settings) -> Self {
+        let Ok(runtime) = Runtime::open(settings.clone()) else { return Self::Continue };
+        match call_settings.lifetime_of_starts(&runtime) {
             Lifetime::Session | Lifetime::Client => Self::End,
-            Lifetime::Kept | Lifetime::Detached => Self::GoOn,
+            Lifetime::Kept | Lifetime::Detached => Self::Continue,
         }
     }
 
     const fn words(self) -> &'static str {
         match self {
             Self::End => "Tasks end with this session.",
-            Self::GoOn => "Tasks outlive you and this server.",
+            Self::Continue => "Tasks outlive you and this server.",
         }
     }
 }

@@ -7,7 +7,7 @@ use super::setup::json::Syntax;
 use super::wake::WakeSignal;
 
 /// The time limit of a hook, in seconds. It ends long before.
-const PATIENCE: u64 = 10;
+const TIMEOUT: u64 = 10;
 /// How long an idle agent can be woken, in seconds.
 const LONGEST_IDLE: u64 = 86_400;
 /// A hook with this field runs in the background when the agent stops. Exit code 2 wakes the agent.
@@ -43,10 +43,10 @@ pub(super) const HOST: Host = Host {
             project: ConfigPath::new(Base::Project, ".claude", &["settings.json"]),
             format: Format::Json(Syntax::Json),
             entries: &[
-                Entry::Hook { path: &["hooks", "Stop"], matcher: None, timeout: PATIENCE },
+                Entry::Hook { path: &["hooks", "Stop"], matcher: None, timeout: TIMEOUT },
                 Entry::Waker { path: &["hooks", "Stop"], field: WAKING_FIELD, timeout: LONGEST_IDLE },
-                Entry::Hook { path: &["hooks", "PostToolUse"], matcher: Some("*"), timeout: PATIENCE },
-                Entry::Hook { path: &["hooks", "UserPromptSubmit"], matcher: None, timeout: PATIENCE },
+                Entry::Hook { path: &["hooks", "PostToolUse"], matcher: Some("*"), timeout: TIMEOUT },
+                Entry::Hook { path: &["hooks", "UserPromptSubmit"], matcher: None, timeout: TIMEOUT },
             ],
         },
     ],

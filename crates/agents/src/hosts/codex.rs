@@ -8,7 +8,7 @@ use super::session::Identity;
 use super::setup::json::Syntax;
 
 /// The time limit of a hook, in seconds. It ends long before.
-const PATIENCE: u64 = 10;
+const TIMEOUT: u64 = 10;
 /// The time limit of a call in seconds. Without it Codex gives up earlier, even if progress is reported.
 const CALL_SECONDS: u64 = 3600;
 /// Codex passes almost no variables on. Without these the server would use another home.
@@ -51,9 +51,9 @@ pub(super) const HOST: Host = Host {
             project: ConfigPath::new(Base::Project, ".codex", &["hooks.json"]),
             format: Format::Json(Syntax::Json),
             entries: &[
-                Entry::Hook { path: &["hooks", "Stop"], matcher: None, timeout: PATIENCE },
-                Entry::Hook { path: &["hooks", "PostToolUse"], matcher: None, timeout: PATIENCE },
-                Entry::Hook { path: &["hooks", "UserPromptSubmit"], matcher: None, timeout: PATIENCE },
+                Entry::Hook { path: &["hooks", "Stop"], matcher: None, timeout: TIMEOUT },
+                Entry::Hook { path: &["hooks", "PostToolUse"], matcher: None, timeout: TIMEOUT },
+                Entry::Hook { path: &["hooks", "UserPromptSubmit"], matcher: None, timeout: TIMEOUT },
             ],
         },
     ],

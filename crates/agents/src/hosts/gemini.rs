@@ -8,7 +8,7 @@ use super::session::Identity;
 use super::setup::json::Syntax;
 
 /// The time limit of a hook, in milliseconds. It ends long before.
-const PATIENCE: u64 = 10_000;
+const TIMEOUT: u64 = 10_000;
 /// The time limit of a call in milliseconds. Without it Gemini CLI gives up after ten minutes.
 const CALL_MS: u64 = 3_600_000;
 
@@ -35,9 +35,9 @@ pub(super) const HOST: Host = Host {
         project: ConfigPath::new(Base::Project, ".gemini", &["settings.json"]),
         format: Format::Json(Syntax::Comments),
         entries: &[
-            Entry::Hook { path: &["hooks", "AfterAgent"], matcher: None, timeout: PATIENCE },
-            Entry::Hook { path: &["hooks", "AfterTool"], matcher: Some("*"), timeout: PATIENCE },
-            Entry::Hook { path: &["hooks", "BeforeAgent"], matcher: None, timeout: PATIENCE },
+            Entry::Hook { path: &["hooks", "AfterAgent"], matcher: None, timeout: TIMEOUT },
+            Entry::Hook { path: &["hooks", "AfterTool"], matcher: Some("*"), timeout: TIMEOUT },
+            Entry::Hook { path: &["hooks", "BeforeAgent"], matcher: None, timeout: TIMEOUT },
             Entry::Server { path: &["mcpServers", NAME], value: server },
         ],
     }],

@@ -14,7 +14,7 @@ use super::session::{HostSession, SessionEvidence};
 use super::wake::WakeSignal;
 
 /// Maximum size of an answer, in bytes. Claude Code writes longer ones to a file and shows the model only the beginning.
-const MOST_BYTES: usize = 9_000;
+const MAX_BYTES: usize = 9_000;
 
 /// The format of a host's hooks.
 #[derive(Debug)]
@@ -123,7 +123,7 @@ impl HookCall {
 
     /// Returns how many of these notifications fit into one answer, at least one.
     pub(super) fn fitting(notices: &[Notice]) -> usize {
-        let mut room = MOST_BYTES;
+        let mut room = MAX_BYTES;
         let fits = notices.iter().take_while(|notice| {
             let length = notice.to_block().len() + 2;
             let fits = length <= room;

@@ -14,7 +14,7 @@ use super::hook::HookCall;
 /// How long to wait for another way of delivery: a busy agent gets the notification with its next tool call.
 const LET_OTHERS: Duration = Duration::from_secs(1);
 /// How often to check whether the host is alive.
-const LOOK_EVERY: Duration = Duration::from_secs(5);
+const POLL_INTERVAL: Duration = Duration::from_secs(5);
 
 /// How a hook that runs in the background wakes the idle agent. The agent reads what the hook wrote to standard error.
 #[derive(Debug)]
@@ -55,7 +55,7 @@ impl WakeSignal {
                     return Ok(self.exit_code);
                 }
             }
-            listener.wait(LOOK_EVERY);
+            listener.wait(POLL_INTERVAL);
         }
         Ok(0)
     }

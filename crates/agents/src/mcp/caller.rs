@@ -16,7 +16,7 @@ use super::server::{Context, Server};
 use crate::delivery::deliveries::Recipient;
 use crate::lock::Lock;
 use crate::question::await_answer;
-use mw_tools::call::{Caller, Patience};
+use mw_tools::call::{Caller, WaitDecision};
 
 /// How often progress is reported to a client that requests it. Some clients give up after 60 s of silence.
 const TELL_EVERY: Duration = Duration::from_secs(5);
@@ -89,15 +89,15 @@ impl Caller for WaitingClient {
         }
     }
 
-    fn meanwhile(&self, tasks: &[Task]) -> Patience {
+    fn while_waiting(&self, tasks: &[Task]) -> WaitDecision {
         if self.server.inner.closing.is_cancelled() {
-            return Patience::Leave;
+            return WaitDecision::Detach;
         }
         if self.context.ct.is_cancelled() {
-            return Patience::GiveUp;
+            return WaitDecision::Cancel;
         }
         self.tell(tasks);
-        Patience::GoOn
+        WaitDecision::Continue
     }
 
     fn awaits(&self, tasks: &[TaskId]) {

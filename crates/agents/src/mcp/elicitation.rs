@@ -26,7 +26,7 @@ pub(super) const WAY: &str = "the agent's host";
 const AT_LEAST: Duration = Duration::from_millis(500);
 
 /// Maximum number of questions whose time is remembered.
-const MOST_PUT: usize = 1000;
+const MAX_PUT: usize = 1000;
 
 /// How the user of a client can be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +100,7 @@ pub(super) struct Put(Mutex<HashMap<ProposalId, Instant>>);
 impl Put {
     fn note(&self, id: &ProposalId) {
         let mut put = self.0.locked();
-        if put.len() >= MOST_PUT {
+        if put.len() >= MAX_PUT {
             put.retain(|_, at| at.elapsed() < AT_LEAST);
         }
         put.insert(id.clone(), Instant::now());

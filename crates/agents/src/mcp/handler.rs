@@ -16,8 +16,8 @@ use super::server::{Answered, Context, Server};
 use super::{resources, tasks};
 use crate::delivery::instructions::{AtEnd, instructions};
 use crate::hosts::session_of;
-use mw_tools::Form;
-use mw_tools::call::Premises;
+use mw_tools::Format;
+use mw_tools::call::CallSettings;
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
@@ -29,9 +29,9 @@ impl ServerHandler for Server {
             .build();
         tasks::declare(&mut capabilities);
         let session = session_of(&self.inner.options.evidence);
-        let premises = Premises { session, ..self.inner.options.premises.clone() };
-        let at_end = AtEnd::of(&premises, &self.inner.settings);
-        let background = premises.background;
+        let call_settings = CallSettings { session, ..self.inner.options.call_settings.clone() };
+        let at_end = AtEnd::of(&call_settings, &self.inner.settings);
+        let background = call_settings.background;
         ServerConfig::new(capabilities)
             .with_server_info(
                 Implementation::new("meanwhile", env!("CARGO_PKG_VERSION")).with_title("meanwhile"),
@@ -44,13 +44,13 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         context: Context,
     ) -> Answered<ListToolsResult> {
-        let mut specs = self.inner.options.toolset.specs(self.inner.options.premises.background);
+        let mut specs = self.inner.options.toolset.specs(self.inner.options.call_settings.background);
         if !self.gives_data(&context) {
             // A client that gets a schema expects data.
             specs.iter_mut().for_each(|spec| spec.output_schema = None);
         }
         let tools: Result<Vec<Tool>, _> =
-            specs.iter().map(|spec| serde_json::from_value(spec.written(Form::Mcp))).collect();
+            specs.iter().map(|spec| serde_json::from_value(spec.to_json(Format::Mcp))).collect();
         let tools = tools.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
         Ok(ListToolsResult::with_all_items(tools))
     }
@@ -80,7 +80,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         context: Context,
     ) -> Answered<ListResourcesResult> {
-        let session = self.premises(&context).session;
+        let session = self.call_settings(&context).session;
         self.with_engine(move |runtime| resources::list(runtime, &session)).await
     }
 
@@ -97,9 +97,9 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         context: Context,
     ) -> Answered<ReadResourceResponse> {
-        let premises = self.premises(&context);
+        let call_settings = self.call_settings(&context);
         let uri = request.uri.clone();
-        let read = self.with_engine(move |runtime| resources::read(runtime, &premises, &uri)).await?;
+        let read = self.with_engine(move |runtime| resources::read(runtime, &call_settings, &uri)).await?;
         read.map(Into::into).ok_or_else(|| {
             let message = format!("no resource {}", request.uri);
             ErrorData::resource_not_found(message, Some(json!({"uri": request.uri})))

@@ -2,7 +2,7 @@
 
 use meanwhile::Settings;
 use mw_tools::Toolset;
-use mw_tools::call::Premises;
+use mw_tools::call::CallSettings;
 use mw_tools::dialects::Dialect;
 
 use crate::delivery::deliveries::Tells;
@@ -13,7 +13,7 @@ pub struct ServerOptions {
     /// The settings of the engine.
     pub settings: Settings,
     /// The settings of calls. The session is set for each call.
-    pub premises: Premises,
+    pub call_settings: CallSettings,
     /// The tools.
     pub toolset: Toolset,
     /// The dialect of the instructions and notifications.

@@ -13,7 +13,7 @@ use crate::delivery::calls::Call;
 use crate::delivery::deliveries::{Drained, Recipient};
 use crate::delivery::receipts::Receipt;
 use mw_tools::call::Reply;
-use mw_tools::dialects::Speaks;
+use mw_tools::dialects::DialectTools;
 
 /// The capability, or the field in the `_meta` of a call, that requests structured data beside the text.
 const DATA: &str = "meanwhile/structured";
@@ -32,10 +32,11 @@ impl Server {
     ) -> CallToolResult {
         awaited.is_known();
         let Drained { held, mut notices, left, own } =
-            self.inner.deliveries.drain(recipient, &reply.told).await;
+            self.inner.deliveries.drain(recipient, &reply.reported).await;
         // An end that the reply itself reports needs no notification.
-        notices.retain(|told| !(told.notice.is_ending() && reply.told.contains(&told.notice.task)));
-        let holder = if reply.told.is_empty() { None } else { self.inner.deliveries.lease(recipient).await };
+        notices.retain(|told| !(told.notice.is_ending() && reply.reported.contains(&told.notice.task)));
+        let holder =
+            if reply.reported.is_empty() { None } else { self.inner.deliveries.lease(recipient).await };
         let notices = match &held {
             Some(held) => held.draft.compose(notices, |told| reply.starts(&told.notice)),
             None => notices,
@@ -43,7 +44,7 @@ impl Server {
         // The model should read that a task was started before it reads how the task ended.
         let (after, before): (Vec<_>, Vec<_>) =
             notices.into_iter().partition(|told| reply.starts(&told.notice));
-        after.iter().for_each(|told| reply.tell_over(&told.notice));
+        after.iter().for_each(|told| reply.replace_if_over(&told.notice));
         let mut blocks: Vec<_> = before.into_iter().map(|told| told.block).collect();
         let after: Vec<_> = after.into_iter().map(|told| told.block).collect();
         if left > 0 {
@@ -63,9 +64,9 @@ impl Server {
         meanwhile::engine::fail_point("reply-ready");
         let mut receipt = Receipt::new(Arc::clone(&self.inner.settings), call);
         receipt.notices = held;
-        receipt.told = reply.told;
+        receipt.told = reply.reported;
         receipt.holder = holder;
-        receipt.spent = reply.spent;
+        receipt.spent = reply.removable;
         receipt.reserved = awaited.take().into_iter().chain(own).collect();
         let parts = context.extensions.get::<http::request::Parts>();
         match parts.and_then(|parts| parts.extensions.get::<HttpReceipts>()) {

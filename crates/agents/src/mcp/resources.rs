@@ -8,7 +8,7 @@ use rmcp::model::{
 };
 use serde_json::json;
 
-use mw_tools::call::Premises;
+use mw_tools::call::CallSettings;
 
 const ALL: &str = "meanwhile://tasks";
 
@@ -78,11 +78,11 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
 /// Reads a resource. Returns `None` if it does not exist.
 pub(super) fn read(
     runtime: &Runtime,
-    premises: &Premises,
+    call_settings: &CallSettings,
     uri: &str,
 ) -> Result<Option<ReadResourceResult>, Error> {
     let Some(named) = Named::parse(uri) else { return Ok(None) };
-    match contents(runtime, premises, uri, &named) {
+    match contents(runtime, call_settings, uri, &named) {
         Ok(contents) => Ok(Some(ReadResourceResult::new(vec![contents]))),
         Err(Error::NotFound(_)) => Ok(None),
         Err(error) => Err(error),
@@ -91,11 +91,11 @@ pub(super) fn read(
 
 fn contents(
     runtime: &Runtime,
-    premises: &Premises,
+    call_settings: &CallSettings,
     uri: &str,
     named: &Named,
 ) -> Result<ResourceContents, Error> {
-    let scope = Scope::Session(premises.session.clone());
+    let scope = Scope::Session(call_settings.session.clone());
     let exact = |handle: &str| runtime.lookup().resolve_exact(handle, &scope);
     Ok(match named {
         Named::Tasks => {
@@ -107,7 +107,7 @@ fn contents(
             text(uri, "application/json", json!(task).to_string())
         }
         Named::Output(task) => {
-            let most = premises.reply_bytes;
+            let most = call_settings.reply_bytes;
             let request =
                 ReadRequest { from: From::TailBytes(most), max_bytes: most, ..ReadRequest::default() };
             let reply = runtime.reader().read_shown(exact(task)?.as_str(), &scope, &request)?;

@@ -18,7 +18,7 @@ use crate::delivery::calls::Calls;
 use crate::delivery::deliveries::{Deliveries, DeliveryOptions};
 use crate::delivery::pending_calls::PendingCalls;
 use crate::delivery::receipts::Receipts;
-use mw_tools::call::Premises;
+use mw_tools::call::CallSettings;
 
 /// What is known about a request of a client.
 pub(super) type Context = RequestContext<RoleServer>;
@@ -57,9 +57,9 @@ impl Server {
         let settings = Arc::new(options.settings.clone());
         let delivery = DeliveryOptions {
             dialect: options.dialect,
-            context: Some(options.premises.context_stamp.clone()),
-            session_end: options.premises.session_end,
-            longest_call: options.premises.longest_call,
+            context: Some(options.call_settings.context_stamp.clone()),
+            session_end: options.call_settings.session_end,
+            longest_call: options.call_settings.longest_call,
         };
         Self {
             inner: Arc::new(Inner {
@@ -79,11 +79,11 @@ impl Server {
     }
 
     /// Returns the settings of a call. The session is taken from the call, if the host names it there.
-    pub(super) fn premises(&self, context: &Context) -> Premises {
+    pub(super) fn call_settings(&self, context: &Context) -> CallSettings {
         let field = |name: &str| context.meta.get(name).and_then(Value::as_str).map(str::to_owned);
         let evidence = self.inner.options.evidence.clone().of_call(field);
         let session = self.session_of(evidence, &context.extensions);
-        Premises { session, ..self.inner.options.premises.clone() }
+        CallSettings { session, ..self.inner.options.call_settings.clone() }
     }
 
     /// Runs a function with the engine on a separate thread.

@@ -21,9 +21,9 @@ use crate::delivery::receipts::{Receipt, Receipts};
 use crate::lock::Lock;
 
 /// Maximum number of bytes of one message.
-const MOST_LINE: usize = 16 << 20;
+const MAX_LINE: usize = 16 << 20;
 /// Maximum size of unanswered requests, in bytes. Beyond it nothing more is read.
-const MOST_OPEN: usize = 32 << 20;
+const MAX_OPEN: usize = 32 << 20;
 /// The assumed overhead of an unanswered request, in bytes.
 const OPEN_COST: usize = 4 << 10;
 
@@ -73,7 +73,7 @@ impl Unanswered {
 
     async fn wait(&self) {
         let size = || self.sizes.locked().values().sum::<usize>();
-        while size() > MOST_OPEN {
+        while size() > MAX_OPEN {
             self.fewer.notified().await;
         }
     }
@@ -111,7 +111,7 @@ impl<R: AsyncRead + Send + Unpin> StdioTransport<R> {
             let available = self.read.fill_buf().await.ok().filter(|bytes| !bytes.is_empty())?;
             let end = available.iter().position(|byte| *byte == b'\n');
             let taken = end.map_or(available.len(), |end| end + 1);
-            let fits = self.line.len() + taken <= MOST_LINE;
+            let fits = self.line.len() + taken <= MAX_LINE;
             if !self.is_skipping && fits {
                 self.line.extend_from_slice(&available[..taken]);
             }
@@ -229,7 +229,7 @@ impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleServer> for StdioTrans
                 Err(()) => self.refuse(
                     None,
                     ErrorCode::INVALID_REQUEST,
-                    format!("a message is longer than {MOST_LINE} bytes"),
+                    format!("a message is longer than {MAX_LINE} bytes"),
                 ),
             }
         }

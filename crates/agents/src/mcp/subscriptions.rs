@@ -16,7 +16,7 @@ use super::resources::addresses;
 use crate::lock::Lock;
 
 /// How long the thread sleeps without a wake-up. Growing output is checked at the same interval.
-const LOOK_EVERY: Duration = Duration::from_secs(2);
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
 /// How many events are taken at a time.
 const MOST: u32 = 500;
 
@@ -175,7 +175,7 @@ fn watch(settings: &Settings, wanted: &Mutex<Wanted>) -> Option<()> {
     // Changes between the subscription and this moment were not noticed.
     wanted.locked().living().for_each(|one| one.notify_of_all());
     loop {
-        wake_up.wait(LOOK_EVERY);
+        wake_up.wait(POLL_INTERVAL);
         let mut changed = Vec::new();
         while let Ok(events) = runtime.tasks().events_after(seen, &scope, None, MOST) {
             let Some(last) = events.last() else { break };

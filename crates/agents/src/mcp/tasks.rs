@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 use super::recipient::Awaited;
 use super::server::{Answered, Context, Server};
-use mw_tools::call::{CallContext, Patient, Premises, Reply};
+use mw_tools::call::{CallContext, CallSettings, PatientCaller, Reply};
 use mw_tools::dialects::canonical;
 use mw_tools::operations::{Excerpt, Ran};
 
@@ -57,12 +57,12 @@ impl Server {
         context: &Context,
         awaited: &Awaited,
     ) -> Answered<Begun> {
-        let mut premises = self.premises(context);
-        premises.longest_call = premises.longest_call.min(AT_ONCE);
-        let scope = Scope::Session(premises.session.clone());
-        let reply = self.carry_out("shell".to_owned(), arguments, premises, context, awaited).await?;
+        let mut call_settings = self.call_settings(context);
+        call_settings.longest_call = call_settings.longest_call.min(AT_ONCE);
+        let scope = Scope::Session(call_settings.session.clone());
+        let reply = self.carry_out("shell".to_owned(), arguments, call_settings, context, awaited).await?;
         let id = reply.data["task_id"].as_str().map(str::to_owned);
-        let Some(id) = id.filter(|_| !reply.failed && reply.told.is_empty()) else {
+        let Some(id) = id.filter(|_| !reply.failed && reply.reported.is_empty()) else {
             return Ok(Begun::Over(reply));
         };
         let task = self.with_engine(move |runtime| runtime.tasks().task(&id, &scope)).await?;
@@ -71,11 +71,11 @@ impl Server {
 
     /// Returns the state of a task, with its result once it has ended.
     pub(super) async fn task(&self, id: String, context: &Context) -> Answered<GetTaskResult> {
-        let premises = self.premises(context);
-        let session = premises.session.clone();
+        let call_settings = self.call_settings(context);
+        let session = call_settings.session.clone();
         let found = self
             .with_engine(move |runtime| {
-                let scope = Scope::Session(premises.session.clone());
+                let scope = Scope::Session(call_settings.session.clone());
                 let task = match runtime
                     .lookup()
                     .resolve_exact(&id, &scope)
@@ -85,7 +85,7 @@ impl Server {
                     other => other?,
                 };
                 let reply = match task.status.is_terminal() {
-                    true => Some(finished(runtime, &premises, &task)?),
+                    true => Some(finished(runtime, &call_settings, &task)?),
                     false => None,
                 };
                 Ok(Some((task, reply)))
@@ -110,7 +110,7 @@ impl Server {
 
     /// Ends a task for its client.
     pub(super) async fn end_task(&self, id: String, context: &Context) -> Answered<()> {
-        let session = self.premises(context).session;
+        let session = self.call_settings(context).session;
         let found = self
             .with_engine(move |runtime| {
                 let kill = KillRequest::term(format!("session {session}"));
@@ -125,8 +125,8 @@ impl Server {
     }
 }
 
-fn finished(runtime: &Runtime, premises: &Premises, task: &Task) -> Result<Reply, meanwhile::Error> {
-    let cx = CallContext::new(runtime, premises, &Patient);
+fn finished(runtime: &Runtime, call_settings: &CallSettings, task: &Task) -> Result<Reply, meanwhile::Error> {
+    let cx = CallContext::new(runtime, call_settings, &PatientCaller);
     let output = Excerpt::of(task, &cx)?;
     Ok(canonical::ran(&Ran::over(task.clone(), output)))
 }

@@ -9,11 +9,11 @@ use super::caller::WaitingClient;
 use super::recipient::Awaited;
 use super::server::{Answered, Context, Server};
 use super::{elicitation, tasks};
-use mw_tools::call::{CallContext, Caller, Premises, Reply};
-use mw_tools::dialects::{Dialect, Speaks};
+use mw_tools::call::{CallContext, CallSettings, Caller, Reply};
+use mw_tools::dialects::{Dialect, DialectTools};
 
 /// Maximum size of the arguments of a call, in bytes.
-const MOST_ARGUMENTS: usize = 1 << 20;
+const MAX_ARGUMENTS: usize = 1 << 20;
 
 /// Maximum length of the name of a message, in characters.
 const LONGEST_MESSAGE: usize = 200;
@@ -25,7 +25,7 @@ const MESSAGE: [&str; 3] = ["parentMessage", "messageId", "claudecode/toolUseId"
 struct EngineCall {
     name: String,
     arguments: Map<String, Value>,
-    premises: Premises,
+    call_settings: CallSettings,
     /// The message of the conversation that it belongs to.
     parent_message: Option<String>,
     /// The lease on the notifications of its session.
@@ -49,7 +49,7 @@ impl Server {
                 self.inner.calls.begin().await
             }
         };
-        let session = self.premises(&context).session;
+        let session = self.call_settings(&context).session;
         let mut closed = Vec::new();
         if let Some(responses) = request.input_responses {
             let (session, server) = (session.clone(), self.clone());
@@ -59,8 +59,8 @@ impl Server {
             closed = self.with_engine(take_in).await?;
         }
         let size = serde_json::to_vec(&arguments).map_or(usize::MAX, |text| text.len());
-        let mut reply = if size > MOST_ARGUMENTS {
-            let message = format!("the arguments take {size} bytes, at most {MOST_ARGUMENTS} are accepted");
+        let mut reply = if size > MAX_ARGUMENTS {
+            let message = format!("the arguments take {size} bytes, at most {MAX_ARGUMENTS} are accepted");
             let error = meanwhile::Error::invalid(message, "put the text into a file and pass its path");
             self.inner.options.dialect.refuse_unopened(&error.into())
         } else if self.inner.options.dialect == Dialect::Canonical
@@ -71,8 +71,8 @@ impl Server {
                 tasks::Begun::Over(reply) => reply,
             }
         } else {
-            let premises = self.premises(&context);
-            self.carry_out(request.name.into_owned(), arguments, premises, &context, &awaited).await?
+            let call_settings = self.call_settings(&context);
+            self.carry_out(request.name.into_owned(), arguments, call_settings, &context, &awaited).await?
         };
         if let Some(proposal) = &reply.asks
             && elicitation::Manner::of(&context) == elicitation::Manner::InTheReply
@@ -92,27 +92,27 @@ impl Server {
         &self,
         name: String,
         arguments: Map<String, Value>,
-        premises: Premises,
+        call_settings: CallSettings,
         context: &Context,
         awaited: &Awaited,
     ) -> Answered<Reply> {
-        let recipient = self.recipient(context, &premises.session);
+        let recipient = self.recipient(context, &call_settings.session);
         let holder = self.inner.deliveries.lease(&recipient).await;
         let caller = WaitingClient::of(context, self, recipient, awaited.clone());
         let message = MESSAGE.iter().find_map(|name| context.meta.get(*name)?.as_str());
         let parent_message = message.map(|message| message.chars().take(LONGEST_MESSAGE).collect());
-        let call = EngineCall { name, arguments, premises, parent_message, holder };
+        let call = EngineCall { name, arguments, call_settings, parent_message, holder };
         let server = self.clone();
         let done = tokio::task::spawn_blocking(move || server.call(call, &caller));
         done.await.map_err(|error| ErrorData::internal_error(error.to_string(), None))?
     }
 
     fn call(&self, call: EngineCall, caller: &dyn Caller) -> Answered<Reply> {
-        let EngineCall { name, arguments, mut premises, parent_message, holder } = call;
+        let EngineCall { name, arguments, mut call_settings, parent_message, holder } = call;
         let options = &self.inner.options;
         let opened = Runtime::open(self.inner.settings.as_ref().clone()).and_then(|runtime| {
             // The host of the session may have set the approval mode, and may change it.
-            let session_policy = runtime.approvals().session_policy(&premises.session)?;
+            let session_policy = runtime.approvals().session_policy(&call_settings.session)?;
             Ok((runtime, session_policy))
         });
         let (runtime, session_policy) = match opened {
@@ -120,15 +120,15 @@ impl Server {
             Err(error) => return Ok(options.dialect.refuse_unopened(&error.into())),
         };
         if let Some(session_policy) = session_policy {
-            premises.policy.mode = session_policy.mode_beside(premises.policy.mode);
+            call_settings.policy.mode = session_policy.mode_beside(call_settings.policy.mode);
         }
         let cx = CallContext {
             holder: holder.as_ref(),
             parent_message: parent_message.as_deref(),
-            ..CallContext::new(&runtime, &premises, caller)
+            ..CallContext::new(&runtime, &call_settings, caller)
         };
         options.toolset.call(&name, &arguments, &cx).ok_or_else(|| {
-            let specs = options.toolset.specs(premises.background);
+            let specs = options.toolset.specs(call_settings.background);
             let names: Vec<_> = specs.into_iter().map(|spec| spec.name).collect();
             ErrorData::new(
                 ErrorCode::INVALID_PARAMS,

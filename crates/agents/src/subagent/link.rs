@@ -142,7 +142,7 @@ fn end_keeper(runtime: &Runtime, task: &str) {
             any: false,
             condition: Condition::Exit,
             timeout: Some(GOODBYE),
-            look_every: None,
+            poll_interval: None,
         };
         let _ = runtime.reader().wait(&wait);
     }

@@ -23,7 +23,7 @@ use mw_agents::Tells;
 use mw_agents::event_loop;
 use mw_agents::hosts::SessionEvidence;
 use mw_agents::mcp::{ConnectionReceipts, FlushListener, Server, ServerOptions, http_routes_through};
-use mw_tools::call::Premises;
+use mw_tools::call::CallSettings;
 use mw_tools::{Dialect, Toolset};
 use mw_web::Token;
 
@@ -48,11 +48,11 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn options() -> Result<ServerOptions, Box<dyn Error>> {
     let directory = env::current_dir()?;
     let variables = env::vars().map(|(name, value)| EnvVar { name: name.into(), value: value.into() });
-    let mut premises = Premises::new("", directory.clone(), variables.collect());
-    premises.policy.mode = Mode::Dangerous;
+    let mut call_settings = CallSettings::new("", directory.clone(), variables.collect());
+    call_settings.policy.mode = Mode::Dangerous;
     Ok(ServerOptions {
         settings: Meanwhile::open_default()?.settings().clone(),
-        premises,
+        call_settings,
         toolset: specs::toolset(Toolset::of(Dialect::Canonical))?,
         dialect: Dialect::Canonical,
         evidence: SessionEvidence::from_environment(|name| env::var(name).ok(), &directory),

@@ -6,7 +6,7 @@ use meanwhile::error::Denial;
 use meanwhile::model::approval::{ApprovalState, ProposedAction};
 use serde_json::{Value, json};
 
-use super::passage::around;
+use super::gated_call::around;
 use crate::config::shown;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};

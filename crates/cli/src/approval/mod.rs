@@ -1,8 +1,8 @@
 //! Approval on the command line: policy for commands inside a session, the question at the terminal, and answers.
 
 mod answer;
-mod passage;
+mod gated_call;
 mod prompt;
 
 pub(crate) use answer::{answerable, as_json, report};
-pub(crate) use passage::{around, bound};
+pub(crate) use gated_call::{around, bound};

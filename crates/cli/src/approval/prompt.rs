@@ -6,11 +6,11 @@ use meanwhile::engine::{Asked, Asker, Runtime};
 use meanwhile::model::approval::{Answer, Proposal, Remember};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::passage::around;
+use super::gated_call::around;
 use crate::foreground::terminal::{Keys, RawMode};
 
 /// How often to check whether the request was answered elsewhere.
-const LOOK_EVERY: Timespec = Timespec { tv_sec: 0, tv_nsec: 300_000_000 };
+const POLL_INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 300_000_000 };
 const CTRL_C: u8 = 3;
 const CTRL_D: u8 = 4;
 const BACKSPACE: u8 = 8;
@@ -50,7 +50,7 @@ fn read_answer(answered: &mut dyn FnMut() -> bool) -> Option<Answer> {
     let mut line = Vec::new();
     loop {
         let stdin = std::io::stdin();
-        let ready = poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&LOOK_EVERY));
+        let ready = poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&POLL_INTERVAL));
         if !matches!(ready, Ok(found) if found > 0) {
             if answered() {
                 return None;

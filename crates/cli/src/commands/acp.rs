@@ -11,12 +11,12 @@ use meanwhile::engine::SessionPolicy;
 use meanwhile::policy::Mode;
 use mw_agents::builtin::{AgentLimits, AgentOptions, Project, serve_agent};
 use mw_tools::Dialect;
-use mw_tools::call::Premises;
+use mw_tools::call::CallSettings;
 
 use crate::arguments::environment::current_umask;
 use crate::arguments::values::{parse_dialect, parse_mode};
 use crate::config::Config;
-use crate::config::premises::premises;
+use crate::config::call_settings::call_settings;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 use crate::{approval, render};
@@ -83,10 +83,10 @@ fn project(
     umask: u32,
 ) -> Result<Project, CommandError> {
     let config = Config::load_in(directory, dialect)?;
-    let mut premises = premises(&config, directory.to_owned(), mode, umask)?;
+    let mut call_settings = call_settings(&config, directory.to_owned(), mode, umask)?;
     if let Some(session_policy) = session_policy {
-        premises.policy = approval::bound(session_policy, &premises.policy)?;
+        call_settings.policy = approval::bound(session_policy, &call_settings.policy)?;
     }
-    let premises = Premises { agents: Some(Arc::new(config.agent_settings()?)), ..premises };
-    Ok(Project { settings: config.settings, premises })
+    let call_settings = CallSettings { agents: Some(Arc::new(config.agent_settings()?)), ..call_settings };
+    Ok(Project { settings: config.settings, call_settings })
 }

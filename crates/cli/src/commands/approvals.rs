@@ -26,7 +26,7 @@ impl Arguments {
         let mut entries = if self.history {
             runtime.approvals().approval_history(self.limit)?
         } else {
-            runtime.approvals().open_approvals(context.config.policy.patience.keep)?
+            runtime.approvals().open_approvals(context.config.policy.timeouts.keep)?
         };
         // A task sees what concerns its own session.
         if let Some(session) = runtime.approvals().enclosing_session(None) {

@@ -12,9 +12,9 @@ use meanwhile::policy::Mode;
 use meanwhile::{Filter, Scope, Settings};
 use mw_agents::chat::{Chat, ChatOptions, ChatTranscript, TranscriptError, Wake, new_session};
 use mw_tools::Dialect;
-use mw_tools::call::{Background, Premises};
+use mw_tools::call::{Background, CallSettings};
 use mw_tools::delegation::AgentEntry;
-use mw_tools::dialects::Speaks;
+use mw_tools::dialects::DialectTools;
 use mw_tools::screens::Layout;
 use mw_ui::chat::{self, Options};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -23,7 +23,7 @@ use crate::arguments::environment::current_umask;
 use crate::arguments::screen::{self, ScreenArguments};
 use crate::arguments::values::{parse_dialect, parse_mode};
 use crate::config::Config;
-use crate::config::premises::premises;
+use crate::config::call_settings::call_settings;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 use crate::render;
@@ -89,12 +89,12 @@ impl Arguments {
             None => new_session()?,
         };
         let mode = chosen.as_deref().and_then(Mode::named);
-        let premises = chat_premises(config, &session, cwd, mode)?;
+        let call_settings = chat_call_settings(config, &session, cwd, mode)?;
         // The session's tasks can change their environment. That must not loosen the policy.
         let session_policy = SessionPolicy {
-            mode: premises.policy.mode.name().to_owned(),
+            mode: call_settings.policy.mode.name().to_owned(),
             is_chosen: mode.is_some(),
-            directory: premises.cwd.clone(),
+            directory: call_settings.cwd.clone(),
             ..config.session_policy()?
         };
         runtime.approvals().set_session_policy(&session, &session_policy)?;
@@ -105,8 +105,8 @@ impl Arguments {
         };
         transcript.keep_dialect(dialect);
         // The numbers of its tasks continue.
-        let context_stamp = transcript.context(&premises.context_stamp);
-        let premises = Premises { context_stamp, ..premises };
+        let context_stamp = transcript.context(&call_settings.context_stamp);
+        let call_settings = CallSettings { context_stamp, ..call_settings };
         let options = Options {
             theme: self.screen.theme(&context.config),
             session: session.clone(),
@@ -120,7 +120,7 @@ impl Arguments {
             ChatOptions {
                 // Messages would appear in the middle of the screen.
                 settings: Settings { tell: |_| {}, ..config.settings.clone() },
-                premises,
+                call_settings,
                 mode: chosen.or_else(|| agent.mode.clone()),
                 agent,
                 session_policy,
@@ -186,14 +186,14 @@ fn place(before: Option<&ChatTranscript>) -> Result<(PathBuf, Option<String>), C
     })
 }
 
-fn chat_premises(
+fn chat_call_settings(
     config: &Config,
     session: &str,
     cwd: PathBuf,
     mode: Option<Mode>,
-) -> Result<Premises, CommandError> {
-    let premises = premises(config, cwd, mode, current_umask())?;
-    Ok(Premises { session: session.to_owned(), background: Background::On, ..premises })
+) -> Result<CallSettings, CommandError> {
+    let call_settings = call_settings(config, cwd, mode, current_umask())?;
+    Ok(CallSettings { session: session.to_owned(), background: Background::On, ..call_settings })
 }
 
 /// Reports that tasks are ending, which may take seconds, and lets a signal end the wait from now on. SIGHUP does not: it

@@ -16,9 +16,9 @@ use crate::context::{Context, Needs};
 use crate::error::{CommandError, CommandResult};
 
 /// How long a host may have to wait. Notifications that are not delivered by then wait for the next hook.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum size of the input. It holds the reply of a tool, which can be long.
-const MOST_BYTES: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -39,11 +39,11 @@ impl Arguments {
         let (done, is_done) = mpsc::channel();
         // If it takes too long, it ends with this process, and its notifications are undelivered again.
         thread::spawn(move || done.send(answer(host, settings)));
-        match is_done.recv_timeout(PATIENCE) {
+        match is_done.recv_timeout(TIMEOUT) {
             Ok(answered) => answered?,
             Err(_) => warn(&format!(
                 "no notifications delivered: the hook took longer than {} s",
-                PATIENCE.as_secs()
+                TIMEOUT.as_secs()
             )),
         }
         Ok(0)
@@ -95,7 +95,7 @@ fn warn(message: &str) {
 /// Reads the input from the host.
 fn asked(host: HookHost) -> Result<HookCall, CommandError> {
     let mut asked = Vec::new();
-    std::io::stdin().lock().take(MOST_BYTES).read_to_end(&mut asked)?;
+    std::io::stdin().lock().take(MAX_BYTES).read_to_end(&mut asked)?;
     HookCall::parse(host.id, host.hooks, &asked).map_err(|why| {
         CommandError::usage(
             format!("unexpected input from {}: {why}", host.id),

@@ -12,14 +12,14 @@ use meanwhile::engine::Runtime;
 use mw_agents::event_loop;
 use mw_agents::hosts::SessionEvidence;
 use mw_agents::mcp::{ConnectionReceipts, FlushListener, Server, ServerOptions, http_routes, serve_stdio};
-use mw_tools::call::Premises;
+use mw_tools::call::CallSettings;
 use mw_tools::{Dialect, Toolset};
 use mw_web::Token;
 
 use crate::arguments::environment::current_umask;
 use crate::arguments::values::parse_dialect;
 use crate::config::Config;
-use crate::config::premises::premises;
+use crate::config::call_settings::call_settings;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 use crate::{approval, render};
@@ -97,15 +97,16 @@ impl Arguments {
         // A hook of the same host may be started below a link.
         evidence.project = std::fs::canonicalize(&evidence.project).unwrap_or(evidence.project);
         let cwd = if Path::new(&evidence.project).is_dir() { evidence.project.clone() } else { directory };
-        let mut premises = premises(&config, cwd, None, current_umask())?;
+        let mut call_settings = call_settings(&config, cwd, None, current_umask())?;
         if let Some(session_policy) = context.enclosing_policy()? {
-            premises.policy = approval::bound(&session_policy, &premises.policy)?;
+            call_settings.policy = approval::bound(&session_policy, &call_settings.policy)?;
         }
-        let premises = Premises { agents: Some(Arc::new(config.agent_settings()?)), ..premises };
+        let call_settings =
+            CallSettings { agents: Some(Arc::new(config.agent_settings()?)), ..call_settings };
         let toolset = Toolset::of(self.dialect).waiting(config.tools.wait_ms);
         Ok(ServerOptions {
             settings: config.settings,
-            premises,
+            call_settings,
             toolset,
             dialect: self.dialect,
             evidence,

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use mw_tools::call::Background;
-use mw_tools::{Dialect, Form, Toolset, table};
+use mw_tools::{Dialect, Format, Toolset, table};
 use serde_json::Value;
 
 use crate::arguments::values::parse_dialect;
@@ -16,15 +16,15 @@ pub(crate) struct Arguments {
     #[arg(long, default_value = "canonical", value_parser = parse_dialect)]
     dialect: Dialect,
     /// Output format
-    #[arg(long, value_enum, default_value_t = FormChoice::Mcp)]
-    format: FormChoice,
+    #[arg(long, value_enum, default_value_t = FormatChoice::Mcp)]
+    format: FormatChoice,
     /// Print the tools as they are with background tasks turned off
     #[arg(long)]
     no_background: bool,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum FormChoice {
+enum FormatChoice {
     Mcp,
     Openai,
     Anthropic,
@@ -37,15 +37,15 @@ impl Arguments {
         let background = if self.no_background { Background::Off } else { Background::On };
         let specs = Toolset::of(self.dialect).waiting(context.config.tools.wait_ms).specs(background);
         let form = match self.format {
-            FormChoice::Mcp => Form::Mcp,
-            FormChoice::Openai => Form::OpenAi,
-            FormChoice::Anthropic => Form::Anthropic,
-            FormChoice::Markdown => {
+            FormatChoice::Mcp => Format::Mcp,
+            FormatChoice::Openai => Format::OpenAi,
+            FormatChoice::Anthropic => Format::Anthropic,
+            FormatChoice::Markdown => {
                 render::out(&table(&specs))?;
                 return Ok(0);
             }
         };
-        let written: Vec<Value> = specs.iter().map(|spec| spec.written(form)).collect();
+        let written: Vec<Value> = specs.iter().map(|spec| spec.to_json(form)).collect();
         let text = serde_json::to_string_pretty(&written).map_err(std::io::Error::from)?;
         render::out(&format!("{text}\n"))?;
         Ok(0)

@@ -50,7 +50,7 @@ impl Arguments {
                 requester: context.requester(),
                 screen: "mw top".to_owned(),
                 inside: approval::around(&runtime),
-                keep: context.config.policy.patience.keep,
+                keep: context.config.policy.timeouts.keep,
             },
             shown: self.session,
             theme: self.screen.theme(&context.config),

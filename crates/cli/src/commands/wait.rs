@@ -70,7 +70,7 @@ impl Arguments {
             any: self.any,
             condition,
             timeout: self.timeout.map(Duration::from_millis),
-            look_every: None,
+            poll_interval: None,
         };
         let mut progress = ProgressLine::new(context.json);
         let begun = Instant::now();

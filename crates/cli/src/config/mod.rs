@@ -11,6 +11,7 @@
 
 mod accepts;
 mod agents;
+pub(crate) mod call_settings;
 mod default_file;
 mod field;
 mod file;
@@ -18,7 +19,6 @@ mod layers;
 mod load;
 mod model;
 mod places;
-pub(crate) mod premises;
 mod profile;
 mod rules;
 mod setting;

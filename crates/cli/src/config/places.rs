@@ -15,7 +15,7 @@ use crate::error::CommandError;
 /// The settings file of a project.
 pub(super) const PROJECT_FILE: &str = ".meanwhile.toml";
 /// Maximum size of a project file. Nobody chose the file, so it could be anything.
-const MOST_BYTES: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 
 fn variable(name: &str) -> Option<PathBuf> {
     env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
@@ -95,8 +95,8 @@ fn read_project_file(path: &Path, mut file: File) -> io::Result<Option<Vec<u8>>>
     if !found.is_file() {
         return Err(io::Error::other("not a regular file"));
     }
-    if found.len() > MOST_BYTES {
-        return Err(io::Error::other(format!("larger than {MOST_BYTES} bytes")));
+    if found.len() > MAX_BYTES {
+        return Err(io::Error::other(format!("larger than {MAX_BYTES} bytes")));
     }
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)?;

@@ -3,7 +3,7 @@
 use meanwhile::policy::Dialect;
 
 use super::accepts::Accepts;
-use super::settings::{CAP, MOST_RUNNING, STALL, STREAM_BYTES};
+use super::settings::{CAP, MAX_RUNNING, STALL, STREAM_BYTES};
 
 /// The defaults and names of one dialect.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ pub(super) static PROFILES: [Profile; Dialect::ALL.len()] = [
         // Its tasks never outlive their host.
         values: &[("session.end", "kill")],
         aliases: &[
-            alias("behavior.maxBackgroundTasks", "queue.max_running", Accepts::Count(1..=MOST_RUNNING)),
+            alias("behavior.maxBackgroundTasks", "queue.max_running", Accepts::Count(1..=MAX_RUNNING)),
             alias("behavior.backgroundOutputCap", "output.cap", CAP),
             alias("behavior.backgroundStallWatchdogMs", "stall.ms", STALL),
             alias("behavior.disableBackgroundTasks", "tools.no_background", Accepts::Flag),
@@ -61,7 +61,7 @@ pub(super) static PROFILES: [Profile; Dialect::ALL.len()] = [
         root: Some(".mycode"),
         values: &[("queue.max_running", "10"), ("run.shell", "bash"), ("retention.max_age", "24h")],
         aliases: &[
-            alias("maxConcurrentTasks", "queue.max_running", Accepts::Count(1..=MOST_RUNNING)),
+            alias("maxConcurrentTasks", "queue.max_running", Accepts::Count(1..=MAX_RUNNING)),
             alias("maxOutputSize", "output.cap", CAP),
             alias("taskRetention", "retention.max_age", Accepts::Milliseconds(0..=3650 * 86_400_000)),
         ],
@@ -96,7 +96,7 @@ pub(super) static PROFILES: [Profile; Dialect::ALL.len()] = [
         aliases: &[
             Alias {
                 variable: Some("CO_BACKGROUND_MAX_CONCURRENT"),
-                ..alias("background_max_concurrent", "queue.max_running", Accepts::Count(1..=MOST_RUNNING))
+                ..alias("background_max_concurrent", "queue.max_running", Accepts::Count(1..=MAX_RUNNING))
             },
             Alias {
                 variable: Some("CO_BACKGROUND_TASK_RETENTION_DAYS"),

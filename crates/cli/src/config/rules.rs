@@ -38,7 +38,7 @@ impl Config {
             writable: settings.writable.iter().map(PathBuf::from).collect(),
             rules: Arc::new(self.rules()?),
             user_home: env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from),
-            patience: settings.patience,
+            timeouts: settings.timeouts,
             project: None,
         })
     }

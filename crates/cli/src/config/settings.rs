@@ -14,7 +14,7 @@ use super::setting::Setting;
 const HOUR_MS: u64 = 3_600_000;
 const DAY_MS: u64 = 24 * HOUR_MS;
 /// The maximum of running tasks of a session.
-pub(super) const MOST_RUNNING: u64 = 10_000;
+pub(super) const MAX_RUNNING: u64 = 10_000;
 /// The size of a log.
 pub(super) const CAP: Accepts = Size(512..=1 << 40);
 /// How much of a stream is read.
@@ -50,7 +50,7 @@ settings! {
     "theme" => theme, Word(&THEMES), Nothing,
         "colours of mw top and mw chat: auto (detected from the terminal), dark, light, 16 or none; NO_COLOR overrides it";
     // Tasks: the queue, limits, output, ends and removal.
-    "queue.max_running" => settings.queue.max_running, Count(1..=MOST_RUNNING), Lower,
+    "queue.max_running" => settings.queue.max_running, Count(1..=MAX_RUNNING), Lower,
         "number of tasks that a session may run at a time";
     "queue.max_running_total" => settings.queue.max_running_total, Count(0..=100_000), LowerNotZero,
         "number of tasks that all sessions together may run at a time; 0 = no limit";
@@ -82,7 +82,7 @@ settings! {
         Size(Resources::MEMORY.0..=Resources::MEMORY.1), LowerNotZero,
         "maximum memory of all processes of a task together, in bytes; 0 = no limit";
     "limits.cpu_time" => settings.limits.resources.cpu_time_ms,
-        Duration(Resources::MOST_CPU_TIME_MS), LowerNotZero,
+        Duration(Resources::MAX_CPU_TIME_MS), LowerNotZero,
         "maximum CPU time of all processes of a task together; 0 = no limit";
     "limits.cpus" => settings.limits.resources.milli_cpus,
         Cpus(Resources::MILLI_CPUS.0..=Resources::MILLI_CPUS.1), LowerNotZero,
@@ -140,7 +140,7 @@ settings! {
     "chat.layout" => chat.layout, Word(&["auto", "plain", "boxed", "table"]), Nothing,
         "how mw chat draws tasks: plain, boxed, table, or auto (the layout of the profile)";
     // Subagents and the built-in agent.
-    "subagent.max_running" => settings.queue.max_agents, Count(1..=MOST_RUNNING), Lower,
+    "subagent.max_running" => settings.queue.max_agents, Count(1..=MAX_RUNNING), Lower,
         "number of subagents that a session may run at a time; they do not count as other tasks";
     "subagent.max_depth" => agents.max_depth, Count(0..=16), Lower,
         "how deeply subagents may be nested; 0 = no subagents";
@@ -171,9 +171,9 @@ settings! {
         "whether read-only tools are allowed in mode ci";
     "policy.writable" => policy.writable, Lines, Nothing,
         "directories besides the project that commands may write to without approval";
-    "approval.wait" => policy.patience.wait, Duration(DAY_MS), Nothing,
+    "approval.wait" => policy.timeouts.wait, Duration(DAY_MS), Nothing,
         "how long a call waits for approval if nobody is known to be present";
-    "approval.keep" => policy.patience.keep, Duration(DAY_MS), Nothing,
+    "approval.keep" => policy.timeouts.keep, Duration(DAY_MS), Nothing,
         "how long an approval request can be answered and an approval used after the call has ended";
 }
 

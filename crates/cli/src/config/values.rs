@@ -1,6 +1,6 @@
 //! The values of the settings that only the command line uses, by section.
 
-use meanwhile::engine::ApprovalPatience;
+use meanwhile::engine::ApprovalTimeouts;
 use meanwhile::policy::Mode;
 use mw_agents::Tells;
 
@@ -53,5 +53,5 @@ pub(crate) struct PolicySettings {
     pub(crate) mode: Mode,
     pub(crate) ci_reads: bool,
     pub(crate) writable: Vec<String>,
-    pub(crate) patience: ApprovalPatience,
+    pub(crate) timeouts: ApprovalTimeouts,
 }

@@ -17,7 +17,7 @@ const RUNS: usize = 5;
 /// The timeout of each step.
 pub(super) const LIMIT: Duration = Duration::from_secs(10);
 /// The interval between two checks of a running program.
-const LOOK: Duration = Duration::from_micros(200);
+const POLL_INTERVAL: Duration = Duration::from_micros(200);
 
 /// Medians, in milliseconds.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -146,7 +146,7 @@ fn end_of(child: &mut Child, limit: Duration) -> Option<ExitStatus> {
     loop {
         match child.try_wait() {
             Ok(Some(status)) => return Some(status),
-            Ok(None) if begun.elapsed() < limit => std::thread::sleep(LOOK),
+            Ok(None) if begun.elapsed() < limit => std::thread::sleep(POLL_INTERVAL),
             Ok(None) | Err(_) => {
                 let _ = child.kill();
                 let _ = child.wait();

@@ -33,8 +33,8 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         // The supervisor of a task that has ended may be about to write its last file.
-        let patience = Instant::now() + Duration::from_secs(5);
-        while fs::remove_dir_all(&self.0).is_err() && self.0.exists() && Instant::now() < patience {
+        let deadline = Instant::now() + Duration::from_secs(5);
+        while fs::remove_dir_all(&self.0).is_err() && self.0.exists() && Instant::now() < deadline {
             thread::sleep(Duration::from_millis(5));
         }
     }

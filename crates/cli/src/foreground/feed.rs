@@ -16,7 +16,7 @@ use crate::context::Context;
 use crate::render;
 
 /// How often a queued task is checked.
-const LOOK: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// `/dev/null`, as the kernel numbers devices.
 const NULL_DEVICE: (u32, u32) = (1, 3);
 
@@ -141,6 +141,6 @@ fn while_it_runs<T>(
         {
             return Ok(Some(found));
         }
-        std::thread::sleep(LOOK);
+        std::thread::sleep(POLL_INTERVAL);
     }
 }

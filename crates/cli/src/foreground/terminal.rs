@@ -86,7 +86,7 @@ impl ProgressLine {
         request: &WaitRequest,
         begun: Instant,
     ) -> Result<WaitReply, CommandError> {
-        let request = WaitRequest { look_every: Some(EVERY), ..request.clone() };
+        let request = WaitRequest { poll_interval: Some(EVERY), ..request.clone() };
         let reply = runtime.reader().wait_with(&request, |tasks| {
             self.draw(&describe(runtime, tasks, begun));
             true

@@ -15,9 +15,9 @@ use super::message;
 use crate::error::CommandError;
 
 /// Maximum size of an answer.
-const MOST_BYTES: u64 = 64 << 10;
+const MAX_BYTES: u64 = 64 << 10;
 /// Maximum number of characters of an answer that are kept.
-const MOST_CHARACTERS: usize = 200;
+const MAX_CHARACTERS: usize = 200;
 
 /// Sends all waiting spans.
 pub(crate) fn deliver(
@@ -77,7 +77,7 @@ fn post(agent: &Agent, receiver: &Receiver, spans: &[Span]) -> Result<Taken, Str
     }
     let body = message::request(spans, &receiver.resource).encode_to_vec();
     let mut response = request.send(&body).map_err(|error| in_words(&error))?;
-    let answer = response.body_mut().with_config().limit(MOST_BYTES).read_to_vec().unwrap_or_default();
+    let answer = response.body_mut().with_config().limit(MAX_BYTES).read_to_vec().unwrap_or_default();
     let status = response.status();
     if !status.is_success() {
         let said = shown(&String::from_utf8_lossy(&answer));
@@ -105,5 +105,5 @@ fn in_words(error: &ureq::Error) -> String {
 /// Returns an answer of a server, short and on one line.
 fn shown(text: &str) -> String {
     let printable = text.trim().chars().filter(|c| !c.is_control() || *c == '\n');
-    printable.map(|c| if c == '\n' { ' ' } else { c }).take(MOST_CHARACTERS).collect()
+    printable.map(|c| if c == '\n' { ' ' } else { c }).take(MAX_CHARACTERS).collect()
 }

@@ -11,9 +11,9 @@ use crate::render;
 /// The default number of lines.
 pub(crate) const LINES: u64 = 20;
 /// Maximum size of the output shown.
-const MOST_BYTES: u64 = 8192;
+const MAX_BYTES: u64 = 8192;
 /// Maximum size of the output read: control sequences in it are not shown.
-const MOST_READ: u64 = 8 * MOST_BYTES;
+const MAX_READ: u64 = 8 * MAX_BYTES;
 
 /// Prints a task and its last lines.
 pub(crate) fn show(context: &Context, runtime: &Runtime, task: &Task, lines: u64) -> CommandResult {
@@ -21,7 +21,7 @@ pub(crate) fn show(context: &Context, runtime: &Runtime, task: &Task, lines: u64
         String::new()
     } else {
         let request =
-            ReadRequest { from: From::TailLines(lines), max_bytes: MOST_READ, ..ReadRequest::default() };
+            ReadRequest { from: From::TailLines(lines), max_bytes: MAX_READ, ..ReadRequest::default() };
         // The rest is shown even if the log is gone.
         let text = runtime.reader().read_shown(task.id.as_str(), &context.scope(), &request);
         last_bytes(&text.map(|reply| clean_text(&reply.text())).unwrap_or_default())
@@ -44,6 +44,6 @@ fn answer(runtime: &Runtime, task: &Task) -> Option<String> {
 }
 
 fn last_bytes(text: &str) -> String {
-    let from = text.ceil_char_boundary(text.len().saturating_sub(MOST_BYTES as usize));
+    let from = text.ceil_char_boundary(text.len().saturating_sub(MAX_BYTES as usize));
     text[from..].to_owned()
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! screen ──ChatOrder──▶ host of the session ──▶ agent
-//! screen ◀──ChatNews─── host of the session ◀── agent, tasks
+//! screen ◀──ChatUpdate─── host of the session ◀── agent, tasks
 //!                          └──Entry──▶ transcript
 //! ```
 //!
@@ -13,5 +13,5 @@ mod tasks;
 
 pub use crate::action::Reply;
 pub use protocol::{
-    AgentState, ChatNews, ChatOrder, ChatQuestion, ChatTask, Entry, ToolContent, ToolNews, ToolState,
+    AgentState, ChatOrder, ChatQuestion, ChatTask, ChatUpdate, Entry, ToolContent, ToolState, ToolUpdate,
 };

@@ -50,7 +50,7 @@ pub enum Entry {
         text: String,
     },
     /// A tool call was started or updated.
-    Tool(ToolNews),
+    Tool(ToolUpdate),
     /// A new or changed plan.
     Plan {
         /// The steps with their states.
@@ -62,13 +62,15 @@ pub enum Entry {
         notice: Box<Notice>,
     },
     /// These notifications were sent to the agent at the start of this turn.
-    Told {
+    #[serde(rename = "told")]
+    Delivered {
         /// The numbers of the notifications.
         numbers: Vec<i64>,
     },
     /// These notifications did not reach the agent, because it had exited or refused the turn. The next turn sends them
     /// again.
-    NotHeard {
+    #[serde(rename = "not_heard")]
+    NotReceived {
         /// The numbers of the notifications.
         numbers: Vec<i64>,
     },
@@ -103,7 +105,7 @@ pub enum Entry {
 
 /// An update of a tool call. Absent fields are unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ToolNews {
+pub struct ToolUpdate {
     /// The id of the call.
     pub id: String,
     /// The new title.
@@ -153,7 +155,7 @@ pub enum ToolContent {
 
 /// A message to the chat screen.
 #[derive(Clone, Debug, PartialEq)]
-pub enum ChatNews {
+pub enum ChatUpdate {
     /// A new entry of the conversation.
     Entry(Entry),
     /// The live tasks of the session have changed. This is the new list.

@@ -1,7 +1,7 @@
 //! The queries of a screen about tasks.
 //!
 //! ```text
-//! Query (which, in which order) + Stretch (which rows) ─▶ Desk::list ─▶ Listing: Window, and whom to sample
+//! Query (which, in which order) + RowRange (which rows) ─▶ Desk::list ─▶ Listing: Window, and whom to sample
 //! id ─▶ Desk::facts, takes_input                          one task
 //! ids ─▶ Desk::lanes                                      their runs, for a timeline
 //! nothing ─▶ Desk::sessions
@@ -14,4 +14,4 @@ mod window;
 pub use detail::Lane;
 pub(crate) use question::filter;
 pub use question::{Query, Sort, States, by_state};
-pub use window::{Listing, Stretch, Window};
+pub use window::{Listing, RowRange, Window};

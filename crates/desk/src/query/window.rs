@@ -16,7 +16,7 @@ const SORTED: usize = 300;
 
 /// The rows to list, and whether to measure their usage.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stretch {
+pub struct RowRange {
     /// The index of the first row.
     pub start: usize,
     /// The number of rows.
@@ -67,14 +67,14 @@ impl Desk {
     ///
     /// # Errors
     /// Fails if the home directory cannot be read.
-    pub fn list(&self, query: Query, stretch: &Stretch) -> Result<Listing> {
-        self.with(|runtime| self.list_with(runtime, query, stretch))
+    pub fn list(&self, query: Query, range: &RowRange) -> Result<Listing> {
+        self.with(|runtime| self.list_with(runtime, query, range))
     }
 
-    fn list_with(&self, runtime: &Runtime, query: Query, stretch: &Stretch) -> Result<Listing> {
-        let (start, count, page) = self.page(runtime, &query, (stretch.start, stretch.count))?;
+    fn list_with(&self, runtime: &Runtime, query: Query, range: &RowRange) -> Result<Listing> {
+        let (start, count, page) = self.page(runtime, &query, (range.start, range.count))?;
         let is_there = |id: &String, page: &Page| page.tasks.iter().any(|task| task.id.as_str() == id);
-        let moved = stretch.keep.as_ref().filter(|id| !is_there(id, &page));
+        let moved = range.keep.as_ref().filter(|id| !is_there(id, &page));
         let (start, page, unlisted) = match moved {
             None => (start, page, None),
             Some(id) => self.around(runtime, &query, id, count)?.unwrap_or((start, page, None)),
@@ -85,7 +85,7 @@ impl Desk {
         if by_use {
             sort_by_use(&mut rows, &query);
         }
-        let round = stretch.measure.as_ref().map(|places| {
+        let round = range.measure.as_ref().map(|places| {
             let alive = rows.iter().filter(|row| row.alive).map(|row| row.id.clone()).collect();
             let measured = page.tasks.iter().zip(start..).filter(|(_, at)| by_use || places.contains(at));
             Round { tasks: measured.map(|(task, _)| task.clone()).collect(), alive }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use meanwhile::model::RawText;
 use meanwhile::{Programs, Settings};
-use mw_desk::query::{Query, Stretch, Window};
+use mw_desk::query::{Query, RowRange, Window};
 use mw_desk::{Access, Desk};
 use mw_testkit::Home;
 
@@ -24,14 +24,14 @@ impl Place {
 
     /// Lists these rows without sampling their usage.
     pub fn list(&self, query: &Query, start: usize, count: usize) -> Window {
-        let stretch = Stretch { start, count, keep: None, measure: None };
-        self.desk.list(query.clone(), &stretch).unwrap().window
+        let range = RowRange { start, count, keep: None, measure: None };
+        self.desk.list(query.clone(), &range).unwrap().window
     }
 
     /// Does the same around an anchor task.
     pub fn list_with(&self, query: &Query, count: usize, keep: &str) -> Window {
-        let stretch = Stretch { start: 0, count, keep: Some(keep.to_owned()), measure: None };
-        self.desk.list(query.clone(), &stretch).unwrap().window
+        let range = RowRange { start: 0, count, keep: Some(keep.to_owned()), measure: None };
+        self.desk.list(query.clone(), &range).unwrap().window
     }
 
     /// Starts a task and waits for its end.

@@ -1,7 +1,7 @@
 //! Resource usage of tasks, and lists sorted by it.
 
 use mw_desk::Sample;
-use mw_desk::query::{Listing, Query, Sort, Stretch};
+use mw_desk::query::{Listing, Query, RowRange, Sort};
 use mw_testkit::children::{SLEEPER, burn, hold_memory};
 use mw_testkit::{SOON, wait_until};
 
@@ -9,8 +9,8 @@ use crate::place::{Place, ids};
 
 fn listed(place: &Place, sort: Sort, is_reversed: bool) -> Listing {
     let query = Query { sort, is_reversed, ..Query::default() };
-    let stretch = Stretch { start: 0, count: 10, keep: None, measure: Some(0..10) };
-    place.desk.list(query, &stretch).unwrap()
+    let range = RowRange { start: 0, count: 10, keep: None, measure: Some(0..10) };
+    place.desk.list(query, &range).unwrap()
 }
 
 #[test]
@@ -55,8 +55,8 @@ fn only_tasks_on_screen_are_measured() {
     let place = Place::new();
     let (below, on_screen) = (place.home.start(SLEEPER), place.home.start(SLEEPER));
     let query = Query { sort: Sort::Newest, ..Query::default() };
-    let stretch = Stretch { start: 0, count: 10, keep: None, measure: Some(0..1) };
-    let listing = place.desk.list(query.clone(), &stretch).unwrap();
+    let range = RowRange { start: 0, count: 10, keep: None, measure: Some(0..1) };
+    let listing = place.desk.list(query.clone(), &range).unwrap();
     assert_eq!(ids(&listing.window), [&on_screen, &below]);
     assert!(place.desk.sample(&listing.round.unwrap()).unwrap());
     let window = place.list(&query, 0, 10);

@@ -101,7 +101,7 @@ impl World {
     /// Waits until all of these have ended.
     pub(crate) fn wait(&self, tasks: Vec<TaskId>) {
         let condition = Condition::Exit;
-        let request = WaitRequest { tasks, any: false, condition, timeout: None, look_every: None };
+        let request = WaitRequest { tasks, any: false, condition, timeout: None, poll_interval: None };
         let reply = self.runtime.reader().wait(&request).expect("the tasks can be waited for");
         assert!(reply.tasks.iter().all(|task| task.exit_code == Some(0)), "every task completed");
     }

@@ -14,7 +14,7 @@ use mw_policy::{Decision, Tool, ToolClass, Verdict, steps};
 use super::asker::{Asked, Asker};
 use super::digest::{digest_of, digest_of_request, digest_of_spec};
 use super::policy::Policy;
-use super::question::{LOOK_EVERY, Silence, patience, unanswered};
+use super::question::{POLL_INTERVAL, Silence, answer_timeout, unanswered};
 use crate::approval::Approvals;
 use crate::database::Lookup;
 use crate::disk::platform;
@@ -27,7 +27,7 @@ use crate::task::Scope;
 use crate::variables::check_set_variables;
 
 /// A call at the gate, and the inputs of the decision.
-pub struct Passage<'a> {
+pub struct GatedCall<'a> {
     /// The tool or command that is called.
     pub tool: Tool,
     /// Inputs of the decision.
@@ -46,14 +46,14 @@ impl Approvals<'_> {
         &self,
         request: &TaskRequest,
         added: &[(String, String)],
-        passage: &Passage<'_>,
+        gated_call: &GatedCall<'_>,
     ) -> Result<Approval> {
         check_set_variables(added.iter().map(|(name, _)| name.as_bytes()))?;
-        let verdict = passage.policy.verdict(passage.tool, Some(&request.command), &request.cwd, added);
+        let verdict = gated_call.policy.verdict(gated_call.tool, Some(&request.command), &request.cwd, added);
         let set = added
             .iter()
             .map(|(name, value)| EnvVar { name: name.as_str().into(), value: value.as_str().into() });
-        self.pass_start_judged(request, set.collect(), &verdict, passage)
+        self.pass_start_judged(request, set.collect(), &verdict, gated_call)
     }
 
     fn pass_start_judged(
@@ -61,7 +61,7 @@ impl Approvals<'_> {
         request: &TaskRequest,
         set: Vec<EnvVar>,
         verdict: &Verdict,
-        passage: &Passage<'_>,
+        gated_call: &GatedCall<'_>,
     ) -> Result<Approval> {
         if verdict.decision == Decision::Allow {
             return Ok(Approval::Auto);
@@ -71,12 +71,12 @@ impl Approvals<'_> {
         if let ProposedAction::Start { expected, awaited, env, .. } = &mut action {
             *env = set;
             expected.clone_from(&request.expected);
-            *awaited = passage.tool.class == ToolClass::Awaits;
+            *awaited = gated_call.tool.class == ToolClass::Awaits;
         }
         let digest = digest_of_request(request);
-        let proposal = self.proposal(&request.session, passage.tool, action, digest, verdict)?;
+        let proposal = self.proposal(&request.session, gated_call.tool, action, digest, verdict)?;
         let proposal = with_secrets(proposal, &request.env);
-        self.pass(&proposal, verdict.decision, passage).map(Approval::Granted)
+        self.pass(&proposal, verdict.decision, gated_call).map(Approval::Granted)
     }
 
     /// Decides once about a command that another program will run. The caller has judged it already. The environment of the
@@ -88,9 +88,9 @@ impl Approvals<'_> {
         &self,
         request: &TaskRequest,
         verdict: &Verdict,
-        passage: &Passage<'_>,
+        gated_call: &GatedCall<'_>,
     ) -> Result<()> {
-        match self.pass_start_judged(request, request.env.clone(), verdict, passage)? {
+        match self.pass_start_judged(request, request.env.clone(), verdict, gated_call)? {
             Approval::Granted(consent) => self.use_up(&consent, None),
             Approval::User | Approval::Auto => Ok(()),
         }
@@ -100,19 +100,19 @@ impl Approvals<'_> {
     ///
     /// # Errors
     /// As [`Approvals::pass_start`](crate::engine::Approvals::pass_start); or when there is no such task.
-    pub fn pass_restart(&self, handle: &str, scope: &Scope, passage: &Passage<'_>) -> Result<()> {
+    pub fn pass_restart(&self, handle: &str, scope: &Scope, gated_call: &GatedCall<'_>) -> Result<()> {
         let spec =
             self.base.home.task(&Lookup::on(&self.base.database).resolve_to_act(handle, scope)?).spec()?;
         let cwd = Path::new(OsStr::from_bytes(spec.cwd.as_bytes()));
-        let verdict = passage.policy.verdict(passage.tool, Some(&spec.command), cwd, &[]);
+        let verdict = gated_call.policy.verdict(gated_call.tool, Some(&spec.command), cwd, &[]);
         if verdict.decision == Decision::Allow {
             return Ok(());
         }
         let action = self.start_of(&spec.command, spec.cwd.clone(), &spec.limits)?;
         let digest = digest_of_spec(&spec);
-        let proposal = self.proposal(&spec.session, passage.tool, action, digest, &verdict)?;
+        let proposal = self.proposal(&spec.session, gated_call.tool, action, digest, &verdict)?;
         let proposal = with_secrets(proposal, &spec.env);
-        let granted = self.pass(&proposal, verdict.decision, passage)?;
+        let granted = self.pass(&proposal, verdict.decision, gated_call)?;
         self.use_up(&granted, Some(spec.id))
     }
 
@@ -120,12 +120,18 @@ impl Approvals<'_> {
     ///
     /// # Errors
     /// As [`Approvals::pass_start`](crate::engine::Approvals::pass_start).
-    pub fn pass_action(&self, session: &str, cwd: &Path, text: &str, passage: &Passage<'_>) -> Result<()> {
-        let verdict = passage.policy.verdict(passage.tool, None, cwd, &[]);
+    pub fn pass_action(
+        &self,
+        session: &str,
+        cwd: &Path,
+        text: &str,
+        gated_call: &GatedCall<'_>,
+    ) -> Result<()> {
+        let verdict = gated_call.policy.verdict(gated_call.tool, None, cwd, &[]);
         if verdict.decision == Decision::Allow {
             return Ok(());
         }
-        self.pass_judged(session, text, &verdict, passage)
+        self.pass_judged(session, text, &verdict, gated_call)
     }
 
     /// Like [`Approvals::pass_action`](crate::engine::Approvals::pass_action), for a call that was judged elsewhere, such
@@ -138,12 +144,12 @@ impl Approvals<'_> {
         session: &str,
         text: &str,
         verdict: &Verdict,
-        passage: &Passage<'_>,
+        gated_call: &GatedCall<'_>,
     ) -> Result<()> {
         let action = ProposedAction::Other { text: text.to_owned() };
-        let digest = digest_of(&(session, passage.tool.name, text));
-        let proposal = self.proposal(session, passage.tool, action, digest, verdict)?;
-        let granted = self.pass(&proposal, verdict.decision, passage)?;
+        let digest = digest_of(&(session, gated_call.tool.name, text));
+        let proposal = self.proposal(session, gated_call.tool, action, digest, verdict)?;
+        let granted = self.pass(&proposal, verdict.decision, gated_call)?;
         self.use_up(&granted, None)
     }
 
@@ -190,26 +196,26 @@ impl Approvals<'_> {
         })
     }
 
-    fn pass(&self, proposal: &Proposal, decision: Decision, passage: &Passage<'_>) -> Result<Consent> {
+    fn pass(&self, proposal: &Proposal, decision: Decision, gated_call: &GatedCall<'_>) -> Result<Consent> {
         if decision == Decision::Deny {
             let why = proposal.reasons.join("; ");
             let state = ApprovalState::Denied { by: BY_POLICY.to_owned(), at: self.base.clock.now(), why };
             // Calls that only read are not recorded.
-            if !matches!(passage.tool.class, ToolClass::Reads | ToolClass::ReadsFile) {
+            if !matches!(gated_call.tool.class, ToolClass::Reads | ToolClass::ReadsFile) {
                 self.enter(proposal, &state)?;
             }
-            let (mode, reasons) = (passage.policy.mode, proposal.reasons.clone());
+            let (mode, reasons) = (gated_call.policy.mode, proposal.reasons.clone());
             return Err(Error::Denied(Denial::Policy { mode, reasons }));
         }
         // Listen before the request can be answered.
         let listener = self.base.listen()?;
-        let proposal = self.ask_or_join(proposal, passage.policy)?;
+        let proposal = self.ask_or_join(proposal, gated_call.policy)?;
         if let Some(outcome) = self.standing(&proposal)? {
             return outcome;
         }
         let mut answered = || !matches!(self.standing(&proposal), Ok(None));
-        let until = Instant::now() + patience(passage.policy);
-        match passage.asker.ask(&proposal, &mut answered) {
+        let until = Instant::now() + answer_timeout(gated_call.policy);
+        match gated_call.asker.ask(&proposal, &mut answered) {
             Asked::Answered { answer, by } => {
                 match self.answer_first(&proposal.id, answer, by) {
                     // Another person answered first; the first answer counts.
@@ -219,10 +225,10 @@ impl Approvals<'_> {
             }
             Asked::Dismissed => {
                 // Another answer may have arrived at the same moment.
-                let no_answer = || Err(unanswered(&proposal, &Silence::Dismissed, passage.policy));
+                let no_answer = || Err(unanswered(&proposal, &Silence::Dismissed, gated_call.policy));
                 return self.standing(&proposal)?.unwrap_or_else(no_answer);
             }
-            Asked::Later => return Err(unanswered(&proposal, &Silence::Pending, passage.policy)),
+            Asked::Later => return Err(unanswered(&proposal, &Silence::Pending, gated_call.policy)),
             Asked::Elsewhere => {}
         }
         loop {
@@ -230,11 +236,11 @@ impl Approvals<'_> {
                 return outcome;
             }
             let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() || !passage.asker.still_waits() {
-                let waited = Silence::Waited(patience(passage.policy));
-                return Err(unanswered(&proposal, &waited, passage.policy));
+            if left.is_zero() || !gated_call.asker.still_waits() {
+                let waited = Silence::Waited(answer_timeout(gated_call.policy));
+                return Err(unanswered(&proposal, &waited, gated_call.policy));
             }
-            listener.wait(left.min(LOOK_EVERY));
+            listener.wait(left.min(POLL_INTERVAL));
         }
     }
 }

@@ -9,7 +9,7 @@ use mw_policy::Files;
 use crate::disk::look::is_absent;
 
 /// Most bytes of a script whose content is judged.
-const MOST_BYTES: u64 = 64 << 10;
+const MAX_BYTES: u64 = 64 << 10;
 
 /// Entries that mark the root of a project.
 const MARKS: [&str; 4] = [".git", ".meanwhile.toml", ".hg", ".jj"];
@@ -30,11 +30,11 @@ impl Files for LocalFiles {
 
     fn text(&self, absolute: &str) -> Option<String> {
         let about = fs::metadata(absolute).ok()?;
-        if !about.is_file() || about.len() > MOST_BYTES {
+        if !about.is_file() || about.len() > MAX_BYTES {
             return None;
         }
         let mut text = String::new();
-        File::open(absolute).ok()?.take(MOST_BYTES).read_to_string(&mut text).ok()?;
+        File::open(absolute).ok()?.take(MAX_BYTES).read_to_string(&mut text).ok()?;
         Some(text)
     }
 }

@@ -23,9 +23,9 @@ mod question;
 mod session_policy;
 
 pub use asker::{Asked, Asker, Nobody};
-pub use gate::Passage;
+pub use gate::GatedCall;
 pub use local_files::{LocalFiles, project_of};
-pub use policy::{Patience, Policy};
+pub use policy::{ApprovalTimeouts, Policy};
 pub use session_policy::{RuleText, SessionPolicy};
 
 pub(crate) use digest::{digest_of_request, digest_of_spec};

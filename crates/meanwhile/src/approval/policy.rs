@@ -13,14 +13,14 @@ use super::local_files::{LocalFiles, project_of};
 
 /// How long an approval request stays open.
 #[derive(Clone, Copy, Debug)]
-pub struct Patience {
+pub struct ApprovalTimeouts {
     /// How long a call waits for an answer if it is unknown whether a person is there.
     pub wait: Duration,
     /// How long a request can still be answered, and an approval be used, after the call has returned.
     pub keep: Duration,
 }
 
-impl Default for Patience {
+impl Default for ApprovalTimeouts {
     fn default() -> Self {
         Self { wait: Duration::from_secs(20), keep: Duration::from_secs(600) }
     }
@@ -44,7 +44,7 @@ pub struct Policy {
     /// The user's home directory.
     pub user_home: Option<PathBuf>,
     /// How long an approval request stays open.
-    pub patience: Patience,
+    pub timeouts: ApprovalTimeouts,
 }
 
 impl Policy {

@@ -12,7 +12,7 @@ use crate::error::{Error, NoConsent, Result};
 use crate::request::Consent;
 
 /// How often a waiting call checks the database, in case a wake-up was lost.
-pub(super) const LOOK_EVERY: Duration = Duration::from_secs(2);
+pub(super) const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
 impl Approvals<'_> {
     /// Waits until a request of another process is closed or times out. It decides nothing: the requester reads the answer.
@@ -21,7 +21,7 @@ impl Approvals<'_> {
     /// When the database fails.
     pub fn await_answer(&self, question: &ProposalId, policy: &Policy) -> Result<()> {
         let listener = self.base.listen()?;
-        let until = Instant::now() + patience(policy);
+        let until = Instant::now() + answer_timeout(policy);
         loop {
             let entry = self.base.database.store()?.approval(question)?;
             let is_open = entry.is_some_and(|entry| matches!(entry.state, ApprovalState::Open));
@@ -29,13 +29,13 @@ impl Approvals<'_> {
             if left.is_zero() || !is_open {
                 return Ok(());
             }
-            listener.wait(left.min(LOOK_EVERY));
+            listener.wait(left.min(POLL_INTERVAL));
         }
     }
 
     /// Records an approval request, or finds the same one that is still open or approved.
     pub(super) fn ask_or_join(&self, proposal: &Proposal, policy: &Policy) -> Result<Proposal> {
-        self.lapse_approvals(policy.patience.keep)?;
+        self.lapse_approvals(policy.timeouts.keep)?;
         let joined = self.base.database.transact(|transaction| {
             let known = transaction.proposed(&proposal.session, &proposal.digest)?;
             let stands = known.filter(|entry| match &entry.state {
@@ -43,7 +43,7 @@ impl Approvals<'_> {
                 // A denial stays valid for a while, so that a person is not asked again at once.
                 ApprovalState::Denied { at, by, .. } => {
                     let age = Duration::from_millis(proposal.asked_at.ms_since(*at));
-                    by != BY_POLICY && age < policy.patience.keep
+                    by != BY_POLICY && age < policy.timeouts.keep
                 }
                 ApprovalState::Used { .. } | ApprovalState::Lapsed { .. } => false,
             });
@@ -86,8 +86,8 @@ impl Approvals<'_> {
 }
 
 /// Returns how long a call waits for an answer. In mode ci there is nobody to answer.
-pub(super) fn patience(policy: &Policy) -> Duration {
-    if policy.mode == Mode::Ci { Duration::ZERO } else { policy.patience.wait }
+pub(super) fn answer_timeout(policy: &Policy) -> Duration {
+    if policy.mode == Mode::Ci { Duration::ZERO } else { policy.timeouts.wait }
 }
 
 fn subject(proposal: &Proposal) -> String {
@@ -114,6 +114,6 @@ pub(super) fn unanswered(proposal: &Proposal, silence: &Silence, policy: &Policy
     Error::NeedsApproval {
         message: format!("approval required{waited}: {}: {}", subject(proposal), proposal.reasons.join("; ")),
         proposal: Box::new(proposal.clone()),
-        keep: policy.patience.keep,
+        keep: policy.timeouts.keep,
     }
 }

@@ -136,7 +136,7 @@ impl Database {
             if !matches!(task.state, TaskState::Ended { .. }) {
                 let findings = match self.look_at(&task) {
                     // It is inspected again when it is asked for.
-                    Err(error) if !error.is_lack() => continue,
+                    Err(error) if !error.is_shortage() => continue,
                     other => other?,
                 };
                 if findings.record.is_some() {

@@ -127,7 +127,7 @@ impl Database {
                 transaction.set_mark(DAMAGED, 1)?;
                 return Ok(Arrival::Old);
             }
-            Err(error) if error.is_lack() => return Err(error),
+            Err(error) if error.is_shortage() => return Err(error),
             // It may be readable next time.
             Err(_) => {
                 transaction.set_mark(DAMAGED, 1)?;

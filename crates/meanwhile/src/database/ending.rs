@@ -8,7 +8,7 @@ use crate::disk::look::is_absent;
 use crate::disk::store::{Change, Transaction};
 use crate::disk::task_dir::log_names::drop_empty_name;
 use crate::disk::task_dir::log_view::{LogView, StreamChoice};
-use crate::error::{Error, Result, is_lack_of_room};
+use crate::error::{Error, Result, is_disk_full};
 use crate::task::{Task, ended_by};
 
 /// Records such an ending in the task's directory and then in the database, because a lost database is rebuilt from
@@ -38,7 +38,7 @@ pub(crate) fn end_unsupervised(
     let text = serde_json::to_vec(&record).map_err(|error| Error::io("result.json")(error.into()))?;
     match archived.and_then(|()| home.task(&task.id).replace(RESULT_FILE, &text)) {
         // Without a directory or without room, the end is recorded only in the database.
-        Err(error) if is_absent(&error) || is_lack_of_room(&error) => {}
+        Err(error) if is_absent(&error) || is_disk_full(&error) => {}
         written => written.map_err(Error::io(format!("cannot record the end of {}", task.id)))?,
     }
     home.task(&task.id).end_metadata(&record.cause(), now);

@@ -37,7 +37,7 @@ fn rebuild(home: &Home, transaction: &Transaction<'_>) -> Result<Vec<TaskId>> {
             Ok(Kept::Task(found)) => all.push(found),
             Ok(Kept::Unfinished) => left.push(id),
             Ok(Kept::Cleared) => home.task(&id).remove(),
-            Err(error) if error.is_lack() => return Err(error),
+            Err(error) if error.is_shortage() => return Err(error),
             Err(error) => {
                 transaction.set_mark(DAMAGED, 1)?;
                 if !matches!(error, Error::Damaged { .. } | Error::Foreign { .. }) {

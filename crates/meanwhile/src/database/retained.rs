@@ -29,7 +29,7 @@ pub enum KeepCause {
     /// Its owner has not been notified of its end.
     Undelivered,
     /// The disk is full.
-    NoRoom,
+    DiskFull,
     /// Removing it failed.
     Failed(Arc<Error>),
 }
@@ -50,7 +50,7 @@ impl Retained {
 
     pub(crate) fn without_room(id: &TaskId) -> Self {
         let reason = "its output was removed, but the disk is too full to update the database";
-        Self::new(id, reason, "free disk space and clear it again", KeepCause::NoRoom)
+        Self::new(id, reason, "free disk space and clear it again", KeepCause::DiskFull)
     }
 
     /// A task that cannot be removed or shown, with the error.

@@ -112,7 +112,7 @@ impl Database {
             let earlier = self.copy.take();
             match self.durable() {
                 Ok(store) => return Ok(InUse::Disk(store)),
-                Err(Error::Store(error)) if error.is_lack_of_room() => self.use_copy(earlier, error)?,
+                Err(Error::Store(error)) if error.is_disk_full() => self.use_copy(earlier, error)?,
                 Err(error) => return Err(error),
             }
         }

@@ -18,7 +18,7 @@ use super::look;
 use crate::error::{Error, Result};
 
 /// How long to wait for starters to release the list before the imported lines are left to the next process.
-const PATIENCE: Duration = Duration::from_millis(20);
+const TIMEOUT: Duration = Duration::from_millis(20);
 const PAUSE: Duration = Duration::from_micros(100);
 
 /// The list.
@@ -75,7 +75,7 @@ impl Arrivals {
         let opened = OpenOptions::new().read(true).write(true).open(&self.path);
         let Some(mut file) = look::present(opened).map_err(failed)? else { return Ok(()) };
         let done = take(read(&mut file).map_err(failed)?)?;
-        if !within(PATIENCE, PAUSE, || is_taken(file.try_lock())).map_err(failed)? {
+        if !within(TIMEOUT, PAUSE, || is_taken(file.try_lock())).map_err(failed)? {
             return Ok(());
         }
         let left = read(&mut file).map_err(failed)?.into_iter().filter(|id| !done.contains(id) && !gone(id));

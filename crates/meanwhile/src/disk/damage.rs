@@ -18,7 +18,7 @@ use super::look::present;
 use super::store::{StoreError, inspect_copy};
 
 /// How long a process waits for the home's lock.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(1);
 /// Prefix of the names of databases that were set aside.
 const SET_ASIDE: &str = "meanwhile.db.damaged-";
@@ -53,7 +53,7 @@ impl FileLock {
     /// Takes the shared lock.
     pub(crate) fn share(&self) -> Result<Shared<'_>, StoreError> {
         let Some(home) = &self.home else { return Ok(Shared(None)) };
-        match within(PATIENCE, PAUSE, || is_taken(home.try_lock_shared())) {
+        match within(TIMEOUT, PAUSE, || is_taken(home.try_lock_shared())) {
             Ok(true) => Ok(Shared(Some(home))),
             Ok(false) => Err(StoreError::BeingReplaced),
             Err(_) => Ok(Shared(None)),
@@ -63,7 +63,7 @@ impl FileLock {
     /// Takes the exclusive lock. Returns false if other processes do not release theirs, or locking is not possible.
     pub(crate) fn take(&self) -> bool {
         let Some(home) = &self.home else { return false };
-        within(PATIENCE, PAUSE, || is_taken(home.try_lock())).unwrap_or(false)
+        within(TIMEOUT, PAUSE, || is_taken(home.try_lock())).unwrap_or(false)
     }
 }
 

@@ -22,11 +22,11 @@ pub(crate) fn is_taken(tried: Result<(), TryLockError>) -> io::Result<bool> {
 
 /// Repeats an attempt until it succeeds, and pauses in between. Returns false when the time is up.
 pub(crate) fn within<E>(
-    patience: Duration,
+    timeout: Duration,
     pause: Duration,
     mut attempt: impl FnMut() -> Result<bool, E>,
 ) -> Result<bool, E> {
-    let deadline = Instant::now() + patience;
+    let deadline = Instant::now() + timeout;
     while !attempt()? {
         if Instant::now() > deadline {
             return Ok(false);

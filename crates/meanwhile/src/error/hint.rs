@@ -2,7 +2,7 @@
 
 use mw_model::wire::RefusalCode;
 
-use super::{Error, NoConsent, is_lack};
+use super::{Error, NoConsent, is_shortage};
 
 /// What to do when this process has no descriptor, process or memory left.
 pub(crate) const LACK_HINT: &str = "raise the limits of this process (ulimit -a), or end processes";
@@ -45,7 +45,7 @@ impl Error {
             Self::Expired { .. } => "its answers are kept; start a new agent",
             Self::Spawn { code, .. } => spawn_hint(code),
             Self::Unanswered => "try again; if it happens again, check the installation of mw-supervisor",
-            Self::Supervisor { source, .. } | Self::Io { source, .. } if is_lack(source) => LACK_HINT,
+            Self::Supervisor { source, .. } | Self::Io { source, .. } if is_shortage(source) => LACK_HINT,
             Self::Supervisor { .. } => "install mw-supervisor next to mw",
             Self::Damaged { .. } => "repair its directory, or remove the task",
             Self::Io { .. } => "check permissions and free space of the home directory",
@@ -65,7 +65,7 @@ const fn spawn_hint(code: &RefusalCode) -> &'static str {
         }
         RefusalCode::Busy => "another process is starting it; look at it again",
         RefusalCode::Version => "install the supervisor of the same version as this program",
-        RefusalCode::NoRoom | RefusalCode::System | RefusalCode::Other(_) => {
+        RefusalCode::DiskFull | RefusalCode::System | RefusalCode::Other(_) => {
             "check free disk space and process limits"
         }
     }

@@ -9,14 +9,14 @@ use mw_model::approval::{Answer, Proposal, ProposalId};
 use super::Listener;
 use super::session::Session;
 use super::surroundings;
-use crate::approval::Patience;
+use crate::approval::ApprovalTimeouts;
 use crate::disk::store::{Filter, Page};
 use crate::error::{Error, Result};
 use crate::runtime::Runtime;
 use crate::settings::Settings;
 
 /// How many connections are kept for the next call.
-const MOST_IDLE: usize = 4;
+const MAX_IDLE: usize = 4;
 
 /// An open home. Clones share it, and any thread may use them.
 #[derive(Clone)]
@@ -100,12 +100,12 @@ impl Meanwhile {
     }
 
     /// Returns the approval requests that nobody has answered, oldest first, for a host that shows them to a person.
-    /// [`Patience`] says how long one stays open.
+    /// [`ApprovalTimeouts`] says how long one stays open.
     ///
     /// # Errors
     /// When the database fails.
-    pub fn open_approvals(&self, patience: Patience) -> Result<Vec<Proposal>> {
-        let open = self.with(|runtime| runtime.approvals().open_approvals(patience.keep))?;
+    pub fn open_approvals(&self, timeout: ApprovalTimeouts) -> Result<Vec<Proposal>> {
+        let open = self.with(|runtime| runtime.approvals().open_approvals(timeout.keep))?;
         Ok(open.into_iter().map(|entry| entry.proposal).collect())
     }
 
@@ -137,7 +137,7 @@ impl Meanwhile {
             return done;
         }
         let mut idle = self.idle();
-        if idle.len() < MOST_IDLE {
+        if idle.len() < MAX_IDLE {
             idle.push(runtime);
         }
         done

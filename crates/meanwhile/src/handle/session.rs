@@ -13,7 +13,7 @@ use super::home::Meanwhile;
 use super::notices::{Notices, PendingNotice};
 use super::task::TaskHandle;
 use super::wait::{Until, Wait, Waited};
-use crate::approval::{Asker, Passage, Policy};
+use crate::approval::{Asker, GatedCall, Policy};
 use crate::disk::session_dir::lease::Lease;
 use crate::disk::store::Filter;
 use crate::error::Result;
@@ -105,9 +105,9 @@ impl Session {
         let draft = draft.into();
         let variables = draft.variables();
         let mut request = draft.request(&self.name, self.home.settings())?;
-        let passage = Passage { tool: START, policy, asker };
+        let gated_call = GatedCall { tool: START, policy, asker };
         request.approval =
-            self.home.with(|runtime| runtime.approvals().pass_start(&request, &variables, &passage))?;
+            self.home.with(|runtime| runtime.approvals().pass_start(&request, &variables, &gated_call))?;
         self.start_request(&request)
     }
 

@@ -84,7 +84,8 @@ impl Wait<'_> {
         };
         // A timeout beyond the range of the clock means no limit.
         let timeout = Instant::now().checked_add(self.timeout).map(|_| self.timeout);
-        let request = WaitRequest { tasks: self.tasks, any: self.any, condition, timeout, look_every: None };
+        let request =
+            WaitRequest { tasks: self.tasks, any: self.any, condition, timeout, poll_interval: None };
         let reply = self.home.with(|runtime| runtime.reader().wait_with(&request, |_| goes_on()))?;
         let waited = reply.tasks.into_iter().map(|task| {
             if reply.met.contains(&task.id) {

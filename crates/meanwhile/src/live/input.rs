@@ -28,7 +28,7 @@ impl Live<'_> {
             },
         };
         let mut connection = Connection::connect_patiently(&self.base.home, id).map_err(failed)?;
-        let _ = connection.set_patience(Some(Duration::from_secs(5)));
+        let _ = connection.set_timeout(Some(Duration::from_secs(5)));
         connection.ask(operation).map_err(failed)
     }
 
@@ -76,7 +76,7 @@ impl Live<'_> {
     pub fn input(&self, handle: &str, scope: &Scope, data: &[u8], eof: bool) -> Result<u64> {
         const PART: usize = 32 << 10;
         let id = self.running(handle, scope)?;
-        let patience = Instant::now() + Duration::from_secs(5);
+        let deadline = Instant::now() + Duration::from_secs(5);
         let mut sent = 0;
         loop {
             let part = &data[sent..(sent + PART).min(data.len())];
@@ -86,7 +86,7 @@ impl Live<'_> {
             if sent == data.len() && !end_is_due {
                 return Ok(sent as u64);
             }
-            if Instant::now() > patience {
+            if Instant::now() > deadline {
                 let end = if sent == data.len() { ", and the end of input was not" } else { "" };
                 let message =
                     format!("it does not read its input: {sent} of {} bytes were accepted{end}", data.len());

@@ -29,9 +29,9 @@ const START_PATIENCE: Duration = Duration::from_secs(10);
 /// How often a task that cannot be asked yet is tried again.
 const RETRY: Duration = Duration::from_millis(2);
 /// How often supervisors that have not answered are checked.
-const LOOK: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// How often the request is repeated because the supervisor was killed.
-const MOST_TRIES: u32 = 5;
+const MAX_TRIES: u32 = 5;
 
 /// A task that is being ended.
 struct Target {
@@ -122,7 +122,7 @@ impl Live<'_> {
                 }
             }
             let spoke = await_answers(&targets);
-            let all = looked.elapsed() >= LOOK;
+            let all = looked.elapsed() >= POLL_INTERVAL;
             if all {
                 looked = Instant::now();
             }
@@ -201,7 +201,7 @@ impl Live<'_> {
                 signal_name(request.signal)
             )),
             // The supervisor was killed; ask the guardian that has taken over.
-            Some(_) if target.tries < MOST_TRIES => Stage::Unasked { since: Instant::now() },
+            Some(_) if target.tries < MAX_TRIES => Stage::Unasked { since: Instant::now() },
             Some(_) => refused("its supervisor did not confirm the kill".to_owned()),
         };
         target.stage = next;
@@ -240,7 +240,7 @@ impl Live<'_> {
 /// Sleeps until a supervisor answers, or until the next check is due. Returns which supervisors answered.
 fn await_answers(targets: &[Target]) -> BTreeSet<usize> {
     let is_unasked = |target: &Target| matches!(target.stage, Stage::Unasked { .. });
-    let pause = if targets.iter().any(is_unasked) { RETRY } else { LOOK };
+    let pause = if targets.iter().any(is_unasked) { RETRY } else { POLL_INTERVAL };
     let mut owners = Vec::new();
     let mut connections = Vec::new();
     for (at, target) in targets.iter().enumerate() {
@@ -251,7 +251,7 @@ fn await_answers(targets: &[Target]) -> BTreeSet<usize> {
             }
         }
     }
-    if connections.is_empty() && pause == LOOK {
+    if connections.is_empty() && pause == POLL_INTERVAL {
         return BTreeSet::new();
     }
     platform::poll_within(&mut connections, pause);

@@ -17,11 +17,11 @@ use crate::reconcile::Reconciler;
 use crate::task::{Scope, Task};
 
 /// How often the process table is scanned while processes end.
-const LOOK: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// How long processes may take to die after SIGKILL.
 const KILL_PATIENCE: Duration = Duration::from_secs(2);
 /// How many survivors a receipt lists.
-const MOST_NAMED: usize = 32;
+const MAX_NAMED: usize = 32;
 
 impl Live<'_> {
     /// Returns the ended tasks that have live children, or whose agent is kept alive for a follow-up.
@@ -63,14 +63,14 @@ impl Live<'_> {
         }
         let deadline = begun + grace;
         while !left.is_empty() && Instant::now() < deadline {
-            std::thread::sleep(LOOK);
+            std::thread::sleep(POLL_INTERVAL);
             left = hunt.living()?;
         }
         let deadline = Instant::now() + KILL_PATIENCE;
         while !left.is_empty() && Instant::now() < deadline {
             // Processes that were started meanwhile get the signal in the next round.
             let _ = hunt.send(SIGKILL, self.base.clock.now())?;
-            std::thread::sleep(LOOK);
+            std::thread::sleep(POLL_INTERVAL);
             left = hunt.living()?;
         }
         if left.is_empty() {
@@ -97,7 +97,7 @@ impl Live<'_> {
             killed_more: 0,
             survivors: left
                 .keys()
-                .take(MOST_NAMED)
+                .take(MAX_NAMED)
                 .map(|pid| Survivor { pid: *pid, command: platform::command_of(*pid) })
                 .collect(),
             duration_ms: begun.elapsed().as_millis() as u64,

@@ -78,7 +78,7 @@ impl Live<'_> {
             }
         }
         for (mut task, mut connection) in asked {
-            let _ = connection.set_patience(Some(left()));
+            let _ = connection.set_timeout(Some(left()));
             let reply = connection.reply();
             if reply.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock) {
                 found.silent.push(task.id);

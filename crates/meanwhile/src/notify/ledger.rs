@@ -127,7 +127,7 @@ impl Host<'_> {
         });
         match taken {
             // If the disk is too full to record the delivery, deliver later: once, not twice.
-            Err(Error::Store(error)) if error.is_lack_of_room() => Ok(Vec::new()),
+            Err(Error::Store(error)) if error.is_disk_full() => Ok(Vec::new()),
             other => other,
         }
     }

@@ -113,7 +113,7 @@ impl Notifications<'_> {
             None => Ok(()),
         });
         match changed {
-            Err(Error::Store(error)) if error.is_lack_of_room() => Ok(()),
+            Err(Error::Store(error)) if error.is_disk_full() => Ok(()),
             other => other,
         }
     }

@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use crate::read::output::clean_text;
 
 /// Most bytes of the tail that are read. Recognisers need the end, and a task may print one endless line.
-const MOST_BYTES: usize = 256 << 10;
+const MAX_BYTES: usize = 256 << 10;
 
 /// Returns the tail as text, without control sequences and overwritten parts.
 pub(super) fn clean(tail: &[u8]) -> String {
-    let end = &tail[tail.len().saturating_sub(MOST_BYTES)..];
+    let end = &tail[tail.len().saturating_sub(MAX_BYTES)..];
     let text: Cow<'_, str> = String::from_utf8_lossy(end);
     clean_text(&text)
 }
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn only_the_end_of_an_endless_line_is_read() {
-        let endless = [vec![b'x'; 2 * MOST_BYTES], vec![b'y'; MOST_BYTES - 3], b"end".to_vec()].concat();
-        assert!(clean(&endless) == format!("{}end", "y".repeat(MOST_BYTES - 3)));
+        let endless = [vec![b'x'; 2 * MAX_BYTES], vec![b'y'; MAX_BYTES - 3], b"end".to_vec()].concat();
+        assert!(clean(&endless) == format!("{}end", "y".repeat(MAX_BYTES - 3)));
     }
 }

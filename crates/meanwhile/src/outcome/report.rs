@@ -3,9 +3,9 @@
 use mw_model::{first_chars, is_hidden};
 
 /// Most characters of a summary.
-pub(super) const MOST_CHARS: usize = 200;
+pub(super) const MAX_CHARS: usize = 200;
 /// Most names that are listed.
-const MOST_NAMES: usize = 3;
+const MAX_NAMES: usize = 3;
 
 /// Counts, then names, then the runner.
 #[derive(Debug)]
@@ -54,13 +54,13 @@ impl Report {
     pub(super) fn line(&self) -> String {
         let counts = self.counts.join(", ");
         let runner = format!(" ({})", self.runner);
-        let mut names = self.names.iter().take(MOST_NAMES).map(String::as_str).collect::<Vec<_>>().join(", ");
-        if self.names.len() > MOST_NAMES {
-            names.push_str(&format!(" +{} more", self.names.len() - MOST_NAMES));
+        let mut names = self.names.iter().take(MAX_NAMES).map(String::as_str).collect::<Vec<_>>().join(", ");
+        if self.names.len() > MAX_NAMES {
+            names.push_str(&format!(" +{} more", self.names.len() - MAX_NAMES));
         }
         let between = if counts.is_empty() || names.is_empty() { "" } else { ": " };
         let used = [&counts, between, &runner].map(|part| part.chars().count()).iter().sum();
-        format!("{counts}{between}{}{runner}", shorten(&names, MOST_CHARS.saturating_sub(used)))
+        format!("{counts}{between}{}{runner}", shorten(&names, MAX_CHARS.saturating_sub(used)))
     }
 }
 
@@ -106,7 +106,7 @@ mod tests {
         report.count(1, "failed");
         report.name("ü".repeat(500));
         let line = report.line();
-        assert_eq!(line.chars().count(), MOST_CHARS);
+        assert_eq!(line.chars().count(), MAX_CHARS);
         assert!(line.ends_with("ü… (jest)"), "{line}");
     }
 

@@ -2,7 +2,7 @@
 
 use super::finding::{Finding, Kind};
 use super::lines::clean;
-use super::report::{MOST_CHARS, one_line, shorten};
+use super::report::{MAX_CHARS, one_line, shorten};
 use super::{cargo_build, cargo_test, go_test, jest, make, nextest, npm, pytest, tsc, vitest};
 
 /// Recognises the end of one tool's output in clean lines.
@@ -44,7 +44,7 @@ pub fn summarize(tail: &[u8]) -> Option<String> {
     let text = clean(tail);
     let lines: Vec<&str> = text.lines().collect();
     let summary = reported_by_tools(&lines).or_else(|| last_line(&lines))?;
-    Some(shorten(&one_line(&summary), MOST_CHARS))
+    Some(shorten(&one_line(&summary), MAX_CHARS))
 }
 
 fn reported_by_tools(lines: &[&str]) -> Option<String> {

@@ -9,7 +9,7 @@ use crate::disk::session_dir::lease::Held;
 use crate::disk::slots::{Pool, Slots};
 use crate::disk::store::{Change, Transaction};
 use crate::disk::task_dir::StartHold;
-use crate::error::{Result, is_lack, is_lack_of_room};
+use crate::error::{Result, is_disk_full, is_shortage};
 use crate::fail_point::fail_point;
 use crate::queue::Queue;
 use crate::task::Task;
@@ -203,7 +203,7 @@ impl Queue<'_> {
             Fate::Ends => Verdict::End(end_of_session()),
         };
         Ok(match (&verdict, self.base.home.task(&task.id).archive_before(task)) {
-            (Verdict::Run, Err(error)) if is_lack(&error) || is_lack_of_room(&error) => Verdict::Wait,
+            (Verdict::Run, Err(error)) if is_shortage(&error) || is_disk_full(&error) => Verdict::Wait,
             (Verdict::Run, Err(error)) => {
                 let message = format!("cannot move the files of the previous run: {error}");
                 Verdict::End(Cause::SpawnFailed { message })

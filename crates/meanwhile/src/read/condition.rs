@@ -46,7 +46,7 @@ pub struct WaitRequest {
     /// The timeout, if any.
     pub timeout: Option<Duration>,
     /// Longest time between two checks, for callers that show progress.
-    pub look_every: Option<Duration>,
+    pub poll_interval: Option<Duration>,
 }
 
 /// How a wait ended.

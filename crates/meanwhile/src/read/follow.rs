@@ -30,7 +30,7 @@ impl Reader<'_> {
             listener.wait(longest.min(MOMENT));
             return Ok(());
         };
-        let _ = connection.set_patience(Some(longest));
+        let _ = connection.set_timeout(Some(longest));
         if connection.send(Operation::Watch { offset: seen, after_end }).is_ok() {
             let _ = connection.reply();
         }

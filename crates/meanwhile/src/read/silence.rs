@@ -13,9 +13,9 @@ impl Tasks<'_> {
         if self.base.unresponsive.has(id) {
             return None;
         }
-        let patience = self.base.unresponsive.patience();
-        let reply = Connection::connect_within(&self.base.home, id, patience).and_then(|mut connection| {
-            connection.set_patience(Some(patience))?;
+        let timeout = self.base.unresponsive.timeout();
+        let reply = Connection::connect_within(&self.base.home, id, timeout).and_then(|mut connection| {
+            connection.set_timeout(Some(timeout))?;
             connection.ask(Operation::Status)
         });
         // A supervisor that has exited meanwhile is not silent.

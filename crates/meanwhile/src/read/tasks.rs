@@ -158,7 +158,7 @@ impl Tasks<'_> {
                 continue;
             }
             let error = match self.base.database.damage(&id) {
-                Err(error) if error.is_lack() => return Err(error),
+                Err(error) if error.is_shortage() => return Err(error),
                 Err(error) => error,
                 Ok(Some(error)) if !arriving.contains(&id) => error,
                 Ok(_) => continue,

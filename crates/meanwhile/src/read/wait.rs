@@ -109,7 +109,7 @@ impl Reader<'_> {
             for one in watched.iter_mut().filter(|one| !one.is_decided()) {
                 match self.look(one, &request.condition) {
                     // Report nothing that was not observed; other processes may free resources meanwhile.
-                    Err(error) if error.is_lack() => one.unheard += 1,
+                    Err(error) if error.is_shortage() => one.unheard += 1,
                     looked => looked?,
                 }
                 if one.met {
@@ -139,7 +139,7 @@ impl Reader<'_> {
             if looked.elapsed() >= Duration::from_millis(self.base.settings.fallback_ms) {
                 // The process that should have sent the wake-up may have been killed.
                 match Reconciler::on(self.base).reconcile() {
-                    Err(error) if error.is_lack() => {}
+                    Err(error) if error.is_shortage() => {}
                     done => done?,
                 }
                 looked = Instant::now();
@@ -236,7 +236,7 @@ impl Reader<'_> {
         deadline: Option<Instant>,
     ) {
         let fallback = Duration::from_millis(self.base.settings.fallback_ms);
-        let mut longest = request.look_every.map_or(fallback, |every| every.min(fallback));
+        let mut longest = request.poll_interval.map_or(fallback, |every| every.min(fallback));
         match &request.condition {
             Condition::Exit | Condition::Ready | Condition::Match(_) => {}
             Condition::Port(_) => longest = longest.min(PORT_INTERVAL),
@@ -247,9 +247,9 @@ impl Reader<'_> {
                 }
             }
         }
-        let patience = |one: &Watched| (NO_LINE_INTERVAL * one.unheard).min(LONGEST_NO_LINE_INTERVAL);
+        let timeout = |one: &Watched| (NO_LINE_INTERVAL * one.unheard).min(LONGEST_NO_LINE_INTERVAL);
         for one in watched.iter().filter(|one| !one.is_decided() && one.unheard > 0) {
-            longest = longest.min(patience(one));
+            longest = longest.min(timeout(one));
         }
         if let Some(deadline) = deadline {
             longest = longest.min(deadline.saturating_duration_since(Instant::now()));

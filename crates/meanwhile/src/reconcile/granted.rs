@@ -24,7 +24,7 @@ impl Reconciler<'_> {
                 }
                 Ok(_) => {}
                 // A start that was cut short waits for the next command. Retrying at once could loop forever.
-                Err(error) if error.is_for_now() => {}
+                Err(error) if error.is_temporary() => {}
                 Err(_) => freed = true,
             }
         }
@@ -48,7 +48,7 @@ impl Reconciler<'_> {
         match launched {
             Ok(task) => Ok(task),
             // A full disk, or a starter that may not start processes, is not the task's fault. The task stays queued.
-            Err(error) if error.is_for_now() => self.after_silence(&id, error),
+            Err(error) if error.is_temporary() => self.after_silence(&id, error),
             Err(error) => {
                 self.record_failure(&task, &error)?;
                 Err(error)

@@ -44,7 +44,7 @@ impl Reconciler<'_> {
             for task in self.base.database.store()?.unsettled()? {
                 match self.reconcile_known(&task) {
                     // A task that cannot be checked stays as it was, and does not hide the others.
-                    Err(error @ Error::Io { .. }) if !error.is_lack() => {}
+                    Err(error @ Error::Io { .. }) if !error.is_shortage() => {}
                     other => _ = other?,
                 }
             }
@@ -72,7 +72,7 @@ impl Reconciler<'_> {
     /// Checks a task that was already read. On a full disk the change is not recorded, but callers still see it.
     fn reconcile_known(&self, task: &Task) -> Result<bool> {
         match self.try_reconcile(task) {
-            Err(Error::Store(error)) if error.is_lack_of_room() => Ok(false),
+            Err(Error::Store(error)) if error.is_disk_full() => Ok(false),
             other => other,
         }
     }
@@ -118,8 +118,8 @@ impl Reconciler<'_> {
     /// Waits for the starter: both supervisors were killed during the start, but the starter is still running and
     /// sends an adopter. Until then the task has no slot, and another task could take it.
     fn await_starter(&self, task: &Task) -> Result<bool> {
-        const PATIENCE: Duration = Duration::from_millis(500);
-        let deadline = Instant::now() + PATIENCE;
+        const TIMEOUT: Duration = Duration::from_millis(500);
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             let findings = self.base.database.look_at(task)?;
             if !findings.awaits_starter() {

@@ -135,7 +135,7 @@ impl Retention<'_> {
             }
             fail_point("clear-looked");
             match self.forget_tasks(some, undelivered, Output::GoesLast, report) {
-                Err(Error::Store(error)) if error.is_lack_of_room() => without_room.extend_from_slice(some),
+                Err(Error::Store(error)) if error.is_disk_full() => without_room.extend_from_slice(some),
                 other => other?,
             }
         }
@@ -143,10 +143,10 @@ impl Retention<'_> {
         for is_last in [false, true] {
             for id in std::mem::take(&mut without_room) {
                 match self.forget_tasks(std::slice::from_ref(&id), undelivered, Output::GoesFirst, report) {
-                    Err(Error::Store(error)) if error.is_lack_of_room() && is_last => {
+                    Err(Error::Store(error)) if error.is_disk_full() && is_last => {
                         report.kept.push(Retained::without_room(&id));
                     }
-                    Err(Error::Store(error)) if error.is_lack_of_room() => without_room.push(id),
+                    Err(Error::Store(error)) if error.is_disk_full() => without_room.push(id),
                     other => other?,
                 }
             }
@@ -168,7 +168,7 @@ impl Retention<'_> {
     ) -> Result<()> {
         let databases = match self.base.database.databases() {
             // There is no room to open the database, so no process can restart a task either.
-            Err(Error::Store(error)) if error.is_lack_of_room() && output == Output::GoesFirst => {
+            Err(Error::Store(error)) if error.is_disk_full() && output == Output::GoesFirst => {
                 ids.iter().try_for_each(|id| self.remove_output_of_finished(id))?;
                 return Err(error.into());
             }

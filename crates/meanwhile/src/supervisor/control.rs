@@ -39,7 +39,7 @@ impl Unresponsive {
         self.since.borrow_mut().insert(id.clone(), Instant::now());
     }
 
-    pub(crate) fn patience(&self) -> Duration {
+    pub(crate) fn timeout(&self) -> Duration {
         let mut since = self.since.borrow_mut();
         since.retain(|_, since| since.elapsed() < PAUSE);
         if since.is_empty() { SILENCE } else { REST }
@@ -107,8 +107,8 @@ impl Connection {
         platform::peer_of(self.reader.get_ref().as_fd())
     }
 
-    pub(crate) fn set_patience(&self, patience: Option<Duration>) -> io::Result<()> {
-        self.reader.get_ref().set_read_timeout(patience)
+    pub(crate) fn set_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
+        self.reader.get_ref().set_read_timeout(timeout)
     }
 
     pub(crate) fn ask(&mut self, operation: Operation) -> io::Result<ControlReply> {

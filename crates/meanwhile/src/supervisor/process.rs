@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
 
-use mw_model::wire::{Answer, MOST_SLOTS, RefusalCode, StartMessage};
+use mw_model::wire::{Answer, MAX_SLOTS, RefusalCode, StartMessage};
 use mw_model::{Process, Timestamp};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 
@@ -119,7 +119,7 @@ impl Drop for Supervisor {
 
 /// Sends a message, and the descriptors with its first byte.
 pub(super) fn send(line: &impl AsFd, text: &[u8], passed: &[BorrowedFd<'_>]) -> io::Result<()> {
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_SLOTS))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_SLOTS))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
     if !passed.is_empty() {
         ancillary.push(SendAncillaryMessage::ScmRights(passed));

@@ -13,7 +13,7 @@ use crate::span::Span;
 use crate::trace::Traces;
 
 /// Most characters of an error.
-const MOST_CHARS: usize = 200;
+const MAX_CHARS: usize = 200;
 
 /// A span that has not ended.
 #[derive(Clone, Debug)]
@@ -109,5 +109,5 @@ impl Traces<'_> {
 
 /// Returns the beginning of the first line. It is cut after hiding, because part of a secret is not recognised.
 fn shortened(error: &str) -> String {
-    first_chars(error.lines().next().unwrap_or_default(), MOST_CHARS).to_owned()
+    first_chars(error.lines().next().unwrap_or_default(), MAX_CHARS).to_owned()
 }

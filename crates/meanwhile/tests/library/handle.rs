@@ -100,7 +100,7 @@ fn tasks_of_a_session_end_when_its_last_handle_is_dropped() {
         any: false,
         condition: Condition::Exit,
         timeout: Some(LONG),
-        look_every: None,
+        poll_interval: None,
     };
     // A task's handle keeps its session open, too.
     drop((task, session));

@@ -23,7 +23,7 @@ fn wait_for_end(world: &World, task: &Task) -> Task {
         any: false,
         condition: Condition::Exit,
         timeout: Some(Duration::from_secs(90)),
-        look_every: None,
+        poll_interval: None,
     };
     assert!(!world.runtime().reader().wait(&request).unwrap().timed_out);
     world.runtime().tasks().task(task.id.as_str(), &Scope::All).unwrap()

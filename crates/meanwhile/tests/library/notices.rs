@@ -78,7 +78,7 @@ fn end(world: &World) {
         any: false,
         condition: meanwhile::engine::Condition::Exit,
         timeout: Some(std::time::Duration::from_secs(90)),
-        look_every: None,
+        poll_interval: None,
     };
     assert!(!world.runtime().reader().wait(&request).unwrap().timed_out);
 }

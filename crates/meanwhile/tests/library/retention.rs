@@ -114,7 +114,7 @@ fn the_age_of_a_task_counts_from_its_end_and_not_from_its_request() {
         any: false,
         condition: Condition::Exit,
         timeout: Some(Duration::from_secs(90)),
-        look_every: None,
+        poll_interval: None,
     };
     assert!(!world.runtime().reader().wait(&wait).unwrap().timed_out);
     let host = world.runtime().notifications().relay("s").unwrap();

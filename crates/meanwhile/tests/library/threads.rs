@@ -57,7 +57,7 @@ fn threads_share_the_slots_of_a_home() {
                 any: false,
                 condition: Condition::Exit,
                 timeout: Some(Duration::from_secs(90)),
-                look_every: None,
+                poll_interval: None,
             };
             let reply = runtime.reader().wait(&wait).unwrap();
             assert_eq!(reply.tasks.len(), EACH);

@@ -79,7 +79,7 @@ impl Resources {
     /// Minimum and maximum of a memory limit, in bytes.
     pub const MEMORY: (u64, u64) = (1 << 20, 1 << 50);
     /// Maximum processor time in milliseconds: ten years.
-    pub const MOST_CPU_TIME_MS: u64 = 3650 * 86_400_000;
+    pub const MAX_CPU_TIME_MS: u64 = 3650 * 86_400_000;
     /// Minimum and maximum number of processors, in thousandths. The kernel does not accept less.
     pub const MILLI_CPUS: (u64, u64) = (10, 10_000_000);
     /// Minimum and maximum number of processes. Linux has no larger process ids.
@@ -100,7 +100,7 @@ impl Resources {
             |value: Option<u64>, (least, most)| value.is_some_and(|value| value < least || value > most);
         let limits = [
             ("memory", outside(self.memory, Self::MEMORY), "a size from 1 MiB to 1 PiB"),
-            ("cpu-time", outside(self.cpu_time_ms, (1, Self::MOST_CPU_TIME_MS)), "a time up to 3650 days"),
+            ("cpu-time", outside(self.cpu_time_ms, (1, Self::MAX_CPU_TIME_MS)), "a time up to 3650 days"),
             ("cpus", outside(self.milli_cpus, Self::MILLI_CPUS), "a number from 0.01 to 10000"),
             ("pids", outside(self.pids, Self::PIDS), "a whole number from 1 to 4194304"),
         ];

@@ -28,6 +28,4 @@ pub use layout::{
 pub use metadata::Metadata;
 pub use record::{EndRequest, ExitRecord, RECORD_VERSION};
 pub use refusal_code::RefusalCode;
-pub use start::{
-    Answer, Launch, MOST_SLOTS, SLOT_FREE, SLOT_HELD, START_VERSION, SessionWatch, StartMessage,
-};
+pub use start::{Answer, Launch, MAX_SLOTS, SLOT_FREE, SLOT_HELD, START_VERSION, SessionWatch, StartMessage};

@@ -19,7 +19,7 @@ pub enum RefusalCode {
     /// The start message cannot be read, or is of an unknown version.
     Version,
     /// The disk is full.
-    NoRoom,
+    DiskFull,
     /// No descriptor, process or memory is left. A later attempt, or one of another process, may succeed.
     Lack,
     /// A limit needs a control group, and none can be created.
@@ -38,7 +38,7 @@ impl RefusalCode {
         Self::Directory,
         Self::Busy,
         Self::Version,
-        Self::NoRoom,
+        Self::DiskFull,
         Self::Lack,
         Self::NoControlGroup,
         Self::System,
@@ -53,7 +53,7 @@ impl RefusalCode {
             Self::Directory => "cwd",
             Self::Busy => "busy",
             Self::Version => "version",
-            Self::NoRoom => "no_room",
+            Self::DiskFull => "no_room",
             Self::Lack => "lack",
             Self::NoControlGroup => "no_control_group",
             Self::System => "system",

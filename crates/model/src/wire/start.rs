@@ -13,7 +13,7 @@ use crate::wire::refusal_code::RefusalCode;
 pub const START_VERSION: u32 = 2;
 
 /// Maximum number of slots that are passed with a start message.
-pub const MOST_SLOTS: usize = 2;
+pub const MAX_SLOTS: usize = 2;
 
 /// The first byte of a slot's file while a task holds the slot.
 pub const SLOT_HELD: u8 = b'+';

@@ -6,7 +6,7 @@ use crate::names::Names;
 use crate::word::Word;
 
 /// How deep scripts may run further scripts.
-const MOST_SCRIPTS: usize = 3;
+const MAX_SCRIPTS: usize = 3;
 
 impl Judge<'_> {
     /// Analyses a file that is executed by its path.
@@ -46,7 +46,7 @@ impl Judge<'_> {
     }
 
     fn script_inside(&mut self, text: &str, part: &str) {
-        if self.depth > MOST_SCRIPTS {
+        if self.depth > MAX_SCRIPTS {
             return self.unknown_code(part, "scripts that run scripts that run scripts");
         }
         let before = self.parsed;

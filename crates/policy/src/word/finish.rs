@@ -4,7 +4,7 @@ use super::scan::Context;
 use super::{Unit, Word};
 
 /// Most possible values of a word.
-const MOST_CHOICES: usize = 32;
+const MAX_CHOICES: usize = 32;
 
 /// Joins the units of a word.
 pub(super) fn finish(raw: &str, units: &[Unit], context: &Context<'_>) -> Word {
@@ -42,7 +42,7 @@ pub(super) fn finish(raw: &str, units: &[Unit], context: &Context<'_>) -> Word {
                 let one = |text: &String| choices.iter().map(|choice| format!("{text}{choice}")).collect();
                 let longer: Vec<Vec<String>> = texts.iter().map(one).collect();
                 texts = longer.concat();
-                if texts.len() > MOST_CHOICES {
+                if texts.len() > MAX_CHOICES {
                     known = false;
                     texts.truncate(1);
                 }

@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use rustix::process::getpid;
 
 use super::check;
-use super::descriptors::{ensure_spare, is_lack};
+use super::descriptors::{ensure_spare, is_shortage};
 use super::fork_server;
 use super::guardian;
 use super::run::Run;
@@ -30,7 +30,7 @@ use crate::sys;
 use crate::sys::{Board, ChildEvents, Fork};
 
 /// How long to wait for the lock of an earlier run whose supervisors are still exiting.
-const LOCK_PATIENCE_MS: u64 = 5000;
+const LOCK_TIMEOUT_MS: u64 = 5000;
 
 /// Why a start is refused.
 pub(crate) struct Refusal {
@@ -41,8 +41,8 @@ pub(crate) struct Refusal {
 impl Refusal {
     pub(crate) fn system(what: &str, error: &io::Error) -> Self {
         let code = match error.kind() {
-            io::ErrorKind::StorageFull => RefusalCode::NoRoom,
-            _ if is_lack(error) => RefusalCode::Lack,
+            io::ErrorKind::StorageFull => RefusalCode::DiskFull,
+            _ if is_shortage(error) => RefusalCode::Lack,
             _ => RefusalCode::System,
         };
         Self { code, message: format!("{what}: {error}") }
@@ -232,11 +232,11 @@ fn already_ran(run: u32) -> io::Result<bool> {
 }
 
 fn take_lock() -> Result<std::fs::File, Refusal> {
-    let patience = clock::monotonic_ms() + LOCK_PATIENCE_MS;
+    let deadline = clock::monotonic_ms() + LOCK_TIMEOUT_MS;
     loop {
         match files::lock_journal().map_err(|error| Refusal::system("journal", &error))? {
             Some(journal) => return Ok(journal),
-            None if clock::monotonic_ms() > patience => {
+            None if clock::monotonic_ms() > deadline => {
                 return Err(Refusal::busy("the task already has a supervisor"));
             }
             None => std::thread::sleep(std::time::Duration::from_millis(2)),

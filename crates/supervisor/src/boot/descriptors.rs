@@ -12,14 +12,14 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 static BEFORE: OnceLock<Rlimit> = OnceLock::new();
 
 /// Tells whether an error means too many open files or too little memory, so that another attempt may succeed.
-pub(crate) fn is_shortage(error: &io::Error) -> bool {
+pub(crate) fn is_file_shortage(error: &io::Error) -> bool {
     let shortages = [Errno::MFILE, Errno::NFILE, Errno::NOMEM];
     shortages.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
 }
 
 /// Tells whether an error is such a shortage, or a limit on processes.
-pub(crate) fn is_lack(error: &io::Error) -> bool {
-    is_shortage(error) || error.raw_os_error() == Some(Errno::AGAIN.raw_os_error())
+pub(crate) fn is_shortage(error: &io::Error) -> bool {
+    is_file_shortage(error) || error.raw_os_error() == Some(Errno::AGAIN.raw_os_error())
 }
 
 /// Tells whether there are descriptors left for what is opened later.
@@ -36,7 +36,7 @@ pub(crate) fn ensure_spare(any: &File) -> io::Result<()> {
 /// Runs a function that needs a descriptor, and raises the limit if necessary.
 pub(crate) fn with_enough<T>(act: impl Fn() -> io::Result<T>) -> io::Result<T> {
     match act() {
-        Err(error) if is_shortage(&error) && raise_limit() => act(),
+        Err(error) if is_file_shortage(&error) && raise_limit() => act(),
         other => other,
     }
 }

@@ -21,12 +21,12 @@ const EXECUTION_MS: u64 = 5000;
 #[inline(never)]
 pub(crate) fn stand_by(supervisor: u32, mut run: Run) {
     run.files.for_command = None;
-    let mut patience = Some(Timespec { tv_sec: 0, tv_nsec: SHORT_TASK_MS as i64 * 1_000_000 });
+    let mut timeout = Some(Timespec { tv_sec: 0, tv_nsec: SHORT_TASK_MS as i64 * 1_000_000 });
     loop {
-        let woken = poll(&mut [PollFd::new(&run.events, PollFlags::IN)], patience.as_ref());
+        let woken = poll(&mut [PollFd::new(&run.events, PollFlags::IN)], timeout.as_ref());
         if woken.is_ok_and(|count| count == 0) {
             // The task lives on, so this process will sleep for long.
-            patience = None;
+            timeout = None;
             run.forget_command();
             sys::give_back_memory();
             continue;

@@ -4,7 +4,7 @@ use std::io::{self, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 
-use mw_model::wire::{MOST_SLOTS, RefusalCode, START_VERSION, StartMessage};
+use mw_model::wire::{MAX_SLOTS, RefusalCode, START_VERSION, StartMessage};
 use rustix::io::{Errno, FdFlags};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, recvmsg};
 
@@ -54,7 +54,7 @@ fn receive() -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
 /// Receives one message; an error if a descriptor in it could not be received.
 pub(crate) fn receive_some(part: &mut [u8]) -> io::Result<(usize, Vec<OwnedFd>)> {
     loop {
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_SLOTS))];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_SLOTS))];
         let mut ancillary = RecvAncillaryBuffer::new(&mut space);
         let parts = &mut [IoSliceMut::new(part)];
         let received = match recvmsg(rustix::stdio::stdin(), parts, &mut ancillary, RecvFlags::empty()) {

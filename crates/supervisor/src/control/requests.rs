@@ -8,7 +8,7 @@ use rustix::io::Errno;
 
 use super::socket::{Interest, Slot};
 use crate::clock;
-use crate::end::plan::MOST_NAMED;
+use crate::end::plan::MAX_NAMED;
 use crate::end::tree;
 use crate::fail_point::fail_point;
 use crate::watch::hosts::Hosts;
@@ -72,7 +72,7 @@ impl Supervisor {
         ControlReply::Status {
             leader_alive: self.record.is_none(),
             tree: tree::named(&living),
-            pids: living.into_keys().take(MOST_NAMED).collect(),
+            pids: living.into_keys().take(MAX_NAMED).collect(),
             progress: self.progress.latest.clone(),
             output_bytes: self.run.files.log.end(),
             dropped_bytes: self.run.files.log.dropped(),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use mw_model::wire::{CONTROL_VERSION, ControlReply, ControlRequest, Operation};
 
-use crate::boot::descriptors::{is_shortage, with_enough};
+use crate::boot::descriptors::{is_file_shortage, with_enough};
 use crate::sys;
 
 /// The longest request line; clients send long input in parts.
@@ -67,11 +67,11 @@ impl Connections {
                     self.open.push(Connection { stream, buffer, interest, open: true });
                 }
                 Ok(_) => {}
-                Err(error) if is_shortage(&error) && !self.open.is_empty() => {
+                Err(error) if is_file_shortage(&error) && !self.open.is_empty() => {
                     self.most = self.open.len().saturating_sub(SPARE).max(1);
                     self.make_room();
                 }
-                Err(error) if is_shortage(&error) => {
+                Err(error) if is_file_shortage(&error) => {
                     // The listener stays readable, so without a pause this would be a busy loop.
                     return std::thread::sleep(Duration::from_millis(SHORTAGE_PAUSE_MS));
                 }

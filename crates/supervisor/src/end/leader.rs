@@ -162,8 +162,8 @@ impl Supervisor {
         if alone && self.run.cgroup.is_none() && self.settle.is_none() {
             return BTreeMap::new();
         }
-        let patience = if self.ending.is_some() { DYING_MS } else { 0 };
-        let deadline = clock::monotonic_ms() + patience;
+        let timeout = if self.ending.is_some() { DYING_MS } else { 0 };
+        let deadline = clock::monotonic_ms() + timeout;
         loop {
             let mut living = self.living().processes;
             living.remove(&self.process.pid);

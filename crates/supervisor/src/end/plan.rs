@@ -13,7 +13,7 @@ const REPEAT_MS: u64 = 10;
 /// How often it is repeated after the receipt has named the survivors.
 const LATER_MS: u64 = 5000;
 /// Most pids in a reply, which must fit into a socket's buffer.
-pub(crate) const MOST_NAMED: usize = 4096;
+pub(crate) const MAX_NAMED: usize = 4096;
 
 /// What to do next.
 #[derive(Debug, PartialEq, Eq)]
@@ -130,8 +130,8 @@ impl Ending {
         };
         let living: BTreeSet<u32> = alive.iter().map(|process| process.pid).collect();
         let mut killed: Vec<u32> = self.signalled.difference(&living).copied().collect();
-        let killed_more = killed.len().saturating_sub(MOST_NAMED) as u64;
-        killed.truncate(MOST_NAMED);
+        let killed_more = killed.len().saturating_sub(MAX_NAMED) as u64;
+        killed.truncate(MAX_NAMED);
         KillReceipt {
             id: task.to_owned(),
             status,

@@ -15,7 +15,7 @@ use mw_model::{Process, Resources, Timestamp};
 use rustix::fs::FlockOperation;
 
 use crate::boot::bootstrap::{Refusal, answer, opening_entry};
-use crate::boot::descriptors::is_lack;
+use crate::boot::descriptors::is_shortage;
 use crate::boot::run::Run;
 use crate::boot::takeover::resume;
 use crate::clock;
@@ -160,7 +160,7 @@ pub(crate) fn identify(pid: u32, boot_id: &str) -> Process {
 pub(crate) fn spawn_refusal(step: SpawnStep, errno: i32) -> Refusal {
     let error = io::Error::from_raw_os_error(errno);
     let (code, what) = match (step, error.kind()) {
-        (_, _) if is_lack(&error) => (RefusalCode::Lack, "no process can be started"),
+        (_, _) if is_shortage(&error) => (RefusalCode::Lack, "no process can be started"),
         (SpawnStep::Directory, _) => (RefusalCode::Directory, "working directory"),
         (SpawnStep::Streams, _) => (RefusalCode::System, "standard streams"),
         (SpawnStep::Execute, io::ErrorKind::NotFound) => (RefusalCode::NotFound, "program"),

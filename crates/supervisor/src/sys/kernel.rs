@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with, splice};
 use rustix::process::Pid;
 
-use crate::boot::descriptors::{is_shortage, with_enough};
+use crate::boot::descriptors::{is_file_shortage, with_enough};
 use crate::small_file;
 
 /// Closes every descriptor above stderr that the starter left open.
@@ -215,7 +215,7 @@ pub(crate) fn find_pipe(
     for pid in holders {
         let descriptors = match with_enough(|| fs::read_dir(format!("/proc/{pid}/fd"))) {
             Ok(descriptors) => descriptors,
-            Err(error) if is_shortage(&error) => return Err(error),
+            Err(error) if is_file_shortage(&error) => return Err(error),
             // The process is gone or belongs to another user.
             Err(_) => continue,
         };
@@ -227,7 +227,7 @@ pub(crate) fn find_pipe(
                 };
                 match (open(OFlags::RDONLY | OFlags::NONBLOCK), open(OFlags::WRONLY | OFlags::NONBLOCK)) {
                     (Ok(read), Ok(write)) => return Ok(Some((read, write))),
-                    (Err(error), _) | (_, Err(error)) if is_shortage(&error) => return Err(error),
+                    (Err(error), _) | (_, Err(error)) if is_file_shortage(&error) => return Err(error),
                     // The descriptor was closed in between.
                     (Err(_), _) | (_, Err(_)) => {}
                 }

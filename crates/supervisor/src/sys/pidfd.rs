@@ -8,7 +8,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use super::Capabilities;
 use super::kernel::become_subreaper;
-use crate::boot::descriptors::{is_lack, with_enough};
+use crate::boot::descriptors::{is_shortage, with_enough};
 
 /// A process held by a descriptor, which keeps its meaning when the pid is reused.
 pub(crate) struct ProcessHandle(OwnedFd);
@@ -23,7 +23,7 @@ impl ProcessHandle {
         let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return Ok(None) };
         match with_enough(|| Ok(pidfd_open(pid, PidfdFlags::empty())?)) {
             Ok(held) => Ok(Some(Self(held))),
-            Err(error) if is_lack(&error) => Err(error),
+            Err(error) if is_shortage(&error) => Err(error),
             Err(_) => Ok(None),
         }
     }

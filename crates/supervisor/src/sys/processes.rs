@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, WaitId, WaitIdOptions, getpgid, waitid};
 
 use super::Found;
-use crate::boot::descriptors::{is_shortage, with_enough};
+use crate::boot::descriptors::{is_file_shortage, with_enough};
 use crate::small_file;
 
 fn stat(pid: u32) -> Option<ProcStat> {
@@ -32,7 +32,7 @@ pub(crate) fn start_ticks(pid: u32) -> Option<u64> {
 pub(crate) fn find_start_ticks(pid: u32) -> io::Result<Option<u64>> {
     match read_stat(pid) {
         Ok(text) => Ok(ProcStat::parse(&text).filter(|stat| !stat.has_ended()).map(|stat| stat.start_ticks)),
-        Err(error) if is_shortage(&error) => Err(error),
+        Err(error) if is_file_shortage(&error) => Err(error),
         Err(_) => Ok(None),
     }
 }
@@ -94,7 +94,7 @@ impl Found {
                 Some(stat)
             }
             Err(error) => {
-                self.is_whole &= !is_shortage(&error);
+                self.is_whole &= !is_file_shortage(&error);
                 None
             }
         }
@@ -161,13 +161,13 @@ pub(crate) fn children_of(pid: u32) -> Option<Vec<u32>> {
     }
     let threads = match with_enough(|| fs::read_dir(format!("/proc/{pid}/task"))) {
         Ok(threads) => threads,
-        Err(error) => return (!is_shortage(&error)).then(Vec::new),
+        Err(error) => return (!is_file_shortage(&error)).then(Vec::new),
     };
     let mut found = Vec::new();
     for thread in threads.flatten() {
         match with_enough(|| fs::read_to_string(thread.path().join("children"))) {
             Ok(text) => found.extend(pids_in(&text)),
-            Err(error) if is_shortage(&error) => return None,
+            Err(error) if is_file_shortage(&error) => return None,
             // On a kernel without this file every process's parent is checked.
             Err(error) if error.kind() == io::ErrorKind::NotFound && thread.path().exists() => {
                 let is_child = |other: &u32| stat(*other).is_some_and(|stat| stat.parent == pid);
@@ -195,7 +195,7 @@ pub(crate) fn tagged_processes(entry: &str, first: u64) -> Found {
                 found.add(pid);
             }
             Ok(_) => {}
-            Err(error) => found.is_whole &= !is_shortage(&error),
+            Err(error) => found.is_whole &= !is_file_shortage(&error),
         }
     }
     found.processes.retain(|_, ticks| *ticks >= first);

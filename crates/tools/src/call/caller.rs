@@ -8,20 +8,20 @@ use mw_model::TaskId;
 use mw_model::approval::Proposal;
 
 /// The default interval at which a blocking call checks its caller.
-pub const LOOK_EVERY: Duration = Duration::from_secs(1);
+pub const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The caller of a blocking call.
 pub trait Caller {
     /// Decides whether a blocking call continues. It is called about every second with the state of the awaited tasks.
-    fn meanwhile(&self, tasks: &[Task]) -> Patience;
+    fn while_waiting(&self, tasks: &[Task]) -> WaitDecision;
 
     /// Announces, before a wait starts, the tasks whose ends the reply will report. No other reply may report them
     /// meanwhile.
     fn awaits(&self, _: &[TaskId]) {}
 
     /// Returns the interval at which a call checks whether it was cancelled.
-    fn look_every(&self) -> Duration {
-        LOOK_EVERY
+    fn poll_interval(&self) -> Duration {
+        POLL_INTERVAL
     }
 
     /// Asks for approval; see [`Asker::ask`]. The default implementation cannot ask a person.
@@ -32,22 +32,22 @@ pub trait Caller {
 
 /// A caller's decision about a blocking call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Patience {
+pub enum WaitDecision {
     /// The call continues.
-    GoOn,
+    Continue,
     /// The caller has disconnected but may return. The call ends, and running tasks continue.
-    Leave,
+    Detach,
     /// The caller has cancelled the call. The wait ends, and a foreground command is killed.
-    GiveUp,
+    Cancel,
 }
 
 /// A caller that waits until the call ends.
 #[derive(Clone, Copy, Debug)]
-pub struct Patient;
+pub struct PatientCaller;
 
-impl Caller for Patient {
-    fn meanwhile(&self, _: &[Task]) -> Patience {
-        Patience::GoOn
+impl Caller for PatientCaller {
+    fn while_waiting(&self, _: &[Task]) -> WaitDecision {
+        WaitDecision::Continue
     }
 }
 
@@ -60,6 +60,6 @@ impl Asker for ByCaller<'_> {
     }
 
     fn still_waits(&self) -> bool {
-        self.0.meanwhile(&[]) == Patience::GoOn
+        self.0.while_waiting(&[]) == WaitDecision::Continue
     }
 }

@@ -4,14 +4,16 @@ use std::cell::Cell;
 use std::path::Path;
 use std::time::Duration;
 
-use meanwhile::engine::{Approval, Condition, Holder, Passage, Runtime, TaskRequest, WaitRequest, is_shared};
+use meanwhile::engine::{
+    Approval, Condition, GatedCall, Holder, Runtime, TaskRequest, WaitRequest, is_shared,
+};
 use meanwhile::{Error, Filter, Scope, Task};
 use mw_model::{CommandSpec, Dialect, EnvVar, Lifetime, TRACEPARENT_VARIABLE, TaskId, TraceParent};
 use mw_policy::Tool;
 use serde_json::{Map, Value};
 
+use super::call_settings::{Background, CallSettings};
 use super::caller::{ByCaller, Caller};
-use super::premises::{Background, Premises};
 use crate::toolset::USUAL_WAIT_MS;
 
 /// The context of one call: the engine, the session's settings, the caller and the tool.
@@ -19,7 +21,7 @@ pub struct CallContext<'a> {
     /// The engine.
     pub runtime: &'a Runtime,
     /// The settings of the session.
-    pub premises: &'a Premises,
+    pub call_settings: &'a CallSettings,
     /// The caller that waits for the reply.
     pub caller: &'a dyn Caller,
     /// The process that delivers the session's notifications, if there is one. It does not deliver ends that a reply
@@ -52,11 +54,22 @@ pub struct CallTrace {
 impl<'a> CallContext<'a> {
     /// Creates the context for calls of a session.
     #[must_use]
-    pub const fn new(runtime: &'a Runtime, premises: &'a Premises, caller: &'a dyn Caller) -> Self {
-        let (tool, background) = (Tool::UNKNOWN, premises.background);
+    pub const fn new(runtime: &'a Runtime, call_settings: &'a CallSettings, caller: &'a dyn Caller) -> Self {
+        let (tool, background) = (Tool::UNKNOWN, call_settings.background);
         let (wait_ms, dialect) = (USUAL_WAIT_MS, Dialect::Canonical);
         let (holder, parent_message, trace) = (None, None, None);
-        Self { runtime, premises, caller, holder, dialect, tool, background, wait_ms, parent_message, trace }
+        Self {
+            runtime,
+            call_settings,
+            caller,
+            holder,
+            dialect,
+            tool,
+            background,
+            wait_ms,
+            parent_message,
+            trace,
+        }
     }
 
     /// Sets the parent span of a task that is started in the background.
@@ -76,18 +89,18 @@ impl<'a> CallContext<'a> {
     /// Creates the request for a task of this call with the settings of the session. `cwd` is relative to the session's
     /// directory.
     pub(crate) fn request(&self, command: CommandSpec, cwd: Option<&Path>) -> TaskRequest {
-        let premises = self.premises;
-        let cwd = premises.cwd.join(cwd.unwrap_or(Path::new("")));
+        let call_settings = self.call_settings;
+        let cwd = call_settings.cwd.join(cwd.unwrap_or(Path::new("")));
         TaskRequest {
             dialect: self.dialect,
             context: self.task_context().map(str::to_owned),
-            umask: premises.umask,
-            limits: premises.limits.clone(),
-            lifetime: premises.lifetime_of_starts(self.runtime),
-            at_capacity: premises.at_capacity,
+            umask: call_settings.umask,
+            limits: call_settings.limits.clone(),
+            lifetime: call_settings.lifetime_of_starts(self.runtime),
+            at_capacity: call_settings.at_capacity,
             parent_message: self.parent_message.map(str::to_owned),
             starter: self.holder.cloned(),
-            ..TaskRequest::new(&premises.session, command, cwd, premises.env.clone())
+            ..TaskRequest::new(&call_settings.session, command, cwd, call_settings.env.clone())
         }
     }
 
@@ -99,16 +112,21 @@ impl<'a> CallContext<'a> {
         tool: Tool,
     ) -> Result<Approval, Error> {
         let asker = ByCaller(self.caller);
-        let passage = Passage { tool, policy: &self.premises.policy, asker: &asker };
-        self.runtime.approvals().pass_start(request, added, &passage)
+        let gated_call = GatedCall { tool, policy: &self.call_settings.policy, asker: &asker };
+        self.runtime.approvals().pass_start(request, added, &gated_call)
     }
 
     /// Checks whether a call that starts no command is allowed. `given` contains its arguments.
     pub(crate) fn pass_call(&self, given: &Map<String, Value>) -> Result<(), Error> {
         let asker = ByCaller(self.caller);
-        let passage = Passage { tool: self.tool, policy: &self.premises.policy, asker: &asker };
+        let gated_call = GatedCall { tool: self.tool, policy: &self.call_settings.policy, asker: &asker };
         let text = format!("{} {}", self.tool.name, Value::Object(given.clone()));
-        self.runtime.approvals().pass_action(&self.premises.session, &self.premises.cwd, &text, &passage)
+        self.runtime.approvals().pass_action(
+            &self.call_settings.session,
+            &self.call_settings.cwd,
+            &text,
+            &gated_call,
+        )
     }
 
     /// Returns the request to wait for the end of a task, up to the time limit of a call.
@@ -117,8 +135,8 @@ impl<'a> CallContext<'a> {
             tasks: vec![task.id.clone()],
             any: false,
             condition: Condition::Exit,
-            timeout: Some(self.premises.longest_call),
-            look_every: Some(self.caller.look_every()),
+            timeout: Some(self.call_settings.longest_call),
+            poll_interval: Some(self.caller.poll_interval()),
         }
     }
 
@@ -129,26 +147,26 @@ impl<'a> CallContext<'a> {
 
     /// Returns the context in which tasks are numbered, if the dialect numbers them.
     pub(crate) fn task_context(&self) -> Option<&str> {
-        self.dialect.numbers_tasks().then_some(self.premises.context_stamp.as_str())
+        self.dialect.numbers_tasks().then_some(self.call_settings.context_stamp.as_str())
     }
 
     /// Returns the name under which this server stores a reader's position in the output of tasks. Each server of the
     /// session has its own position.
     pub(crate) fn reader(&self, name: &str) -> String {
-        format!("{name} {} {}", self.premises.context_stamp, std::process::id())
+        format!("{name} {} {}", self.call_settings.context_stamp, std::process::id())
     }
 
     /// Returns the tasks that a call may see.
     #[must_use]
     pub fn scope(&self) -> Scope {
-        Scope::Session(self.premises.session.clone())
+        Scope::Session(self.call_settings.session.clone())
     }
 
     /// Returns whether a task is known to end with the session.
     pub(crate) fn ends_with_session(&self, task: &Task) -> bool {
         match task.lifetime {
             Lifetime::Client => true,
-            Lifetime::Session => self.runtime.sessions().is_hosted(&self.premises.session),
+            Lifetime::Session => self.runtime.sessions().is_hosted(&self.call_settings.session),
             Lifetime::Kept | Lifetime::Detached => false,
         }
     }
@@ -165,7 +183,7 @@ impl<'a> CallContext<'a> {
     /// Returns the name of the requester for records.
     #[must_use]
     pub fn requester(&self) -> String {
-        format!("session {}", self.premises.session)
+        format!("session {}", self.call_settings.session)
     }
 
     /// Finds a task of the session by its handle. A prefix of an id is not accepted.
@@ -175,7 +193,7 @@ impl<'a> CallContext<'a> {
     pub fn resolve(&self, handle: &str) -> Result<TaskId, Error> {
         match self.task_context() {
             Some(context) => {
-                self.runtime.reader().resolve_in_context(handle, &self.premises.session, context)
+                self.runtime.reader().resolve_in_context(handle, &self.call_settings.session, context)
             }
             None => self.runtime.lookup().resolve_exact(handle, &self.scope()),
         }
@@ -200,7 +218,7 @@ impl<'a> CallContext<'a> {
     #[must_use]
     pub fn is_own(&self, task: &Task) -> bool {
         let own = |holder| self.runtime.notifications().is_of(holder, task);
-        !is_shared(&self.premises.session) || self.holder.is_none_or(own)
+        !is_shared(&self.call_settings.session) || self.holder.is_none_or(own)
     }
 
     /// Returns the live tasks of the session, up to the number that a refusal can list.

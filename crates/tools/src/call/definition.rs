@@ -3,9 +3,9 @@
 use mw_policy::Tool;
 use serde_json::{Map, Value, json};
 
+use super::call_settings::Background;
 use super::context::CallContext;
 use super::parameter::{Arguments, Offered, Parameter};
-use super::premises::Background;
 use super::refusal::Refusal;
 use super::reply::Reply;
 

@@ -3,20 +3,20 @@
 //! A [`ToolDefinition`] declares [`Parameter`]s, which define its schema and parse its [`Arguments`]. It runs in a
 //! [`CallContext`], which belongs to a session of the engine, and returns a [`Reply`] or a [`Refusal`].
 
+mod call_settings;
 mod caller;
 mod context;
 mod definition;
 mod next_step;
 mod parameter;
-mod premises;
 mod refusal;
 mod reply;
 
-pub use caller::{Caller, LOOK_EVERY, Patience, Patient};
+pub use call_settings::{Background, CallSettings, SessionEnd};
+pub use caller::{Caller, POLL_INTERVAL, PatientCaller, WaitDecision};
 pub use context::{CallContext, CallTrace, put_below};
 pub use definition::ToolDefinition;
 pub use next_step::next_step;
 pub use parameter::{Arguments, Kind, Offered, Parameter, Range};
-pub use premises::{Background, Premises, SessionEnd};
 pub use refusal::Refusal;
 pub use reply::{End, Over, Reply, StartedTask};

@@ -18,12 +18,12 @@ pub struct Reply {
     /// Whether the call was refused or failed.
     pub failed: bool,
     /// The tasks whose ends this reply reports. Their notifications are acknowledged only after the reply was written.
-    pub told: Vec<TaskId>,
+    pub reported: Vec<TaskId>,
     /// The outcome of the call's command, if it ran to its end.
     pub ended: Option<Status>,
     /// The tasks whose whole output is in this reply. A server may remove them after the reply was written, because a
     /// model runs thousands of them.
-    pub spent: Vec<TaskId>,
+    pub removable: Vec<TaskId>,
     /// The task that the call has started, if any.
     pub started: Option<StartedTask>,
     /// The approval request, if the call needs approval and was not run.
@@ -122,9 +122,9 @@ impl Reply {
             text,
             data,
             failed: false,
-            told: Vec::new(),
+            reported: Vec::new(),
             ended: None,
-            spent: Vec::new(),
+            removable: Vec::new(),
             started: None,
             asks: None,
         }
@@ -176,7 +176,7 @@ impl Reply {
     }
 
     /// Switches to the alternative reply, if a notification that follows reports the end of the started task.
-    pub fn tell_over(&mut self, notice: &Notice) {
+    pub fn replace_if_over(&mut self, notice: &Notice) {
         if let Some(over) = self.started.as_ref().and_then(|started| started.over(notice)) {
             over.put_into(&mut self.text, &mut self.data);
         }
@@ -184,8 +184,8 @@ impl Reply {
 
     /// Adds tasks whose ends the reply reports.
     #[must_use]
-    pub fn telling(mut self, tasks: impl IntoIterator<Item = TaskId>) -> Self {
-        self.told.extend(tasks);
+    pub fn reporting(mut self, tasks: impl IntoIterator<Item = TaskId>) -> Self {
+        self.reported.extend(tasks);
         self
     }
 }

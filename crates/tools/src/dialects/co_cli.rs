@@ -7,7 +7,7 @@ use mw_model::signal::SIGTERM;
 use mw_model::{CommandSpec, Status};
 use serde_json::{Value, json};
 
-use super::{Description, Dialect, Speaks};
+use super::{Description, Dialect, DialectTools};
 use crate::call::{Arguments, CallContext, Kind, Over, Parameter, Refusal, Reply, ToolDefinition};
 use crate::operations::{OutputCall, ShellCall, list, output, start, stop_one};
 use crate::screens::Layout;
@@ -92,9 +92,9 @@ static TOOLS: [ToolDefinition; 4] = [
 fn start_background_task(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
     let command = arguments.required("command");
     let command = if arguments.flag("shell") == Some(true) {
-        CommandSpec::Shell { program: cx.premises.shell.clone(), script: command.into() }
+        CommandSpec::Shell { program: cx.call_settings.shell.clone(), script: command.into() }
     } else {
-        OWN.command(command, &cx.premises.shell)?
+        OWN.command(command, &cx.call_settings.shell)?
     };
     let call = ShellCall {
         cwd: arguments.text("working_directory").map(Into::into),
@@ -168,7 +168,7 @@ fn check_task_status(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Repl
         "display": display,
     }));
     let reported = (task.status.is_terminal() && with_output).then(|| task.id.clone());
-    Ok(reply.telling(reported))
+    Ok(reply.reporting(reported))
 }
 
 /// Returns the dialect's word for the state, and the details that the word does not express.
@@ -191,7 +191,7 @@ fn cancel_background_task(arguments: &Arguments, cx: &CallContext<'_>) -> Result
     if before.status.is_terminal() {
         let display = format!("Task {id} is not running (status: {}).", OWN.state(&before));
         let data = json!({"task_id": id, "status": OWN.state(&before), "display": display});
-        return Ok(Reply { failed: true, ..shown(data) }.telling([before.id]));
+        return Ok(Reply { failed: true, ..shown(data) }.reporting([before.id]));
     }
     let stopped = stop_one(before.id.as_str(), SIGTERM, cx)?;
     let after = &stopped.after;
@@ -203,7 +203,7 @@ fn cancel_background_task(arguments: &Arguments, cx: &CallContext<'_>) -> Result
         _ => format!("Task {id} was asked to end but is still running (status: {status})."),
     };
     let data = json!({"task_id": id, "status": status, "display": display});
-    Ok(Reply { failed, ..shown(data) }.telling(stopped.reported()))
+    Ok(Reply { failed, ..shown(data) }.reporting(stopped.reported()))
 }
 
 fn list_background_tasks(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {

@@ -8,7 +8,7 @@ use mw_model::signal::SIGTERM;
 use serde_json::{Map, Value, json};
 
 use self::record::{full_output, name_file, record};
-use super::{Description, Dialect, Speaks};
+use super::{Description, Dialect, DialectTools};
 use crate::call::{
     Arguments, CallContext, Kind, Offered, Over, Parameter, Range, Refusal, Reply, ToolDefinition,
 };
@@ -165,12 +165,12 @@ fn task(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
     }
     let mut text = output.text;
     text.push_str(&full_output(output.left_out, &task, cx));
-    Ok(Reply { failed, ..Reply::new(text, data) }.telling([task.id]))
+    Ok(Reply { failed, ..Reply::new(text, data) }.reporting([task.id]))
 }
 
 /// Returns the agent of a type, or nothing for the default agent.
 fn agent_of(kind: &str, cx: &CallContext<'_>) -> Option<String> {
-    let is_known = cx.premises.agents.as_ref().is_some_and(|agents| agents.registry.get(kind).is_some());
+    let is_known = cx.call_settings.agents.as_ref().is_some_and(|agents| agents.registry.get(kind).is_some());
     let is_usual = USUAL_TYPES.iter().any(|usual| usual.eq_ignore_ascii_case(kind));
     (is_known || !is_usual).then(|| kind.to_owned())
 }
@@ -224,7 +224,7 @@ fn task_output(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Ref
     if let Some(error) = error_text(&task) {
         data["error"] = error.into();
     }
-    Ok(Reply::new(text, data).telling(over.then(|| task.id.clone())))
+    Ok(Reply::new(text, data).reporting(over.then(|| task.id.clone())))
 }
 
 /// Kills a task. Fails if the task has already ended.
@@ -236,9 +236,9 @@ fn kill_shell(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refu
         let error = format!("Task {} is not running (status: {state})", one.after.id);
         data["success"] = false.into();
         data["error"] = error.clone().into();
-        return Ok(Reply { failed: true, ..Reply::new(error, data) }.telling(one.reported()));
+        return Ok(Reply { failed: true, ..Reply::new(error, data) }.reporting(one.reported()));
     }
-    Ok(Reply::new(format!("Task {} {state}", one.after.id), data).telling(one.reported()))
+    Ok(Reply::new(format!("Task {} {state}", one.after.id), data).reporting(one.reported()))
 }
 
 /// Refuses a call, and names its task.

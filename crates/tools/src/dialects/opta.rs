@@ -5,7 +5,7 @@ use meanwhile::{Error, Filter, Task};
 use mw_model::{Status, clipped, signal_number};
 use serde_json::{Value, json};
 
-use super::{Description, Dialect, Speaks, failure};
+use super::{Description, Dialect, DialectTools, failure};
 use crate::call::{Arguments, CallContext, Kind, Over, Parameter, Range, Refusal, Reply, ToolDefinition};
 use crate::operations::{OutputCall, ShellCall, list, output, start, stop_one};
 use crate::text::{command, quoted};
@@ -205,7 +205,7 @@ fn bg_output(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refus
         let (from, max_lines) =
             if news_only { (From::Cursor(reader.clone()), lines) } else { (From::TailLines(lines), 0) };
         let task = arguments.required("id").to_owned();
-        let within = cx.premises.stream_bytes;
+        let within = cx.call_settings.stream_bytes;
         let read = output(OutputCall { task, stream, from, max_lines, within, parts }, cx)?;
         if !news_only {
             // Every read moves the stored position.
@@ -246,7 +246,7 @@ fn bg_kill(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal
         format!("Process {handle} is not running (state={state})")
     };
     let data = json!({"id": handle, "killed": killed, "state": state});
-    Ok(Reply::new(text, data).telling(one.reported()))
+    Ok(Reply::new(text, data).reporting(one.reported()))
 }
 
 fn refuse(refusal: &Refusal, cx: &CallContext<'_>) -> Reply {

@@ -166,7 +166,7 @@ fn shell_kill(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refu
         "output_path": log,
         "duration_ms": one.after.duration_ms,
     });
-    Ok(Reply::new(text, data).telling(one.reported()))
+    Ok(Reply::new(text, data).reporting(one.reported()))
 }
 
 /// Returns the exit code in the form of a shell: 128 plus the signal for a task that was ended by one.

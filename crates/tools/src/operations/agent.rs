@@ -8,7 +8,7 @@ use meanwhile::{Error, Task};
 
 use super::excerpt::Excerpt;
 use super::shell::{Ran, Returned};
-use crate::call::{CallContext, Patience, Refusal};
+use crate::call::{CallContext, Refusal, WaitDecision};
 use crate::delegation::{AgentCall, order};
 
 /// A request to another agent.
@@ -33,7 +33,7 @@ pub(crate) struct AgentRequest {
 /// Starts another agent in the background.
 /// Fails if no agents are available, or this one cannot be started.
 pub(crate) fn delegate(wanted: AgentRequest, cx: &CallContext<'_>) -> Result<Task, Refusal> {
-    let Some(settings) = &cx.premises.agents else {
+    let Some(settings) = &cx.call_settings.agents else {
         return Err(Error::invalid("no agents are available", "do it yourself").into());
     };
     let mut request = cx.request(settings.command(), wanted.cwd.as_deref());
@@ -56,16 +56,16 @@ pub(crate) fn await_answer(task: &Task, cx: &CallContext<'_>) -> Result<Ran, Ref
     let begun = Instant::now();
     cx.caller.awaits(std::slice::from_ref(&task.id));
     let request = cx.wait_for_end(task);
-    let mut patience = Patience::GoOn;
+    let mut decision = WaitDecision::Continue;
     cx.runtime.reader().wait_with(&request, |tasks| {
-        patience = cx.caller.meanwhile(tasks);
-        patience == Patience::GoOn
+        decision = cx.caller.while_waiting(tasks);
+        decision == WaitDecision::Continue
     })?;
     let task = cx.task(task.id.as_str())?;
-    let returned = match patience {
+    let returned = match decision {
         _ if task.status.is_terminal() => Returned::Over,
-        Patience::GoOn => Returned::Late,
-        Patience::GiveUp | Patience::Leave => Returned::Left,
+        WaitDecision::Continue => Returned::Late,
+        WaitDecision::Cancel | WaitDecision::Detach => Returned::Left,
     };
     let output = Excerpt::of(&task, cx)?;
     Ok(Ran { task, returned, took: begun.elapsed(), output })

@@ -21,7 +21,7 @@ impl Excerpt {
     /// # Errors
     /// Fails if the log no longer exists.
     pub fn of(task: &Task, cx: &CallContext<'_>) -> Result<Self, Error> {
-        Self::within(task, cx.premises.reply_bytes, cx)
+        Self::within(task, cx.call_settings.reply_bytes, cx)
     }
 
     /// Returns the head and the tail of a task's output with another size limit.

@@ -37,7 +37,7 @@ pub(crate) fn list(
 
 /// Removes items from the end that do not fit into a reply. Returns their number.
 pub(crate) fn shorten<T>(items: &mut Vec<T>, room: impl Fn(&T) -> usize, cx: &CallContext<'_>) -> usize {
-    let mut left = usize::try_from(cx.premises.reply_bytes).unwrap_or(usize::MAX);
+    let mut left = usize::try_from(cx.call_settings.reply_bytes).unwrap_or(usize::MAX);
     let fitting = items.iter().take_while(|item| {
         let rest = left.checked_sub(room(item));
         left = rest.unwrap_or(0);

@@ -54,7 +54,7 @@ pub(crate) struct OutputReply {
 /// Fails if the task is unknown, or its log no longer exists.
 pub(crate) fn output(call: OutputCall, cx: &CallContext<'_>) -> Result<OutputReply, Refusal> {
     let task = cx.task(&call.task)?;
-    let most = (cx.premises.reply_bytes / call.parts.max(1)).max(1);
+    let most = (cx.call_settings.reply_bytes / call.parts.max(1)).max(1);
     let request = ReadRequest {
         stream: call.stream,
         from: call.from,
@@ -106,7 +106,7 @@ pub(crate) fn search(handle: &str, pattern: &str, cx: &CallContext<'_>) -> Resul
     let mut found = SearchReply { task, text: String::new(), more: reply.truncated };
     for line in &reply.matches {
         let line = format!("{}: {}\n", line.line, without_notifications(&line.text));
-        if found.text.len() + line.len() > cx.premises.reply_bytes as usize {
+        if found.text.len() + line.len() > cx.call_settings.reply_bytes as usize {
             found.more = true;
             break;
         }

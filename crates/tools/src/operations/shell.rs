@@ -8,7 +8,7 @@ use meanwhile::engine::{KillRequest, TaskRequest};
 use mw_model::{CommandSpec, EnvVar, Io, first_chars};
 
 use super::excerpt::Excerpt;
-use crate::call::{Background, CallContext, Patience, Refusal, Reply};
+use crate::call::{Background, CallContext, Refusal, Reply, WaitDecision};
 
 /// A request to run a command.
 #[derive(Clone, Debug)]
@@ -33,7 +33,7 @@ impl ShellCall {
     /// Creates a request to run a script in the session's shell.
     #[must_use]
     pub fn script(script: &str, cx: &CallContext<'_>) -> Self {
-        Self::of(CommandSpec::Shell { program: cx.premises.shell.clone(), script: script.into() })
+        Self::of(CommandSpec::Shell { program: cx.call_settings.shell.clone(), script: script.into() })
     }
 
     /// Creates a request to run a command with default options.
@@ -147,11 +147,11 @@ impl Ran {
     #[must_use]
     pub fn told_by(&self, mut reply: Reply) -> Reply {
         if self.task.status.is_terminal() {
-            reply.told.push(self.task.id.clone());
+            reply.reported.push(self.task.id.clone());
             reply.ended = Some(self.task.status);
         }
         if self.is_spent() {
-            reply.spent.push(self.task.id.clone());
+            reply.removable.push(self.task.id.clone());
         }
         reply
     }
@@ -170,26 +170,28 @@ pub fn run(call: &ShellCall, cx: &CallContext<'_>) -> Result<Ran, Refusal> {
     let begun = Instant::now();
     let task = cx.runtime.starts().start(&request)?.task;
     let request = cx.wait_for_end(&task);
-    let mut patience = Patience::GoOn;
+    let mut decision = WaitDecision::Continue;
     let mut is_moved = false;
     let waited = cx.runtime.reader().wait_with(&request, |tasks| {
-        patience = cx.caller.meanwhile(tasks);
+        decision = cx.caller.while_waiting(tasks);
         is_moved = cx.runtime.live().is_moved_to_background(&task.id);
-        patience == Patience::GoOn && !is_moved
+        decision == WaitDecision::Continue && !is_moved
     })?;
     let mut task = waited.tasks.into_iter().next().unwrap_or(task);
-    let returned = match patience {
+    let returned = match decision {
         _ if task.status.is_terminal() => Returned::Over,
-        Patience::GiveUp | Patience::Leave => Returned::Left,
-        Patience::GoOn if is_moved => Returned::Moved,
-        Patience::GoOn if cx.background == Background::Off => Returned::CutOff(cx.premises.longest_call),
-        Patience::GoOn => Returned::Late,
+        WaitDecision::Cancel | WaitDecision::Detach => Returned::Left,
+        WaitDecision::Continue if is_moved => Returned::Moved,
+        WaitDecision::Continue if cx.background == Background::Off => {
+            Returned::CutOff(cx.call_settings.longest_call)
+        }
+        WaitDecision::Continue => Returned::Late,
     };
-    if patience == Patience::GiveUp || matches!(returned, Returned::CutOff(_)) {
+    if decision == WaitDecision::Cancel || matches!(returned, Returned::CutOff(_)) {
         let kill = KillRequest::term(cx.requester());
         cx.runtime
             .notifications()
-            .kill_as_owner(&[task.id.as_str()], &cx.premises.session, &kill)?
+            .kill_as_owner(&[task.id.as_str()], &cx.call_settings.session, &kill)?
             .all_done()?;
         task = cx.task(task.id.as_str())?;
     }

@@ -61,7 +61,7 @@ pub(crate) fn stop(call: &StopCall, cx: &CallContext<'_>) -> Result<Vec<Stopped>
     }
     let request = KillRequest { by: cx.requester(), signal: call.signal, grace_ms: None };
     let handles: Vec<_> = tasks.iter().map(|task| task.id.as_str()).collect();
-    let kills = cx.runtime.notifications().kill_as_owner(&handles, &cx.premises.session, &request)?;
+    let kills = cx.runtime.notifications().kill_as_owner(&handles, &cx.call_settings.session, &request)?;
     let mut stopped = Vec::new();
     for before in tasks {
         if let Some(receipt) = kills.receipts.iter().find(|receipt| receipt.id == before.id.as_str()) {

@@ -7,7 +7,7 @@ use meanwhile::{Error, Task};
 use mw_model::TaskId;
 
 use crate::call::Refusal;
-use crate::call::{CallContext, Patience};
+use crate::call::{CallContext, WaitDecision};
 
 /// A request to wait for tasks.
 #[derive(Clone, Debug)]
@@ -65,15 +65,17 @@ pub(crate) fn wait(call: WaitCall, cx: &CallContext<'_>) -> Result<Waited, Refus
         return Ok(Waited { tasks: Vec::new(), met: Vec::new(), unknown, timed_out: false });
     }
     cx.caller.awaits(&ids);
-    let longest = cx.premises.longest_call;
+    let longest = cx.call_settings.longest_call;
     let request = WaitRequest {
         tasks: ids,
         any: call.any,
         condition: call.condition,
         timeout: Some(call.timeout.map_or(longest, |timeout| timeout.min(longest))),
-        look_every: Some(cx.caller.look_every()),
+        poll_interval: Some(cx.caller.poll_interval()),
     };
-    let waited =
-        cx.runtime.reader().wait_with(&request, |tasks| cx.caller.meanwhile(tasks) == Patience::GoOn)?;
+    let waited = cx
+        .runtime
+        .reader()
+        .wait_with(&request, |tasks| cx.caller.while_waiting(tasks) == WaitDecision::Continue)?;
     Ok(Waited { tasks: waited.tasks, met: waited.met, unknown, timed_out: waited.timed_out })
 }

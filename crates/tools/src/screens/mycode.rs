@@ -5,7 +5,7 @@ use meanwhile::engine::Runtime;
 use mw_model::Status;
 
 use super::panel::Panel;
-use crate::dialects::{Dialect, Speaks};
+use crate::dialects::{Dialect, DialectTools};
 use crate::text::{beginning, first_line};
 use mw_model::whole_duration;
 

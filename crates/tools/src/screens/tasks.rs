@@ -8,7 +8,7 @@ use mw_desk::text::{cell, cut};
 use mw_model::Status;
 
 use super::{co_cli, mycode};
-use crate::dialects::{Dialect, Speaks};
+use crate::dialects::{Dialect, DialectTools};
 use crate::text::title;
 use mw_model::whole_duration;
 

@@ -76,7 +76,7 @@ fn block_until_tasks_complete() {
     assert_eq!(reply.data["tasks"][3]["error"], "not found");
     assert_eq!(reply.data["timed_out"], false);
     assert!(reply.text.contains("bash-zzzzzzzz: not found"), "{}", reply.text);
-    assert_eq!(reply.told, [over.id, running.id, cancelled.id]);
+    assert_eq!(reply.reported, [over.id, running.id, cancelled.id]);
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn all_tasks_already_completed() {
     let reply = world.done("background_block", json!({"task_ids": ids}));
     assert!(begun.elapsed() < Duration::from_secs(50), "no blocking");
     assert_eq!(statuses(&reply.data), ["completed", "error"]);
-    assert_eq!(reply.told, ids);
+    assert_eq!(reply.reported, ids);
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn block_timeout_reached() {
     assert_eq!(statuses(&reply.data), ["completed", "running"]);
     assert_eq!(reply.data["timed_out"], true);
     assert!(reply.text.ends_with("running tasks continue."), "{}", reply.text);
-    assert_eq!(reply.told, [over.id]);
+    assert_eq!(reply.reported, [over.id]);
     assert!(!world.task(running.id.as_str()).status.is_terminal());
     for timeout in [json!(600_001), json!(-1), json!("soon")] {
         let reply = world.refused("background_block", json!({"task_ids": [running.id], "timeout": timeout}));
@@ -113,7 +113,7 @@ fn cancel_running_tasks() {
     let task = world.start(SLEEPER);
     let reply = world.done("background_cancel", json!({"task_id": task.id}));
     assert_eq!(statuses(&reply.data), ["cancelled"]);
-    assert_eq!(reply.told, [task.id]);
+    assert_eq!(reply.reported, [task.id]);
     assert!(world.refused("background_cancel", json!({})).text.starts_with("task_id or batch_id"));
 }
 
@@ -127,17 +127,17 @@ fn group_related_tasks() {
     let shown = world.done("background_output", json!({"batch_id": "b1"}));
     assert_eq!(shown.data["tasks"].as_array().unwrap().len(), 3);
     assert_eq!(shown.data["tasks"][0]["batchId"], "b1");
-    assert_eq!(shown.told, [], "a list is no retrieval");
+    assert_eq!(shown.reported, [], "a list is no retrieval");
     let waited = world.done("background_block", json!({"batch_id": "b1", "timeout": 50}));
     assert_eq!(waited.data["tasks"].as_array().unwrap().len(), 3);
-    assert_eq!(waited.told, std::slice::from_ref(&over.id));
+    assert_eq!(waited.reported, std::slice::from_ref(&over.id));
     let kept = world.done("background_clear", json!({"batch_id": "b1"}));
     assert_eq!(kept.data["cleared"], json!([over.id]));
     assert_eq!(kept.data["kept"].as_array().unwrap().len(), 2);
     assert!(kept.text.contains("kept: it is running"), "{}", kept.text);
     let cancelled = world.done("background_cancel", json!({"batch_id": "b1"}));
     assert_eq!(statuses(&cancelled.data), ["cancelled", "cancelled"]);
-    let mut told = cancelled.told;
+    let mut told = cancelled.reported;
     told.sort();
     let mut both = vec![first.id, second.id];
     both.sort();

@@ -48,7 +48,7 @@ const READERS: [Dialect; 5] =
 fn check(script: &str, reply_bytes: usize) {
     for dialect in READERS {
         let mut world = World::new(dialect);
-        world.premises.reply_bytes = reply_bytes as u64;
+        world.call_settings.reply_bytes = reply_bytes as u64;
         let task = world.finished(script);
         for (tool, reply) in looks(&world, &task.id) {
             assert!(reply.text.len() <= reply_bytes + FRAME, "{tool}: {} bytes", reply.text.len());
@@ -81,7 +81,7 @@ fn replies_are_bounded_for_multibyte_and_invalid_characters() {
 fn no_character_is_split() {
     for most in 97..107 {
         let mut world = World::new(Dialect::Mycode);
-        world.premises.reply_bytes = most;
+        world.call_settings.reply_bytes = most;
         let task = world.finished("yes '日本語😀' | head -n 200");
         let reply = world.done("TaskOutput", json!({"task_id": task.id}));
         let output = reply.data["output"].as_str().unwrap();
@@ -103,7 +103,7 @@ fn a_shortened_foreground_reply_names_the_log_with_the_rest() {
         [(Dialect::Canonical, "shell"), (Dialect::Zidane, "shell"), (Dialect::Mycode, "Bash")]
     {
         let mut world = World::new(dialect);
-        world.premises.reply_bytes = 1000;
+        world.call_settings.reply_bytes = 1000;
         let reply = world.done(tool, json!({"command": "echo first; seq 100000; echo last; exit 4"}));
         assert!(reply.text.len() < 1000 + FRAME, "{}", reply.text.len());
         let output = reply.data["output"].as_str().unwrap();
@@ -176,7 +176,7 @@ fn a_long_list_has_the_number_of_omitted_tasks() {
         (Dialect::CoCli, "list_background_tasks", "older tasks not shown"),
     ] {
         let mut world = World::new(dialect);
-        world.premises.reply_bytes = 2000;
+        world.call_settings.reply_bytes = 2000;
         for _ in 0..12 {
             world.finished("true");
         }
@@ -187,7 +187,7 @@ fn a_long_list_has_the_number_of_omitted_tasks() {
         let shown = count("tasks") + count("processes");
         assert!((1..12).contains(&shown), "{shown}");
         assert!(reply.text.contains(&(12 - shown).to_string()), "{}", reply.text);
-        world.premises.reply_bytes = 1;
+        world.call_settings.reply_bytes = 1;
         let least = world.done(tool, json!({}));
         assert_eq!(least.data["tasks"].as_array().or(least.data["processes"].as_array()).unwrap().len(), 1);
     }
@@ -198,12 +198,12 @@ fn a_shortened_wait_reply_delivers_only_the_shown_ends() {
     for (dialect, tool) in [(Dialect::Canonical, "task_wait"), (Dialect::BackgroundTask, "background_block")]
     {
         let mut world = World::new(dialect);
-        world.premises.reply_bytes = 2000;
+        world.call_settings.reply_bytes = 2000;
         let ids: Vec<_> = (0..12).map(|_| world.finished("true").id).collect();
         let reply = world.done(tool, json!({"task_ids": ids}));
         let shown = reply.data["tasks"].as_array().unwrap().len();
         assert!((1..12).contains(&shown), "{shown}");
-        assert_eq!(reply.told, ids[..shown]);
+        assert_eq!(reply.reported, ids[..shown]);
         assert!(reply.text.contains(&format!("{} more not shown", 12 - shown)), "{}", reply.text);
     }
 }

@@ -90,7 +90,7 @@ fn task_output_reads_new_output_a_tail_an_offset_or_matches() {
     assert_eq!(read(json!({"stream": "stderr", "offset": 0})).data["output"], "oops\n");
     let found = read(json!({"pattern": "^[89]$"}));
     assert_eq!(found.data["output"], "8: 8\n9: 9\n");
-    assert_eq!(found.told, [], "matches are not the whole output");
+    assert_eq!(found.reported, [], "matches are not the whole output");
     let odd = world.refused("task_output", json!({"task_id": task.id, "pattern": "("}));
     assert_eq!(odd.data["error"]["code"], "invalid");
 }
@@ -103,15 +103,15 @@ fn a_wait_ends_with_any_task_at_its_timeout_or_at_a_matching_line() {
     let both = json!([first.id, second.id]);
     let any = world.done("task_wait", json!({"task_ids": both, "any": true}));
     assert_eq!((&any.data["met"], &any.data["timed_out"]), (&json!([first.id]), &json!(false)));
-    assert_eq!(any.told, std::slice::from_ref(&first.id));
+    assert_eq!(any.reported, std::slice::from_ref(&first.id));
     let all =
         world.done("task_wait", json!({"task_ids": [first.id, second.id, "bash-zzzzzzzz"], "timeout": 50}));
     assert_eq!((&all.data["timed_out"], &all.data["not_found"]), (&json!(true), &json!(["bash-zzzzzzzz"])));
-    assert_eq!(all.told, [first.id]);
+    assert_eq!(all.reported, [first.id]);
     assert!(world.refused("task_wait", json!({"task_ids": []})).text.starts_with("task_ids is empty"));
     let line = world.start("echo ready now; exec sleep 600");
     let met = world.done("task_wait", json!({"task_ids": line.id, "pattern": "^ready"}));
-    assert_eq!((&met.data["met"], met.told.len()), (&json!([line.id]), 0), "it is still running");
+    assert_eq!((&met.data["met"], met.reported.len()), (&json!([line.id]), 0), "it is still running");
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn an_aborted_wait_ends_no_task() {
         let reply = world.call_as(tool, &given, &caller);
         assert!(begun.elapsed() < Duration::from_secs(50));
         assert_eq!((&reply.data["timed_out"], caller.looks.get()), (&json!(true), 1));
-        assert_eq!(reply.told, []);
+        assert_eq!(reply.reported, []);
     }
     assert!(!world.task(task.id.as_str()).status.is_terminal());
 }

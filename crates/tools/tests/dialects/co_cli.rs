@@ -59,11 +59,11 @@ fn test_check_task_status_tool() {
             world.home.state().join("tasks").join(&id).join("output.log").display()
         )
     );
-    assert_eq!(reply.told, [task.id]);
+    assert_eq!(reply.reported, [task.id]);
     let bare = world.done("check_task_status", json!({"task_id": id, "include_output": false}));
     assert_eq!(bare.data["output"], "");
     assert!(!bare.text.contains("Recent output"), "{}", bare.text);
-    assert_eq!(bare.told, [], "its output was not read");
+    assert_eq!(bare.reported, [], "its output was not read");
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn test_cancel_background_task_tool() {
     let reply = world.done("cancel_background_task", json!({"task_id": id}));
     let display = format!("Task {id} cancelled.");
     assert_eq!(reply.data, json!({"task_id": id, "status": "cancelled", "display": display}));
-    assert_eq!(reply.told, [world.task(&id).id]);
+    assert_eq!(reply.reported, [world.task(&id).id]);
     let again = world.call("cancel_background_task", json!({"task_id": id}));
     assert!(again.failed);
     assert_eq!(again.text, format!("Task {id} is not running (status: cancelled)."));

@@ -23,7 +23,7 @@ fn zidane_reports_an_outcome_as_exited_killed_or_lost() {
         assert_eq!(reply.data["status"], word, "{ending:?}");
         assert_eq!(reply.data["exit_code"], code, "{ending:?}");
         assert_eq!(reply.data["signal"], signal, "{ending:?}");
-        assert_eq!(reply.told, [task.id], "{ending:?}");
+        assert_eq!(reply.reported, [task.id], "{ending:?}");
         let lost = ending == Ending::Lost;
         assert_eq!(reply.text.contains("is lost"), lost, "{}", reply.text);
         assert_eq!(reply.text.contains("was not running"), !lost, "{}", reply.text);
@@ -52,7 +52,7 @@ fn mycode_gives_a_reason_for_crashes_time_limits_and_lost_tasks() {
             Some(part) => assert!(reply.data["error"].as_str().unwrap().contains(part), "{}", reply.data),
             None => assert_eq!(reply.data["error"], Value::Null, "{ending:?}"),
         }
-        assert_eq!(reply.told, [task.id], "{ending:?}");
+        assert_eq!(reply.reported, [task.id], "{ending:?}");
     }
     // A program that handles the time limit with its own exit code is still timed out.
     let task = world.start_with("trap 'exit 7' TERM; while :; do sleep 0.05; done", |request| {
@@ -84,7 +84,7 @@ fn the_background_task_specification_keeps_error_details() {
             Some(part) => assert!(reply.data["error"].as_str().unwrap().contains(part), "{}", reply.data),
             None => assert_eq!(reply.data["error"], Value::Null, "{ending:?}"),
         }
-        assert_eq!(reply.told, [task.id], "{ending:?}");
+        assert_eq!(reply.reported, [task.id], "{ending:?}");
     }
 }
 
@@ -107,12 +107,12 @@ fn opta_distinguishes_time_limit_and_kill_and_shows_the_signal() {
         assert!(reply.text.contains(&format!("state={word} ")), "{}", reply.text);
         assert!(reply.text.contains(rest), "{}", reply.text);
         // Reading the status is not a retrieval.
-        assert_eq!(reply.told, [], "{ending:?}");
+        assert_eq!(reply.reported, [], "{ending:?}");
         let read = world.done("bg_output", json!({"id": task.id.suffix()}));
         assert_eq!(read.data["stdout"], "out", "{ending:?}");
         assert_eq!(read.text, "[stdout]\nout\n[stderr]\n", "{ending:?}");
         // Output alone does not report the outcome.
-        assert_eq!(read.told, [], "{ending:?}");
+        assert_eq!(read.reported, [], "{ending:?}");
     }
 }
 
@@ -132,7 +132,7 @@ fn co_cli_gives_a_reason_for_a_time_limit_and_a_lost_task() {
         let reply = world.done("check_task_status", json!({"task_id": Dialect::CoCli.handle(&task)}));
         assert_eq!((&reply.data["status"], &reply.data["exit_code"]), (&json!(word), &code), "{ending:?}");
         assert!(reply.text.contains(shown), "{}", reply.text);
-        assert_eq!(reply.told, [task.id], "{ending:?}");
+        assert_eq!(reply.reported, [task.id], "{ending:?}");
     }
 }
 
@@ -153,7 +153,7 @@ fn the_canonical_set_has_a_status_for_each_outcome() {
         assert_eq!(reply.data["status"], word, "{ending:?}");
         assert!(reply.text.starts_with(&format!("{} {word}", task.id)), "{}", reply.text);
         assert!(reply.text.contains("\nout\n"), "{}", reply.text);
-        assert_eq!(reply.told, [task.id], "{ending:?}");
+        assert_eq!(reply.reported, [task.id], "{ending:?}");
     }
 }
 
@@ -175,7 +175,7 @@ fn no_reply_about_a_running_task_reports_an_end() {
                 given[name] = json!(task.id);
             }
             let reply = world.done(tool, given);
-            assert_eq!(reply.told, [], "{tool}");
+            assert_eq!(reply.reported, [], "{tool}");
             assert!(!world.task(task.id.as_str()).status.is_terminal());
         }
     }
@@ -218,7 +218,7 @@ fn an_end_reported_by_a_reply_is_not_notified_again() {
         ("task_list", json!({})),
         ("task_stop", json!({"task_ids": [stopped.id]})),
     ] {
-        for id in world.done(tool, given).told {
+        for id in world.done(tool, given).reported {
             world.runtime.notifications().note_known(&id).unwrap();
         }
     }

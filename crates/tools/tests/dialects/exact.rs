@@ -52,7 +52,7 @@ fn a_handled_signal_stops_no_task_and_is_reported_as_sent() {
     let task = world.start("trap 'echo again' HUP; echo ready; while :; do sleep 0.02; done");
     until_printed(&world, &task.id, "ready");
     let reply = world.done("task_stop", json!({"task_ids": [task.id], "signal": "HUP"}));
-    assert!(reply.text.contains("SIGHUP sent") && reply.told.is_empty(), "{}", reply.text);
+    assert!(reply.text.contains("SIGHUP sent") && reply.reported.is_empty(), "{}", reply.text);
     assert_eq!(reply.data["tasks"][0]["signals"][0]["signal"], "SIGHUP", "{}", reply.data);
     until_printed(&world, &task.id, "again");
     assert_eq!(

@@ -7,7 +7,7 @@ use mw_model::Status;
 use mw_testkit::children::{gate, leave_setsid};
 use mw_testkit::{SOON, wait_until};
 use mw_tools::Dialect;
-use mw_tools::call::{Background, Caller, Patience};
+use mw_tools::call::{Background, Caller, WaitDecision};
 use serde_json::json;
 
 use crate::world::{LeavesWhen, SLEEPER, World};
@@ -39,13 +39,13 @@ fn a_command_beyond_the_call_limit_continues_and_the_reply_says_so() {
         (Dialect::Mycode, "Bash", "it continues in the background.\n\n┌─ Background Task Started"),
     ] {
         let mut world = World::new(dialect);
-        world.premises.longest_call = Duration::from_millis(1100);
+        world.call_settings.longest_call = Duration::from_millis(1100);
         let reply = world.done(tool, json!({"command": format!("echo begun; {}; touch ran", gate("go"))}));
         assert!(reply.text.contains(says), "{}", reply.text);
         assert!(time_in(&reply.text.replace("begun", "")) >= 1.0, "{}", reply.text);
         assert!(reply.text.contains("begun"), "the output so far: {}", reply.text);
         assert_eq!(reply.data["output"], "begun\n");
-        assert_eq!(reply.told, [], "{dialect:?}: it is still running");
+        assert_eq!(reply.reported, [], "{dialect:?}: it is still running");
         let task = world.task(reply.data["task_id"].as_str().unwrap());
         assert!(!task.status.is_terminal());
         world.home.open("go");
@@ -58,15 +58,15 @@ fn a_command_beyond_the_call_limit_continues_and_the_reply_says_so() {
 struct Moves<'w>(&'w World);
 
 impl Caller for Moves<'_> {
-    fn meanwhile(&self, tasks: &[Task]) -> Patience {
+    fn while_waiting(&self, tasks: &[Task]) -> WaitDecision {
         let has_printed = |task: &&Task| !self.0.home.log(task.id.as_str()).is_empty();
         for task in tasks.iter().filter(has_printed) {
             self.0.runtime.live().move_to_background(&task.id).unwrap();
         }
-        Patience::GoOn
+        WaitDecision::Continue
     }
 
-    fn look_every(&self) -> Duration {
+    fn poll_interval(&self) -> Duration {
         Duration::from_millis(20)
     }
 }
@@ -94,8 +94,8 @@ fn a_command_moved_by_a_person_is_not_reported_as_too_long() {
 fn without_background_tasks_a_command_is_killed_at_the_call_limit() {
     for (dialect, tool) in SHELLS {
         let mut world = World::new(dialect);
-        world.premises.longest_call = Duration::from_millis(300);
-        world.premises.background = Background::Off;
+        world.call_settings.longest_call = Duration::from_millis(300);
+        world.call_settings.background = Background::Off;
         // On a busy machine it may not print in time.
         let reply = wait_until(SOON, "a command that printed before the limit", || {
             let reply = world.done(tool, json!({"command": format!("echo begun; {SLEEPER}")}));
@@ -104,7 +104,7 @@ fn without_background_tasks_a_command_is_killed_at_the_call_limit() {
         assert!(reply.text.to_lowercase().contains("ended: the time limit of a call is 0"), "{}", reply.text);
         let tasks = world.tasks();
         assert!(!tasks.is_empty() && tasks.iter().all(|task| task.status == Status::Cancelled), "{tasks:?}");
-        assert_eq!(reply.told.len(), 1);
+        assert_eq!(reply.reported.len(), 1);
     }
 }
 
@@ -163,7 +163,7 @@ fn a_failed_start_is_refused_and_leaves_no_task() {
                 }
             }
         }
-        world.premises.shell = "/no/such/shell".into();
+        world.call_settings.shell = "/no/such/shell".into();
         let reply = world.refused(tool, json!({"command": "true", "run_in_background": true}));
         assert!(reply.text.contains("/no/such/shell"), "{}", reply.text);
         for command in [json!(""), json!(" \n"), json!(7), json!(null), json!(["ls"]), json!({"a": 1})] {

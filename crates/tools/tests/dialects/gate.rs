@@ -3,10 +3,10 @@
 use std::fs;
 use std::time::Duration;
 
-use meanwhile::engine::{ApprovalPatience, Policy};
+use meanwhile::engine::{ApprovalTimeouts, Policy};
 use mw_policy::Mode;
 use mw_tools::call::Reply;
-use mw_tools::dialects::Speaks;
+use mw_tools::dialects::DialectTools;
 use mw_tools::{Dialect, Toolset};
 use serde_json::{Value, json};
 
@@ -26,8 +26,8 @@ fn world(dialect: Dialect, mode: Mode) -> World {
     let mut world = World::new(dialect);
     fs::create_dir(world.home.work().join(".git")).unwrap();
     fs::write(world.home.work().join("precious"), "x").unwrap();
-    let patience = ApprovalPatience { wait: Duration::from_millis(20), keep: Duration::from_secs(600) };
-    world.premises.policy = Policy { mode, dialect, patience, ..Policy::default() };
+    let timeouts = ApprovalTimeouts { wait: Duration::from_millis(20), keep: Duration::from_secs(600) };
+    world.call_settings.policy = Policy { mode, dialect, timeouts, ..Policy::default() };
     world
 }
 
@@ -148,11 +148,11 @@ fn ci_mode_denies_background_operations_without_a_request() {
         let reply = world.call(tool, given.clone());
         assert!(reply.failed && reply.text.contains("mode ci"), "{tool}: {}", reply.text);
     }
-    world.premises.policy.ci_reads = true;
+    world.call_settings.policy.ci_reads = true;
     assert!(!world.call("bg_status", json!({})).failed);
     // A call that needs approval is refused at once, because there is no approver.
     let mut world = World::new(Dialect::Canonical);
-    let patience = ApprovalPatience { wait: Duration::from_secs(3600), ..ApprovalPatience::default() };
-    world.premises.policy = Policy { mode: Mode::Ci, patience, ..Policy::default() };
+    let timeouts = ApprovalTimeouts { wait: Duration::from_secs(3600), ..ApprovalTimeouts::default() };
+    world.call_settings.policy = Policy { mode: Mode::Ci, timeouts, ..Policy::default() };
     assert!(refused(&world.call("shell", json!({"command": "rm precious"}))));
 }

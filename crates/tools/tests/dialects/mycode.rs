@@ -200,7 +200,7 @@ fn a_task_can_be_killed_once() {
     let task = world.start(SLEEPER);
     let reply = world.done("KillShell", json!({"shell_id": task.id}));
     assert_eq!(reply.data, json!({"success": true, "task_id": task.id, "status": "cancelled"}));
-    assert_eq!(reply.told, std::slice::from_ref(&task.id));
+    assert_eq!(reply.reported, std::slice::from_ref(&task.id));
     let again = world.call("KillShell", json!({"shell_id": task.id}));
     assert!(again.failed);
     assert_eq!((&again.data["success"], &again.data["status"]), (&json!(false), &json!("cancelled")));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use mw_testkit::children::STUBBORN;
 use mw_tools::call::Background;
-use mw_tools::{Dialect, Form};
+use mw_tools::{Dialect, Format};
 use serde_json::{Value, json};
 
 use crate::world::{SLEEPER, World};
@@ -28,7 +28,7 @@ pub fn until_over(world: &World, id: &str) {
 fn schemas_are_openai_functions_with_the_parameters_of_the_source() {
     let specs = world().tools.specs(Background::On);
     assert_eq!(specs.len(), 4, "opta adds four tools to its fourteen");
-    let written: Vec<_> = specs.iter().map(|spec| spec.written(Form::OpenAi)).collect();
+    let written: Vec<_> = specs.iter().map(|spec| spec.to_json(Format::OpenAi)).collect();
     let wanted = [
         (
             "bg_start",
@@ -135,7 +135,7 @@ fn rejects_when_the_limit_is_reached() {
 #[test]
 fn a_task_without_a_slot_is_reported_as_queued() {
     let mut world = World::new(Dialect::Opta);
-    world.premises.at_capacity = meanwhile::AtCapacity::Queue;
+    world.call_settings.at_capacity = meanwhile::AtCapacity::Queue;
     world.fill();
     let reply = world.done("bg_start", json!({"command": "true"}));
     let id = reply.data["id"].as_str().unwrap();
@@ -151,7 +151,7 @@ fn a_kill_reports_the_runtime() {
     let seconds = middle.strip_suffix("s)").unwrap();
     assert!(seconds.split_once('.').is_some_and(|(_, rest)| rest.len() == 1), "{}", reply.text);
     assert_eq!(reply.data, json!({"id": id, "killed": true, "state": "killed"}));
-    assert_eq!(reply.told, [world.task(&id).id]);
+    assert_eq!(reply.reported, [world.task(&id).id]);
     // A kill of an ended process is no error.
     let again = world.done("bg_kill", json!({"id": id}));
     assert_eq!(again.data, json!({"id": id, "killed": false, "state": "killed"}));
@@ -194,7 +194,7 @@ fn the_timeout_of_a_call_overrides_the_profile_and_zero_means_none() {
     let id = reply.data["id"].as_str().unwrap().to_owned();
     until_over(&world, &id);
     assert_eq!(world.done("bg_status", json!({"id": id})).data["processes"][0]["state"], "timeout");
-    world.premises.limits.run_timeout_ms = Some(300);
+    world.call_settings.limits.run_timeout_ms = Some(300);
     let limited = started(&world, SLEEPER);
     let free = world.done("bg_start", json!({"command": SLEEPER, "timeout": 0}));
     until_over(&world, &limited);

@@ -35,7 +35,7 @@ fn returns_new_output_since_last_read_by_default() {
     until_over(&world, &id);
     let last = world.done("bg_output", json!({"id": id}));
     assert_eq!(last.text, "[stdout]\n[stderr]\n");
-    assert_eq!(last.told, []);
+    assert_eq!(last.reported, []);
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn the_remainder_is_left_for_the_next_read() {
         reads += 1;
         let more = reply.data["truncated"] == true;
         assert_eq!(reply.text.contains("more bytes of stdout: call again"), more, "{}", reply.text);
-        assert!(reply.told.is_empty(), "reading output does not report the end");
+        assert!(reply.reported.is_empty(), "reading output does not report the end");
         if !more {
             break;
         }
@@ -137,7 +137,7 @@ fn blank_lines_partial_lines_and_odd_bytes_are_kept() {
 #[test]
 fn the_oldest_lines_of_each_stream_are_dropped_first() {
     let mut world = world();
-    world.premises.stream_bytes = 20;
+    world.call_settings.stream_bytes = 20;
     let script = "printf '0123456789\nabcdefghij\n'; printf '9876543210\nABCDEFGHIJ\n' >&2";
     for asked in [json!({}), json!({"since_last_read": false})] {
         let id = started(&world, script);
@@ -173,7 +173,7 @@ fn a_shortened_stream_begins_at_a_line_if_possible() {
         // Output of the other stream does not count.
         (12, r"printf 01234; printf eeeeeeeeee >&2; printf '56789\nabcdefghij\n'", "abcdefghij", true),
     ] {
-        world.premises.stream_bytes = limit;
+        world.call_settings.stream_bytes = limit;
         let id = started(&world, script);
         until_over(&world, &id);
         let reply = world.done("bg_output", json!({"id": id, "stream": "stdout"}));

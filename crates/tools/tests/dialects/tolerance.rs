@@ -1,7 +1,7 @@
 //! Arguments that models really send: other types, nulls, unknown fields, and malformed values.
 
 use mw_tools::Dialect;
-use mw_tools::call::{Background, CallContext, Patient};
+use mw_tools::call::{Background, CallContext, PatientCaller};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Map, Value, json};
@@ -96,7 +96,7 @@ fn any_json() -> impl Strategy<Value = Value> {
 fn malformed_arguments_are_answered_and_start_nothing() {
     for dialect in Dialect::ALL {
         let mut world = World::new(dialect);
-        world.premises.longest_call = std::time::Duration::from_millis(1);
+        world.call_settings.longest_call = std::time::Duration::from_millis(1);
         world.start(SLEEPER);
         let specs = world.tools.specs(Background::On);
         let mut names: Vec<_> = specs
@@ -114,7 +114,7 @@ fn malformed_arguments_are_answered_and_start_nothing() {
             if given.get("command").is_some_and(Value::is_string) {
                 given.remove("command");
             }
-            let cx = CallContext::new(&world.runtime, &world.premises, &Patient);
+            let cx = CallContext::new(&world.runtime, &world.call_settings, &PatientCaller);
             let reply = world.tools.call(&tool, &given, &cx);
             prop_assert!(reply.is_some_and(|reply| !reply.text.is_empty() && reply.data.is_object()));
             Ok(())

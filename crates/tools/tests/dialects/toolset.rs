@@ -1,8 +1,8 @@
 //! The registry: aliases, tools of the host, variants, and disabling.
 
 use mw_tools::call::{Background, Reply};
-use mw_tools::dialects::Speaks;
-use mw_tools::{CustomTool, Dialect, Form, RegistryError, ToolClass, ToolSpec, Toolset};
+use mw_tools::dialects::DialectTools;
+use mw_tools::{CustomTool, Dialect, Format, RegistryError, ToolClass, ToolSpec, Toolset};
 use serde_json::{Value, json};
 
 use crate::world::World;
@@ -27,7 +27,7 @@ fn names(tools: &Toolset, background: Background) -> Vec<String> {
 #[test]
 fn every_tool_is_described_completely() {
     const TYPES: [&str; 7] = ["string", "integer", "number", "boolean", "array", "object", "null"];
-    for definition in Dialect::ALL.into_iter().flat_map(Speaks::definitions) {
+    for definition in Dialect::ALL.into_iter().flat_map(DialectTools::definitions) {
         let name = definition.tool.name;
         assert!(!name.is_empty() && !definition.title.is_empty() && !definition.about.is_empty(), "{name}");
         for field in definition.reply.split(", ") {
@@ -42,7 +42,7 @@ fn a_disabled_background_flag_is_not_in_schema_or_description() {
     for dialect in Dialect::ALL {
         let tools = Toolset::of(dialect);
         for spec in tools.specs(Background::Off) {
-            let text = spec.written(Form::Mcp)["inputSchema"].to_string() + &spec.description;
+            let text = spec.to_json(Format::Mcp)["inputSchema"].to_string() + &spec.description;
             for word in ["background", "notification", "TaskOutput", "task_wait", "poll", "pty"] {
                 assert!(!text.contains(word), "{dialect:?} {}: {word}", spec.name);
             }
@@ -63,7 +63,7 @@ fn a_disabled_background_flag_is_refused_and_starts_nothing() {
         [(Dialect::Canonical, "shell"), (Dialect::Zidane, "shell"), (Dialect::Mycode, "Bash")]
     {
         let mut world = World::new(dialect);
-        world.premises.background = Background::Off;
+        world.call_settings.background = Background::Off;
         for flag in [json!(true), json!("true")] {
             let reply = world.refused(tool, json!({"command": "touch ran", "run_in_background": flag}));
             assert!(reply.text.contains("disabled") && reply.text.contains("run_in_background"));
@@ -75,8 +75,12 @@ fn a_disabled_background_flag_is_refused_and_starts_nothing() {
         assert_eq!(reply.data["output"], "hi\n");
     }
     let mut world = World::new(Dialect::Canonical);
-    world.premises.background = Background::Off;
-    let cx = mw_tools::call::CallContext::new(&world.runtime, &world.premises, &mw_tools::call::Patient);
+    world.call_settings.background = Background::Off;
+    let cx = mw_tools::call::CallContext::new(
+        &world.runtime,
+        &world.call_settings,
+        &mw_tools::call::PatientCaller,
+    );
     let given = json!({"task_ids": ["x"]});
     assert!(world.tools.call("task_wait", given.as_object().unwrap(), &cx).is_none());
     assert!(world.tools.call("nonsense", given.as_object().unwrap(), &cx).is_none());
@@ -93,7 +97,7 @@ fn a_tool_variant_overrides_the_background_setting() {
     let reply = world.refused("shell", json!({"command": "true", "run_in_background": true}));
     assert!(reply.text.contains("disabled"), "{}", reply.text);
     // The reverse works too.
-    world.premises.background = Background::Off;
+    world.call_settings.background = Background::Off;
     world.tools = Toolset::of(Dialect::Zidane).with_variant("shell", Background::On).unwrap();
     assert_eq!(names(&world.tools, Background::Off), ["shell"]);
     let reply = world.done("shell", json!({"command": "true", "run_in_background": true}));
@@ -110,9 +114,9 @@ fn a_tool_of_the_host_is_left_unchanged() {
         let specs = world.tools.specs(background);
         let mine = specs.iter().find(|spec| spec.name == "shell").unwrap();
         assert_eq!(*mine, custom("shell").spec);
-        assert_eq!(mine.written(Form::Mcp)["annotations"], Value::Null);
+        assert_eq!(mine.to_json(Format::Mcp)["annotations"], Value::Null);
     }
-    world.premises.background = Background::Off;
+    world.call_settings.background = Background::Off;
     let reply = world.done("shell", json!({"command": "touch ran", "run_in_background": true}));
     assert_eq!(reply.text, "mine");
     assert!(!world.home.has_file("ran"));
@@ -179,7 +183,7 @@ fn annotations_describe_the_effect_of_each_tool() {
     let hints = |dialect, name: &str| {
         let specs = Toolset::of(dialect).specs(Background::On);
         let spec = specs.into_iter().find(|spec| spec.name == name).unwrap();
-        spec.written(Form::Mcp)["annotations"].clone()
+        spec.to_json(Format::Mcp)["annotations"].clone()
     };
     for dialect in Dialect::ALL {
         for spec in Toolset::of(dialect).specs(Background::On) {

@@ -8,7 +8,7 @@ use meanwhile::engine::{KillRequest, Policy, Runtime, TaskRequest};
 use meanwhile::{AtCapacity, Filter, Programs, Scope, Settings, Task};
 use mw_model::{CommandSpec, EnvVar, Limits, RawText, TaskId};
 use mw_testkit::{Home, SOON, need_program, processes, wait_until};
-use mw_tools::call::{Background, CallContext, Caller, Patience, Patient, Premises, Reply};
+use mw_tools::call::{Background, CallContext, CallSettings, Caller, PatientCaller, Reply, WaitDecision};
 use mw_tools::{Dialect, Toolset};
 use serde_json::Value;
 
@@ -29,7 +29,7 @@ pub enum Ending {
 
 pub struct World {
     pub runtime: Runtime,
-    pub premises: Premises,
+    pub call_settings: CallSettings,
     pub tools: Toolset,
     // Dropped last: running tasks are killed with it.
     pub home: Home,
@@ -52,7 +52,7 @@ impl World {
         let run_timeout_ms = (dialect == Dialect::Opta).then_some(300_000);
         let mut settings = Settings::new(home.state().to_owned(), programs(&home, slots));
         settings.queue.max_running = slots;
-        let premises = Premises {
+        let call_settings = CallSettings {
             session: SESSION.to_owned(),
             cwd: home.work(),
             env: environment(&home),
@@ -72,7 +72,7 @@ impl World {
             policy: Policy::open(),
         };
         let runtime = Runtime::open(settings).unwrap();
-        Self { runtime, premises, tools: Toolset::of(dialect), home }
+        Self { runtime, call_settings, tools: Toolset::of(dialect), home }
     }
 
     /// Enables log headers.
@@ -85,15 +85,15 @@ impl World {
     #[expect(clippy::needless_pass_by_value, reason = "calls are written with `json!` in place")]
     #[track_caller]
     pub fn call(&self, tool: &str, given: Value) -> Reply {
-        self.call_as(tool, &given, &Patient)
+        self.call_as(tool, &given, &PatientCaller)
     }
 
     #[track_caller]
     pub fn call_as(&self, tool: &str, given: &Value, caller: &dyn Caller) -> Reply {
-        let cx = CallContext::new(&self.runtime, &self.premises, caller);
+        let cx = CallContext::new(&self.runtime, &self.call_settings, caller);
         let reply = self.tools.call(tool, given.as_object().unwrap(), &cx).expect("a tool of that name");
         self.check_schema(tool, &reply);
-        for id in &reply.told {
+        for id in &reply.reported {
             if let Ok(task) = self.runtime.tasks().task(id.as_str(), &Scope::All) {
                 assert!(task.status.is_terminal(), "{id} is reported as ended and is {:?}", task.status);
             }
@@ -114,7 +114,7 @@ impl World {
     pub fn refused(&self, tool: &str, given: Value) -> Reply {
         let reply = self.call(tool, given);
         assert!(reply.failed, "{}", reply.text);
-        assert!(reply.told.is_empty(), "{:?}", reply.told);
+        assert!(reply.reported.is_empty(), "{:?}", reply.reported);
         reply
     }
 
@@ -153,7 +153,7 @@ impl World {
 
     pub fn start_with(&self, script: &str, change: impl FnOnce(&mut TaskRequest)) -> Task {
         let shell = CommandSpec::Shell { program: "/bin/sh".into(), script: script.into() };
-        let mut request = TaskRequest::new(SESSION, shell, self.home.work(), self.premises.env.clone());
+        let mut request = TaskRequest::new(SESSION, shell, self.home.work(), self.call_settings.env.clone());
         change(&mut request);
         self.runtime.starts().start(&request).unwrap().task
     }
@@ -253,9 +253,9 @@ impl<F: Fn() -> bool> LeavesWhen<F> {
 }
 
 impl<F: Fn() -> bool> Caller for LeavesWhen<F> {
-    fn meanwhile(&self, _: &[Task]) -> Patience {
+    fn while_waiting(&self, _: &[Task]) -> WaitDecision {
         self.looks.set(self.looks.get() + 1);
-        if (self.so)() { Patience::GiveUp } else { Patience::GoOn }
+        if (self.so)() { WaitDecision::Cancel } else { WaitDecision::Continue }
     }
 }
 

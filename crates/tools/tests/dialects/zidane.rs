@@ -43,7 +43,7 @@ fn l1_the_reply_to_a_start_has_id_pid_and_log() {
         assert!(rest.contains(part), "{rest}");
     }
     assert_eq!(reply.data, json!({"task_id": "bash_1", "output_path": log, "pid": task.pid}));
-    assert_eq!(reply.told, []);
+    assert_eq!(reply.reported, []);
     world.home.until_logged(task.id.as_str(), "hi");
     assert_eq!(fs::read_to_string(&log).unwrap(), "hi\n");
     // Numbers continue.
@@ -60,7 +60,7 @@ fn log_names_contain_the_context_and_are_removed_with_their_tasks() {
         std::path::PathBuf::from(reply.data["output_path"].as_str().unwrap())
     };
     let first = start(&world);
-    world.premises.context_stamp = "20260523-024147-124".to_owned();
+    world.call_settings.context_stamp = "20260523-024147-124".to_owned();
     let second = start(&world);
     assert_eq!(first.file_name().unwrap(), "bash_1.20260523-024147-123.log");
     assert_eq!(second.file_name().unwrap(), "bash_1.20260523-024147-124.log");
@@ -87,7 +87,7 @@ fn l2_the_reply_to_a_kill_has_the_code_and_the_log() {
         reply.data,
         json!({"task_id": "bash_1", "status": "killed", "exit_code": code, "signal": "SIGTERM", "output_path": log, "duration_ms": took})
     );
-    assert_eq!(reply.told, [task.id]);
+    assert_eq!(reply.reported, [task.id]);
     // A second kill changes nothing.
     let again = world.done("shell_kill", json!({"task_id": "bash_1"}));
     assert_eq!(again.text, format!("bash_1 was not running (exited 143). Output: {log}"));
@@ -97,7 +97,7 @@ fn l2_the_reply_to_a_kill_has_the_code_and_the_log() {
 #[test]
 fn a_task_that_ignores_sigterm_is_killed() {
     let mut world = world();
-    world.premises.limits.kill_grace_ms = 200;
+    world.call_settings.limits.kill_grace_ms = 200;
     let command = "trap '' TERM; echo ready; while :; do sleep 0.05; done";
     world.done("shell", json!({"command": command, "run_in_background": true}));
     world.home.until_logged(world.task("bash_1").id.as_str(), "ready");
@@ -169,7 +169,7 @@ fn a_task_of_another_host_is_found_by_its_id() {
     let first = world.task("bash_1").id;
     let running = |world: &World| world.refused("shell_kill", json!({"task_id": "bash_99"})).text;
     assert_eq!(running(&world), "No task \"bash_99\". Running: bash_1.");
-    world.premises.context_stamp = "20260523-024147-124".to_owned();
+    world.call_settings.context_stamp = "20260523-024147-124".to_owned();
     assert_eq!(running(&world), format!("No task \"bash_99\". Running: {first}."));
     world.refused("shell_kill", json!({"task_id": "bash_1"}));
     start(&world);
@@ -199,7 +199,7 @@ fn foreground_commands_take_no_number() {
     wait(&world);
     ids.push(start(&world));
     assert_eq!(ids, ["bash_1", "bash_2"]);
-    world.premises.longest_call = std::time::Duration::from_millis(50);
+    world.call_settings.longest_call = std::time::Duration::from_millis(50);
     let moved = world.done("shell", json!({"command": SLEEPER}));
     assert_eq!(moved.data["task_id"], "bash_3", "{}", moved.text);
     assert!(moved.text.contains("bash_3.20260523-024147-123.log"), "{}", moved.text);

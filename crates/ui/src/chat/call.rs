@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use meanwhile::model::Status;
-use mw_desk::chat::{ToolContent, ToolNews, ToolState};
+use mw_desk::chat::{ToolContent, ToolState, ToolUpdate};
 use mw_desk::text::{bytes, columns, count, shortened};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -28,7 +28,7 @@ pub(super) struct Call {
 }
 
 impl Call {
-    pub(super) fn new(news: ToolNews) -> Self {
+    pub(super) fn new(news: ToolUpdate) -> Self {
         let mut call = Self {
             title: news.id.clone(),
             id: news.id.clone(),
@@ -42,7 +42,7 @@ impl Call {
     }
 
     /// Applies an update. Absent fields stay unchanged.
-    pub(super) fn take(&mut self, news: ToolNews) {
+    pub(super) fn take(&mut self, news: ToolUpdate) {
         if let Some(title) = news.title {
             self.title = title;
         }

@@ -44,7 +44,7 @@ pub(super) struct Index {
 /// Adds an entry. Returns the indices of changed items.
 pub(super) fn take(items: &mut Vec<Item>, index: &mut Index, entry: Entry) -> Vec<usize> {
     let mut changed = match &entry {
-        Entry::User { .. } | Entry::Told { .. } | Entry::TurnEnded { .. } | Entry::Opened { .. } => {
+        Entry::User { .. } | Entry::Delivered { .. } | Entry::TurnEnded { .. } | Entry::Opened { .. } => {
             close(items)
         }
         _ => Vec::new(),
@@ -83,10 +83,10 @@ pub(super) fn take(items: &mut Vec<Item>, index: &mut Index, entry: Entry) -> Ve
         },
         (Entry::Opened { .. }, _) if !is_begun => return changed,
         (
-            Entry::Told { .. }
+            Entry::Delivered { .. }
             | Entry::TurnEnded { early: None }
             | Entry::Joined { .. }
-            | Entry::NotHeard { .. }
+            | Entry::NotReceived { .. }
             | Entry::Waits { .. },
             _,
         ) => return changed,

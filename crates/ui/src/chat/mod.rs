@@ -3,7 +3,7 @@
 //! ```text
 //! terminal ─┐                                     ┌▶ view ─▶ terminal
 //! signals ──┼─▶ Input ─▶ update(state) ─▶ state ──┤
-//! ChatNews ─┘                                     └▶ Effect ─▶ ChatOrder ─▶ the process behind the screen
+//! ChatUpdate ─┘                                     └▶ Effect ─▶ ChatOrder ─▶ the process behind the screen
 //! ```
 //!
 //! `update` and `view` do no I/O. Replayed and live entries take the same path, so both are displayed in the same way.

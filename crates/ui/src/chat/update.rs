@@ -1,7 +1,7 @@
 //! Updates the state for an input.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEvent, MouseEventKind};
-use mw_desk::chat::{AgentState, ChatNews, ChatOrder, Entry};
+use mw_desk::chat::{AgentState, ChatOrder, ChatUpdate, Entry};
 
 use super::dialog;
 use super::dialog_keys::{
@@ -40,19 +40,19 @@ pub(super) fn update(state: &mut State, input: Input<Sent>) -> Vec<Effect> {
     std::mem::take(&mut state.effects)
 }
 
-fn on_news(state: &mut State, news: ChatNews) {
+fn on_news(state: &mut State, news: ChatUpdate) {
     match news {
-        ChatNews::Entry(entry) => add_entry(state, entry),
-        ChatNews::Tasks(tasks) => state.tasks = tasks,
-        ChatNews::Asked(question) => {
+        ChatUpdate::Entry(entry) => add_entry(state, entry),
+        ChatUpdate::Tasks(tasks) => state.tasks = tasks,
+        ChatUpdate::Asked(question) => {
             state.questions.ask(question, !state.composer.is_empty(), state.now);
         }
-        ChatNews::Settled(id) => state.questions.settle(&id),
-        ChatNews::Agent(agent) => state.agent_state = agent,
-        ChatNews::Waiting(texts) => state.waiting = texts,
-        ChatNews::Replayed => state.top = None,
-        ChatNews::Failed(text) => state.problem = Some(text),
-        ChatNews::Leaving(looked) => confirm_quit(state, looked),
+        ChatUpdate::Settled(id) => state.questions.settle(&id),
+        ChatUpdate::Agent(agent) => state.agent_state = agent,
+        ChatUpdate::Waiting(texts) => state.waiting = texts,
+        ChatUpdate::Replayed => state.top = None,
+        ChatUpdate::Failed(text) => state.problem = Some(text),
+        ChatUpdate::Leaving(looked) => confirm_quit(state, looked),
     }
 }
 

@@ -6,7 +6,7 @@
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use mw_desk::chat::ChatNews;
+use mw_desk::chat::ChatUpdate;
 
 use crate::screen;
 
@@ -25,22 +25,22 @@ pub type EventReceiver = screen::EventReceiver<Sent>;
 
 /// A message in transit.
 pub struct Sent {
-    pub(super) news: ChatNews,
+    pub(super) news: ChatUpdate,
     /// The slot of the message. It is freed when the message was processed or the receiver is dropped.
     _slot: Option<Slot>,
 }
 
 #[cfg(test)]
-impl From<ChatNews> for Sent {
-    fn from(news: ChatNews) -> Self {
+impl From<ChatUpdate> for Sent {
+    fn from(news: ChatUpdate) -> Self {
         Self { news, _slot: None }
     }
 }
 
 impl EventSender {
     /// Sends a message to the screen as soon as there is room for it.
-    pub fn tell(&self, news: ChatNews) {
-        let is_entry = matches!(news, ChatNews::Entry(_));
+    pub fn tell(&self, news: ChatUpdate) {
+        let is_entry = matches!(news, ChatUpdate::Entry(_));
         let _slot = is_entry.then(|| Slot::take(&self.in_transit));
         self.events.send(Sent { news, _slot });
     }
@@ -103,13 +103,13 @@ mod tests {
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 for _ in 0..MAX_IN_TRANSIT * 4 {
-                    events.tell(ChatNews::Entry(Entry::Said { text: "x".to_owned() }));
+                    events.tell(ChatUpdate::Entry(Entry::Said { text: "x".to_owned() }));
                     sent.fetch_add(1, Ordering::SeqCst);
                 }
             });
             until(MAX_IN_TRANSIT);
             // Messages outside the conversation always pass.
-            events.tell(ChatNews::Replayed);
+            events.tell(ChatUpdate::Replayed);
             assert_eq!(sent.load(Ordering::SeqCst), MAX_IN_TRANSIT);
             // Each processed message makes room for another.
             drop(Slot(Arc::clone(&events.in_transit)));

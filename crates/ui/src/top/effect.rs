@@ -2,7 +2,7 @@
 
 use mw_desk::action::TaskAction;
 use mw_desk::log_window::LogTarget;
-use mw_desk::query::{Query, Stretch};
+use mw_desk::query::{Query, RowRange};
 
 use crate::screen::Request;
 
@@ -25,7 +25,7 @@ pub(crate) enum Effect {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Lookup {
     /// List tasks.
-    List(Query, Stretch),
+    List(Query, RowRange),
     /// Load the details of this task.
     Facts(String),
     /// Load the runs of these tasks.

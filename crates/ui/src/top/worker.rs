@@ -59,7 +59,7 @@ fn only_last(asked: &mut Vec<Lookup>) {
 
 fn answer_one(desk: &Desk, rounds: &Sender<Round>, question: Lookup) -> Event {
     let answer = match question {
-        Lookup::List(query, stretch) => match desk.list(query, &stretch) {
+        Lookup::List(query, range) => match desk.list(query, &range) {
             Ok(listing) => {
                 // If the thread has ended, the program is about to end as well.
                 listing.round.into_iter().for_each(|round| _ = rounds.send(round));

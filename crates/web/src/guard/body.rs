@@ -7,17 +7,17 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 /// Maximum size of a request's body, in bytes.
-pub const MOST_BODY: usize = 4 << 20;
+pub const MAX_BODY: usize = 4 << 20;
 
 /// Passes a request on with its body. Answers 413 if the body is larger than the limit.
 ///
 /// The bytes are counted as they arrive, because the length in a header may be wrong.
 pub(super) async fn bounded(request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
-    match to_bytes(body, MOST_BODY).await {
+    match to_bytes(body, MAX_BODY).await {
         Ok(body) => next.run(Request::from_parts(parts, Body::from(body))).await,
         Err(_) => {
-            let message = format!("the body of a request may have {MOST_BODY} bytes\n");
+            let message = format!("the body of a request may have {MAX_BODY} bytes\n");
             (StatusCode::PAYLOAD_TOO_LARGE, message).into_response()
         }
     }

@@ -14,6 +14,6 @@ mod body;
 mod gate;
 mod token;
 
-pub use body::MOST_BODY;
+pub use body::MAX_BODY;
 pub use gate::Guard;
 pub use token::Token;

@@ -97,8 +97,8 @@ pub(in crate::builtin) async fn read_own(
     arguments: &Map<String, Value>,
 ) -> Option<CallResult> {
     let call = agent.calls.begin().await;
-    let holder = agent.deliveries.lease(&session.premises.session.as_str().into()).await;
-    let (settings, name) = (Arc::clone(&session.settings), session.premises.session.clone());
+    let holder = agent.deliveries.lease(&session.call_settings.session.as_str().into()).await;
+    let (settings, name) = (Arc::clone(&session.settings), session.call_settings.session.clone());
     let (arguments, most_bytes) = (arguments.clone(), session.most_bytes());
     let done = tokio::task::spawn_blocking(move || {
         let runtime = Runtime::open(settings.as_ref().clone()).ok()?;

@@ -3,7 +3,7 @@
 use agent_client_protocol::v1::schema::{
     RequestPermissionRequest, SessionUpdate, ToolCallContent, ToolCallStatus,
 };
-use mw_desk::chat::{Entry, ToolContent, ToolNews, ToolState};
+use mw_desk::chat::{Entry, ToolContent, ToolState, ToolUpdate};
 use mw_model::both_ends;
 use serde_json::Value;
 
@@ -14,13 +14,13 @@ pub(super) fn entry(update: &SessionUpdate, tail: &dyn Fn(&str) -> String) -> Op
     match update {
         SessionUpdate::AgentMessageChunk(chunk) => Some(Entry::Said { text: block_text(&chunk.content) }),
         SessionUpdate::AgentThoughtChunk(chunk) => Some(Entry::Thought { text: block_text(&chunk.content) }),
-        SessionUpdate::ToolCall(call) => Some(Entry::Tool(ToolNews {
+        SessionUpdate::ToolCall(call) => Some(Entry::Tool(ToolUpdate {
             id: call.tool_call_id.0.to_string(),
             title: Some(call.title.clone()),
             state: Some(state(call.status)),
             content: Some(contents(&call.content, tail)).filter(|content| !content.is_empty()),
         })),
-        SessionUpdate::ToolCallUpdate(update) => Some(Entry::Tool(ToolNews {
+        SessionUpdate::ToolCallUpdate(update) => Some(Entry::Tool(ToolUpdate {
             id: update.tool_call_id.0.to_string(),
             title: update.fields.title.clone(),
             state: update.fields.status.map(state),

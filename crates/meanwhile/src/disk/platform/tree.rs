@@ -97,8 +97,8 @@ fn is_ours(pid: u32) -> io::Result<bool> {
 /// Kills all processes with an entry in their environment, and those that they start meanwhile. Supervisors are
 /// spared.
 pub(crate) fn kill_marked(entry: &str) {
-    const MOST_ROUNDS: u32 = 50;
-    for _ in 0..MOST_ROUNDS {
+    const MAX_ROUNDS: u32 = 50;
+    for _ in 0..MAX_ROUNDS {
         let has_mark = |pid: u32| {
             let environ = read(pid, "environ").ok().flatten().unwrap_or_default();
             environ.split(|byte| *byte == 0).any(|found| found == entry.as_bytes())

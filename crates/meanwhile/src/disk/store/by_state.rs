@@ -6,7 +6,7 @@ use rusqlite::params_from_iter;
 use super::connection::Store;
 use super::error::StoreError;
 use super::filter::{Filter, conditions};
-use super::list::{Stretch, Walk};
+use super::list::{RowSlice, Walk};
 use super::rows;
 use crate::task::Task;
 
@@ -63,8 +63,8 @@ impl Store {
         let mut tasks = Vec::new();
         let (skip, most) = left.take(running);
         if most > 0 {
-            let stretch = Stretch { skip, most: most.into(), except: &[] };
-            tasks.extend(self.walk(filter, &[Walk::HoldingSlots], stretch)?);
+            let slice = RowSlice { skip, most: most.into(), except: &[] };
+            tasks.extend(self.walk(filter, &[Walk::HoldingSlots], slice)?);
         }
         let (skip, most) = left.take(waiting);
         if most > 0 {
@@ -81,8 +81,8 @@ impl Store {
         }
         if left.most > 0 {
             let skip = u32::try_from(left.skip).unwrap_or(u32::MAX);
-            let stretch = Stretch { skip, most: left.most.into(), except: &lately };
-            tasks.extend(self.ended_walk(filter, stretch)?);
+            let slice = RowSlice { skip, most: left.most.into(), except: &lately };
+            tasks.extend(self.ended_walk(filter, slice)?);
         }
         Ok(tasks)
     }
@@ -91,7 +91,7 @@ impl Store {
     pub(super) fn failed_lately(&self, filter: &Filter, since: Timestamp) -> Result<Vec<i64>, StoreError> {
         let is_wanted = |status: &Status| filter.statuses.is_empty() || filter.statuses.contains(status);
         let ways: Vec<_> = FAILING.into_iter().filter(is_wanted).map(Walk::InStatus).collect();
-        let newest = Stretch { most: LOOKED_AT, skip: 0, except: &[] };
+        let newest = RowSlice { most: LOOKED_AT, skip: 0, except: &[] };
         let found = self.walk_numbered(filter, &ways, newest)?;
         let is_late = |task: &Task| task.ended_at.is_some_and(|ended| ended >= since);
         let mut lately: Vec<_> =

@@ -16,7 +16,7 @@ use crate::disk::damage::{FileLock, OpenFile, Shared};
 use crate::disk::file_lock::open_private;
 
 /// How often a writer retries while another process holds the lock: for ten seconds.
-const MOST_TRIES: i32 = 10_000;
+const MAX_TRIES: i32 = 10_000;
 
 /// An open database.
 pub(crate) struct Store {
@@ -205,5 +205,5 @@ fn connect(path: &Path) -> Result<Connection, StoreError> {
 pub(super) fn wait_for_writer(tries: i32) -> bool {
     let pause = if tries < 40 { Duration::from_micros(50) } else { Duration::from_millis(1) };
     std::thread::sleep(pause);
-    tries < MOST_TRIES
+    tries < MAX_TRIES
 }

@@ -1,6 +1,6 @@
 //! Errors of the database.
 
-use crate::error::{LACK_HINT, is_lack, is_lack_of_room};
+use crate::error::{LACK_HINT, is_disk_full, is_shortage};
 
 /// A failure of the database.
 #[derive(Debug, thiserror::Error)]
@@ -42,14 +42,14 @@ impl StoreError {
 
     /// Returns whether the disk is full or read-only.
     #[must_use]
-    pub fn is_lack_of_room(&self) -> bool {
+    pub fn is_disk_full(&self) -> bool {
         use rusqlite::ErrorCode;
         match self {
             Self::Sqlite(error) => matches!(
                 error.sqlite_error_code(),
                 Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure | ErrorCode::ReadOnly)
             ),
-            Self::Unopened(error) => is_lack_of_room(error),
+            Self::Unopened(error) => is_disk_full(error),
             _ => false,
         }
     }
@@ -67,13 +67,13 @@ impl StoreError {
     pub(crate) fn hint(&self) -> &'static str {
         match self {
             Self::Newer { .. } => "upgrade meanwhile, or use another home directory",
-            Self::Sqlite(_) if self.is_lack_of_room() => {
+            Self::Sqlite(_) if self.is_disk_full() => {
                 "free disk space, for example by removing finished tasks, or restore write permission"
             }
             Self::Sqlite(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::CannotOpen) => {
                 "check the permissions of the home directory and the limit of open files (ulimit -n)"
             }
-            Self::Unopened(error) if is_lack(error) => LACK_HINT,
+            Self::Unopened(error) if is_shortage(error) => LACK_HINT,
             Self::Unopened(_) => "check the permissions and the free space of the home directory",
             Self::BeingReplaced => "try again",
             Self::Sqlite(_) if self.is_damage() => {

@@ -37,7 +37,7 @@ impl Walk {
 }
 
 /// Returns the query of one walk. The values of the filter are bound to it.
-fn walk_sql(filter: &Filter, way: &Walk, Stretch { most, skip, except }: Stretch<'_>) -> String {
+fn walk_sql(filter: &Filter, way: &Walk, RowSlice { most, skip, except }: RowSlice<'_>) -> String {
     let (index, condition, by_age) = way.sql();
     let (mut clause, _) = conditions(filter);
     if !except.is_empty() {
@@ -57,7 +57,7 @@ fn count_sql(filter: &Filter, condition: &str) -> String {
 
 /// The part of a walk's result to return.
 #[derive(Clone, Copy)]
-pub(super) struct Stretch<'a> {
+pub(super) struct RowSlice<'a> {
     pub(super) skip: u32,
     pub(super) most: u64,
     /// Row numbers of tasks that are listed elsewhere.
@@ -76,9 +76,9 @@ impl Store {
             let tasks = self.list_by_state(filter, failed_since, (running, waiting))?;
             return Ok(Page { tasks, total, live });
         }
-        let stretch = Stretch { skip: filter.offset, most: filter.limit.into(), except: &[] };
-        let mut tasks = self.walk(filter, &[Walk::HoldingSlots, Walk::Waiting], stretch)?;
-        let left = Stretch {
+        let slice = RowSlice { skip: filter.offset, most: filter.limit.into(), except: &[] };
+        let mut tasks = self.walk(filter, &[Walk::HoldingSlots, Walk::Waiting], slice)?;
+        let left = RowSlice {
             skip: u32::try_from(u64::from(filter.offset).saturating_sub(live)).unwrap_or(u32::MAX),
             most: u64::from(filter.limit) - tasks.len() as u64,
             except: &[],
@@ -89,7 +89,7 @@ impl Store {
         Ok(Page { tasks, total, live })
     }
 
-    pub(super) fn ended_walk(&self, filter: &Filter, stretch: Stretch<'_>) -> Result<Vec<Task>, StoreError> {
+    pub(super) fn ended_walk(&self, filter: &Filter, slice: RowSlice<'_>) -> Result<Vec<Task>, StoreError> {
         let terminal: Vec<_> = filter
             .statuses
             .iter()
@@ -97,9 +97,9 @@ impl Store {
             .map(|s| Walk::InStatus(*s))
             .collect();
         match (&*filter.statuses, &filter.scope) {
-            ([], Scope::All) => self.walk(filter, &[Walk::Newest], stretch),
-            ([], Scope::Session(_)) => self.walk(filter, &[Walk::NewestOfSession], stretch),
-            _ => self.walk(filter, &terminal, stretch),
+            ([], Scope::All) => self.walk(filter, &[Walk::Newest], slice),
+            ([], Scope::Session(_)) => self.walk(filter, &[Walk::NewestOfSession], slice),
+            _ => self.walk(filter, &terminal, slice),
         }
     }
 
@@ -108,12 +108,12 @@ impl Store {
         &self,
         filter: &Filter,
         ways: &[Walk],
-        stretch: Stretch<'_>,
+        slice: RowSlice<'_>,
     ) -> Result<Vec<Task>, StoreError> {
         // Several walks are merged, so each must start at its beginning. A single one need not.
-        let (skip_there, skip_here) = if ways.len() == 1 { (stretch.skip, 0) } else { (0, stretch.skip) };
-        let most = u64::from(skip_here) + stretch.most;
-        let rows = Stretch { most, skip: skip_there, ..stretch };
+        let (skip_there, skip_here) = if ways.len() == 1 { (slice.skip, 0) } else { (0, slice.skip) };
+        let most = u64::from(skip_here) + slice.most;
+        let rows = RowSlice { most, skip: skip_there, ..slice };
         let mut found = self.walk_numbered(filter, ways, rows)?;
         match filter.order {
             Order::Newest | Order::ByState { .. } => found.sort_by_key(|(seq, _)| Reverse(*seq)),
@@ -123,7 +123,7 @@ impl Store {
             Order::Name => found.sort_by_cached_key(|(seq, task)| (title(task), Reverse(*seq))),
             Order::NameDown => found.sort_by_cached_key(|(seq, task)| (Reverse(title(task)), *seq)),
         }
-        let kept = found.into_iter().skip(skip_here as usize).take(stretch.most as usize);
+        let kept = found.into_iter().skip(skip_here as usize).take(slice.most as usize);
         Ok(kept.map(|(_, task)| task).collect())
     }
 
@@ -132,7 +132,7 @@ impl Store {
         &self,
         filter: &Filter,
         ways: &[Walk],
-        rows: Stretch<'_>,
+        rows: RowSlice<'_>,
     ) -> Result<Vec<(i64, Task)>, StoreError> {
         let mut found = Vec::new();
         for way in ways {
@@ -179,7 +179,7 @@ impl Store {
         ended_before_us: Option<i64>,
     ) -> Result<Vec<Task>, StoreError> {
         let all = Filter { limit: u32::MAX, offset: 0, ..filter.clone() };
-        let all_of_them = Stretch { skip: 0, most: u32::MAX.into(), except: &[] };
+        let all_of_them = RowSlice { skip: 0, most: u32::MAX.into(), except: &[] };
         let mut tasks = self.ended_walk(&all, all_of_them)?;
         tasks.retain(|task| {
             ended_before_us.is_none_or(|before| task.ended_at.is_some_and(|ended| ended.as_micros() < before))
@@ -203,7 +203,7 @@ mod tests {
         rows.map(Result::unwrap).collect()
     }
 
-    const FIRST: Stretch<'_> = Stretch { most: 50, skip: 0, except: &[] };
+    const FIRST: RowSlice<'_> = RowSlice { most: 50, skip: 0, except: &[] };
 
     fn filters() -> Vec<Filter> {
         let mut all = Vec::new();

@@ -174,7 +174,7 @@ const STEPS: [&str; 8] = [
 ];
 
 /// How long a new database may be busy before it counts as emptied.
-const PATIENCE: Duration = Duration::from_secs(3);
+const TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Returns the schema of a database and the schema of this build.
 pub(super) fn versions(connection: &Connection) -> Result<(u32, u32), StoreError> {
@@ -199,7 +199,7 @@ impl Store {
         // This is set once and stays set. Another process may be doing the same.
         while let Err(error) = self.connection.query_row("PRAGMA journal_mode=WAL", [], |_| Ok(())) {
             match error.sqlite_error_code() {
-                Some(rusqlite::ErrorCode::DatabaseBusy) if begun.elapsed() < PATIENCE => {
+                Some(rusqlite::ErrorCode::DatabaseBusy) if begun.elapsed() < TIMEOUT => {
                     std::thread::sleep(Duration::from_millis(1));
                 }
                 _ => return Err(StoreError::from(error).into()),

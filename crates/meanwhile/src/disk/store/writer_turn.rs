@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// How long a thread waits for its turn. A thread that has it may itself wait for a stopped process; the others then
 /// compete with it, instead of waiting one after the other.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 static WRITERS: Writers = Writers::new();
 
@@ -23,7 +23,7 @@ pub(super) struct WriterTurn(&'static Writers);
 impl WriterTurn {
     /// Waits for the turn; `None` if that takes too long.
     pub(super) fn take() -> Option<Self> {
-        WRITERS.take(PATIENCE)
+        WRITERS.take(TIMEOUT)
     }
 }
 
@@ -32,9 +32,9 @@ impl Writers {
         Self { is_writing: Mutex::new(false), ended: Condvar::new() }
     }
 
-    fn take(&'static self, patience: Duration) -> Option<WriterTurn> {
+    fn take(&'static self, timeout: Duration) -> Option<WriterTurn> {
         let guard = self.is_writing.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = self.ended.wait_timeout_while(guard, patience, |is_writing| *is_writing);
+        let waited = self.ended.wait_timeout_while(guard, timeout, |is_writing| *is_writing);
         let (mut is_writing, result) = waited.unwrap_or_else(PoisonError::into_inner);
         if result.timed_out() {
             return None;

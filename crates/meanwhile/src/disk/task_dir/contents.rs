@@ -34,8 +34,8 @@ impl TaskDir<'_> {
     }
 
     /// Waits briefly for a run's exit record; returns whether it exists.
-    pub(crate) fn await_record(&self, run: u32, patience: Duration) -> Result<bool> {
-        within(patience, Duration::from_millis(1), || Ok(self.result(run)?.is_some()))
+    pub(crate) fn await_record(&self, run: u32, timeout: Duration) -> Result<bool> {
+        within(timeout, Duration::from_millis(1), || Ok(self.result(run)?.is_some()))
     }
 
     /// Reads the exit record of an earlier run.

@@ -35,10 +35,10 @@ impl TaskDir<'_> {
     /// Locks an unsupervised task while it gets a new supervisor. Waits for another process that does the same, up to
     /// a limit.
     pub(crate) fn hold_adoption(&self) -> Result<Option<File>> {
-        const PATIENCE: Duration = Duration::from_secs(2);
+        const TIMEOUT: Duration = Duration::from_secs(2);
         let path = self.path.join(SPEC_FILE);
         let Some(spec) = open(&path)? else { return Ok(None) };
-        let is_held = within(PATIENCE, Duration::from_millis(1), || try_lock(&path, &spec))?;
+        let is_held = within(TIMEOUT, Duration::from_millis(1), || try_lock(&path, &spec))?;
         Ok(is_held.then_some(spec))
     }
 

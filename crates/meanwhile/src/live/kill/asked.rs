@@ -9,7 +9,7 @@ use crate::disk::platform;
 use crate::supervisor::control::Connection;
 
 /// How long an answer may take before the supervisor is asked whether it is there at all. Its grace period may be long.
-const PATIENCE: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(1);
 /// How long it may take to say that it is there.
 const SILENCE: Duration = Duration::from_secs(4);
 /// How long the rest of a line may take whose beginning is there.
@@ -47,13 +47,13 @@ impl Asked {
     ) -> Option<String> {
         let waited = self.heard.elapsed();
         let supervisor = self.connection.peer();
-        if waited >= PATIENCE / 10
+        if waited >= TIMEOUT / 10
             && let Some(pid) = supervisor
         {
             platform::continue_if_stopped(pid);
         }
         let Some(call) = &mut self.call else {
-            if waited >= PATIENCE {
+            if waited >= TIMEOUT {
                 // One that has died is noticed on the first connection.
                 let mut call = connect().ok()?;
                 call.send(Operation::Status).ok()?;
@@ -66,7 +66,7 @@ impl Asked {
             self.heard = Instant::now();
             return None;
         }
-        (waited >= PATIENCE + SILENCE).then(|| {
+        (waited >= TIMEOUT + SILENCE).then(|| {
             let who = supervisor.map_or_else(String::new, |pid| format!(" (pid {pid})"));
             format!(
                 "its supervisor{who} has not answered for {} s; it has the request and will act on it when it runs again",
@@ -81,6 +81,6 @@ fn said(connection: &mut Connection) -> Option<io::Result<ControlReply>> {
     if !platform::is_readable_within(connection, Duration::ZERO) {
         return None;
     }
-    let _ = connection.set_patience(Some(REPLY_PATIENCE));
+    let _ = connection.set_timeout(Some(REPLY_PATIENCE));
     Some(connection.reply())
 }

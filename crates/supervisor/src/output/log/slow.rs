@@ -29,7 +29,7 @@ const SLOW_MS: u64 = 250;
 /// How long the disk must have been fast before the writer ends; short in tests.
 const WELL_MS: u64 = if cfg!(debug_assertions) { 1_000 } else { 30_000 };
 /// How often a writer that is behind is checked.
-const LOOK_MS: u64 = 1000;
+const POLL_INTERVAL_MS: u64 = 1000;
 
 pub(super) const STREAMS: [Stream; 2] = [Stream::Stdout, Stream::Stderr];
 
@@ -105,7 +105,7 @@ impl Log {
     /// When to check the writer again.
     pub(crate) fn due_ms(&self) -> Option<u64> {
         let Way::Through(writer) = &self.way else { return None };
-        let soon = clock::monotonic_ms() + LOOK_MS;
+        let soon = clock::monotonic_ms() + POLL_INTERVAL_MS;
         Some(match writer.flow {
             Flow::Behind { since_ms, .. } if writer.full.contains(&true) => since_ms + SLOW_MS,
             Flow::Free | Flow::Behind { .. } if self.board.written.get() == self.end => {

@@ -15,7 +15,7 @@ use crate::sys;
 use crate::sys::Board;
 
 /// How long a successor waits for a writer before it drops output.
-const WRITER_PATIENCE_MS: u64 = 1000;
+const WRITER_TIMEOUT_MS: u64 = 1000;
 
 impl Log {
     /// Opens the log of a predecessor and finishes a replacement that was interrupted.
@@ -79,8 +79,8 @@ impl Log {
         let on_disk = fs::metadata(&self.path).map_or(0, |found| found.size());
         self.end = self.board.taken.get().max(on_disk);
         self.dropped = 0;
-        let patience = clock::monotonic_ms() + WRITER_PATIENCE_MS;
-        while self.is_being_written() && clock::monotonic_ms() < patience {
+        let deadline = clock::monotonic_ms() + WRITER_TIMEOUT_MS;
+        while self.is_being_written() && clock::monotonic_ms() < deadline {
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
         let _ = self.reopen();

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::OWN;
 use crate::call::{Arguments, CallContext, Over, Refusal, Reply};
-use crate::dialects::Speaks;
+use crate::dialects::DialectTools;
 use crate::operations::{
     AgentRequest, ClearCall, Cleared, Excerpt, StopCall, Stopped, WaitCall, clear, delegate, follow_up, list,
     shorten, stop, wait,
@@ -15,7 +15,7 @@ use crate::text::title;
 use mw_model::whole_duration;
 
 /// The minimum size limit for an agent's answer in `background_output`.
-const MOST_RESULT: u64 = 64 << 10;
+const MAX_RESULT: u64 = 64 << 10;
 
 pub(super) fn background_task(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
     let text = |name: &str| arguments.text(name).map(str::to_owned);
@@ -56,9 +56,9 @@ pub(super) fn background_output(arguments: &Arguments, cx: &CallContext<'_>) -> 
         (None, None) => return Err(Refusal::argument("task_id", "or batch_id is required")),
     };
     let task = cx.task(handle)?;
-    let most = cx.premises.reply_bytes;
+    let most = cx.call_settings.reply_bytes;
     // The answer of an agent is its result, and no other tool returns it, so it gets more room.
-    let most = if task.agent.is_some() && task.status.is_terminal() { most.max(MOST_RESULT) } else { most };
+    let most = if task.agent.is_some() && task.status.is_terminal() { most.max(MAX_RESULT) } else { most };
     let output = Excerpt::within(&task, most, cx)?;
     let mut data = summary(&task);
     let mut text = line(&task);
@@ -80,7 +80,7 @@ pub(super) fn background_output(arguments: &Arguments, cx: &CallContext<'_>) -> 
     } else if OWN.state(&task) == "error" {
         data["error"] = task.cause.clone().unwrap_or_else(|| task.status.word().to_owned()).into();
     }
-    Ok(Reply::new(text, data).telling([task.id]))
+    Ok(Reply::new(text, data).reporting([task.id]))
 }
 
 /// Returns the progress of a running task.
@@ -159,7 +159,7 @@ pub(super) fn background_block(arguments: &Arguments, cx: &CallContext<'_>) -> R
     tasks
         .extend(waited.unknown.iter().map(|id| json!({"task_id": id, "status": null, "error": "not found"})));
     let data = json!({"tasks": tasks, "timed_out": waited.timed_out});
-    Ok(Reply::new(lines.join("\n"), data).telling(reported))
+    Ok(Reply::new(lines.join("\n"), data).reporting(reported))
 }
 
 pub(super) fn background_cancel(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
@@ -175,7 +175,7 @@ pub(super) fn background_cancel(arguments: &Arguments, cx: &CallContext<'_>) -> 
     lines.extend(more(missing));
     let text = if lines.is_empty() { "No running tasks in that batch.".to_owned() } else { lines.join("\n") };
     let tasks: Vec<_> = stopped.iter().map(|one| summary(&one.after)).collect();
-    Ok(Reply::new(text, json!({"tasks": tasks})).telling(stopped.iter().filter_map(Stopped::reported)))
+    Ok(Reply::new(text, json!({"tasks": tasks})).reporting(stopped.iter().filter_map(Stopped::reported)))
 }
 
 pub(super) fn background_clear(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {

@@ -39,7 +39,7 @@ pub(super) fn agent(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply
     });
     let text = format!("{answer}\n[{} {}]", task.id, outcome(task));
     let failed = task.status != Status::Completed;
-    Ok(Reply { failed, ..Reply::new(text, data) }.telling([task.id.clone()]))
+    Ok(Reply { failed, ..Reply::new(text, data) }.reporting([task.id.clone()]))
 }
 
 pub(super) fn task_resume(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {

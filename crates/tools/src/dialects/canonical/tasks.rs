@@ -17,7 +17,7 @@ use crate::operations::{
 /// The reader whose position in the output `task_output` stores.
 const READER: &str = "model";
 /// The maximum number of ended tasks in a list.
-const MOST_ENDED: usize = 10;
+const MAX_ENDED: usize = 10;
 /// The reply for a batch without tasks.
 const NO_SUCH_BATCH: &str = "No tasks in that batch.";
 
@@ -48,7 +48,7 @@ pub(super) fn task_output(arguments: &Arguments, cx: &CallContext<'_>) -> Result
             "task_id": task.id, "status": task.status, "exit_code": task.exit_code,
             "output": answer, "next_offset": null, "more": false, "timed_out": timed_out,
         });
-        return Ok(Reply::new(format!("{}\n{answer}", line(&task)), data).telling([task.id]));
+        return Ok(Reply::new(format!("{}\n{answer}", line(&task)), data).reporting([task.id]));
     }
     let from = match (arguments.number("lines"), arguments.number("offset")) {
         (Some(lines), _) => From::TailLines(lines),
@@ -76,7 +76,7 @@ pub(super) fn task_output(arguments: &Arguments, cx: &CallContext<'_>) -> Result
         "output": read.text, "next_offset": read.next_offset, "more": read.left > 0, "timed_out": timed_out,
     });
     let reported = read.ended.then(|| read.task.id.clone());
-    Ok(Reply::new(text, data).telling(reported))
+    Ok(Reply::new(text, data).reporting(reported))
 }
 
 /// Parses a list of tasks. Without a batch it must not be empty.
@@ -140,7 +140,7 @@ pub(super) fn task_wait(arguments: &Arguments, cx: &CallContext<'_>) -> Result<R
         "not_found": waited.unknown,
         "timed_out": waited.timed_out,
     });
-    Ok(Reply::new(lines.join("\n"), data).telling(reported))
+    Ok(Reply::new(lines.join("\n"), data).reporting(reported))
 }
 
 /// Returns the live tasks of this agent.
@@ -162,7 +162,7 @@ struct Ends {
 /// is left out, and its end is reported later.
 fn ends(tasks: &[Task], cx: &CallContext<'_>) -> Result<Ends, Refusal> {
     let over = tasks.iter().filter(|task| task.status.is_terminal()).count().max(1) as u64;
-    let most = cx.premises.reply_bytes;
+    let most = cx.call_settings.reply_bytes;
     let (mut lines, mut entries, mut reported, mut used) = (Vec::new(), Vec::new(), Vec::new(), 0);
     for task in tasks {
         let (mut text, mut entry) = (line(task), entry(task));
@@ -222,7 +222,7 @@ pub(super) fn task_stop(arguments: &Arguments, cx: &CallContext<'_>) -> Result<R
         lines.push(NO_SUCH_BATCH.to_owned());
     }
     Ok(Reply::new(lines.join("\n"), json!({"tasks": data}))
-        .telling(stopped.iter().filter_map(Stopped::reported)))
+        .reporting(stopped.iter().filter_map(Stopped::reported)))
 }
 
 pub(super) fn task_list(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
@@ -232,7 +232,7 @@ pub(super) fn task_list(arguments: &Arguments, cx: &CallContext<'_>) -> Result<R
     if arguments.text("status").is_none() {
         // The list is about current work, not about history.
         let live = listed.tasks.iter().filter(|task| !task.status.is_terminal()).count();
-        listed.tasks.truncate(live + MOST_ENDED);
+        listed.tasks.truncate(live + MAX_ENDED);
     }
     let mut lines: Vec<_> = listed.tasks.iter().map(line).collect();
     let missing = listed.missing();

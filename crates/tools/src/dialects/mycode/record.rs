@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::OWN;
 use crate::call::CallContext;
-use crate::dialects::Speaks;
+use crate::dialects::DialectTools;
 use crate::screens::mycode::{error_text, exit_code, output_file};
 use crate::text::{command, title};
 

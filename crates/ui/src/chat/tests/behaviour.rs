@@ -16,15 +16,18 @@ fn a_hint_says_whether_ctrl_c_quits_or_clears() {
 #[test]
 fn the_cancel_dialog_says_which_tasks_end_with_the_turn() {
     let mut state = state(100, 12);
-    tell(&mut state, ChatNews::Agent(AgentState::Busy));
-    tell(&mut state, ChatNews::Tasks(vec![task("bash_1", "make", false)]));
+    tell(&mut state, ChatUpdate::Agent(AgentState::Busy));
+    tell(&mut state, ChatUpdate::Tasks(vec![task("bash_1", "make", false)]));
     ctrl(&mut state, 'k');
     assert!(
         picture(&state).contains("the agent's turn (background tasks keep running)"),
         "{}",
         picture(&state)
     );
-    tell(&mut state, ChatNews::Tasks(vec![task("bash_1", "make", false), task("bash_2", "sleep 20", true)]));
+    tell(
+        &mut state,
+        ChatUpdate::Tasks(vec![task("bash_1", "make", false), task("bash_2", "sleep 20", true)]),
+    );
     let drawn = picture(&state);
     assert!(drawn.contains("the agent's turn and bash_2; other tasks keep running"), "{drawn}");
 }
@@ -43,21 +46,21 @@ fn a_notification_shows_the_duration_that_the_agent_receives() {
 fn background_tasks_are_counted_on_screen() {
     let mut state = state(80, 10);
     assert!(!picture(&state).contains('⌁'));
-    tell(&mut state, ChatNews::Tasks(vec![task("bash_1", "a", false)]));
+    tell(&mut state, ChatUpdate::Tasks(vec![task("bash_1", "a", false)]));
     assert!(picture(&state).contains("⌁ 1 task"));
-    tell(&mut state, ChatNews::Tasks(vec![task("bash_1", "a", false), task("bash_2", "b", false)]));
+    tell(&mut state, ChatUpdate::Tasks(vec![task("bash_1", "a", false), task("bash_2", "b", false)]));
     assert!(picture(&state).contains("⌁ 2 tasks"));
-    tell(&mut state, ChatNews::Tasks(vec![task("bash_2", "b", true)]));
+    tell(&mut state, ChatUpdate::Tasks(vec![task("bash_2", "b", true)]));
     assert!(!picture(&state).contains('⌁'), "an awaited task is in the foreground");
 }
 
 #[test]
 fn ctrl_b_twice_moves_only_awaited_tasks_to_the_background() {
     let mut state = state(80, 20);
-    tell(&mut state, ChatNews::Tasks(vec![task("bash_1", "a", true)]));
+    tell(&mut state, ChatUpdate::Tasks(vec![task("bash_1", "a", true)]));
     assert_eq!(ctrl(&mut state, 'b'), []);
     assert_eq!(ctrl(&mut state, 'b'), [Effect::Order(ChatOrder::MoveToBackground)]);
-    tell(&mut state, ChatNews::Tasks(vec![task("bash_1", "a", false)]));
+    tell(&mut state, ChatUpdate::Tasks(vec![task("bash_1", "a", false)]));
     ctrl(&mut state, 'b');
     assert_eq!(ctrl(&mut state, 'b'), [], "nothing is left to move");
 }
@@ -67,15 +70,15 @@ fn a_kill_applies_to_the_selected_task_and_not_to_its_replacement() {
     let mut state = state(80, 20);
     let kill = |id: &str| [Effect::Order(ChatOrder::Kill(format!("bash-{id}")))];
     let [one, two, three] = ["bash_1", "bash_2", "bash_3"].map(|handle| task(handle, "a", false));
-    tell(&mut state, ChatNews::Tasks(vec![one.clone(), two.clone(), three.clone()]));
+    tell(&mut state, ChatUpdate::Tasks(vec![one.clone(), two.clone(), three.clone()]));
     ctrl(&mut state, 'b');
     press(&mut state, KeyCode::Down);
-    tell(&mut state, ChatNews::Tasks(vec![two, three.clone()]));
+    tell(&mut state, ChatUpdate::Tasks(vec![two, three.clone()]));
     assert_eq!(press(&mut state, KeyCode::Char('x')), [], "a question is asked first");
     assert!(picture(&state).contains("Kill bash_2 and everything"), "the selection stays on its task");
-    tell(&mut state, ChatNews::Tasks(vec![three.clone(), one.clone()]));
+    tell(&mut state, ChatUpdate::Tasks(vec![three.clone(), one.clone()]));
     assert_eq!(press(&mut state, KeyCode::Char('y')), kill("bash_2"), "the task of the question is killed");
-    tell(&mut state, ChatNews::Tasks(vec![three, one]));
+    tell(&mut state, ChatUpdate::Tasks(vec![three, one]));
     assert_eq!(press(&mut state, KeyCode::Char('x')), [], "the selected task is gone");
     assert_eq!(press(&mut state, KeyCode::Char('y')), []);
     press(&mut state, KeyCode::Down);
@@ -87,7 +90,7 @@ fn a_kill_applies_to_the_selected_task_and_not_to_its_replacement() {
 fn the_task_list_has_the_keys_of_the_task_manager() {
     let mut state = state(80, 20);
     let [one, two] = ["bash_1", "bash_2"].map(|handle| task(handle, "a", false));
-    tell(&mut state, ChatNews::Tasks(vec![one, two]));
+    tell(&mut state, ChatUpdate::Tasks(vec![one, two]));
     ctrl(&mut state, 'b');
     for key in "jkjx".chars() {
         assert_eq!(press(&mut state, KeyCode::Char(key)), [], "{key} kills nothing");
@@ -100,10 +103,10 @@ fn the_task_list_has_the_keys_of_the_task_manager() {
 #[test]
 fn the_selection_does_not_move_from_an_ended_turn_to_a_task() {
     let mut state = state(80, 20);
-    tell(&mut state, ChatNews::Tasks(vec![task("bash_1", "a", false)]));
-    tell(&mut state, ChatNews::Agent(AgentState::Busy));
+    tell(&mut state, ChatUpdate::Tasks(vec![task("bash_1", "a", false)]));
+    tell(&mut state, ChatUpdate::Agent(AgentState::Busy));
     ctrl(&mut state, 'k');
-    tell(&mut state, ChatNews::Agent(AgentState::Idle));
+    tell(&mut state, ChatUpdate::Agent(AgentState::Idle));
     assert_eq!(press(&mut state, KeyCode::Enter), [], "the selected turn has ended");
     press(&mut state, KeyCode::Down);
     let killed = [Effect::Order(ChatOrder::Kill("bash-bash_1".to_owned()))];
@@ -113,7 +116,7 @@ fn the_selection_does_not_move_from_an_ended_turn_to_a_task() {
 #[test]
 fn the_key_of_another_dialog_opens_it_without_a_kill() {
     let mut state = state(80, 20);
-    tell(&mut state, ChatNews::Tasks(vec![task("bash_1", "a", false)]));
+    tell(&mut state, ChatUpdate::Tasks(vec![task("bash_1", "a", false)]));
     ctrl(&mut state, 'b');
     assert_eq!(ctrl(&mut state, 'k'), []);
     assert!(picture(&state).contains(" cancel "));
@@ -124,9 +127,9 @@ fn the_key_of_another_dialog_opens_it_without_a_kill() {
 /// Delivers the list of running tasks that was requested on leaving.
 fn looked(state: &mut State, tasks: Result<Vec<ChatTask>, String>) -> Vec<Effect> {
     if let Ok(tasks) = &tasks {
-        tell(state, ChatNews::Tasks(tasks.clone()));
+        tell(state, ChatUpdate::Tasks(tasks.clone()));
     }
-    update(state, Input::Event(ChatNews::Leaving(tasks).into()))
+    update(state, Input::Event(ChatUpdate::Leaving(tasks).into()))
 }
 
 #[test]
@@ -135,7 +138,7 @@ fn leaving_asks_only_when_tasks_run() {
     let look = [Effect::Order(ChatOrder::Leave)];
     assert_eq!(ctrl(&mut state, 'c'), look);
     assert_eq!(looked(&mut state, Ok(Vec::new())), [Effect::Screen(Request::Quit)]);
-    tell(&mut state, ChatNews::Tasks(vec![task("bash_1", "a", false)]));
+    tell(&mut state, ChatUpdate::Tasks(vec![task("bash_1", "a", false)]));
     press(&mut state, KeyCode::Esc);
     write(&mut state, "/quit now");
     assert_eq!(press(&mut state, KeyCode::Enter), look);
@@ -145,7 +148,7 @@ fn leaving_asks_only_when_tasks_run() {
     );
     assert_eq!(press(&mut state, KeyCode::Char('n')), []);
     assert_eq!(looked(&mut state, Ok(Vec::new())), [], "a late reply does not quit after n");
-    tell(&mut state, ChatNews::Tasks(vec![task("bash_1", "a", false)]));
+    tell(&mut state, ChatUpdate::Tasks(vec![task("bash_1", "a", false)]));
     ctrl(&mut state, 'd');
     assert_eq!(press(&mut state, KeyCode::Char('y')), [Effect::Screen(Request::Quit)]);
 }
@@ -175,7 +178,7 @@ fn the_user_can_leave_if_the_store_fails_or_does_not_answer() {
 fn esc_cancels_only_a_running_turn() {
     let mut state = state(80, 20);
     assert_eq!(press(&mut state, KeyCode::Esc), []);
-    tell(&mut state, ChatNews::Agent(AgentState::Busy));
+    tell(&mut state, ChatUpdate::Agent(AgentState::Busy));
     assert_eq!(press(&mut state, KeyCode::Esc), [Effect::Order(ChatOrder::Stop)]);
 }
 
@@ -192,7 +195,7 @@ fn a_message_is_sent_whole_and_only_once() {
 #[test]
 fn the_log_of_the_selected_task_opens_in_the_editor() {
     let mut state = state(80, 20);
-    tell(&mut state, ChatNews::Tasks(vec![task("bash_1", "a", false), task("bash_2", "b", false)]));
+    tell(&mut state, ChatUpdate::Tasks(vec![task("bash_1", "a", false), task("bash_2", "b", false)]));
     ctrl(&mut state, 'b');
     press(&mut state, KeyCode::Down);
     let opened = [Effect::Open("/state/tasks/bash_2/output.log".to_owned())];

@@ -27,9 +27,9 @@ fn a_replay_looks_like_the_live_conversation() {
     let mut again = state(60, 40);
     for line in &kept {
         let one = serde_json::from_str(line).unwrap();
-        assert_eq!(update(&mut again, Input::Event(ChatNews::Entry(one).into())), []);
+        assert_eq!(update(&mut again, Input::Event(ChatUpdate::Entry(one).into())), []);
     }
-    update(&mut again, Input::Event(ChatNews::Replayed.into()));
+    update(&mut again, Input::Event(ChatUpdate::Replayed.into()));
     again.lay_out_stale();
     assert_eq!(picture(&again), picture(&live));
     let banners = |text: &str| text.matches("⌁ bash_1 exited (101) · 4.2s ·").count();
@@ -45,7 +45,7 @@ fn a_notification_during_a_sentence_is_shown_below_it() {
     assert!(shown.contains("It runs."), "{shown}");
     // A turn that the notification begins is placed below it.
     entry(&mut state, Entry::TurnEnded { early: None });
-    entry(&mut state, Entry::Told { numbers: vec![7] });
+    entry(&mut state, Entry::Delivered { numbers: vec![7] });
     entry(&mut state, said("I see."));
     let shown = picture(&state);
     assert!(shown.find("⌁ bash_1") < shown.find("I see."), "{shown}");
@@ -86,11 +86,11 @@ fn call_ids_are_unique_only_within_a_turn() {
     let mut state = state(60, 20);
     let first = tool("1", "first", ToolState::Done, Vec::new());
     let second = tool("1", "second", ToolState::Failed, Vec::new());
-    let shown = shown_after(&mut state, [first, over(None), Entry::Told { numbers: vec![7] }, second]);
+    let shown = shown_after(&mut state, [first, over(None), Entry::Delivered { numbers: vec![7] }, second]);
     assert!(shown.contains("✓ first") && shown.contains("✗ second"), "{shown}");
     // Updates that arrive after the turn still find their call.
     let late =
-        Entry::Tool(ToolNews { id: "1".to_owned(), state: Some(ToolState::Done), ..ToolNews::default() });
+        Entry::Tool(ToolUpdate { id: "1".to_owned(), state: Some(ToolState::Done), ..ToolUpdate::default() });
     let shown = shown_after(&mut state, [over(None), late]);
     assert!(shown.contains("✓ second"), "{shown}");
 }
@@ -160,7 +160,7 @@ fn many_resizes_and_messages_cause_one_draw() {
     let before = state.total_lines();
     for width in (20..60).rev() {
         update(&mut state, Input::Resized(width, 20));
-        update(&mut state, Input::Event(ChatNews::Entry(said("word ")).into()));
+        update(&mut state, Input::Event(ChatUpdate::Entry(said("word ")).into()));
     }
     assert_eq!(state.total_lines(), before, "nothing is laid out before it is drawn");
     state.lay_out_stale();
@@ -175,13 +175,13 @@ fn the_cost_of_a_call_does_not_grow_with_the_turn() {
         let id = format!("call-{number}");
         update(
             &mut state,
-            Input::Event(ChatNews::Entry(tool(&id, "look", ToolState::Running, Vec::new())).into()),
+            Input::Event(ChatUpdate::Entry(tool(&id, "look", ToolState::Running, Vec::new())).into()),
         );
-        let news = ToolNews { id, state: Some(ToolState::Done), ..ToolNews::default() };
-        update(&mut state, Input::Event(ChatNews::Entry(Entry::Tool(news)).into()));
+        let news = ToolUpdate { id, state: Some(ToolState::Done), ..ToolUpdate::default() };
+        update(&mut state, Input::Event(ChatUpdate::Entry(Entry::Tool(news)).into()));
         if number % 100 == 0 {
             let steps = vec![(format!("step {number}"), "pending".to_owned())];
-            update(&mut state, Input::Event(ChatNews::Entry(Entry::Plan { steps }).into()));
+            update(&mut state, Input::Event(ChatUpdate::Entry(Entry::Plan { steps }).into()));
         }
     }
     // With a search through the turn for each call, this takes minutes.

@@ -8,7 +8,8 @@ mod screens;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use meanwhile::model::{Notice, Status, Timestamp};
 use mw_desk::chat::{
-    AgentState, ChatNews, ChatOrder, ChatQuestion, ChatTask, Entry, Reply, ToolContent, ToolNews, ToolState,
+    AgentState, ChatOrder, ChatQuestion, ChatTask, ChatUpdate, Entry, Reply, ToolContent, ToolState,
+    ToolUpdate,
 };
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -24,17 +25,17 @@ const NOW: i64 = 1_800_000_000_000_000;
 fn state(width: u16, height: u16) -> State {
     let now = Timestamp::from_micros(NOW);
     let mut state = State::new((width, height), ThemeChoice::Plain, "chat-0a1b2c3d", "mw", now);
-    tell(&mut state, ChatNews::Agent(AgentState::Idle));
+    tell(&mut state, ChatUpdate::Agent(AgentState::Idle));
     state
 }
 
-fn tell(state: &mut State, news: ChatNews) {
+fn tell(state: &mut State, news: ChatUpdate) {
     assert_eq!(update(state, Input::Event(news.into())), []);
     state.lay_out_stale();
 }
 
 fn entry(state: &mut State, entry: Entry) {
-    tell(state, ChatNews::Entry(entry));
+    tell(state, ChatUpdate::Entry(entry));
 }
 
 fn press(state: &mut State, code: KeyCode) -> Vec<Effect> {
@@ -54,7 +55,7 @@ fn later(state: &mut State, ms: i64) {
 
 /// Adds a question, and waits until it accepts an answer.
 fn ask(state: &mut State, question: ChatQuestion) {
-    tell(state, ChatNews::Asked(question));
+    tell(state, ChatUpdate::Asked(question));
     later(state, 500);
 }
 
@@ -107,7 +108,7 @@ fn task(handle: &str, what: &str, awaited: bool) -> ChatTask {
 }
 
 fn tool(id: &str, title: &str, state: ToolState, content: Vec<ToolContent>) -> Entry {
-    Entry::Tool(ToolNews {
+    Entry::Tool(ToolUpdate {
         id: id.to_owned(),
         title: Some(title.to_owned()),
         state: Some(state),
@@ -133,7 +134,7 @@ fn talk() -> Vec<Entry> {
         ),
         Entry::TurnEnded { early: None },
         notice(7, 101),
-        Entry::Told { numbers: vec![7] },
+        Entry::Delivered { numbers: vec![7] },
         tool(
             "call-2",
             "edit src/money.rs",

@@ -26,7 +26,7 @@ fn a_question_is_answered_set_aside_or_settled_elsewhere() {
     ctrl(&mut state, 'c');
     later(&mut state, 1000);
     ask(&mut state, question());
-    tell(&mut state, ChatNews::Settled("ask-1".to_owned()));
+    tell(&mut state, ChatUpdate::Settled("ask-1".to_owned()));
     assert!(!picture(&state).contains("allow?"));
 }
 
@@ -34,7 +34,7 @@ fn a_question_is_answered_set_aside_or_settled_elsewhere() {
 fn a_key_meant_for_the_text_does_not_answer_a_question() {
     let mut state = state(80, 20);
     write(&mut state, "m");
-    tell(&mut state, ChatNews::Asked(question()));
+    tell(&mut state, ChatUpdate::Asked(question()));
     write(&mut state, "y");
     assert_eq!(state.composer.text(), "my");
     assert!(picture(&state).contains("approval required (Ctrl-Y)"));
@@ -46,7 +46,7 @@ fn a_key_meant_for_the_text_does_not_answer_a_question() {
 fn typing_continues_when_a_question_appears() {
     for text in ["yes, but", "so", "no", "hello y"] {
         let mut state = state(80, 20);
-        tell(&mut state, ChatNews::Asked(question()));
+        tell(&mut state, ChatUpdate::Asked(question()));
         later(&mut state, 400);
         write(&mut state, text);
         assert_eq!(state.composer.text(), text);
@@ -57,7 +57,7 @@ fn typing_continues_when_a_question_appears() {
     write(&mut state, "m");
     press(&mut state, KeyCode::Backspace);
     later(&mut state, 900);
-    tell(&mut state, ChatNews::Asked(question()));
+    tell(&mut state, ChatUpdate::Asked(question()));
     later(&mut state, 600);
     write(&mut state, "y");
     assert_eq!(state.composer.text(), "y");
@@ -101,14 +101,14 @@ fn a_key_for_one_question_does_not_answer_the_next() {
     // The first question is answered elsewhere at the moment of the key.
     ask(&mut state, question());
     ask(&mut state, question_of("ask-2"));
-    tell(&mut state, ChatNews::Settled("ask-1".to_owned()));
+    tell(&mut state, ChatUpdate::Settled("ask-1".to_owned()));
     assert_eq!(press(&mut state, KeyCode::Char('y')), []);
 }
 
 #[test]
 fn the_title_asks_only_while_answers_are_accepted() {
     let mut state = state(80, 20);
-    tell(&mut state, ChatNews::Asked(question()));
+    tell(&mut state, ChatUpdate::Asked(question()));
     assert!(!picture(&state).contains("allow?"));
     assert!(state.wants_ticks(), "ticks are needed until answers are accepted");
     later(&mut state, 500);
@@ -119,7 +119,7 @@ fn the_title_asks_only_while_answers_are_accepted() {
 #[test]
 fn a_question_can_be_answered_after_the_clock_was_set_back() {
     let mut state = state(80, 20);
-    tell(&mut state, ChatNews::Asked(question()));
+    tell(&mut state, ChatUpdate::Asked(question()));
     later(&mut state, -3_600_000);
     assert_eq!(press(&mut state, KeyCode::Char('y')), answer(Reply::Once));
 }

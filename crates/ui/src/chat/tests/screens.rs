@@ -31,8 +31,8 @@ fn an_unfolded_conversation_is_drawn() {
 fn the_dialogs_are_drawn() {
     let mut state = after_talk(80, 20);
     let tasks = vec![task("bash_1", "cargo test --workspace", false), task("bash_2", "sleep 600", true)];
-    tell(&mut state, ChatNews::Tasks(tasks));
-    tell(&mut state, ChatNews::Agent(AgentState::Busy));
+    tell(&mut state, ChatUpdate::Tasks(tasks));
+    tell(&mut state, ChatUpdate::Agent(AgentState::Busy));
     ctrl(&mut state, 'b');
     assert_snapshot!("tasks_80x20", picture(&state));
     press(&mut state, KeyCode::Esc);
@@ -81,10 +81,10 @@ fn the_screen_can_be_drawn_at_any_size() {
         for height in 0..10 {
             let mut empty = state(width, height);
             picture(&empty);
-            tell(&mut empty, ChatNews::Failed("it failed".to_owned()));
+            tell(&mut empty, ChatUpdate::Failed("it failed".to_owned()));
             picture(&empty);
             let mut state = after_talk(width, height);
-            tell(&mut state, ChatNews::Tasks(vec![task("bash_1", "a command", false)]));
+            tell(&mut state, ChatUpdate::Tasks(vec![task("bash_1", "a command", false)]));
             picture(&state);
             ctrl(&mut state, 'b');
             picture(&state);
@@ -124,7 +124,7 @@ fn closing_the_task_list_restores_the_screen() {
             log: format!("/home/somebody/.local/state/tasks/bash-{name}/output.log"),
             ..task(name, "sleep 40; echo a", false)
         };
-        tell(&mut state, ChatNews::Tasks(["bash_1", "bash_2", "bash_3", "bash_22"].map(long).to_vec()));
+        tell(&mut state, ChatUpdate::Tasks(["bash_1", "bash_2", "bash_3", "bash_22"].map(long).to_vec()));
         let mut terminal = Terminal::new(TestBackend::new(width, 10)).unwrap();
         draw_with_links(&mut terminal, &state);
         let before = terminal.backend().buffer().clone();

@@ -18,7 +18,7 @@ fn selected(desk: &Desk) -> Option<&str> {
 
 fn listed(effects: &[Effect]) -> Option<(&Query, usize)> {
     effects.iter().find_map(|effect| match effect {
-        Effect::Find(Lookup::List(query, stretch)) => Some((query, stretch.start)),
+        Effect::Find(Lookup::List(query, range)) => Some((query, range.start)),
         _ => None,
     })
 }
@@ -51,7 +51,7 @@ fn of_sixty(start: usize, ended: &[usize]) -> Window {
 
 fn kept(effects: &[Effect]) -> Option<&str> {
     effects.iter().find_map(|effect| match effect {
-        Effect::Find(Lookup::List(_, stretch)) => stretch.keep.as_deref(),
+        Effect::Find(Lookup::List(_, range)) => range.keep.as_deref(),
         _ => None,
     })
 }

@@ -3,7 +3,7 @@
 use crossterm::event::KeyCode;
 use meanwhile::model::Status;
 use mw_desk::action::TaskAction;
-use mw_desk::query::{Query, Stretch, Window};
+use mw_desk::query::{Query, RowRange, Window};
 use mw_desk::rows::TaskRow;
 use proptest::prelude::*;
 
@@ -18,7 +18,7 @@ use crate::top::state::{Mode, Purpose};
 struct World {
     desk: Desk,
     tasks: Vec<TaskRow>,
-    asked: Vec<(Query, Stretch)>,
+    asked: Vec<(Query, RowRange)>,
     done: Vec<TaskAction>,
 }
 
@@ -35,7 +35,7 @@ impl World {
     fn note(&mut self) {
         for effect in std::mem::take(&mut self.desk.effects) {
             match effect {
-                Effect::Find(Lookup::List(query, stretch)) => self.asked.push((query, stretch)),
+                Effect::Find(Lookup::List(query, range)) => self.asked.push((query, range)),
                 Effect::Do(action) => self.done.push(action),
                 _ => {}
             }
@@ -67,7 +67,7 @@ impl World {
         if self.asked.is_empty() {
             return;
         }
-        let (query, Stretch { start, count, keep, .. }) = self.asked.remove(0);
+        let (query, RowRange { start, count, keep, .. }) = self.asked.remove(0);
         let all = self.listed(&query);
         let start = match keep.and_then(|id| all.iter().position(|task| task.id == id)) {
             Some(place) if place < start || place >= start + count => place.saturating_sub(count / 2),

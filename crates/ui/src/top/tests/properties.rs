@@ -112,8 +112,8 @@ proptest! {
             let Some(event) = event(&desk, asked, step) else { continue };
             desk.take(event);
             for effect in &desk.effects {
-                if let Effect::Find(Lookup::List(_, stretch)) = effect {
-                    asked = stretch.start;
+                if let Effect::Find(Lookup::List(_, range)) = effect {
+                    asked = range.start;
                 }
             }
             let list = &desk.state.list;

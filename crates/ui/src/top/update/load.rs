@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use mw_desk::log_window::LogTarget;
-use mw_desk::query::Stretch;
+use mw_desk::query::RowRange;
 
 use crate::top::effect::{Effect, Lookup};
 use crate::top::layout::Areas;
@@ -26,8 +26,8 @@ pub(super) fn load(state: &mut State, measure: Option<Range<usize>>) {
         Loading::Idle => {
             let (start, count) = around_screen(state);
             state.list.asked = (start, count);
-            let stretch = Stretch { start, count, keep: state.list.held(), measure };
-            state.find(Lookup::List(state.list.query.clone(), stretch));
+            let range = RowRange { start, count, keep: state.list.held(), measure };
+            state.find(Lookup::List(state.list.query.clone(), range));
             Loading::Awaited
         }
         Loading::Awaited | Loading::Outdated => Loading::Outdated,

@@ -2,7 +2,7 @@
 
 use std::env;
 
-use meanwhile::engine::{Approval, Passage, Policy, Runtime, SessionPolicy, TaskRequest};
+use meanwhile::engine::{Approval, GatedCall, Policy, Runtime, SessionPolicy, TaskRequest};
 use meanwhile::model::{DEFAULT_SESSION, TASK_VARIABLE};
 use meanwhile::policy::Tool;
 
@@ -65,24 +65,24 @@ impl Context {
         added: &[(String, String)],
         tool: &str,
     ) -> Result<Approval, CommandError> {
-        let passed = self.passing(runtime, tool, |_, passage| {
-            Ok(runtime.approvals().pass_start(request, added, passage)?)
+        let passed = self.passing(runtime, tool, |_, gated_call| {
+            Ok(runtime.approvals().pass_start(request, added, gated_call)?)
         })?;
         Ok(passed.unwrap_or(Approval::User))
     }
 
     /// Checks whether a task may run again.
     pub(crate) fn pass_restart(&self, runtime: &Runtime, handle: &str) -> Result<(), CommandError> {
-        let pass = |_: &str, passage: &Passage<'_>| {
-            Ok(runtime.approvals().pass_restart(handle, &self.scope(), passage)?)
+        let pass = |_: &str, gated_call: &GatedCall<'_>| {
+            Ok(runtime.approvals().pass_restart(handle, &self.scope(), gated_call)?)
         };
         self.passing(runtime, "restart", pass).map(|_| ())
     }
 
     /// Checks an action that starts nothing; `text` describes it exactly.
     pub(crate) fn pass_action(&self, runtime: &Runtime, tool: &str, text: &str) -> Result<(), CommandError> {
-        let pass = |session: &str, passage: &Passage<'_>| {
-            Ok(runtime.approvals().pass_action(session, &env::current_dir()?, text, passage)?)
+        let pass = |session: &str, gated_call: &GatedCall<'_>| {
+            Ok(runtime.approvals().pass_action(session, &env::current_dir()?, text, gated_call)?)
         };
         self.passing(runtime, tool, pass).map(|_| ())
     }
@@ -92,12 +92,12 @@ impl Context {
         &self,
         runtime: &Runtime,
         tool: &str,
-        pass: impl FnOnce(&str, &Passage<'_>) -> Result<T, CommandError>,
+        pass: impl FnOnce(&str, &GatedCall<'_>) -> Result<T, CommandError>,
     ) -> Result<Option<T>, CommandError> {
         let Some(session) = self.gated_session() else { return Ok(None) };
         let policy = self.decided_by(runtime, &session)?;
         let (tool, asker) = (Tool::named(tool).unwrap_or(Tool::UNKNOWN), Prompt::new(self.json, runtime));
-        pass(&session, &Passage { tool, policy: &policy, asker: &asker }).map(Some)
+        pass(&session, &GatedCall { tool, policy: &policy, asker: &asker }).map(Some)
     }
 }
 
@@ -106,7 +106,7 @@ pub(crate) fn bound(session_policy: &SessionPolicy, present: &Policy) -> Result<
     let mut policy = config::by_session_policy(session_policy)?;
     policy.mode = session_policy.mode_beside(present.mode);
     policy.user_home.clone_from(&present.user_home);
-    policy.patience = present.patience;
+    policy.timeouts = present.timeouts;
     policy.stay_in_project_of(&session_policy.directory);
     Ok(policy)
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use meanwhile::engine::{Clock, SystemClock};
 use meanwhile::model::{context_stamp, is_context_stamp};
 use meanwhile::policy::Mode;
-use mw_tools::call::{Background, Premises};
+use mw_tools::call::{Background, CallSettings};
 
 use super::Config;
 use crate::arguments::environment::environment;
@@ -20,16 +20,16 @@ const LEAST_REPLY: u64 = 256;
 ///
 /// # Errors
 /// When the settings or the environment cannot be used.
-pub(crate) fn premises(
+pub(crate) fn call_settings(
     config: &Config,
     cwd: PathBuf,
     mode: Option<Mode>,
     umask: u32,
-) -> Result<Premises, CommandError> {
+) -> Result<CallSettings, CommandError> {
     let mut policy = config.decides_by()?;
     policy.mode = mode.unwrap_or(policy.mode);
     policy.stay_in_project_of(&cwd);
-    Ok(Premises {
+    Ok(CallSettings {
         session: String::new(),
         cwd,
         env: environment(&[])?,

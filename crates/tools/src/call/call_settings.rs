@@ -12,7 +12,7 @@ use crate::delegation::AgentSettings;
 
 /// The settings for all calls of a session.
 #[derive(Clone)]
-pub struct Premises {
+pub struct CallSettings {
     /// The session that owns the tasks.
     pub session: String,
     /// The default working directory of commands.
@@ -47,7 +47,7 @@ pub struct Premises {
     pub policy: Policy,
 }
 
-impl Premises {
+impl CallSettings {
     /// Creates the default settings for a directory and an environment, as `mw mcp` uses them.
     #[must_use]
     pub fn new(session: impl Into<String>, cwd: PathBuf, env: Vec<EnvVar>) -> Self {
