@@ -41,7 +41,7 @@ impl Desk {
     /// Creates a desk. The first call that needs the home directory opens it.
     #[must_use]
     pub fn new(access: Access) -> Self {
-        let home = Meanwhile::open_later(access.settings.clone());
+        let home = Meanwhile::open_lazy(access.settings.clone());
         Self(Arc::new(Shared { access, samples: Samples::default(), home }))
     }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use meanwhile::Result;
-use meanwhile::engine::{From, ReadReply, ReadRequest, StreamChoice};
+use meanwhile::engine::{ReadFrom, ReadReply, ReadRequest, StreamChoice};
 use meanwhile::model::TaskId;
 
 use crate::desk::Desk;
@@ -73,11 +73,11 @@ impl Desk {
 
     fn reply(&self, target: &LogTarget, part: LogPart) -> Result<ReadReply> {
         let (from, max_bytes) = match part {
-            LogPart::End => (From::TailBytes(STRETCH), STRETCH),
-            LogPart::From(offset) => (From::Offset(offset), STRETCH),
+            LogPart::End => (ReadFrom::TailBytes(STRETCH), STRETCH),
+            LogPart::From(offset) => (ReadFrom::Offset(offset), STRETCH),
             LogPart::Before(offset) => {
                 let start = offset.saturating_sub(STRETCH);
-                (From::Offset(start), offset - start)
+                (ReadFrom::Offset(start), offset - start)
             }
         };
         let request = ReadRequest {

@@ -5,7 +5,7 @@
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
-use meanwhile::engine::{From, ReadRequest};
+use meanwhile::engine::{ReadFrom, ReadRequest};
 use meanwhile::model::wire::{Entry, EntryKind, segments};
 use meanwhile::model::{Cause, Event, Process, RunOrigin, TaskState, Timestamp, next_state};
 use meanwhile::{Filter, Scope};
@@ -58,15 +58,15 @@ mod output {
 
     #[divan::bench(args = SIZES)]
     fn last_100_lines(bencher: Bencher, size: u64) {
-        read(bencher, size, From::TailLines(100));
+        read(bencher, size, ReadFrom::TailLines(100));
     }
 
     #[divan::bench(args = SIZES)]
     fn last_8_kib(bencher: Bencher, size: u64) {
-        read(bencher, size, From::TailBytes(8 << 10));
+        read(bencher, size, ReadFrom::TailBytes(8 << 10));
     }
 
-    fn read(bencher: Bencher, size: u64, from: From) {
+    fn read(bencher: Bencher, size: u64, from: ReadFrom) {
         let world = World::in_memory();
         let id = world.run_with_log(size);
         let request = ReadRequest { from, ..ReadRequest::default() };

@@ -19,12 +19,12 @@ pub use crate::disk::store::{ApprovalEntry, EventRow, ExportState, SessionInfo};
 pub use crate::disk::task_dir::log_view::StreamChoice;
 pub use crate::disk::wake_up::Listener;
 pub use crate::fail_point::{FAIL_POINTS, arm as arm_fail_point, fail_point};
-pub use crate::handle::surroundings::environment as own_environment;
+pub use crate::handle::surroundings::{environment as own_environment, home_directory};
 pub use crate::hooks::Hooks;
 pub use crate::launch::backend::{BackendReport, Capabilities, backends};
 pub use crate::launch::program::{NoProgram, find_program};
 pub use crate::live::Live;
-pub use crate::live::kill::{KillFailure, KillRequest, Kills};
+pub use crate::live::kill::{KillFailure, KillReport, KillRequest};
 pub use crate::live::ports::{PortHolder, PortHolders};
 pub use crate::live::usage::Usage;
 pub use crate::notify::Notifications;
@@ -36,7 +36,7 @@ pub use crate::notify::subscription::Subscription;
 pub use crate::outcome::summarize;
 pub use crate::read::condition::{Condition, WaitReply, WaitRequest};
 pub use crate::read::output::{
-    From, GrepMatch, GrepReply, GrepRequest, Piece, ReadReply, ReadRequest, clean_text, render_screen,
+    GrepMatch, GrepReply, GrepRequest, Piece, ReadFrom, ReadReply, ReadRequest, clean_text, render_screen,
 };
 pub use crate::read::runs::Run;
 pub use crate::read::{Reader, Tasks};

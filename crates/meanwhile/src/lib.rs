@@ -176,7 +176,7 @@ pub use handle::{
     Listener, Meanwhile, Notices, Output, OutputMatch, PendingNotice, Program, Session, Shell, TaskDraft,
     TaskEvent, TaskHandle, Until, Waited, aio,
 };
-pub use live::kill::{KillFailure, Kills};
+pub use live::kill::{KillFailure, KillReport};
 pub use mw_model as model;
 pub use mw_model::wire::KillReceipt;
 pub use request::IfRunning;

@@ -117,7 +117,7 @@ impl Judge<'_> {
         // Split at its spaces, `x /etc/passwd` names another file, which a list of names would not show.
         if value.contains(" /") || value.contains("\t/") || value.contains("\n/") {
             let why = format!("programs that split at spaces read {shown} as two names");
-            self.ask(Ground::Disguise, part, &why, "makes a name that leads elsewhere");
+            self.ask(Ground::Disguise, part, &why, "creates a file whose name can be read as two paths");
         }
         let (ground, why, effect) = match destination {
             Destination::Inside | Destination::Harmless => return,

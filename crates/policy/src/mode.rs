@@ -17,7 +17,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// Every mode, the strictest first. The settings of a project may only choose a stricter mode.
+    /// Every mode, the strictest first.
     pub const ALL: [Self; 5] = [Self::Ci, Self::Plan, Self::Safe, Self::Auto, Self::Dangerous];
 
     /// Returns its name.
@@ -38,7 +38,19 @@ impl Mode {
         Self::ALL.into_iter().find(|mode| mode.name() == name)
     }
 
-    /// Returns the stricter of two modes.
+    /// Returns how strict it is. The settings of a project may only choose a stricter mode. `plan` and `ci` are equally
+    /// strict, because each allows something that the other does not.
+    #[must_use]
+    pub const fn strictness(self) -> u8 {
+        match self {
+            Self::Dangerous => 0,
+            Self::Auto => 1,
+            Self::Safe => 2,
+            Self::Plan | Self::Ci => 3,
+        }
+    }
+
+    /// Returns the stricter of two modes, or `ci` for `plan` and `ci`.
     #[must_use]
     pub fn or_stricter(self, other: Self) -> Self {
         if Self::ALL.into_iter().find(|mode| [self, other].contains(mode)) == Some(other) {

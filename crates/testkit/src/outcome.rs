@@ -127,9 +127,9 @@ impl fmt::Debug for Outcome {
 
 /// Shortens output for messages of failed tests.
 fn shortened(bytes: &[u8]) -> String {
-    const MOST: usize = 4000;
-    let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(MOST)]);
-    match bytes.len().checked_sub(MOST) {
+    const MAX: usize = 4000;
+    let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX)]);
+    match bytes.len().checked_sub(MAX) {
         Some(rest @ 1..) => format!("{shown}… and {rest} bytes more"),
         _ => shown.into_owned(),
     }

@@ -12,9 +12,9 @@ pub(crate) fn clock(at: Timestamp) -> String {
 
 /// Returns the first line of a text without control characters, shortened.
 pub(crate) fn first_line(text: &str) -> String {
-    const MOST: usize = 200;
+    const MAX: usize = 200;
     let line = text.lines().map(clean_text).find(|line| !line.trim().is_empty());
-    clipped(line.as_deref().unwrap_or_default().trim(), MOST)
+    clipped(line.as_deref().unwrap_or_default().trim(), MAX)
 }
 
 /// Returns the first line of a command, with a mark if more follow.
@@ -26,8 +26,8 @@ pub(crate) fn beginning(command: &str) -> String {
 
 /// Returns a task's command, shortened. It may be a script of any length, and is shown beside others.
 pub(crate) fn command(task: &Task) -> String {
-    const MOST: usize = 500;
-    clipped(&task.command, MOST)
+    const MAX: usize = 500;
+    clipped(&task.command, MAX)
 }
 
 /// Quotes a text on one line.

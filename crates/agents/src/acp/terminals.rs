@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use agent_client_protocol::v1::schema::{CreateTerminalRequest, TerminalExitStatus, TerminalOutputResponse};
 use meanwhile::engine::{
-    Approval, Condition, From, Holder, KillRequest, ReadRequest, Runtime, TaskRequest, WaitRequest,
+    Approval, Condition, Holder, KillRequest, ReadFrom, ReadRequest, Runtime, TaskRequest, WaitRequest,
     clean_text,
 };
 use meanwhile::{Error, Scope, Task};
@@ -78,7 +78,8 @@ impl Terminals {
         let runtime = self.runtime()?;
         let task = runtime.tasks().task(id, &self.scope())?;
         let most = self.known.locked().get(id).copied().unwrap_or(USUAL_LIMIT);
-        let request = ReadRequest { from: From::TailBytes(most), max_bytes: most, ..ReadRequest::default() };
+        let request =
+            ReadRequest { from: ReadFrom::TailBytes(most), max_bytes: most, ..ReadRequest::default() };
         let read = runtime.reader().read_shown(id, &self.scope(), &request)?;
         let mut text = clean_text(&read.text());
         if task.status.is_terminal() {
@@ -96,7 +97,7 @@ impl Terminals {
         const LINES: u64 = 40;
         const BYTES: u64 = 8 << 10;
         let request =
-            ReadRequest { from: From::TailLines(LINES), max_bytes: BYTES, ..ReadRequest::default() };
+            ReadRequest { from: ReadFrom::TailLines(LINES), max_bytes: BYTES, ..ReadRequest::default() };
         let read = self.runtime().and_then(|runtime| {
             let task = runtime.tasks().task(id, &self.scope())?;
             let text = clean_text(&runtime.reader().read_shown(id, &self.scope(), &request)?.text());

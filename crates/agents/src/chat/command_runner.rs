@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use meanwhile::engine::{From, GatedCall, KillRequest, ReadRequest, Runtime, clean_text};
+use meanwhile::engine::{GatedCall, KillRequest, ReadFrom, ReadRequest, Runtime, clean_text};
 use meanwhile::{Error, Filter, Scope, Settings, Task};
 use mw_desk::chat::ChatQuestion;
 use mw_model::Status;
@@ -200,8 +200,11 @@ impl CommandRunner {
         const LINES: u32 = 20;
         const BYTES: u64 = 16 << 10;
         let task = self.seen(runtime.tasks().task(self.resolve(runtime, id)?.as_str(), &self.scope())?);
-        let request =
-            ReadRequest { from: From::TailLines(LINES.into()), max_bytes: BYTES, ..ReadRequest::default() };
+        let request = ReadRequest {
+            from: ReadFrom::TailLines(LINES.into()),
+            max_bytes: BYTES,
+            ..ReadRequest::default()
+        };
         let read = runtime.reader().read_shown(task.id.as_str(), &self.scope(), &request)?;
         Ok(screens::one(&task, &clean_text(&read.text()), self.layout, self.dialect, runtime))
     }

@@ -231,7 +231,7 @@ impl ChatCore<'_> {
     /// Shows an entry and adds it to the transcript.
     pub(super) fn add(&mut self, entry: Entry) {
         self.ledger.take(&entry);
-        for due in self.unwritten.before(&entry) {
+        for due in self.unwritten.add(&entry) {
             if let Err(error) = self.options.transcript.add(&due) {
                 let text = format!(
                     "cannot write the transcript; messages are kept in memory until it works: {error}"

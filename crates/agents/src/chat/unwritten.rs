@@ -13,8 +13,8 @@ use mw_desk::chat::{Entry, ToolContent, ToolState, ToolUpdate};
 pub(super) struct Unwritten(BTreeMap<String, Vec<ToolContent>>);
 
 impl Unwritten {
-    /// Returns the entries to write after this one was added.
-    pub(super) fn before<'e>(&mut self, entry: &'e Entry) -> Vec<Cow<'e, Entry>> {
+    /// Adds an entry and returns the entries that can be written now.
+    pub(super) fn add<'e>(&mut self, entry: &'e Entry) -> Vec<Cow<'e, Entry>> {
         let mut due = Vec::new();
         match entry {
             Entry::Tool(news) => {
@@ -59,7 +59,7 @@ mod tests {
 
     fn written(entries: &[Entry]) -> Vec<Entry> {
         let mut unwritten = Unwritten::default();
-        entries.iter().flat_map(|entry| unwritten.before(entry)).map(Cow::into_owned).collect()
+        entries.iter().flat_map(|entry| unwritten.add(entry)).map(Cow::into_owned).collect()
     }
 
     #[test]

@@ -31,11 +31,11 @@ impl Awaited {
 
     pub(super) fn add(&self, reserved: Option<Reservation>) {
         self.change(|expected| expected.reserved.extend(reserved));
-        self.is_known();
+        self.complete();
     }
 
     /// Records that nothing more will be reserved.
-    pub(super) fn is_known(&self) {
+    pub(super) fn complete(&self) {
         drop(self.change(|expected| expected.pending.take()));
     }
 
@@ -46,12 +46,12 @@ impl Awaited {
 
 /// The recipients of one of several clients of a server. Their undelivered notifications are released when this is
 /// dropped.
-pub(super) struct Seat {
+pub(super) struct ClientRecipients {
     inner: Arc<Inner>,
     recipients: Mutex<Vec<Recipient>>,
 }
 
-impl Seat {
+impl ClientRecipients {
     fn add(&self, recipient: &Recipient) {
         let mut recipients = self.recipients.locked();
         if !recipients.contains(recipient) {
@@ -60,7 +60,7 @@ impl Seat {
     }
 }
 
-impl Drop for Seat {
+impl Drop for ClientRecipients {
     fn drop(&mut self) {
         let recipients = self.recipients.locked();
         recipients.iter().for_each(|recipient| self.inner.deliveries.forget(recipient));
@@ -70,7 +70,7 @@ impl Drop for Seat {
 impl Server {
     /// Returns a clone of the server for one of several clients.
     pub(super) fn for_client(&self) -> Self {
-        let seat = Seat { inner: Arc::clone(&self.inner), recipients: Mutex::default() };
+        let seat = ClientRecipients { inner: Arc::clone(&self.inner), recipients: Mutex::default() };
         Self { inner: Arc::clone(&self.inner), seat: Some(Arc::new(seat)) }
     }
 

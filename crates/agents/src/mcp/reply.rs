@@ -30,7 +30,7 @@ impl Server {
         awaited: &Awaited,
         context: &Context,
     ) -> CallToolResult {
-        awaited.is_known();
+        awaited.complete();
         let Drained { held, mut notices, left, own } =
             self.inner.deliveries.drain(recipient, &reply.reported).await;
         // An end that the reply itself reports needs no notification.

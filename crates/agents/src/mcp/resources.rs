@@ -1,6 +1,6 @@
 //! Tasks and their logs as resources: `meanwhile://tasks`, `meanwhile://tasks/ID`, `meanwhile://tasks/ID/output`.
 
-use meanwhile::engine::{From, ReadRequest, Runtime, clean_text};
+use meanwhile::engine::{ReadFrom, ReadRequest, Runtime, clean_text};
 use meanwhile::{Error, Filter, Scope};
 use rmcp::model::{
     ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource, ResourceContents,
@@ -109,7 +109,7 @@ fn contents(
         Named::Output(task) => {
             let most = call_settings.reply_bytes;
             let request =
-                ReadRequest { from: From::TailBytes(most), max_bytes: most, ..ReadRequest::default() };
+                ReadRequest { from: ReadFrom::TailBytes(most), max_bytes: most, ..ReadRequest::default() };
             let reply = runtime.reader().read_shown(exact(task)?.as_str(), &scope, &request)?;
             let note = if reply.has_earlier { "[earlier output omitted]\n" } else { "" };
             text(uri, "text/plain", format!("{note}{}", clean_text(&reply.text())))

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::elicitation;
 use super::http_clients::HttpClients;
 use super::options::ServerOptions;
-use super::recipient::Seat;
+use super::recipient::ClientRecipients;
 use super::subscriptions::Subscriptions;
 use crate::delivery::calls::Calls;
 use crate::delivery::deliveries::{Deliveries, DeliveryOptions};
@@ -30,7 +30,7 @@ pub(super) type Answered<T> = Result<T, ErrorData>;
 pub struct Server {
     pub(super) inner: Arc<Inner>,
     /// Set if this clone serves one of several clients.
-    pub(super) seat: Option<Arc<Seat>>,
+    pub(super) seat: Option<Arc<ClientRecipients>>,
 }
 
 pub(super) struct Inner {

@@ -18,7 +18,7 @@ use crate::lock::Lock;
 /// How long the thread sleeps without a wake-up. Growing output is checked at the same interval.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
 /// How many events are taken at a time.
-const MOST: u32 = 500;
+const MAX: u32 = 500;
 
 /// The subscriptions of all clients.
 pub(super) struct Subscriptions {
@@ -177,7 +177,7 @@ fn watch(settings: &Settings, wanted: &Mutex<Wanted>) -> Option<()> {
     loop {
         wake_up.wait(POLL_INTERVAL);
         let mut changed = Vec::new();
-        while let Ok(events) = runtime.tasks().events_after(seen, &scope, None, MOST) {
+        while let Ok(events) = runtime.tasks().events_after(seen, &scope, None, MAX) {
             let Some(last) = events.last() else { break };
             seen = last.seq;
             for event in &events {

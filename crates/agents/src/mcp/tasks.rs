@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use meanwhile::engine::{KillRequest, Kills, Runtime};
+use meanwhile::engine::{KillReport, KillRequest, Runtime};
 use meanwhile::{Scope, Task};
 use mw_model::Status;
 use rmcp::ErrorData;
@@ -114,7 +114,10 @@ impl Server {
         let found = self
             .with_engine(move |runtime| {
                 let kill = KillRequest::term(format!("session {session}"));
-                match runtime.notifications().kill_as_owner(&[&id], &session, &kill).and_then(Kills::all_done)
+                match runtime
+                    .notifications()
+                    .kill_as_owner(&[&id], &session, &kill)
+                    .and_then(KillReport::all_done)
                 {
                     Err(meanwhile::Error::NotFound(_)) => Ok(false),
                     other => other.map(|_| true),

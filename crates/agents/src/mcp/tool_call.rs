@@ -45,7 +45,7 @@ impl Server {
             Some(call) => call,
             None => {
                 // It may wait long for its turn. Other replies must not wait for it.
-                awaited.is_known();
+                awaited.complete();
                 self.inner.calls.begin().await
             }
         };

@@ -6,7 +6,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use clap::Args;
-use meanwhile::engine::{From, ReadRequest, Runtime};
+use meanwhile::engine::{ReadFrom, ReadRequest, Runtime};
 use meanwhile::model::{Io, TaskId};
 
 use crate::context::Context;
@@ -79,7 +79,7 @@ fn join(context: &Context, runtime: &Runtime, id: &TaskId, is_terminal: bool) ->
         }
     });
     let mut request =
-        ReadRequest { from: From::TailBytes(BACKLOG), max_bytes: 1 << 20, ..ReadRequest::default() };
+        ReadRequest { from: ReadFrom::TailBytes(BACKLOG), max_bytes: 1 << 20, ..ReadRequest::default() };
     let mut shown_size = None;
     loop {
         if is_terminal && shown_size != terminal::size() {
@@ -93,7 +93,7 @@ fn join(context: &Context, runtime: &Runtime, id: &TaskId, is_terminal: bool) ->
         }
         let reply = runtime.reader().read(id.as_str(), &context.scope(), &request)?;
         render::out_bytes(&reply.bytes())?;
-        request.from = From::Offset(reply.next_offset);
+        request.from = ReadFrom::Offset(reply.next_offset);
         if reply.eof {
             return Ok(false);
         }

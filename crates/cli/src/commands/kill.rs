@@ -2,7 +2,7 @@
 
 use clap::Args;
 use meanwhile::Filter;
-use meanwhile::engine::{KillFailure, KillRequest, Kills, Runtime};
+use meanwhile::engine::{KillFailure, KillReport, KillRequest, Runtime};
 use meanwhile::model::{Status, TaskId, parse_duration_ms, signal_name, signal_number};
 use serde_json::json;
 
@@ -97,8 +97,8 @@ fn name_of(runtime: &Runtime, id: &TaskId) -> Option<String> {
 }
 
 /// Prints receipts and errors; for a single task only one of them. Returns the exit code.
-pub(super) fn show(context: &Context, runtime: &Runtime, kills: Kills, single: bool) -> CommandResult {
-    let Kills { receipts, mut failures } = kills;
+pub(super) fn show(context: &Context, runtime: &Runtime, kills: KillReport, single: bool) -> CommandResult {
+    let KillReport { receipts, mut failures } = kills;
     if let (true, [], 1) = (single, &receipts[..], failures.len())
         && let Some(failure) = failures.pop()
     {

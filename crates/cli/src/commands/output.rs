@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use meanwhile::Task;
-use meanwhile::engine::{From, GrepRequest, ReadReply, ReadRequest, Runtime, StreamChoice, clean_text};
+use meanwhile::engine::{GrepRequest, ReadFrom, ReadReply, ReadRequest, Runtime, StreamChoice, clean_text};
 use meanwhile::model::{Status, parse_size};
 use serde_json::json;
 
@@ -147,11 +147,11 @@ impl Arguments {
         let chosen = self.tail.is_some() || self.offset.is_some() || self.new || self.follow;
         let max_bytes = self.max_bytes.unwrap_or(if chosen { CHOSEN } else { GLANCE });
         let from = match (self.tail, self.offset, self.new) {
-            (Some(lines), _, _) => From::TailLines(lines),
-            (_, Some(offset), _) => From::Offset(offset),
-            (_, _, true) => From::Cursor(self.reader.clone()),
-            _ if self.max_lines.is_some() => From::Offset(0),
-            _ => From::TailBytes(if max_bytes == 0 { u64::MAX } else { max_bytes }),
+            (Some(lines), _, _) => ReadFrom::TailLines(lines),
+            (_, Some(offset), _) => ReadFrom::Offset(offset),
+            (_, _, true) => ReadFrom::Cursor(self.reader.clone()),
+            _ if self.max_lines.is_some() => ReadFrom::Offset(0),
+            _ => ReadFrom::TailBytes(if max_bytes == 0 { u64::MAX } else { max_bytes }),
         };
         ReadRequest {
             stream: self.stream,
@@ -278,8 +278,8 @@ impl Arguments {
             if reply.left == 0 {
                 runtime.reader().wait_for_output(&id, reply.end, LONGEST)?;
             }
-            if !matches!(request.from, From::Cursor(_)) {
-                request.from = From::Offset(reply.next_offset);
+            if !matches!(request.from, ReadFrom::Cursor(_)) {
+                request.from = ReadFrom::Offset(reply.next_offset);
             }
         }
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use meanwhile::engine::{From, KillRequest, ReadRequest, Runtime, StreamChoice};
+use meanwhile::engine::{KillRequest, ReadFrom, ReadRequest, Runtime, StreamChoice};
 use meanwhile::model::signal::SIGKILL;
 use meanwhile::model::{Io, TaskId, parse_duration_ms};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -159,7 +159,7 @@ fn stream(
 ) -> Result<bool, CommandError> {
     let mut request = ReadRequest {
         stream: StreamChoice::Apart,
-        from: From::Offset(0),
+        from: ReadFrom::Offset(0),
         max_bytes: 1 << 20,
         ..ReadRequest::default()
     };
@@ -181,7 +181,7 @@ fn stream(
                 streams.write(&reply.pieces)?;
                 last_output = Instant::now();
             }
-            request.from = From::Offset(reply.next_offset);
+            request.from = ReadFrom::Offset(reply.next_offset);
             if reply.eof || (ended && reply.left == 0) {
                 progress.clear();
                 return Ok(false);

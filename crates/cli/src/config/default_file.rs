@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
+use super::definition::Setting;
 use super::load::Config;
 use super::places::PROJECT_FILE;
 use super::profile::PROFILES;
-use super::setting::Setting;
 use super::settings::settings;
 
 /// Returns a settings file with all defaults as comments.

@@ -6,11 +6,10 @@ use std::ffi::OsStr;
 use meanwhile::policy::RuleOrigin;
 
 use super::accepts::{Accepts, SettingValue};
+use super::definition::{InProject, Setting};
 use super::file::{FileSetting, SettingsFile};
 use super::load::{Config, NotTaken};
-use super::places;
 use super::profile;
-use super::setting::{InProject, Setting};
 use super::settings::{find, settings};
 use super::source::{Source, shown};
 use super::suggest::nearest;
@@ -51,7 +50,7 @@ impl Config {
     pub(super) fn take_root(&mut self) -> Result<(), CommandError> {
         let is_chosen = self.sources.iter().any(|(name, _)| *name == PROFILE);
         if is_chosen && self.profile.root.is_some() {
-            let home = places::home_directory(self.profile.root);
+            let home = meanwhile::engine::home_directory(self.profile.root).unwrap_or_default();
             self.settings.programs = programs::of_home(&home)?;
             self.settings.home = home;
         }

@@ -11,9 +11,9 @@ use mw_tools::USUAL_WAIT_MS;
 use mw_tools::call::SessionEnd;
 
 use super::accepts::SettingValue;
+use super::definition::{PREFIX, Setting};
 use super::places;
 use super::profile::{self, Profile};
-use super::setting::{PREFIX, Setting};
 use super::settings::{find, settings};
 use super::source::{FileLine, Source};
 use super::suggest::nearest;
@@ -96,7 +96,7 @@ impl Config {
     }
 
     fn load_from(dialect: Dialect, directory: Option<PathBuf>) -> Result<Self, CommandError> {
-        let home = places::home_directory(None);
+        let home = meanwhile::engine::home_directory(None).unwrap_or_default();
         let programs = programs::of_home(&home)?;
         let mut config = Self { profile: profile::of(dialect), ..Self::new(Settings::new(home, programs)) };
         let (path, file) = places::user_file();

@@ -14,21 +14,11 @@ use crate::error::CommandError;
 
 /// The settings file of a project.
 pub(super) const PROJECT_FILE: &str = ".meanwhile.toml";
-/// Maximum size of a project file. Nobody chose the file, so it could be anything.
+/// Maximum size of a project file. The user did not choose this file, so it may be arbitrary.
 const MAX_BYTES: u64 = 1 << 20;
 
 fn variable(name: &str) -> Option<PathBuf> {
     env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
-}
-
-/// Returns the home, or an empty path if none is known; only `mw settle` works without one. `root` is the directory of the
-/// profile below the user's directory.
-pub(super) fn home_directory(root: Option<&str>) -> PathBuf {
-    variable("MEANWHILE_HOME")
-        .or_else(|| Some(variable("HOME")?.join(root?)))
-        .or_else(|| Some(variable("XDG_STATE_HOME")?.join("meanwhile")))
-        .or_else(|| Some(variable("HOME")?.join(".local/state/meanwhile")))
-        .unwrap_or_default()
 }
 
 /// Returns the path of the user file and its content, if it exists. The file that `MEANWHILE_CONFIG` names must exist.

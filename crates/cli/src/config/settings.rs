@@ -2,14 +2,15 @@
 //! meaning.
 
 use meanwhile::model::Resources;
+use meanwhile::policy::Mode;
 
 use super::accepts::Accepts::{
     self, Count, Cpus, Duration, Flag, Line, Lines, Milliseconds, Patterns, Program, Size, Word,
 };
+use super::definition::InProject::{Choose, Lower, LowerNotZero, Nothing, Rank, TurnOn};
+use super::definition::Setting;
 use super::field::Field;
 use super::profile;
-use super::setting::InProject::{Choose, Lower, LowerNotZero, Nothing, Rank, TurnOn};
-use super::setting::Setting;
 
 const HOUR_MS: u64 = 3_600_000;
 const DAY_MS: u64 = 24 * HOUR_MS;
@@ -21,8 +22,26 @@ pub(super) const CAP: Accepts = Size(512..=1 << 40);
 pub(super) const STREAM_BYTES: Accepts = Size(1024..=1 << 40);
 /// The silence before a stall.
 pub(super) const STALL: Accepts = Milliseconds(0..=DAY_MS);
-/// The approval modes by strictness. `plan` and `ci` each allow something that the other does not.
-const MODES: [(&str, u8); 5] = [("dangerous", 0), ("auto", 1), ("safe", 2), ("plan", 3), ("ci", 3)];
+const MODES: [Mode; 5] = [Mode::Safe, Mode::Auto, Mode::Plan, Mode::Ci, Mode::Dangerous];
+const MODE_NAMES: [&str; 5] = {
+    let mut names = [""; 5];
+    let mut at = 0;
+    while at < MODES.len() {
+        names[at] = MODES[at].name();
+        at += 1;
+    }
+    names
+};
+/// The approval modes with their strictness.
+const MODE_RANKS: [(&str, u8); 5] = {
+    let mut ranks = [("", 0); 5];
+    let mut at = 0;
+    while at < MODES.len() {
+        ranks[at] = (MODES[at].name(), MODES[at].strictness());
+        at += 1;
+    }
+    ranks
+};
 
 /// The words for the colours of a screen.
 pub(crate) const THEMES: [&str; 5] = ["auto", "dark", "light", "16", "none"];
@@ -45,7 +64,7 @@ settings! {
     // Everything.
     "profile" => profile, Word(&profile::NAMES), Nothing,
         "the dialect whose defaults and names for settings apply";
-    "mode" => policy.mode, Word(&["safe", "auto", "plan", "ci", "dangerous"]), Rank(&MODES),
+    "mode" => policy.mode, Word(&MODE_NAMES), Rank(&MODE_RANKS),
         "which commands need approval before they run; see docs/approval.md";
     "theme" => theme, Word(&THEMES), Nothing,
         "colours of mw top and mw chat: auto (detected from the terminal), dark, light, 16 or none; NO_COLOR overrides it";

@@ -63,8 +63,8 @@ impl fmt::Display for Source {
 
 /// Returns text from a file or a variable for display: on one line, shortened, without control characters.
 pub(crate) fn shown(text: &str) -> String {
-    const MOST: usize = 200;
-    visible(&clipped(text, MOST)).replace('\n', "\\n")
+    const MAX: usize = 200;
+    visible(&clipped(text, MAX)).replace('\n', "\\n")
 }
 
 #[cfg(test)]

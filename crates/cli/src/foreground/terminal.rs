@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-use meanwhile::engine::{From, ReadRequest, Runtime, WaitReply, WaitRequest, clean_text};
+use meanwhile::engine::{ReadFrom, ReadRequest, Runtime, WaitReply, WaitRequest, clean_text};
 use meanwhile::{Scope, Task};
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
 
@@ -123,7 +123,7 @@ fn describe(runtime: &Runtime, tasks: &[Task], begun: Instant) -> String {
     let [task] = live[..] else {
         return format!("{elapsed}  {} of {} still running", live.len(), tasks.len());
     };
-    let request = ReadRequest { from: From::TailBytes(1024), max_bytes: 1024, ..ReadRequest::default() };
+    let request = ReadRequest { from: ReadFrom::TailBytes(1024), max_bytes: 1024, ..ReadRequest::default() };
     let tail = runtime
         .reader()
         .read_shown(task.id.as_str(), &Scope::All, &request)

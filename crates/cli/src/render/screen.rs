@@ -1,6 +1,6 @@
 //! The terminal screen of a task, drawn from the end of its log.
 
-use meanwhile::engine::{From, ReadRequest, Runtime, render_screen};
+use meanwhile::engine::{ReadFrom, ReadRequest, Runtime, render_screen};
 use meanwhile::model::Io;
 use serde_json::json;
 
@@ -13,7 +13,7 @@ const SCREEN_BYTES: u64 = 256 << 10;
 /// Prints the screen of a task.
 pub(crate) fn show(context: &Context, runtime: &Runtime, handle: &str, run: Option<u32>) -> CommandResult {
     let task = runtime.tasks().task(handle, &context.scope())?;
-    let from = From::TailBytes(SCREEN_BYTES);
+    let from = ReadFrom::TailBytes(SCREEN_BYTES);
     let request = ReadRequest { from, max_bytes: SCREEN_BYTES, run, ..ReadRequest::default() };
     let bytes = runtime.reader().read(handle, &context.scope(), &request)?.bytes();
     let (rows, cols, bytes) = match runtime.home().task(&task.id).spec()?.io {

@@ -1,7 +1,7 @@
 //! One task and its last lines of output.
 
 use meanwhile::Task;
-use meanwhile::engine::{From, ReadRequest, Runtime, clean_text};
+use meanwhile::engine::{ReadFrom, ReadRequest, Runtime, clean_text};
 use meanwhile::model::TaskKind;
 
 use crate::context::Context;
@@ -21,7 +21,7 @@ pub(crate) fn show(context: &Context, runtime: &Runtime, task: &Task, lines: u64
         String::new()
     } else {
         let request =
-            ReadRequest { from: From::TailLines(lines), max_bytes: MAX_READ, ..ReadRequest::default() };
+            ReadRequest { from: ReadFrom::TailLines(lines), max_bytes: MAX_READ, ..ReadRequest::default() };
         // The rest is shown even if the log is gone.
         let text = runtime.reader().read_shown(task.id.as_str(), &context.scope(), &request);
         last_bytes(&text.map(|reply| clean_text(&reply.text())).unwrap_or_default())

@@ -342,7 +342,7 @@ fn no_notification_for_a_task_whose_output_was_read_to_the_end() {
 
 #[test]
 fn notifications_that_do_not_fit_come_with_later_replies() {
-    const MOST: usize = 16 << 10;
+    const MAX: usize = 16 << 10;
     let home = home();
     let mut host = Host::new(&home);
     let ids = undelivered(&home, 60);
@@ -352,7 +352,7 @@ fn notifications_that_do_not_fit_come_with_later_replies() {
         let result = host.call("task_wait", &json!({"task_ids": ["bash-00000000"]}));
         let blocks = result["content"].as_array().unwrap().iter();
         let size: usize = blocks.map(|block| block["text"].as_str().unwrap().len()).sum();
-        assert!(size < MOST, "{size} bytes in one reply");
+        assert!(size < MAX, "{size} bytes in one reply");
         let new = notified_tasks(&result);
         assert!(!new.is_empty(), "{} of {} are delivered", all.len(), ids.len());
         assert!(new.into_iter().all(|id| all.insert(id)), "nothing is delivered twice");

@@ -3,7 +3,7 @@
 use meanwhile::error::Denial;
 use meanwhile::{Error, Result};
 
-use super::wanted::Reply;
+use super::task_action::Reply;
 use crate::desk::Desk;
 
 impl Desk {

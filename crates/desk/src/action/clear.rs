@@ -3,7 +3,7 @@
 use meanwhile::Result;
 
 use super::tally::Tally;
-use super::wanted::Removal;
+use super::task_action::Removal;
 use crate::desk::Desk;
 use crate::query::filter;
 

@@ -5,7 +5,7 @@ use meanwhile::engine::KillRequest;
 use meanwhile::model::signal::{SIGKILL, SIGTERM};
 
 use super::tally::Tally;
-use super::wanted::Force;
+use super::task_action::Force;
 use crate::desk::Desk;
 use crate::rows::receipt_lines;
 

@@ -14,6 +14,6 @@ mod input;
 mod kill;
 mod restart;
 mod tally;
-mod wanted;
+mod task_action;
 
-pub use wanted::{Force, Removal, Reply, TaskAction};
+pub use task_action::{Force, Removal, Reply, TaskAction};

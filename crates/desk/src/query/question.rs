@@ -84,12 +84,12 @@ impl Sort {
 }
 
 /// The time for which a failed task is listed before other ended tasks.
-const LATELY_US: i64 = 3_600_000_000;
+const RECENT_FAILURE_US: i64 = 3_600_000_000;
 
 /// Returns the default order of task lists for people.
 #[must_use]
 pub const fn by_state(now: Timestamp) -> Order {
-    Order::ByState { failed_since: Timestamp::from_micros(now.as_micros().saturating_sub(LATELY_US)) }
+    Order::ByState { failed_since: Timestamp::from_micros(now.as_micros().saturating_sub(RECENT_FAILURE_US)) }
 }
 
 /// Converts the query to a filter of the library.

@@ -91,8 +91,8 @@ pub(super) fn answer_timeout(policy: &Policy) -> Duration {
 }
 
 fn subject(proposal: &Proposal) -> String {
-    const MOST: usize = 200;
-    clipped(&proposal.exact(), MOST)
+    const MAX: usize = 200;
+    clipped(&proposal.exact(), MAX)
 }
 
 /// Why an open approval request has no answer yet.

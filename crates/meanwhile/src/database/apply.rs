@@ -100,7 +100,7 @@ impl Database {
             changed = true;
         }
         let is_over = matches!(task.state, TaskState::Ended { .. });
-        if is_over && task.survivors > 0 && !findings.supervised && !findings.left {
+        if is_over && task.survivors > 0 && !findings.supervised && !findings.has_orphans {
             let ended_tree = findings.tree_empty(run);
             let (end, dropped) = match ended_tree {
                 Some((Some(end), Some(dropped))) => (end, dropped),

@@ -17,7 +17,7 @@ pub(crate) struct Findings {
     pub(crate) being_started: bool,
     pub(super) looker: Looker,
     /// Whether it has ended, some of its processes are still running, and they have no supervisor.
-    pub(crate) left: bool,
+    pub(crate) has_orphans: bool,
 }
 
 /// Who looks at a task.
@@ -52,7 +52,7 @@ impl Findings {
         if self.awaits_starter() {
             return Situation::StarterAtWork;
         }
-        if self.left {
+        if self.has_orphans {
             let written_down = || {
                 let record = self.record.as_ref()?;
                 Some((record.process.clone()?, record.started_at?))

@@ -36,19 +36,19 @@ impl Database {
         let seen = journal.len() as u64;
         let run = task.state.run();
         let mut findings =
-            Findings { run, journal, seen, record, supervised, being_started, looker, left: false };
-        findings.left = self.is_left(task, &findings)?;
+            Findings { run, journal, seen, record, supervised, being_started, looker, has_orphans: false };
+        findings.has_orphans = self.has_orphans(task, &findings)?;
         Ok(findings)
     }
 
-    /// Returns, inside the transaction, whether a start has still come to nothing.
+    /// Returns, inside the transaction, whether the start is still abandoned.
     pub(super) fn is_still_abandoned(&self, task: &Task, before: &Findings) -> Result<bool> {
         let now = self.look_as(task, before.looker)?;
         Ok(now.is_abandoned() && now.started(task.state.run()).is_none())
     }
 
     /// Returns whether processes of an ended task are still running without a supervisor.
-    fn is_left(&self, task: &Task, findings: &Findings) -> Result<bool> {
+    fn has_orphans(&self, task: &Task, findings: &Findings) -> Result<bool> {
         let run = task.state.run();
         let had_some = match &findings.record {
             Some(record) => !record.survivors.is_empty(),

@@ -10,7 +10,7 @@ use mw_model::{TaskId, Timestamp};
 
 use super::arrivals::Arrivals;
 use super::file_lock::open_private;
-use super::look::{look, unseen};
+use super::look::{cannot_inspect, look};
 use super::session_dir::dir::SessionDir;
 use super::session_dir::holder_loss;
 use super::task_dir::{StartHold, TaskDir};
@@ -150,7 +150,7 @@ impl Home {
         let Some(entries) = look(&path, fs::read_dir(&path))? else { return Ok(Vec::new()) };
         let mut ids = Vec::new();
         for entry in entries {
-            let name = entry.map_err(unseen(&path))?.file_name();
+            let name = entry.map_err(cannot_inspect(&path))?.file_name();
             ids.extend(name.to_str().and_then(|name| name.parse::<TaskId>().ok()));
         }
         Ok(ids)

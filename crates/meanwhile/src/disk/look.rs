@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use crate::error::{Error, Result};
 
 /// Returns the error for a file that cannot be inspected.
-pub(crate) fn unseen(path: &Path) -> impl FnOnce(io::Error) -> Error + use<> {
+pub(crate) fn cannot_inspect(path: &Path) -> impl FnOnce(io::Error) -> Error + use<> {
     Error::io(format!("cannot inspect {}", path.display()))
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn present<T>(looked: io::Result<T>) -> io::Result<Option<T>> {
 
 /// Like [`present`], with an error that names the file.
 pub(crate) fn look<T>(path: &Path, looked: io::Result<T>) -> Result<Option<T>> {
-    present(looked).map_err(unseen(path))
+    present(looked).map_err(cannot_inspect(path))
 }
 
 /// Reads a file; `None` if it is absent or not a file.

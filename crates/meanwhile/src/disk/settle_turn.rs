@@ -14,7 +14,7 @@ use std::fs::{self, File, TryLockError};
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use mw_model::wire::{SETTLE_PATIENCE, SETTLING_FILE, UNSETTLED_FILE};
+use mw_model::wire::{SETTLE_TIMEOUT, SETTLING_FILE, UNSETTLED_FILE};
 
 use super::file_lock::open_private;
 use super::home::Home;
@@ -68,7 +68,7 @@ impl SettleTurn {
     /// Returns whether the owner of the turn has had it for too long.
     fn is_overdue(&self) -> bool {
         let begun = self.lock.as_ref().and_then(|lock| lock.metadata().ok()?.modified().ok());
-        begun.and_then(|begun| begun.elapsed().ok()).is_some_and(|time| time > SETTLE_PATIENCE)
+        begun.and_then(|begun| begun.elapsed().ok()).is_some_and(|time| time > SETTLE_TIMEOUT)
     }
 
     /// Removes the mark before the work, so that a later mark is not lost. Notes when the turn began.
@@ -115,7 +115,7 @@ mod tests {
     fn another_process_settles_beside_an_overdue_turn() {
         let (_dir, home) = home();
         let overdue = SettleTurn::take(&home).unwrap();
-        let long_ago = SystemTime::now() - 2 * SETTLE_PATIENCE;
+        let long_ago = SystemTime::now() - 2 * SETTLE_TIMEOUT;
         overdue.lock.as_ref().unwrap().set_modified(long_ago).unwrap();
         assert!(SettleTurn::take(&home).is_some_and(|other| other.is_wanted()));
     }

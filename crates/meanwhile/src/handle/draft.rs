@@ -30,7 +30,7 @@ pub struct TaskDraft {
     /// Whether it begins with the environment of this process.
     inherits: bool,
     env: Vec<EnvVar>,
-    when_full: Option<AtCapacity>,
+    at_capacity: Option<AtCapacity>,
     limits: OwnLimits,
 }
 
@@ -42,7 +42,7 @@ impl TaskDraft {
             cwd: None,
             inherits: true,
             env: Vec::new(),
-            when_full: None,
+            at_capacity: None,
             limits: OwnLimits::default(),
         }
     }
@@ -141,8 +141,8 @@ impl TaskDraft {
     }
 
     /// Decides what a start does if no slot is free. The default is that of [`Settings::queue`].
-    pub fn when_full(self, choice: AtCapacity) -> Self {
-        Self { when_full: Some(choice), ..self }
+    pub fn at_capacity(self, choice: AtCapacity) -> Self {
+        Self { at_capacity: Some(choice), ..self }
     }
 
     /// Sets the readiness condition, for [`Until::Ready`](super::Until::Ready). Readiness produces a notification.
@@ -226,7 +226,7 @@ impl TaskDraft {
             cwd,
             env,
             umask: surroundings::umask(),
-            at_capacity: self.when_full.unwrap_or(settings.queue.at_capacity),
+            at_capacity: self.at_capacity.unwrap_or(settings.queue.at_capacity),
             limits: self.limits.over(&settings.limits),
             ..self.request
         })

@@ -56,14 +56,14 @@ impl Meanwhile {
     /// # Errors
     /// When the home cannot be used.
     pub fn open(settings: Settings) -> Result<Self> {
-        let home = Self::open_later(settings);
+        let home = Self::open_lazy(settings);
         home.with(|_| Ok(()))?;
         Ok(home)
     }
 
     /// Like [`Meanwhile::open`], but the home is opened by the first call that needs it.
     #[must_use]
-    pub fn open_later(settings: Settings) -> Self {
+    pub fn open_lazy(settings: Settings) -> Self {
         Self { shared: Arc::new(Shared { settings, idle: Mutex::default() }) }
     }
 

@@ -17,9 +17,9 @@ use crate::approval::{Asker, GatedCall, Policy};
 use crate::disk::session_dir::lease::Lease;
 use crate::disk::store::Filter;
 use crate::error::Result;
-use crate::live::kill::Kills;
+use crate::live::kill::KillReport;
 use crate::notify::host::{DeliveryPolicy, Host};
-use crate::notify::ledger::MOST;
+use crate::notify::ledger::MAX;
 use crate::request::TaskRequest;
 use crate::task::{Scope, Task};
 
@@ -199,7 +199,7 @@ impl Session {
     /// # Errors
     /// When the database fails.
     pub fn wait_for_notices(&self, timeout: Duration) -> Result<Notices> {
-        Notices::take(self, MOST, timeout, || true)
+        Notices::take(self, MAX, timeout, || true)
     }
 
     /// Takes the oldest notification; waits for it if there is none. `None` when the time is up.
@@ -242,7 +242,7 @@ impl Session {
     ///
     /// # Errors
     /// When the database fails. Tasks that could not be ended are in the result.
-    pub fn end(self) -> Result<Kills> {
+    pub fn end(self) -> Result<KillReport> {
         self.home.with(|runtime| runtime.sessions().end_session(&self.name, "the end of its session"))
     }
 

@@ -30,11 +30,19 @@ impl Settings {
 
 /// Returns the default directory of the home.
 pub(super) fn default_home() -> Result<PathBuf> {
+    home_directory(None)
+        .ok_or_else(|| Error::invalid("no home directory for tasks", "set HOME or MEANWHILE_HOME"))
+}
+
+/// Returns the directory of the home, if the environment says where it is. `profile` is the directory that a profile
+/// has below the user's directory.
+#[must_use]
+pub fn home_directory(profile: Option<&str>) -> Option<PathBuf> {
     let directory = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     directory("MEANWHILE_HOME")
-        .or_else(|| directory("XDG_STATE_HOME").map(|state| state.join("meanwhile")))
-        .or_else(|| directory("HOME").map(|home| home.join(".local/state/meanwhile")))
-        .ok_or_else(|| Error::invalid("no home directory for tasks", "set HOME or MEANWHILE_HOME"))
+        .or_else(|| Some(directory("HOME")?.join(profile?)))
+        .or_else(|| Some(directory("XDG_STATE_HOME")?.join("meanwhile")))
+        .or_else(|| Some(directory("HOME")?.join(".local/state/meanwhile")))
 }
 
 /// Finds one of the executables of meanwhile.

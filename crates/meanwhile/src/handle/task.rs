@@ -10,7 +10,7 @@ use super::wait::{Until, Wait, Waited};
 use super::{OutputMatch, TaskEvent};
 use crate::error::{Error, Result};
 use crate::live::kill::KillRequest;
-use crate::read::output::{From, GrepRequest, ReadReply, ReadRequest};
+use crate::read::output::{GrepRequest, ReadFrom, ReadReply, ReadRequest};
 use crate::runtime::Runtime;
 use crate::task::{Scope, Task};
 
@@ -138,7 +138,7 @@ impl TaskHandle {
     /// When the task was removed, or its log cannot be read.
     pub fn tail(&self, bytes: u64) -> Result<String> {
         let request =
-            ReadRequest { from: From::TailBytes(bytes), max_bytes: bytes, ..ReadRequest::default() };
+            ReadRequest { from: ReadFrom::TailBytes(bytes), max_bytes: bytes, ..ReadRequest::default() };
         Ok(self.call(|runtime, id, scope| runtime.reader().read_shown(id, scope, &request))?.text())
     }
 
@@ -151,7 +151,7 @@ impl TaskHandle {
         let deadline = Instant::now().checked_add(timeout);
         let fallback = Duration::from_millis(self.session.home().settings().fallback_ms);
         let request =
-            ReadRequest { from: From::Offset(offset), max_bytes: OUTPUT_BYTES, ..ReadRequest::default() };
+            ReadRequest { from: ReadFrom::Offset(offset), max_bytes: OUTPUT_BYTES, ..ReadRequest::default() };
         self.call(|runtime, id, scope| {
             loop {
                 let reply = runtime.reader().read_shown(id, scope, &request)?;

@@ -22,7 +22,7 @@ impl Launcher<'_> {
         let run = task.state.run();
         let alone = self.base.home.task(&task.id).hold_adoption()?;
         let findings = self.base.database.look_at(task)?;
-        if findings.supervised || (findings.record.is_some() && !findings.left) {
+        if findings.supervised || (findings.record.is_some() && !findings.has_orphans) {
             // Another process was faster.
             return self.base.database.record_findings(&task.id, &findings);
         }

@@ -8,7 +8,7 @@ use mw_model::wire::{ControlReply, KillReceipt};
 use mw_model::{Cause, Process, TaskId, TaskState, signal_name};
 use rustix::event::{PollFd, PollFlags};
 
-use super::kill::asked::Asked;
+use super::kill::conversation::KillConversation;
 use crate::database::Lookup;
 use crate::disk::platform;
 use crate::error::{Error, Result};
@@ -19,13 +19,13 @@ use crate::redact::Redaction;
 use crate::supervisor::control::Connection;
 use crate::task::Scope;
 
-mod asked;
+mod conversation;
 mod request;
 
-pub use request::{KillFailure, KillRequest, Kills};
+pub use request::{KillFailure, KillReport, KillRequest};
 
 /// How long a start that is under way may take before a kill gives up on it.
-const START_PATIENCE: Duration = Duration::from_secs(10);
+const START_TIMEOUT: Duration = Duration::from_secs(10);
 /// How often a task that cannot be asked yet is tried again.
 const RETRY: Duration = Duration::from_millis(2);
 /// How often supervisors that have not answered are checked.
@@ -46,7 +46,7 @@ enum Stage {
         since: Instant,
     },
     /// The request was sent, and the supervisor will answer.
-    Asked(Asked),
+    KillConversation(KillConversation),
     /// There is no supervisor to ask: its files are gone, or both supervisors were killed and no other can be started. The task
     /// may still run.
     Vanished(Process),
@@ -66,7 +66,7 @@ impl Live<'_> {
 
     /// Ends several tasks: all are signalled first, then waited for, so that they share one deadline. A failure of one task
     /// neither delays the others nor hides their receipts. Processes that keep the agent of a task alive end with it.
-    pub fn kill_all(&self, ids: &[TaskId], request: &KillRequest) -> Kills {
+    pub fn kill_all(&self, ids: &[TaskId], request: &KillRequest) -> KillReport {
         let mut kills = self.kill_these(ids, request);
         if request.ends() {
             self.end_keepers(&mut kills, request);
@@ -78,7 +78,7 @@ impl Live<'_> {
     }
 
     /// Ends the processes that keep the agents of these tasks alive, and adds them to the receipts.
-    fn end_keepers(&self, kills: &mut Kills, request: &KillRequest) {
+    fn end_keepers(&self, kills: &mut KillReport, request: &KillRequest) {
         for mut receipt in std::mem::take(&mut kills.receipts) {
             let ended = receipt.id.parse().map(|id| (self.end_keeper(&id, request), id));
             match ended {
@@ -98,7 +98,7 @@ impl Live<'_> {
         }
     }
 
-    fn kill_these(&self, ids: &[TaskId], request: &KillRequest) -> Kills {
+    fn kill_these(&self, ids: &[TaskId], request: &KillRequest) -> KillReport {
         let mut targets: Vec<Target> = Vec::new();
         for id in ids {
             if !targets.iter().any(|known| known.id == *id) {
@@ -112,7 +112,7 @@ impl Live<'_> {
                 if let Stage::Unasked { since } = target.stage {
                     target.stage =
                         self.ask(&target.id, request, since).unwrap_or_else(|error| Stage::Done(Err(error)));
-                    target.tries += u32::from(matches!(target.stage, Stage::Asked(_)));
+                    target.tries += u32::from(matches!(target.stage, Stage::KillConversation(_)));
                 }
             }
             // All other tasks have been signalled by now.
@@ -132,7 +132,7 @@ impl Live<'_> {
                 }
             }
         }
-        let mut kills = Kills::default();
+        let mut kills = KillReport::default();
         for Target { id, stage, .. } in targets {
             match stage {
                 Stage::Done(Ok(mut receipt)) => {
@@ -140,7 +140,7 @@ impl Live<'_> {
                     kills.receipts.push(receipt);
                 }
                 Stage::Done(Err(error)) => kills.failures.push(KillFailure { id, error }),
-                Stage::Unasked { .. } | Stage::Asked(_) | Stage::Vanished(_) => {}
+                Stage::Unasked { .. } | Stage::KillConversation(_) | Stage::Vanished(_) => {}
             }
         }
         kills
@@ -150,7 +150,7 @@ impl Live<'_> {
     fn ask(&self, id: &TaskId, request: &KillRequest, since: Instant) -> Result<Stage> {
         // Usually the supervisor is running and can be asked directly.
         if let Ok(connection) = self.send(id, request) {
-            return Ok(Stage::Asked(Asked::on(connection)));
+            return Ok(Stage::KillConversation(KillConversation::on(connection)));
         }
         let task = Reconciler::on(self.base).current(id)?;
         if let Some(process) = Reconciler::on(self.base).out_of_reach(&task)? {
@@ -168,7 +168,7 @@ impl Live<'_> {
             TaskState::Ended { .. } if task.survivors == 0 => {
                 self.nothing_left(id, request).map(|receipt| Stage::Done(Ok(receipt)))
             }
-            _ if since.elapsed() > START_PATIENCE => {
+            _ if since.elapsed() > START_TIMEOUT => {
                 let message = "its supervisor does not answer".to_owned();
                 Err(Error::Refused { id: id.to_string(), message })
             }
@@ -185,7 +185,7 @@ impl Live<'_> {
 
     /// Reads the answer of a task's supervisor if it has arrived, and checks a supervisor that does not answer.
     fn hear_about(&self, target: &mut Target, request: &KillRequest) {
-        let Stage::Asked(asked) = &mut target.stage else { return };
+        let Stage::KillConversation(asked) = &mut target.stage else { return };
         let id = target.id.to_string();
         let refused = |message: String| Stage::Done(Err(Error::Refused { id: id.clone(), message }));
         let next = match asked.answer() {
@@ -244,7 +244,7 @@ fn await_answers(targets: &[Target]) -> BTreeSet<usize> {
     let mut owners = Vec::new();
     let mut connections = Vec::new();
     for (at, target) in targets.iter().enumerate() {
-        if let Stage::Asked(asked) = &target.stage {
+        if let Stage::KillConversation(asked) = &target.stage {
             for connection in asked.connections() {
                 owners.push(at);
                 connections.push(PollFd::new(connection, PollFlags::IN));

@@ -19,7 +19,7 @@ use crate::task::{Scope, Task};
 /// How often the process table is scanned while processes end.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// How long processes may take to die after SIGKILL.
-const KILL_PATIENCE: Duration = Duration::from_secs(2);
+const KILL_TIMEOUT: Duration = Duration::from_secs(2);
 /// How many survivors a receipt lists.
 const MAX_NAMED: usize = 32;
 
@@ -66,7 +66,7 @@ impl Live<'_> {
             std::thread::sleep(POLL_INTERVAL);
             left = hunt.living()?;
         }
-        let deadline = Instant::now() + KILL_PATIENCE;
+        let deadline = Instant::now() + KILL_TIMEOUT;
         while !left.is_empty() && Instant::now() < deadline {
             // Processes that were started meanwhile get the signal in the next round.
             let _ = hunt.send(SIGKILL, self.base.clock.now())?;

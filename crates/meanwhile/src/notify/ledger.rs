@@ -29,7 +29,7 @@ use crate::reconcile::Reconciler;
 use crate::task::Task;
 
 /// How many notifications one delivery holds; the rest comes with the next.
-pub(crate) const MOST: usize = 100;
+pub(crate) const MAX: usize = 100;
 
 impl Host<'_> {
     /// Reserves the ends of these tasks for this host's own reply, unless another process has done so: no other holder
@@ -63,7 +63,7 @@ impl Host<'_> {
     /// When the database fails.
     pub fn drain_but(&self, moment: Moment, is_delivered: impl Fn(&TaskId) -> bool) -> Result<Delivery<'_>> {
         if self.policy.allows(moment) {
-            self.drain_some(MOST, is_delivered)
+            self.drain_some(MAX, is_delivered)
         } else {
             Ok(Delivery::new(self, Vec::new()))
         }

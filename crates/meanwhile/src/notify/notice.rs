@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::notify::Notifications;
 use crate::outcome::summarize;
 use crate::read::Reader;
-use crate::read::output::{From, ReadRequest, clean_text};
+use crate::read::output::{ReadFrom, ReadRequest, clean_text};
 use crate::redact::Redaction;
 use crate::task::Task;
 
@@ -84,7 +84,7 @@ impl Notifications<'_> {
     #[must_use]
     pub fn outcome(&self, task: &Task) -> Option<String> {
         let request = ReadRequest {
-            from: From::TailBytes(OUTCOME_BYTES),
+            from: ReadFrom::TailBytes(OUTCOME_BYTES),
             max_bytes: OUTCOME_BYTES,
             ..ReadRequest::default()
         };

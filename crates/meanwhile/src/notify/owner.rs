@@ -8,7 +8,7 @@ use crate::disk::store::Transaction;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::live::Live;
-use crate::live::kill::{KillRequest, Kills};
+use crate::live::kill::{KillReport, KillRequest};
 use crate::notify::Notifications;
 use crate::request::Holder;
 use crate::task::{Scope, Task};
@@ -19,7 +19,12 @@ impl Notifications<'_> {
     ///
     /// # Errors
     /// When a task is unknown, or the database fails.
-    pub fn kill_as_owner(&self, handles: &[&str], session: &str, request: &KillRequest) -> Result<Kills> {
+    pub fn kill_as_owner(
+        &self,
+        handles: &[&str],
+        session: &str,
+        request: &KillRequest,
+    ) -> Result<KillReport> {
         let scope = Scope::Session(session.to_owned());
         let ids = handles
             .iter()

@@ -2,7 +2,7 @@
 
 use mw_model::{Cause, Event, QueueLimits, Status, TimeLimit, Timestamp};
 
-use super::session_end::{Fate, end_of_session};
+use super::session_end::{SessionEndAction, end_of_session};
 use crate::database::ending::end_unsupervised;
 use crate::disk::session_dir::holder_loss;
 use crate::disk::session_dir::lease::Held;
@@ -87,7 +87,7 @@ impl Queue<'_> {
                 let waiting = transaction.waiting_in((session, pool), &[], passed, BATCH)?;
                 let last = waiting.len() < BATCH as usize;
                 for mut task in waiting {
-                    if self.fate(&task, held, now)? == Fate::Ends {
+                    if self.fate(&task, held, now)? == SessionEndAction::Ends {
                         end_unsupervised(&self.base.home, transaction, &mut task, end_of_session(), now)?;
                         picked.any_ended = true;
                     } else {
@@ -198,9 +198,9 @@ impl Queue<'_> {
         now: Timestamp,
     ) -> Result<Verdict> {
         let verdict = match self.fate(task, held, now)? {
-            Fate::GoesOn => verdict(transaction, task, now)?,
-            Fate::Waits => Verdict::Wait,
-            Fate::Ends => Verdict::End(end_of_session()),
+            SessionEndAction::GoesOn => verdict(transaction, task, now)?,
+            SessionEndAction::Waits => Verdict::Wait,
+            SessionEndAction::Ends => Verdict::End(end_of_session()),
         };
         Ok(match (&verdict, self.base.home.task(&task.id).archive_before(task)) {
             (Verdict::Run, Err(error)) if is_shortage(&error) || is_disk_full(&error) => Verdict::Wait,

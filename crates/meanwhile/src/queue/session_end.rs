@@ -18,7 +18,7 @@ const BY: &str = "the end of its session";
 
 /// What happens to a queued task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum SessionEndAction {
     /// The session has a holder, or the task does not depend on it.
     GoesOn,
     /// The session has no holder, but a holder may come back in time.
@@ -44,13 +44,13 @@ impl Queue<'_> {
     }
 
     /// Decides what the absence of holders means for a queued task.
-    pub(crate) fn fate(&self, task: &Task, held: Held, now: Timestamp) -> Result<Fate> {
+    pub(crate) fn fate(&self, task: &Task, held: Held, now: Timestamp) -> Result<SessionEndAction> {
         let lifetime = task.lifetime;
         let Some(file) = file_for(lifetime).filter(|_| task.session != DEFAULT_SESSION) else {
-            return Ok(Fate::GoesOn);
+            return Ok(SessionEndAction::GoesOn);
         };
         if held.keeps(lifetime) {
-            return Ok(Fate::GoesOn);
+            return Ok(SessionEndAction::GoesOn);
         }
         let bond = match self.base.home.task(&task.id).spec() {
             Ok(spec) => spec.bond,
@@ -58,17 +58,21 @@ impl Queue<'_> {
             Err(Error::Damaged { .. } | Error::NotFound(_)) => None,
             Err(error) => return Err(error),
         };
-        let Some(bond) = bond else { return Ok(Fate::GoesOn) };
+        let Some(bond) = bond else { return Ok(SessionEndAction::GoesOn) };
         let directory = self.base.home.session(&task.session);
         // An older record is about earlier holders.
         let Some(since) = since(directory.path(), file).filter(|since| *since >= bond.at) else {
             if !bond.held {
-                return Ok(Fate::GoesOn);
+                return Ok(SessionEndAction::GoesOn);
             }
             let _ = note(directory.path(), file, now);
-            return Ok(Fate::Waits);
+            return Ok(SessionEndAction::Waits);
         };
-        Ok(if now.ms_since(since) >= bond.grace_ms { Fate::Ends } else { Fate::Waits })
+        Ok(if now.ms_since(since) >= bond.grace_ms {
+            SessionEndAction::Ends
+        } else {
+            SessionEndAction::Waits
+        })
     }
 
     /// Updates how a task depends on its session, because it is about to run again.

@@ -4,7 +4,7 @@ use mw_model::Progress;
 use mw_model::wire::{ControlReply, PROGRESS_FIFO};
 
 use super::Reader;
-use super::output::{From, ReadRequest, clean_text};
+use super::output::{ReadFrom, ReadRequest, clean_text};
 use crate::read::Tasks;
 use crate::redact::Redaction;
 use crate::task::Task;
@@ -18,7 +18,7 @@ impl Tasks<'_> {
     pub fn progress(&self, task: &Task) -> Option<Progress> {
         self.told_progress(task).or_else(|| {
             let request =
-                ReadRequest { from: From::TailBytes(TAIL), max_bytes: TAIL, ..ReadRequest::default() };
+                ReadRequest { from: ReadFrom::TailBytes(TAIL), max_bytes: TAIL, ..ReadRequest::default() };
             in_tail(&Reader::on(self.base).read_task(task, &request).ok()?.bytes())
         })
     }

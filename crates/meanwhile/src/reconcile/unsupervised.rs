@@ -42,7 +42,7 @@ impl Reconciler<'_> {
         }
         let run = task.state.run();
         let failed = self.base.untended.borrow().contains_key(&task.id) && !findings.being_started;
-        let is_alone = failed && (findings.left || findings.is_untended(run));
+        let is_alone = failed && (findings.has_orphans || findings.is_untended(run));
         let written_down = || findings.record.as_ref().and_then(|record| record.process.clone());
         Ok(is_alone
             .then(|| findings.started(run).map(|(process, _)| process).or_else(written_down))

@@ -13,7 +13,7 @@ use crate::disk::store::{Change, Filter, SessionInfo};
 use crate::error::Result;
 use crate::launch::message;
 use crate::live::Live;
-use crate::live::kill::{KillRequest, Kills};
+use crate::live::kill::{KillReport, KillRequest};
 use crate::notify::host::Host;
 use crate::queue::Queue;
 use crate::read::Tasks;
@@ -88,12 +88,12 @@ impl Sessions<'_> {
     ///
     /// # Errors
     /// When the database fails.
-    pub fn end_session(&self, session: &str, by: &str) -> Result<Kills> {
+    pub fn end_session(&self, session: &str, by: &str) -> Result<KillReport> {
         self.end_tasks_of(session, by, &[Lifetime::Session, Lifetime::Client, Lifetime::Kept])
     }
 
     /// Ends the tasks of a session that have one of these lifetimes.
-    pub(crate) fn end_tasks_of(&self, session: &str, by: &str, lifetimes: &[Lifetime]) -> Result<Kills> {
+    pub(crate) fn end_tasks_of(&self, session: &str, by: &str, lifetimes: &[Lifetime]) -> Result<KillReport> {
         let ends = |task: &Task| {
             lifetimes.contains(&task.lifetime)
                 && (task.survivors > 0 || !matches!(task.state, TaskState::Ended { .. }))
@@ -187,7 +187,7 @@ impl Host<'_> {
     ///
     /// # Errors
     /// As [`Sessions::end_session`](crate::engine::Sessions::end_session).
-    pub fn end_tasks(&self, by: &str) -> Result<Kills> {
+    pub fn end_tasks(&self, by: &str) -> Result<KillReport> {
         Sessions::on(self.base).end_tasks_of(&self.session, by, &[Lifetime::Session, Lifetime::Client])
     }
 }

@@ -89,7 +89,7 @@ fn a_task_waits_for_its_predecessor_and_for_a_free_slot() {
     settings.fallback_ms = 600_000;
     let session = Meanwhile::open(settings).unwrap().host("agent").unwrap();
     let first = session.start(Shell::new("read -r line").with_input()).unwrap();
-    let full = session.start(Shell::new("true").when_full(AtCapacity::Reject)).unwrap_err();
+    let full = session.start(Shell::new("true").at_capacity(AtCapacity::Reject)).unwrap_err();
     assert!(matches!(full, Error::AtCapacity { limit: 1 }), "{full}");
     let second = session.start(Shell::new("true").after(&first)).unwrap();
     let third = session.start(Shell::new("true").after(&second).priority(9)).unwrap();

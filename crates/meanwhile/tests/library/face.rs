@@ -3,8 +3,8 @@
 use std::fmt::Debug;
 
 use meanwhile::{
-    Error, Kills, Listener, Meanwhile, Notices, Output, OutputMatch, PendingNotice, Program, Session, Shell,
-    Task, TaskDraft, TaskEvent, TaskHandle, Until, Waited, aio, policy,
+    Error, KillReport, Listener, Meanwhile, Notices, Output, OutputMatch, PendingNotice, Program, Session,
+    Shell, Task, TaskDraft, TaskEvent, TaskHandle, Until, Waited, aio, policy,
 };
 
 /// The list stays short enough for a reader of the documentation.
@@ -25,7 +25,7 @@ fn types_at_the_crate_root_implement_debug() {
     fn all<T: Debug>() {}
     all::<(
         Error,
-        Kills,
+        KillReport,
         Listener,
         Meanwhile,
         Notices,

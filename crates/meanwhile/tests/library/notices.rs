@@ -1,6 +1,6 @@
 //! Each end is delivered once, in every order of an end, an action of the owner and a delivery to a host.
 
-use meanwhile::engine::{DeliveryPolicy, From, Host, KillRequest, Moment, ReadRequest, WaitRequest};
+use meanwhile::engine::{DeliveryPolicy, Host, KillRequest, Moment, ReadFrom, ReadRequest, WaitRequest};
 
 use crate::world::{Limits, TaskPlan, World, session_name};
 
@@ -29,7 +29,7 @@ fn run(steps: &[Step]) -> (usize, usize) {
         match step {
             Step::End => end(&world),
             Step::Read => {
-                let request = ReadRequest { from: From::Offset(0), ..ReadRequest::default() };
+                let request = ReadRequest { from: ReadFrom::Offset(0), ..ReadRequest::default() };
                 let reply =
                     world.runtime().reader().read(world.id(0).as_str(), &meanwhile::Scope::All, &request);
                 if reply.unwrap().eof {

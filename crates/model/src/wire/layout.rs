@@ -15,7 +15,7 @@ pub const SETTLING_FILE: &str = "settling";
 /// In the home: more has ended since the process that settles has looked.
 pub const UNSETTLED_FILE: &str = "unsettled";
 /// How long the process that settles may take. After that, others no longer leave their work to it: it may be stopped.
-pub const SETTLE_PATIENCE: Duration = Duration::from_secs(5);
+pub const SETTLE_TIMEOUT: Duration = Duration::from_secs(5);
 /// In a session's directory: prefix of the files that hosts keep locked, followed by their pid.
 pub const HOST_PREFIX: &str = "host-";
 /// In a session's directory: prefix of the files that servers of the session's tools keep locked.

@@ -1,7 +1,7 @@
 //! A call of a program, and the family that judges it.
 
 use super::{
-    archives, asked, awk, builds, builtins, curl, find, git, interpreters, network, packages, reads,
+    always_ask, archives, awk, builds, builtins, curl, find, git, interpreters, network, packages, reads,
     searches, sed, services, wrappers, writes,
 };
 use crate::decision::Ground;
@@ -50,7 +50,7 @@ const FAMILIES: [Family; 17] = [
     archives::judge,
     packages::judge,
     services::judge,
-    asked::judge,
+    always_ask::judge,
 ];
 
 impl Judge<'_> {

@@ -3,8 +3,8 @@
 //! Unknown programs are asked about, and so are unknown options of programs whose options can write files, run commands
 //! or send data.
 
+mod always_ask;
 mod archives;
-mod asked;
 mod awk;
 mod build_tools;
 mod builds;

@@ -3,7 +3,7 @@
 use super::Unit;
 
 /// Most words that one word may become.
-const MOST: usize = 64;
+const MAX: usize = 64;
 
 /// Returns the words that result from braces; none if they are too many.
 pub(super) fn expand(units: &[Unit]) -> Option<Vec<Vec<Unit>>> {
@@ -20,7 +20,7 @@ pub(super) fn expand(units: &[Unit]) -> Option<Vec<Vec<Unit>>> {
         }
     };
     let tails = expand(&units[close + 1..])?;
-    if middles.len().saturating_mul(tails.len()) > MOST {
+    if middles.len().saturating_mul(tails.len()) > MAX {
         return None;
     }
     let mut words = Vec::new();
@@ -39,7 +39,7 @@ fn is(unit: &Unit, wanted: char) -> bool {
 /// Finds the first braces with a comma or a range in them; others have no meaning.
 fn first_group(units: &[Unit]) -> Option<(usize, usize)> {
     let opens = units.iter().enumerate().filter(|(_, unit)| is(unit, '{')).map(|(at, _)| at);
-    for open in opens.take(MOST) {
+    for open in opens.take(MAX) {
         let (mut depth, mut comma) = (0, false);
         for (at, unit) in units.iter().enumerate().skip(open) {
             if is(unit, '{') {
@@ -96,7 +96,7 @@ fn sequence(inside: &[Unit]) -> Option<Option<Vec<Vec<Unit>>>> {
         return Some(None);
     }
     let (first, last): (i64, i64) = (first.parse().ok()?, last.parse().ok()?);
-    if step.is_some() || first.abs_diff(last) >= MOST as u64 || text.starts_with('0') {
+    if step.is_some() || first.abs_diff(last) >= MAX as u64 || text.starts_with('0') {
         return Some(None);
     }
     let range: Vec<i64> =

@@ -13,7 +13,7 @@ use crate::sys;
 /// The longest request line; clients send long input in parts.
 const LONGEST_LINE: usize = 256 << 10;
 /// Most connections at a time. A further connection closes the oldest, whose client then polls.
-const MOST: usize = 256;
+const MAX: usize = 256;
 /// How many descriptors are kept free for other work during a shortage.
 const SPARE: usize = 8;
 /// How long to wait for descriptors if no connection can be closed.
@@ -52,7 +52,7 @@ pub(crate) struct Connections {
 
 impl Default for Connections {
     fn default() -> Self {
-        Self { open: Vec::new(), most: MOST }
+        Self { open: Vec::new(), most: MAX }
     }
 }
 

@@ -87,10 +87,10 @@ fn send(pid: u32, start_ticks: u64, numbers: &[i32]) -> bool {
 
 /// Names processes for a receipt or a record.
 pub(crate) fn named(processes: &BTreeMap<u32, u64>) -> Vec<Survivor> {
-    const MOST: usize = 32;
+    const MAX: usize = 32;
     processes
         .keys()
-        .take(MOST)
+        .take(MAX)
         .map(|pid| Survivor { pid: *pid, command: sys::process_command(*pid) })
         .collect()
 }

@@ -79,13 +79,13 @@ pub(crate) struct Log {
     /// The log's inode; 0 until it is needed.
     inode: u64,
     buffering: Buffering,
-    way: Way,
+    way: WriteMode,
     /// When a write was last slow, on the monotonic clock.
     slow_ms: Option<u64>,
 }
 
 /// How bytes get into the log.
-enum Way {
+enum WriteMode {
     /// This process writes them.
     Straight,
     /// A writer process writes them, because the disk was slow.
@@ -130,7 +130,7 @@ impl Log {
             born_us: None,
             inode: 0,
             buffering: Buffering::Untried,
-            way: Way::Straight,
+            way: WriteMode::Straight,
             slow_ms: None,
         })
     }
@@ -162,9 +162,9 @@ impl Log {
     /// the pipe.
     pub(crate) fn append_from(&mut self, stream: Stream, source: impl AsFd, now_us: u64) -> Moved {
         let kept = match &self.way {
-            Way::Straight => self.keep(stream, &source, now_us),
-            Way::Through(_) => return self.pass_on(stream, &source),
-            Way::Closed => self.reopen().and_then(|()| self.keep(stream, &source, now_us)),
+            WriteMode::Straight => self.keep(stream, &source, now_us),
+            WriteMode::Through(_) => return self.pass_on(stream, &source),
+            WriteMode::Closed => self.reopen().and_then(|()| self.keep(stream, &source, now_us)),
         };
         kept.unwrap_or_else(|_| self.discard(&source))
     }

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use mw_model::signal::SIGKILL;
 use mw_model::wire::{
-    ARRIVALS_FILE, Answer, BELLS_DIR, JournalEntry, Launch, RefusalCode, SETTLE_PATIENCE, SETTLING_FILE,
+    ARRIVALS_FILE, Answer, BELLS_DIR, JournalEntry, Launch, RefusalCode, SETTLE_TIMEOUT, SETTLING_FILE,
     UNSETTLED_FILE, WAITING_FILE,
 };
 use mw_model::{Process, Resources, Timestamp};
@@ -233,7 +233,7 @@ pub(crate) fn is_turn_free() -> bool {
     let begun = || lock.metadata().ok()?.modified().ok()?.elapsed().ok();
     // After the mark the lock is tried again: its owner may have looked for marks before this one was left.
     is_free()
-        || begun().is_some_and(|time| time > SETTLE_PATIENCE)
+        || begun().is_some_and(|time| time > SETTLE_TIMEOUT)
         || create(UNSETTLED_FILE).is_err()
         || is_free()
 }

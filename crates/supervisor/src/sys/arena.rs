@@ -14,7 +14,7 @@ const FIRST_BLOCK: usize = 64 << 10;
 const BLOCK: usize = 256 << 10;
 /// Pieces up to this size have lists in steps of [`STEP`], larger ones in powers of two.
 const FINE: usize = 512;
-const STEP: usize = 16;
+pub(super) const STEP: usize = 16;
 /// Larger pieces are mapped.
 const LARGEST: usize = 32 << 10;
 const FINE_SIZES: usize = FINE / STEP;

@@ -8,6 +8,10 @@ use std::ffi::{c_char, c_int};
 #[global_allocator]
 static ALLOCATOR: mw_supervisor::Arena = mw_supervisor::Arena::new();
 
+#[cfg(target_env = "musl")]
+#[path = "c_allocator.rs"]
+mod c_allocator;
+
 /// Called by the C library.
 #[unsafe(no_mangle)]
 extern "C" fn main(count: c_int, words: *const *const c_char) -> c_int {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 mod arena;
+mod arena_for_c;
 mod arguments;
 mod board;
 mod kernel;

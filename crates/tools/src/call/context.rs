@@ -224,8 +224,8 @@ impl<'a> CallContext<'a> {
     /// Returns the live tasks of the session, up to the number that a refusal can list.
     #[must_use]
     pub fn live(&self) -> Vec<Task> {
-        const MOST: u32 = 20;
-        let filter = Filter { limit: MOST, ..Filter::new(self.scope()) };
+        const MAX: u32 = 20;
+        let filter = Filter { limit: MAX, ..Filter::new(self.scope()) };
         let page = self.runtime.tasks().list(&filter);
         let tasks = page.map(|page| page.tasks).unwrap_or_default();
         tasks.into_iter().filter(|task| !task.status.is_terminal()).collect()

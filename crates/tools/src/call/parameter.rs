@@ -205,8 +205,8 @@ fn number(given: &Value) -> Option<u64> {
 }
 
 fn short(given: &Value) -> String {
-    const MOST: usize = 40;
-    mw_model::clipped(&given.to_string(), MOST)
+    const MAX: usize = 40;
+    mw_model::clipped(&given.to_string(), MAX)
 }
 
 /// The arguments of a call, checked against the parameters of the tool. Unknown fields are ignored.

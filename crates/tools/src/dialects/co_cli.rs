@@ -1,7 +1,7 @@
 //! The dialect co-cli: four tools whose replies are objects with a `display` for people. Commands are split into words
 //! as a shell does, and executed without a shell.
 
-use meanwhile::engine::{From, StreamChoice};
+use meanwhile::engine::{ReadFrom, StreamChoice};
 use meanwhile::{Error, Filter, Task};
 use mw_model::signal::SIGTERM;
 use mw_model::{CommandSpec, Status};
@@ -135,7 +135,7 @@ fn shown(data: Value) -> Reply {
 fn check_task_status(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
     let with_output = arguments.flag("include_output") != Some(false);
     let handle = arguments.required("task_id");
-    let read = output(OutputCall::new(handle, StreamChoice::Both, From::TailLines(LINES)), cx)?;
+    let read = output(OutputCall::new(handle, StreamChoice::Both, ReadFrom::TailLines(LINES)), cx)?;
     let task = &read.task;
     let (id, lines) = (dated(task), read.text.trim_end_matches('\n'));
     let mut display = format!("Task: {id}\nStatus: {}", shown_state(task));

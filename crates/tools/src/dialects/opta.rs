@@ -1,6 +1,6 @@
 //! The dialect opta: `bg_start`, `bg_status`, `bg_output`, `bg_kill`. Replies are lines of text.
 
-use meanwhile::engine::{From, StreamChoice};
+use meanwhile::engine::{ReadFrom, StreamChoice};
 use meanwhile::{Error, Filter, Task};
 use mw_model::{Status, clipped, signal_number};
 use serde_json::{Value, json};
@@ -202,8 +202,11 @@ fn bg_output(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refus
             continue;
         }
         let reader = cx.reader(READER);
-        let (from, max_lines) =
-            if news_only { (From::Cursor(reader.clone()), lines) } else { (From::TailLines(lines), 0) };
+        let (from, max_lines) = if news_only {
+            (ReadFrom::Cursor(reader.clone()), lines)
+        } else {
+            (ReadFrom::TailLines(lines), 0)
+        };
         let task = arguments.required("id").to_owned();
         let within = cx.call_settings.stream_bytes;
         let read = output(OutputCall { task, stream, from, max_lines, within, parts }, cx)?;

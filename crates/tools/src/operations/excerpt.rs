@@ -1,6 +1,6 @@
 //! The part of a task's output that fits into a reply.
 
-use meanwhile::engine::{From, ReadReply, ReadRequest, clean_text};
+use meanwhile::engine::{ReadFrom, ReadReply, ReadRequest, clean_text};
 use meanwhile::{Error, Task};
 use mw_model::{TaskKind, first_bytes};
 
@@ -33,14 +33,14 @@ impl Excerpt {
         if let Some(answer) = answer(task, cx) {
             return Ok(Self::head(&answer, most));
         }
-        let tail = read(task, cx, From::TailBytes(most), most)?;
+        let tail = read(task, cx, ReadFrom::TailBytes(most), most)?;
         if !tail.has_earlier {
             return Ok(Self { text: shown(&tail, most), left_out: 0 });
         }
         // The end shows the outcome, so it gets the larger part.
         let (quarter, rest) = ((most / 4).max(1), most - most / 4);
-        let head = read(task, cx, From::Offset(0), quarter)?;
-        let tail = read(task, cx, From::TailBytes(rest), rest)?;
+        let head = read(task, cx, ReadFrom::Offset(0), quarter)?;
+        let tail = read(task, cx, ReadFrom::TailBytes(rest), rest)?;
         let bytes = tail.bytes();
         let whole = after_cut_character(&bytes);
         let cut = (bytes.len() - whole.len()) as u64;
@@ -73,7 +73,7 @@ pub(crate) fn answer(task: &Task, cx: &CallContext<'_>) -> Option<String> {
 }
 
 /// Reads a task's output.
-fn read(task: &Task, cx: &CallContext<'_>, from: From, max_bytes: u64) -> Result<ReadReply, Error> {
+fn read(task: &Task, cx: &CallContext<'_>, from: ReadFrom, max_bytes: u64) -> Result<ReadReply, Error> {
     let request = ReadRequest { from, max_bytes, ..ReadRequest::default() };
     cx.runtime.reader().read_shown(task.id.as_str(), &cx.scope(), &request)
 }

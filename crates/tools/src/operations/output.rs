@@ -1,7 +1,7 @@
 //! Reads the output of a task.
 
 use meanwhile::Task;
-use meanwhile::engine::{From, GrepRequest, Piece, ReadRequest, StreamChoice};
+use meanwhile::engine::{GrepRequest, Piece, ReadFrom, ReadRequest, StreamChoice};
 
 use super::excerpt::{shown, without_notifications};
 use crate::call::CallContext;
@@ -15,7 +15,7 @@ pub(crate) struct OutputCall {
     /// The selected streams.
     pub(crate) stream: StreamChoice,
     /// The start position.
-    pub(crate) from: From,
+    pub(crate) from: ReadFrom,
     /// The maximum number of lines. 0 means as many as fit into a reply.
     pub(crate) max_lines: u64,
     /// How many of the last bytes of these streams are read, from the beginning of a line on. 0 means all.
@@ -26,7 +26,7 @@ pub(crate) struct OutputCall {
 
 impl OutputCall {
     /// Creates a request to read as much as fits into a reply.
-    pub(crate) fn new(task: &str, stream: StreamChoice, from: From) -> Self {
+    pub(crate) fn new(task: &str, stream: StreamChoice, from: ReadFrom) -> Self {
         Self { task: task.to_owned(), stream, from, max_lines: 0, within: 0, parts: 1 }
     }
 }
@@ -92,14 +92,14 @@ pub(crate) struct SearchReply {
 /// Searches the output of a task for lines that match a regular expression.
 /// Fails if the task is unknown, its log no longer exists, or the pattern is invalid.
 pub(crate) fn search(handle: &str, pattern: &str, cx: &CallContext<'_>) -> Result<SearchReply, Refusal> {
-    const MOST: usize = 200;
+    const MAX: usize = 200;
     let task = cx.task(handle)?;
     let request = GrepRequest {
         pattern: pattern.to_owned(),
         stream: StreamChoice::Both,
         from: 0,
         context: 0,
-        most: MOST,
+        most: MAX,
         run: None,
     };
     let reply = cx.runtime.reader().grep(task.id.as_str(), &cx.scope(), &request)?;

@@ -70,10 +70,10 @@ impl ShellCall {
 /// Converts a text to one short line. It is shown beside the command of an approval request and must not look like a
 /// part of the command.
 fn one_line(text: &str) -> Option<String> {
-    const MOST: usize = 80;
+    const MAX: usize = 80;
     let words: Vec<_> = text.split(|c: char| c.is_whitespace() || c.is_control()).collect();
     let line = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
-    Some(first_chars(&line, MOST).to_owned()).filter(|line| !line.is_empty())
+    Some(first_chars(&line, MAX).to_owned()).filter(|line| !line.is_empty())
 }
 
 /// Starts a command in the background.

@@ -116,7 +116,7 @@ fn readers_have_separate_cursors() {
     until_over(&world, &id);
     let scope = meanwhile::Scope::All;
     let request = meanwhile::engine::ReadRequest {
-        from: meanwhile::engine::From::Cursor("a person".to_owned()),
+        from: meanwhile::engine::ReadFrom::Cursor("a person".to_owned()),
         stream: meanwhile::engine::StreamChoice::Stdout,
         ..meanwhile::engine::ReadRequest::default()
     };

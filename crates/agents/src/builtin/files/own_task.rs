@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use meanwhile::engine::{From, ReadRequest, Runtime};
+use meanwhile::engine::{ReadFrom, ReadRequest, Runtime};
 use meanwhile::{Scope, Task};
 use mw_model::wire::{LOG_FILE, RUNS_DIR, SPEC_FILE};
 
@@ -53,7 +53,7 @@ impl OwnFile {
             }
         };
         let request =
-            ReadRequest { from: From::Offset(0), max_bytes: MAX_BYTES, run, ..ReadRequest::default() };
+            ReadRequest { from: ReadFrom::Offset(0), max_bytes: MAX_BYTES, run, ..ReadRequest::default() };
         let scope = Scope::Session(self.task.session.clone());
         let read = runtime.reader().read_shown(self.task.id.as_str(), &scope, &request);
         let read = read.map_err(|error| format!("{error}. {}", error.hint()))?;

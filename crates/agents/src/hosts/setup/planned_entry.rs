@@ -126,7 +126,7 @@ impl PlannedEntry {
         for name in COMMAND_FIELDS {
             let Some(value) = self.value.get(name) else { continue };
             let Some(field) = present.iter().find(|field| field.name == name) else {
-                // An entry of another form is written anew.
+                // An entry of another form is rewritten.
                 return self.add(self.take_out(Some(text.to_owned()))?.as_deref());
             };
             cuts.push((field.range.clone(), on_one_line(value)));
@@ -143,7 +143,7 @@ impl PlannedEntry {
         let Some(text) = text else {
             return Ok(None);
         };
-        // What somebody else named so stays.
+        // Keep an entry of the same name that another program added.
         if self.command_line(&text)?.is_some_and(|words| !self.starts_us(&words)) {
             return Ok(Some(text));
         }

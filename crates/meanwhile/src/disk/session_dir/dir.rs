@@ -4,6 +4,7 @@ use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use mw_model::{QueueLimits, fnv1a};
@@ -97,14 +98,8 @@ impl SessionDir {
 
     /// Stores the policy of a session.
     pub(crate) fn set_session_policy(&self, text: &[u8]) -> Result<()> {
-        let write = || {
-            let (new, path) = (self.path.join("house.new"), self.path.join("house.json"));
-            let file = open_below(&self.path, &new, &mut OpenOptions::new())?;
-            file.set_len(0)?;
-            file.write_all_at(text, 0)?;
-            fs::rename(new, path)
-        };
-        write().map_err(Error::io("cannot write the policy settings of the session"))
+        replace(&self.path, "house.json", text)
+            .map_err(Error::io("cannot write the policy settings of the session"))
     }
 
     /// Returns the policy of a session, if its host stored one.
@@ -115,6 +110,19 @@ impl SessionDir {
             Err(error) => Err(Error::io("cannot read the policy settings of the session")(error)),
         }
     }
+}
+
+/// Replaces a file in a session's directory atomically. A directory that is a link is refused.
+pub(crate) fn replace(session: &Path, name: &str, text: &[u8]) -> io::Result<()> {
+    /// Two threads of one process may write the same file.
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let new = session.join(format!("{name}.{}-{number}", std::process::id()));
+    // A process with the same pid may have died here.
+    let _ = fs::remove_file(&new);
+    let file = open_below(session, &new, OpenOptions::new().create_new(true))?;
+    let written = file.write_all_at(text, 0).and_then(|()| fs::rename(&new, session.join(name)));
+    written.inspect_err(|_| _ = fs::remove_file(&new))
 }
 
 /// Opens a private file for writing, and creates it and its directory if they do not exist.

@@ -1,13 +1,13 @@
 //! Files in a session's directory that record that it has lost its holders.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
+use std::fs;
+use std::io;
 use std::path::Path;
 
 use mw_model::wire::{NO_HOST_FILE, NO_SERVER_FILE};
 use mw_model::{DEFAULT_SESSION, Lifetime, SessionBond, Timestamp};
 
-use super::dir::open_below;
+use super::dir::replace;
 use super::lease;
 use crate::disk::home::Home;
 
@@ -51,10 +51,5 @@ pub(crate) fn since(session: &Path, file: &str) -> Option<Timestamp> {
 }
 
 pub(crate) fn note(session: &Path, file: &str, now: Timestamp) -> io::Result<()> {
-    let new = session.join(format!("{file}.{}", std::process::id()));
-    let _ = fs::remove_file(&new);
-    // This refuses a session directory that is a link.
-    let mut written = open_below(session, &new, OpenOptions::new().create_new(true))?;
-    written.write_all(format!("{}\n", now.as_micros()).as_bytes())?;
-    fs::rename(new, session.join(file))
+    replace(session, file, format!("{}\n", now.as_micros()).as_bytes())
 }

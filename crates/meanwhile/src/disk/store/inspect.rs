@@ -9,13 +9,13 @@ use super::migrations;
 use crate::disk::inspect::Inspection;
 
 /// The most problems that are reported.
-const MOST: u32 = 5;
+const MAX: u32 = 5;
 
 /// Checks a copy that no other process uses. The result has what the database shows.
 pub(crate) fn inspect_copy(path: &Path) -> Result<Inspection, StoreError> {
     let connection = open_copy(path)?;
     let (schema, known_schema) = migrations::versions(&connection)?;
-    let mut check = connection.prepare(&format!("PRAGMA integrity_check({MOST})"))?;
+    let mut check = connection.prepare(&format!("PRAGMA integrity_check({MAX})"))?;
     let problems = check.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?;
     let problems: Vec<_> = problems.into_iter().filter(|problem| problem != "ok").collect();
     let (mut tasks, mut lost) = (0, 0);

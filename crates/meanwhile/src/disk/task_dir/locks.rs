@@ -9,7 +9,7 @@ use mw_model::wire::{JOURNAL_FILE, SPEC_FILE};
 
 use super::TaskDir;
 use crate::disk::file_lock::{is_taken, within};
-use crate::disk::look::{look, unseen};
+use crate::disk::look::{cannot_inspect, look};
 use crate::error::{Error, Result};
 
 /// A task directory, locked by the process that starts the task.
@@ -87,13 +87,13 @@ fn open(path: &Path) -> Result<Option<File>> {
 }
 
 fn try_lock(path: &Path, file: &File) -> Result<bool> {
-    is_taken(file.try_lock()).map_err(unseen(path))
+    is_taken(file.try_lock()).map_err(cannot_inspect(path))
 }
 
 /// Returns whether a process holds a lock on a file; false if the file does not exist.
 fn is_locked(path: &Path) -> Result<bool> {
     let Some(file) = open(path)? else { return Ok(false) };
-    let is_free = is_taken(file.try_lock_shared()).map_err(unseen(path))?;
+    let is_free = is_taken(file.try_lock_shared()).map_err(cannot_inspect(path))?;
     if is_free {
         let _ = file.unlock();
     }

@@ -24,7 +24,7 @@ use rustix::io::Errno;
 
 use super::TaskDir;
 use super::dir::open_file;
-use crate::disk::look::{look, present, read, unseen};
+use crate::disk::look::{cannot_inspect, look, present, read};
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::task::Task;
@@ -78,7 +78,7 @@ impl TaskDir<'_> {
         let Some(runs) = look(&path, fs::read_dir(&path))? else { return Ok(0) };
         let mut last = 0;
         for run in runs {
-            let name = run.map_err(unseen(&path))?.file_name();
+            let name = run.map_err(cannot_inspect(&path))?.file_name();
             last = last.max(name.to_str().and_then(|name| name.parse().ok()).unwrap_or(0));
         }
         Ok(last)

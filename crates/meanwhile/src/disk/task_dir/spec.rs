@@ -8,7 +8,7 @@ use mw_model::wire::SPEC_FILE;
 use mw_model::{EnvVar, SPEC_VERSION, SessionBond, TaskId, TaskSpec};
 
 use super::TaskDir;
-use crate::disk::look::{has_text, is_no_file, unseen};
+use crate::disk::look::{cannot_inspect, has_text, is_no_file};
 use crate::error::{Error, Result};
 
 impl TaskDir<'_> {
@@ -37,7 +37,7 @@ impl TaskDir<'_> {
             Err(error) if is_no_file(&error) => {
                 return Err(damaged(format!("cannot read spec.json: {error}")));
             }
-            Err(error) => return Err(unseen(&path)(error)),
+            Err(error) => return Err(cannot_inspect(&path)(error)),
         };
         let version = serde_json::from_slice::<serde_json::Value>(&text)
             .ok()

@@ -43,7 +43,7 @@ impl KillRequest {
 /// The result of ending several tasks: each task is in one of the two lists, in the order of the request.
 #[derive(Debug, Default)]
 #[must_use]
-pub struct Kills {
+pub struct KillReport {
     /// Receipts of the tasks that were ended or signalled.
     pub receipts: Vec<KillReceipt>,
     /// Tasks that may not have ended, and why.
@@ -59,7 +59,7 @@ pub struct KillFailure {
     pub error: Error,
 }
 
-impl Kills {
+impl KillReport {
     /// Returns the receipts, or the first failure.
     ///
     /// # Errors

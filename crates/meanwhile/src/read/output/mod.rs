@@ -10,7 +10,7 @@ mod take;
 
 pub use clean::{clean_text, render_screen};
 pub use grep::{GrepMatch, GrepReply, GrepRequest};
-pub use read::{From, Piece, ReadReply, ReadRequest};
+pub use read::{Piece, ReadFrom, ReadReply, ReadRequest};
 
 pub(crate) use grep::compile;
 pub(crate) use search::LineSearch;

@@ -14,7 +14,7 @@ use crate::task::{Scope, Task};
 
 /// Where to start reading.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum From {
+pub enum ReadFrom {
     /// At a logical offset.
     Offset(u64),
     /// At the beginning of the last lines.
@@ -31,7 +31,7 @@ pub struct ReadRequest {
     /// The streams to read.
     pub stream: StreamChoice,
     /// Where to start.
-    pub from: From,
+    pub from: ReadFrom,
     /// Maximum number of bytes; 0 = no limit.
     pub max_bytes: u64,
     /// Maximum number of lines; 0 = no limit.
@@ -47,7 +47,7 @@ impl Default for ReadRequest {
     fn default() -> Self {
         Self {
             stream: StreamChoice::Both,
-            from: From::Offset(0),
+            from: ReadFrom::Offset(0),
             max_bytes: 8192,
             max_lines: 0,
             run: None,
@@ -147,11 +147,11 @@ impl Reader<'_> {
         let view = self.view(task, run, request.stream)?;
         let (end, dropped_bytes) = view.size();
         let asked = match &request.from {
-            From::Offset(offset) => (*offset).min(end),
+            ReadFrom::Offset(offset) => (*offset).min(end),
             // If the tail is longer than the limit, return its end.
-            From::TailLines(lines) => tail(&view, request.stream, *lines, request.most_bytes())?,
-            From::TailBytes(bytes) => tail(&view, request.stream, u64::MAX, *bytes)?,
-            From::Cursor(reader) => {
+            ReadFrom::TailLines(lines) => tail(&view, request.stream, *lines, request.most_bytes())?,
+            ReadFrom::TailBytes(bytes) => tail(&view, request.stream, u64::MAX, *bytes)?,
+            ReadFrom::Cursor(reader) => {
                 self.base.database.store()?.cursor(reader, &task.id, request.stream.word(), run)?.min(end)
             }
         };
@@ -165,7 +165,7 @@ impl Reader<'_> {
         let Taken { pieces, next_offset, held_back } =
             take(&view, request, start, over).map_err(Error::io("cannot read the log"))?;
         let left_after = bytes_after(&view, request.stream, next_offset) - held_back;
-        if let From::Cursor(reader) = &request.from {
+        if let ReadFrom::Cursor(reader) = &request.from {
             self.base.database.store()?.set_cursor(
                 reader,
                 &task.id,
@@ -176,7 +176,7 @@ impl Reader<'_> {
         }
         let has_earlier = misses_before(&view, request.stream, start);
         let has_gap = pieces.iter().any(|piece| matches!(piece, Piece::Dropped(_)));
-        let from_tail = matches!(request.from, From::TailLines(_) | From::TailBytes(_));
+        let from_tail = matches!(request.from, ReadFrom::TailLines(_) | ReadFrom::TailBytes(_));
         Ok(ReadReply {
             pieces,
             offset: start,

@@ -3,7 +3,7 @@
 use regex::bytes::Regex;
 
 use super::clean::clean_text;
-use super::read::{From, ReadRequest};
+use super::read::{ReadFrom, ReadRequest};
 use crate::base::Base;
 use crate::error::Result;
 use crate::read::Reader;
@@ -31,7 +31,7 @@ impl LineSearch {
     pub(crate) fn go_on(&mut self, base: &Base, task: &Task, pattern: &Regex) -> Result<Option<String>> {
         loop {
             let request =
-                ReadRequest { from: From::Offset(self.seen), max_bytes: STEP, ..ReadRequest::default() };
+                ReadRequest { from: ReadFrom::Offset(self.seen), max_bytes: STEP, ..ReadRequest::default() };
             let reply = Reader::on(base).read_task(task, &request)?;
             self.known_end = reply.end;
             if reply.next_offset == self.seen {

@@ -32,7 +32,7 @@ const MAGIC: u64 = u64::from_le_bytes(*b"MWBU\x01\0\0\0");
 /// With less output `splice` is as fast.
 const LEAST: usize = 64 << 10;
 /// Most bytes of one batch: less than a pipe holds, so that the task can write meanwhile.
-const MOST: usize = 376 << 10;
+const MAX: usize = 376 << 10;
 const CANARY: usize = 16;
 /// Where the bytes are. Before them are the magic number, the log's inode, the offset in the log, the length and the canary.
 const DATA: usize = 4 * 8 + CANARY;
@@ -58,8 +58,8 @@ impl Buffer {
         options.read(true).write(true).create(true).truncate(true).mode(0o600);
         let mut file = options.open(dir.join(BUFFER_FILE))?;
         // Written, not only extended, so that a full disk is noticed here.
-        file.write_all(&vec![0; DATA + MOST])?;
-        let memory = Mapping::new(&file, DATA + MOST)?;
+        file.write_all(&vec![0; DATA + MAX])?;
+        let memory = Mapping::new(&file, DATA + MAX)?;
         let mut canary = [0; CANARY];
         getrandom(&mut canary, GetRandomFlags::empty())?;
         Ok(Self { file, memory, canary })
@@ -93,7 +93,7 @@ impl Buffer {
 impl Log {
     /// Moves much output from a pipe to the log; nothing if there is little, or no buffer.
     pub(super) fn move_much(&mut self, source: &impl AsFd, room: usize) -> io::Result<Option<u64>> {
-        let len = (ioctl_fionread(source).unwrap_or(0) as usize).min(room).min(MOST);
+        let len = (ioctl_fionread(source).unwrap_or(0) as usize).min(room).min(MAX);
         if len < LEAST {
             return Ok(None);
         }
@@ -236,7 +236,7 @@ mod tests {
         let bytes: Vec<u8> = (0..super::super::CHUNK as u64 / 8).flat_map(u64::to_be_bytes).collect();
         File::from(pipe.write.try_clone().unwrap()).write_all(&bytes).unwrap();
         let mut log = Log::create(dir.path(), Board::new().unwrap()).unwrap();
-        assert_eq!(log.append_from(Stream::Stdout, &pipe.read, 0), Moved::Bytes(MOST as u64));
+        assert_eq!(log.append_from(Stream::Stdout, &pipe.read, 0), Moved::Bytes(MAX as u64));
         while let Moved::Bytes(1..) = log.append_from(Stream::Stdout, &pipe.read, 0) {}
         assert!(fs::read(dir.path().join("output.log")).unwrap() == bytes);
         log.tidy();

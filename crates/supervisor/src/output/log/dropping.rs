@@ -9,7 +9,7 @@ use std::os::unix::fs::FileExt;
 
 use mw_model::wire::{Entry, EntryKind, drop_marker};
 
-use super::{CHUNK, Log, Moved, Way, read_and_drop};
+use super::{CHUNK, Log, Moved, WriteMode, read_and_drop};
 use crate::fail_point::fail_point;
 use crate::sys;
 
@@ -30,14 +30,14 @@ impl Log {
     pub(super) fn count_drop(&mut self, bytes: u64) {
         self.dropped += bytes;
         match self.way {
-            Way::Straight => {
+            WriteMode::Straight => {
                 let pending = self.board.pending_drop.get() + bytes;
                 self.board.pending_drop.set(pending);
                 self.note_drop(pending);
             }
-            Way::Through(ref writer) => writer.widen_gap(self.board, bytes),
+            WriteMode::Through(ref writer) => writer.widen_gap(self.board, bytes),
             // [`Log::reopen`] counts them.
-            Way::Closed => {}
+            WriteMode::Closed => {}
         }
     }
 
@@ -54,7 +54,7 @@ impl Log {
 
     /// Writes a marker at the end if bytes are missing there and there is room for it.
     pub(crate) fn mark_drops(&mut self) {
-        if let Way::Straight = self.way {
+        if let WriteMode::Straight = self.way {
             let _ = self.write_pending_drop();
         }
     }

@@ -5,20 +5,20 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 
 use mw_model::wire::{Entry, EntryKind, segments};
 
-use super::{Log, Way};
+use super::{Log, WriteMode};
 
 impl Log {
     /// Returns the last bytes of the log.
     pub(crate) fn tail(&self, most: u64) -> Vec<u8> {
         // Another process writes it and may have replaced it.
         let file = match self.way {
-            Way::Straight => None,
-            Way::Through(_) | Way::Closed => File::open(&self.path).ok(),
+            WriteMode::Straight => None,
+            WriteMode::Through(_) | WriteMode::Closed => File::open(&self.path).ok(),
         };
         let file = file.as_ref().unwrap_or(&self.file);
         let size = match self.way {
-            Way::Straight => self.size,
-            Way::Through(_) | Way::Closed => file.metadata().map_or(0, |found| found.size()),
+            WriteMode::Straight => self.size,
+            WriteMode::Through(_) | WriteMode::Closed => file.metadata().map_or(0, |found| found.size()),
         };
         let from = size.saturating_sub(most).max(self.prefix).min(size);
         let mut bytes = vec![0; (size - from) as usize];

@@ -17,7 +17,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 
 use super::buffer::Buffering;
-use super::{CHUNK, Log, Moved, Stream, Way};
+use super::{CHUNK, Log, Moved, Stream, WriteMode};
 use crate::clock;
 use crate::fail_point::fail_point;
 use crate::spawn::pipe::OutputPipe;
@@ -76,13 +76,13 @@ impl Log {
     /// Starts or ends the writer. It keeps the journal locked as long as it writes.
     pub(crate) fn manage_writer(&mut self, journal: impl AsFd) {
         match &mut self.way {
-            Way::Straight => {
+            WriteMode::Straight => {
                 if let Some(slow_ms) = self.slow_ms.take() {
                     // If no writer can be started, the task waits for its disk.
                     let _ = self.start_writer(slow_ms, journal.as_fd());
                 }
             }
-            Way::Through(writer) => {
+            WriteMode::Through(writer) => {
                 writer.slow_ms = writer.slow_ms.max(self.board.slow_ms.get());
                 if self.board.written.get() == self.end
                     && clock::monotonic_ms().saturating_sub(writer.slow_ms) >= WELL_MS
@@ -90,21 +90,21 @@ impl Log {
                     self.rejoin();
                 }
             }
-            Way::Closed => {}
+            WriteMode::Closed => {}
         }
     }
 
     /// Tells whether some output may not be in the log yet.
     pub(crate) const fn is_written_elsewhere(&self) -> bool {
         match self.way {
-            Way::Straight => false,
-            Way::Through(_) | Way::Closed => true,
+            WriteMode::Straight => false,
+            WriteMode::Through(_) | WriteMode::Closed => true,
         }
     }
 
     /// When to check the writer again.
     pub(crate) fn due_ms(&self) -> Option<u64> {
-        let Way::Through(writer) = &self.way else { return None };
+        let WriteMode::Through(writer) = &self.way else { return None };
         let soon = clock::monotonic_ms() + POLL_INTERVAL_MS;
         Some(match writer.flow {
             Flow::Behind { since_ms, .. } if writer.full.contains(&true) => since_ms + SLOW_MS,
@@ -118,10 +118,10 @@ impl Log {
     /// Returns the full pipe to poll instead of the task's pipe.
     pub(crate) fn full_pipe(&self, stream: Stream) -> Option<BorrowedFd<'_>> {
         match &self.way {
-            Way::Through(writer) if writer.full[stream as usize] => {
+            WriteMode::Through(writer) if writer.full[stream as usize] => {
                 Some(writer.pipes[stream as usize].write.as_fd())
             }
-            Way::Through(_) | Way::Straight | Way::Closed => None,
+            WriteMode::Through(_) | WriteMode::Straight | WriteMode::Closed => None,
         }
     }
 
@@ -140,7 +140,7 @@ impl Log {
             Fork::Parent(pid) => {
                 self.board.writer.set(Some(pid));
                 let writer = Writer { pid, pipes, flow: Flow::Free, full: [false; 2], gaps: 0, slow_ms };
-                self.way = Way::Through(Box::new(writer));
+                self.way = WriteMode::Through(Box::new(writer));
                 Ok(())
             }
         }
@@ -148,7 +148,7 @@ impl Log {
 
     /// Passes the content of a task's pipe to the writer; drops it if the writer does not keep up.
     pub(super) fn pass_on(&mut self, stream: Stream, source: &impl AsFd) -> Moved {
-        let Way::Through(writer) = &mut self.way else { return Moved::Nothing };
+        let WriteMode::Through(writer) = &mut self.way else { return Moved::Nothing };
         let written = self.board.written.get();
         let now = clock::monotonic_ms();
         match writer.flow {
@@ -191,16 +191,16 @@ impl Log {
     /// Ends the writer, waits for it and writes in this process again. Opens a log that the writer of a predecessor
     /// has used.
     pub(crate) fn rejoin(&mut self) {
-        let writer = match std::mem::replace(&mut self.way, Way::Closed) {
-            Way::Straight => {
-                self.way = Way::Straight;
+        let writer = match std::mem::replace(&mut self.way, WriteMode::Closed) {
+            WriteMode::Straight => {
+                self.way = WriteMode::Straight;
                 return;
             }
-            Way::Closed => {
+            WriteMode::Closed => {
                 let _ = self.reopen();
                 return;
             }
-            Way::Through(writer) => writer,
+            WriteMode::Through(writer) => writer,
         };
         let Writer { pid, pipes: [stdout, stderr], .. } = *writer;
         let pipes = [stdout.read, stderr.read];

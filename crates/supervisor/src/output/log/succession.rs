@@ -9,7 +9,7 @@ use mw_model::wire::{
     Entry, EntryKind, HEADER_LEN, INDEX_FILE, IndexHeader, LOG_FILE, Segment, drop_marker, segments,
 };
 
-use super::{Log, NEW_LOG, Way};
+use super::{Log, NEW_LOG, WriteMode};
 use crate::clock;
 use crate::sys;
 use crate::sys::Board;
@@ -75,7 +75,7 @@ impl Log {
     /// The state in memory is from before the log was written. If the log cannot be opened now, bytes are dropped and
     /// counted until it can.
     pub(crate) fn succeed(&mut self) {
-        self.way = Way::Closed;
+        self.way = WriteMode::Closed;
         let on_disk = fs::metadata(&self.path).map_or(0, |found| found.size());
         self.end = self.board.taken.get().max(on_disk);
         self.dropped = 0;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use meanwhile::engine::{Condition, From, StreamChoice};
+use meanwhile::engine::{Condition, ReadFrom, StreamChoice};
 use meanwhile::{Filter, Task};
 use mw_model::{Status, TaskId, TaskKind, signal_number};
 use serde_json::{Value, json};
@@ -51,9 +51,9 @@ pub(super) fn task_output(arguments: &Arguments, cx: &CallContext<'_>) -> Result
         return Ok(Reply::new(format!("{}\n{answer}", line(&task)), data).reporting([task.id]));
     }
     let from = match (arguments.number("lines"), arguments.number("offset")) {
-        (Some(lines), _) => From::TailLines(lines),
-        (None, Some(offset)) => From::Offset(offset),
-        (None, None) => From::Cursor(cx.reader(READER)),
+        (Some(lines), _) => ReadFrom::TailLines(lines),
+        (None, Some(offset)) => ReadFrom::Offset(offset),
+        (None, None) => ReadFrom::Cursor(cx.reader(READER)),
     };
     let stream = stream_of(arguments.text("stream"));
     let read = output(OutputCall::new(handle, stream, from), cx)?;
