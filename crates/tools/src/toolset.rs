@@ -201,7 +201,7 @@ impl Toolset {
     }
 
     /// Runs a call for a session that this process holds. Returns `None` if there is no such tool. After the reply was
-    /// sent, acknowledge the ends that it reports ([`Reply::told`]) with [`Session::acknowledge_ends`].
+    /// sent, acknowledge the ends that it reports ([`Reply::reported`]) with [`Session::acknowledge_ends`].
     ///
     /// # Errors
     /// Fails if the home directory cannot be used. Errors of the call itself are in its reply.
