@@ -30,11 +30,11 @@ const STEPS: [Step; 11] = [
     Step { name: "tidy", run: tidy::run },
     Step { name: DEPENDENCIES, run: dependencies_if_possible },
     Step { name: "clippy", run: clippy },
+    Step { name: "rustdoc", run: rustdoc },
     Step { name: "clients", run: clients::fetch_if_possible },
     Step { name: "tests", run: all_tests },
     Step { name: MUSL, run: musl_if_possible },
     Step { name: "doc tests", run: doc_tests },
-    Step { name: "rustdoc", run: rustdoc },
     Step { name: "generated files", run: generate::check },
     Step { name: "sizes", run: size::check },
 ];

@@ -20,6 +20,7 @@ pub mod hosts;
 mod line_file;
 mod lock;
 pub mod mcp;
+mod new_file;
 mod question;
 pub mod subagent;
 

@@ -23,6 +23,7 @@ mod toolset;
 pub use dialects::Dialect;
 pub use mw_policy::ToolClass;
 pub use table::table;
+pub use text::first_line;
 pub use tool_spec::{Format, ToolSpec};
 pub use toolset::{CustomTool, RegistryError, Toolset, USUAL_WAIT_MS};
 

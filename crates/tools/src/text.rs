@@ -11,7 +11,8 @@ pub(crate) fn clock(at: Timestamp) -> String {
 }
 
 /// Returns the first line of a text without control characters, shortened.
-pub(crate) fn first_line(text: &str) -> String {
+#[must_use]
+pub fn first_line(text: &str) -> String {
     const MAX: usize = 200;
     let line = text.lines().map(clean_text).find(|line| !line.trim().is_empty());
     clipped(line.as_deref().unwrap_or_default().trim(), MAX)

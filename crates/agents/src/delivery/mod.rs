@@ -20,3 +20,4 @@ pub(crate) mod receipts;
 pub(crate) mod session_thread;
 
 pub use deliveries::Tells;
+pub(crate) use session_thread::fitting;

@@ -195,7 +195,7 @@ impl SessionThread<'_> {
         };
         let mut notices: Vec<_> = delivery.notices().iter().map(|notice| self.in_dialect(notice)).collect();
         // A reply has limited room. The rest goes into the next one.
-        let fitting = fitting(&notices);
+        let fitting = fitting(MAX_BYTES, notices.iter().map(|told| told.block.len()));
         let left = notices.len() - fitting;
         notices.truncate(fitting);
         if delivery.keep(fitting).is_err() {
@@ -229,12 +229,12 @@ impl SessionThread<'_> {
     }
 }
 
-/// Returns how many notifications fit into a reply. It is at least one.
-fn fitting(notices: &[Notification]) -> usize {
-    let mut taken = 0;
-    let fits = |told: &&Notification| {
-        taken += told.block.len();
-        taken <= MAX_BYTES
+/// Returns how many texts of these lengths fit into a reply. If there is a text, it is at least one.
+pub(crate) fn fitting(max_bytes: usize, lengths: impl ExactSizeIterator<Item = usize>) -> usize {
+    let (count, mut taken) = (lengths.len(), 0);
+    let fits = |length: &usize| {
+        taken += length;
+        taken <= max_bytes
     };
-    notices.iter().take_while(fits).count().max(1)
+    lengths.take_while(fits).count().max(1).min(count)
 }

@@ -12,9 +12,13 @@ use serde_json::{Value, json};
 
 use super::session::{HostSession, SessionEvidence};
 use super::wake::WakeSignal;
+use crate::delivery;
 
 /// Maximum size of an answer, in bytes. Claude Code writes longer ones to a file and shows the model only the beginning.
 const MAX_BYTES: usize = 9_000;
+
+/// The separator between notifications.
+const BLANK_LINE: &str = "\n\n";
 
 /// The format of a host's hooks.
 #[derive(Debug)]
@@ -121,16 +125,9 @@ impl HookCall {
         evidence
     }
 
-    /// Returns how many of these notifications fit into one answer, at least one.
+    /// Returns how many of these notifications fit into one answer.
     pub(super) fn fitting(notices: &[Notice]) -> usize {
-        let mut room = MAX_BYTES;
-        let fits = notices.iter().take_while(|notice| {
-            let length = notice.to_block().len() + 2;
-            let fits = length <= room;
-            room = room.saturating_sub(length);
-            fits
-        });
-        fits.count().max(1).min(notices.len())
+        delivery::fitting(MAX_BYTES, notices.iter().map(|notice| notice.to_block().len() + BLANK_LINE.len()))
     }
 
     /// Returns how to wake the agent. Returns `None` if this host cannot, or if this is not an agent that has ended its
@@ -173,7 +170,7 @@ impl HookCall {
 
 fn blocks_of(notices: &[Notice]) -> Option<String> {
     let blocks: Vec<_> = notices.iter().map(Notice::to_block).collect();
-    (!blocks.is_empty()).then(|| blocks.join("\n\n"))
+    (!blocks.is_empty()).then(|| blocks.join(BLANK_LINE))
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use agent_client_protocol::v1::schema::{ContentChunk, SessionUpdate, ToolCallStatus};
 use meanwhile::engine::{Clock, Runtime, SystemClock};
 use mw_model::{Activity, PlanStep, TaskId};
+use mw_tools::first_line;
 use serde_json::{Map, Value, json};
 
 use crate::acp::client::{Client, Observer};
@@ -213,10 +214,6 @@ pub(super) const WAITS: &str = mw_model::AGENT_WAITS;
 fn write_out(text: &str) {
     let mut out = io::stdout().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-}
-
-fn first_line(text: &str) -> String {
-    text.lines().next().unwrap_or_default().chars().take(200).collect()
 }
 
 /// Returns the name of a tool in the `_meta` of a call, where Claude's agent puts it.

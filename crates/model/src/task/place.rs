@@ -44,7 +44,7 @@ impl fmt::Display for Place {
 
 /// A name that is not a place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no back-end {0:?}; choose one of process, mock")]
+#[error("no back-end {0:?}; choose one of {names}", names = Place::ALL.map(Place::name).join(", "))]
 pub struct UnknownPlace(String);
 
 impl FromStr for Place {

@@ -9,7 +9,7 @@ use meanwhile::model::{Timestamp, visible};
 use mw_desk::chat::{ChatQuestion, Reply};
 use ratatui::text::{Line, Span};
 
-use crate::screen::wrap;
+use crate::screen::{ReadPosition, wrap};
 
 /// The time for which a new request accepts no answer. A key within it was meant for the previous content.
 const GRACE_MICROS: i64 = 500_000;
@@ -34,10 +34,7 @@ pub(super) struct Shown {
     /// The text, wrapped to the width of the screen.
     pub(super) lines: Vec<Line<'static>>,
     width: usize,
-    /// The first visible line.
-    pub(super) top: usize,
-    /// Whether its end was visible.
-    pub(super) is_read: bool,
+    pub(super) position: ReadPosition,
     since: Timestamp,
     /// Whether it replaced another question. Keys that were typed for that one are not an answer to it.
     is_next: bool,
@@ -140,7 +137,7 @@ impl Questions {
         };
         match reply {
             _ if is_early => Meaning::Text,
-            Reply::Once | Reply::Session if !shown.is_read => Meaning::Nothing,
+            Reply::Once | Reply::Session if !shown.is_read() => Meaning::Nothing,
             Reply::Once | Reply::Session | Reply::Deny => {
                 let id = shown.question.id.clone();
                 self.settle(&id);
@@ -152,16 +149,14 @@ impl Questions {
     /// Scrolls the question, if `rows` of its lines fit on the screen.
     pub(super) fn scroll(&mut self, by: isize, rows: usize) {
         if let Some(shown) = &mut self.shown {
-            let last = shown.lines.len().saturating_sub(rows);
-            shown.top = shown.top.saturating_add_signed(by).min(last);
+            shown.position.scroll(by, rows, shown.lines.len());
         }
     }
 
     /// Records which lines are visible, if `rows` fit on the screen.
     pub(super) fn see(&mut self, rows: usize) {
-        self.scroll(0, rows);
         if let Some(shown) = &mut self.shown {
-            shown.is_read |= rows > 0 && shown.top + rows >= shown.lines.len();
+            shown.position.show(rows, shown.lines.len());
         }
     }
 }
@@ -172,7 +167,12 @@ impl Shown {
         let wrapped = |line: &String| wrap(&[Span::raw(visible(line))], width, "", "  ");
         let lines = question.lines.iter().flat_map(wrapped).collect();
         let question = question.clone();
-        Self { question, lines, width, top: 0, is_read: false, since, is_next: false }
+        Self { question, lines, width, position: ReadPosition::default(), since, is_next: false }
+    }
+
+    /// Returns whether the whole question was visible.
+    pub(super) fn is_read(&self) -> bool {
+        self.position.is_read(self.lines.len())
     }
 }
 

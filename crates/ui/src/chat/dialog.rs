@@ -160,7 +160,7 @@ fn question<'a>(state: &State, shown: &'a Shown) -> Dialog<'a> {
         1 => format!(" {asks} "),
         several => format!(" {asks} (1 of {several}) "),
     };
-    let yes = if shown.is_read { "y  yes" } else { "y  yes (read to the end first: PageDown, End)" };
+    let yes = if shown.is_read() { "y  yes" } else { "y  yes (read to the end first: PageDown)" };
     let session = shown.question.for_session.then_some("s  yes, and for the same command in this session");
     let mut answers: Vec<_> = [Some(yes), session, Some("n  no"), Some("Esc  later (Ctrl-Y)")]
         .into_iter()
@@ -168,11 +168,13 @@ fn question<'a>(state: &State, shown: &'a Shown) -> Dialog<'a> {
         .map(str::to_owned)
         .collect();
     if inner_height(state.size.1) < (answers.len() + 1) + shown.lines.len().min(FEW_ROWS) {
-        let yes = if shown.is_read { "y yes" } else { "PageDown" };
+        let yes = if shown.is_read() { "y yes" } else { "PageDown" };
         let session = if shown.question.for_session { "  s session" } else { "" };
         answers = vec![format!("{yes}{session}  n no  Esc later")];
     }
-    Dialog { lines: (&shown.lines).into(), top: shown.top, answers, ..Dialog::new(&title, Vec::new(), &[]) }
+    let mut dialog = Dialog { lines: (&shown.lines).into(), answers, ..Dialog::new(&title, Vec::new(), &[]) };
+    dialog.top = shown.position.top(dialog.rows(inner_height(state.size.1)), shown.lines.len());
+    dialog
 }
 
 pub(super) fn short(text: &str, columns: usize) -> String {

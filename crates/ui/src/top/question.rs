@@ -7,6 +7,7 @@ use mw_desk::text::{count, shortened};
 
 use super::state::State;
 use super::view::broken;
+use crate::screen::ReadPosition;
 
 /// The id and the name of a task in a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,10 +38,7 @@ pub(crate) enum Question {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Asking {
     pub(crate) question: Question,
-    /// The first visible line.
-    top: usize,
-    /// The number of lines from the first that have been visible.
-    seen: usize,
+    position: ReadPosition,
 }
 
 /// The layout of a question on a screen.
@@ -88,13 +86,13 @@ impl Fitted {
 }
 
 impl Asking {
-    pub(crate) const fn new(question: Question) -> Self {
-        Self { question, top: 0, seen: 0 }
+    pub(crate) fn new(question: Question) -> Self {
+        Self { question, position: ReadPosition::default() }
     }
 
     /// Restarts at the top, because lines are wrapped differently.
-    pub(crate) const fn begin_again(&mut self) {
-        (self.top, self.seen) = (0, 0);
+    pub(crate) fn begin_again(&mut self) {
+        self.position = ReadPosition::default();
     }
 
     /// Computes the layout for a screen. All answers and at least one line of the question are always visible.
@@ -115,7 +113,7 @@ impl Asking {
             let long = answers.iter().map(|(key, words, _)| format!("{key}  {words}"));
             (std::iter::once(String::new()).chain(long).collect(), body.len())
         };
-        let top = self.top.min(body.len() - rows);
+        let top = self.position.top(rows, body.len());
         let mut fitted = Fitted { body, top, rows, answers, is_short };
         if fitted.rows < fitted.body.len() && fitted.answers.len() > 1 {
             let below = fitted.body.len() - fitted.top - fitted.rows;
@@ -127,19 +125,18 @@ impl Asking {
         fitted
     }
 
-    /// Scrolls by lines. It never skips a line that was not visible yet.
+    /// Scrolls by lines.
     pub(crate) fn scroll(&mut self, by: isize, size: (u16, u16)) {
-        let fitted = self.fitted(size);
-        let by = by.clamp(-(fitted.rows as isize), fitted.rows as isize);
-        self.seen = self.seen.max(fitted.top + fitted.rows);
-        self.top = fitted.top.saturating_add_signed(by).min(fitted.body.len() - fitted.rows);
-        self.seen = self.seen.max(self.top + fitted.rows);
+        let Fitted { body, rows, .. } = self.fitted(size);
+        self.position.scroll(by, rows, body.len());
     }
 
     /// Returns whether the whole question was visible on a screen of this size.
     pub(crate) fn is_read(&self, size: (u16, u16)) -> bool {
-        let fitted = self.fitted(size);
-        self.seen.max(fitted.top + fitted.rows) >= fitted.body.len()
+        let Fitted { body, rows, .. } = self.fitted(size);
+        let mut position = self.position;
+        position.show(rows, body.len());
+        position.is_read(body.len())
     }
 
     /// Returns the title.

@@ -1,12 +1,14 @@
 //! Resolves paths and checks that they are inside the project.
 
-use std::fs::{self, OpenOptions, Permissions};
-use std::io::{self, Read, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::fs::{self, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use meanwhile::engine::LocalFiles;
 use mw_policy::Files;
+
+use crate::new_file::{Access, NewFile};
 
 /// The maximum size of a file that is read or edited, in bytes.
 pub(super) const MAX_BYTES: u64 = 8 << 20;
@@ -91,35 +93,14 @@ pub(in crate::builtin) fn read_text(path: &Path) -> Result<String, String> {
 
 /// Writes a text file atomically, and creates its directories.
 pub(in crate::builtin) fn write_text(path: &Path, content: &str) -> Result<(), String> {
-    let write = || -> io::Result<()> {
-        let directory = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
-        fs::create_dir_all(directory)?;
-        let mode = match fs::metadata(path) {
-            Ok(about) if !about.is_file() => return Err(io::Error::other("not a regular file")),
-            Ok(about) => Some(about.permissions().mode()),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => return Err(error),
-        };
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let beside = directory.join(format!(".{name}.{}.new", std::process::id()));
-        let written = OpenOptions::new().write(true).create_new(true).open(&beside).and_then(|mut file| {
-            file.write_all(content.as_bytes())?;
-            if let Some(mode) = mode {
-                file.set_permissions(Permissions::from_mode(mode))?;
-            }
-            fs::rename(&beside, path)
-        });
-        if written.is_err() {
-            let _ = fs::remove_file(&beside);
-        }
-        written
-    };
-    write().map_err(|error| error.to_string())
+    let written = NewFile::write(path, content, Access::Shared).and_then(NewFile::put_in_place);
+    written.map_err(|error| error.to_string())
 }
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
+    use std::fs::Permissions;
+    use std::os::unix::fs::{PermissionsExt, symlink};
 
     use super::*;
 

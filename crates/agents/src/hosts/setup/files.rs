@@ -1,12 +1,13 @@
 //! Reads and replaces files of a host.
 
-use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
-use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
 use super::error::SetupError;
 use crate::hosts::host::Scope;
+use crate::new_file::{Access, NewFile};
 
 /// Reads a file. Returns `None` if it does not exist.
 pub(in crate::hosts) fn read(path: &Path) -> Result<Option<String>, SetupError> {
@@ -40,13 +41,13 @@ pub(in crate::hosts) fn replace(
         unchanged(&real, before)?;
         return fs::remove_file(&real).map_err(SetupError::io(path, "removed"));
     };
-    let beside = write_beside(&real, after, scope).map_err(SetupError::io(path, "written"))?;
-    let done = unchanged(&real, before)
-        .and_then(|()| fs::rename(&beside, &real).map_err(SetupError::io(path, "replaced")));
-    if done.is_err() {
-        let _ = fs::remove_file(&beside);
-    }
-    done
+    let access = match scope {
+        Scope::User => Access::Private,
+        Scope::Project => Access::Shared,
+    };
+    let new = NewFile::write(&real, after, access).map_err(SetupError::io(path, "written"))?;
+    unchanged(&real, before)?;
+    new.put_in_place().map_err(SetupError::io(path, "replaced"))
 }
 
 /// Checks whether a file may be written. A rename does not check this.
@@ -61,37 +62,6 @@ fn check_writable(path: &Path) -> Result<(), SetupError> {
 
 fn unchanged(path: &Path, before: Option<&str>) -> Result<(), SetupError> {
     if read(path)?.as_deref() == before { Ok(()) } else { Err(SetupError::Changed { path: path.to_owned() }) }
-}
-
-fn write_beside(path: &Path, text: &str, scope: Scope) -> io::Result<PathBuf> {
-    let (directory_mode, mode) = match scope {
-        Scope::User => (0o700, 0o600),
-        Scope::Project => (0o777, 0o666),
-    };
-    let directory = path.parent().unwrap_or(Path::new("."));
-    DirBuilder::new().recursive(true).mode(directory_mode).create(directory)?;
-    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let beside = directory.join(format!(".{name}.meanwhile-{}", std::process::id()));
-    let write = |mut file: File| {
-        if let Ok(found) = fs::metadata(path) {
-            file.set_permissions(Permissions::from_mode(found.mode() & 0o7777))?;
-            let owner = file.metadata()?;
-            if (owner.uid(), owner.gid()) != (found.uid(), found.gid()) {
-                std::os::unix::fs::fchown(&file, Some(found.uid()), Some(found.gid()))?;
-            }
-        }
-        file.write_all(text.as_bytes())?;
-        file.sync_all()
-    };
-    let _ = fs::remove_file(&beside);
-    let file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&beside)?;
-    match write(file) {
-        Ok(()) => Ok(beside),
-        Err(error) => {
-            let _ = fs::remove_file(&beside);
-            Err(error)
-        }
-    }
 }
 
 #[cfg(test)]

@@ -154,6 +154,10 @@ fn a_narrower_screen_requires_reading_again() {
     update(&mut state, Input::Resized(20, 12));
     assert_eq!(press(&mut state, KeyCode::Char('y')), []);
     press(&mut state, KeyCode::End);
+    assert_eq!(press(&mut state, KeyCode::Char('y')), [], "End does not skip lines that were not shown");
+    for _ in 0..20 {
+        press(&mut state, KeyCode::PageDown);
+    }
     assert_eq!(press(&mut state, KeyCode::Char('y')), answer(Reply::Once));
 }
 
