@@ -95,7 +95,7 @@ impl Context {
     /// Opens the home for a command that exits after it has started a task.
     pub(crate) fn passing_runtime(&self) -> Result<Runtime, CommandError> {
         let mut settings = self.config.settings.clone();
-        settings.programs.starter_exits = true;
+        settings.executables.starter_exits = true;
         let runtime = Runtime::open(settings)?;
         if let Some(supervisor) = self.early.lock().ok().and_then(|mut early| early.take()) {
             runtime.starts().use_supervisor(supervisor);

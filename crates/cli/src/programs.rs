@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use meanwhile::Programs;
+use meanwhile::settings::Executables;
 
 use crate::error::CommandError;
 use crate::exit_code;
@@ -33,11 +33,11 @@ pub(crate) fn mw() -> io::Result<PathBuf> {
 }
 
 /// Finds the supervisor, and `mw` itself for `mw settle`.
-pub(crate) fn of_home(home: &Path) -> Result<Programs, CommandError> {
+pub(crate) fn of_home(home: &Path) -> Result<Executables, CommandError> {
     let mw = mw()?;
     let supervisor = supervisor(&mw)?;
     let home = std::path::absolute(home).unwrap_or_default();
-    Ok(Programs::of_home(&mw, supervisor, &home))
+    Ok(Executables::of_home(&mw, supervisor, &home))
 }
 
 fn supervisor(mw: &Path) -> io::Result<PathBuf> {
@@ -50,7 +50,7 @@ fn supervisor(mw: &Path) -> io::Result<PathBuf> {
 /// Returns what is needed to start a supervisor before its task is known.
 pub(crate) fn early() -> Option<Programs> {
     let supervisor = supervisor(&mw().ok()?).ok()?;
-    Some(Programs { supervisor, settle: Vec::new(), starter_exits: true })
+    Some(Executables { supervisor, settle: Vec::new(), starter_exits: true })
 }
 
 /// Executes `mw-surfaces` in place of this program, with the same words; returns only if it cannot.

@@ -50,7 +50,7 @@
 //! # use meanwhile::{Program, Shell, Until};
 //! # fn example(session: &meanwhile::Session) -> meanwhile::Result<()> {
 //! let build = session.start(Program::new("cargo").arg("build").timeout(Duration::from_secs(600)))?;
-//! let tests = session.start(Shell::new("cargo test 2>&1 | tail -50").after(&build).memory(4 << 30))?;
+//! let tests = session.start(Shell::new("cargo test 2>&1 | tail -50").after(&build).max_memory(4 << 30))?;
 //! for waited in session.wait_all([&build, &tests], Until::Exit, Duration::from_secs(60))? {
 //!     println!("{}: {}", waited.task().id, waited.task().status.word());
 //! }
@@ -161,7 +161,7 @@ mod request;
 mod retain;
 mod runtime;
 mod session;
-mod settings;
+pub mod settings;
 mod settle;
 mod span;
 mod start;
@@ -179,11 +179,9 @@ pub use handle::{
 pub use live::kill::{KillFailure, KillReport};
 pub use mw_model as model;
 pub use mw_model::wire::KillReceipt;
+pub use mw_model::{Notice, Place, ReadyWhen, Status, TaskId, Turn};
 pub use request::IfRunning;
-pub use settings::{
-    AtCapacity, HookSettings, Programs, QueueSettings, RedactSettings, RetentionSettings, SecretPattern,
-    Settings, TraceSettings,
-};
+pub use settings::Settings;
 pub use task::{AgentView, Scope, Task, TaskLimits};
 
 /// What may run: modes, rules, and who is asked. [`Session::start_checked`](crate::Session::start_checked) uses it.

@@ -3,6 +3,7 @@
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use mw_model::{Limits, QueueLimits, RawText, Sampler, TaskTrace, TraceParent};
 use regex::bytes::Regex;
@@ -49,7 +50,7 @@ impl Default for QueueSettings {
 
 /// The executables that meanwhile runs.
 #[derive(Clone, Debug)]
-pub struct Programs {
+pub struct Executables {
     /// `mw-supervisor`.
     pub supervisor: PathBuf,
     /// The command that a supervisor executes at the end, such as `mw settle --home DIR`; the task's id is appended.
@@ -59,8 +60,8 @@ pub struct Programs {
     pub starter_exits: bool,
 }
 
-impl Programs {
-    /// Returns the programs for a home. The home's path must be absolute, because `mw settle` runs in other directories.
+impl Executables {
+    /// Returns the executables for a home. The home's path must be absolute, because `mw settle` runs in other directories.
     #[must_use]
     pub fn of_home(mw: &Path, supervisor: PathBuf, home: &Path) -> Self {
         let word = |path: &Path| RawText::from(path.as_os_str().as_bytes());
@@ -73,7 +74,7 @@ impl Programs {
 #[derive(Clone, Copy, Debug)]
 pub struct RetentionSettings {
     /// Since their end.
-    pub max_age_ms: u64,
+    pub max_age: Duration,
     /// How many.
     pub max_tasks: u64,
     /// How many bytes they may take together.
@@ -84,7 +85,7 @@ pub struct RetentionSettings {
 
 impl Default for RetentionSettings {
     fn default() -> Self {
-        Self { max_age_ms: 7 * 24 * 3600 * 1000, max_tasks: 0, max_disk: 0, automatic: true }
+        Self { max_age: Duration::from_hours(7 * 24), max_tasks: 0, max_disk: 0, automatic: true }
     }
 }
 
@@ -106,7 +107,7 @@ pub struct HookSettings {
     /// The URL that all events are posted to.
     pub webhook: Option<String>,
     /// The longest time that one hook may take.
-    pub timeout_ms: u64,
+    pub timeout: Duration,
 }
 
 impl Default for HookSettings {
@@ -119,7 +120,7 @@ impl Default for HookSettings {
             reassign: None,
             desktop: false,
             webhook: None,
-            timeout_ms: 10_000,
+            timeout: Duration::from_secs(10),
         }
     }
 }
@@ -200,7 +201,7 @@ pub struct Settings {
     /// The directory of the database and of all tasks.
     pub home: PathBuf,
     /// The executables.
-    pub programs: Programs,
+    pub executables: Executables,
     /// Concurrency.
     pub queue: QueueSettings,
     /// Limits of tasks that set none themselves.
@@ -216,9 +217,9 @@ pub struct Settings {
     /// Whether logs begin with co-cli's four header lines.
     pub log_header: bool,
     /// How long tasks wait for a new host after the session's last host has died, before they end.
-    pub session_grace_ms: u64,
-    /// The longest pause between two checks of a waiter, in milliseconds, in case a wake-up was lost.
-    pub fallback_ms: u64,
+    pub session_grace: Duration,
+    /// The longest pause between two checks of a waiter, in case a wake-up was lost.
+    pub wait_fallback: Duration,
     /// Whether the end of a batch is notified in addition to the ends of its tasks.
     pub batch_notices: bool,
     /// Called with a sentence for the person at the terminal: what the process waits for, or what was repaired.
@@ -228,10 +229,10 @@ pub struct Settings {
 impl Settings {
     /// Returns settings with the defaults of the neutral profile.
     #[must_use]
-    pub fn new(home: PathBuf, programs: Programs) -> Self {
+    pub fn new(home: PathBuf, executables: Executables) -> Self {
         Self {
             home,
-            programs,
+            executables,
             queue: QueueSettings::default(),
             limits: Limits::default(),
             retention: RetentionSettings::default(),
@@ -239,10 +240,15 @@ impl Settings {
             traces: TraceSettings::default(),
             redact: RedactSettings::default(),
             log_header: false,
-            session_grace_ms: 10_000,
-            fallback_ms: 2000,
+            session_grace: Duration::from_secs(10),
+            wait_fallback: Duration::from_secs(2),
             batch_notices: true,
             tell: |_| {},
         }
+    }
+
+    /// Returns the grace time as it is stored with a task.
+    pub(crate) fn session_grace_ms(&self) -> u64 {
+        u64::try_from(self.session_grace.as_millis()).unwrap_or(u64::MAX)
     }
 }

@@ -100,7 +100,7 @@ impl Watch {
 mod tests {
     use std::sync::mpsc::channel;
 
-    use meanwhile::Programs;
+    use meanwhile::settings::Executables;
 
     use super::*;
 
@@ -112,7 +112,7 @@ mod tests {
         let home = dir.path().join("home");
         std::fs::write(&home, "not a directory").unwrap();
         let programs =
-            Programs { supervisor: "mw-supervisor".into(), settle: Vec::new(), starter_exits: false };
+            Executables { supervisor: "mw-supervisor".into(), settle: Vec::new(), starter_exits: false };
         let settings = Settings::new(home.clone(), programs);
         let (messages, inbox) = channel();
         let mut watch = Watch { settings, session: "chat-1".to_owned(), keep: SOON, messages, failed: None };

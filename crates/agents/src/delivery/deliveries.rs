@@ -186,14 +186,14 @@ mod tests {
     use std::path::{Path, PathBuf};
     use std::time::Instant;
 
-    use meanwhile::Programs;
     use meanwhile::engine::{Runtime, is_shared};
+    use meanwhile::settings::Executables;
     use mw_testkit::{SOON, wait_until};
 
     use super::*;
 
     fn settings(dir: &Path) -> Arc<Settings> {
-        let programs = Programs { supervisor: PathBuf::new(), settle: Vec::new(), starter_exits: false };
+        let programs = Executables { supervisor: PathBuf::new(), settle: Vec::new(), starter_exits: false };
         Arc::new(Settings::new(dir.join("state"), programs))
     }
 

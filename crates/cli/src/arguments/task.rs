@@ -5,11 +5,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use clap::Args;
-use meanwhile::AtCapacity;
 use meanwhile::engine::{Clock, IfRunning, Runtime, Started, SystemClock, TaskRequest};
 use meanwhile::model::{
     CommandSpec, Io, Lifetime, Place, RawText, ReadyWhen, TaskKind, parse_duration_ms, parse_size,
 };
+use meanwhile::settings::AtCapacity;
 
 use super::command_line::COMMAND_WORDS;
 use super::environment::{current_umask, environment};

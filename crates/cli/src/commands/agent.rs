@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::thread;
 
 use clap::Args;
+use meanwhile::Error;
 use meanwhile::engine::{Approval, TaskRequest};
 use meanwhile::model::{Lifetime, parse_duration_ms};
-use meanwhile::{AtCapacity, Error};
+use meanwhile::settings::AtCapacity;
 use mw_agents::acp::{AcpError, Handshake, greet};
 use mw_tools::delegation::{AgentCall, AgentEntry, AgentSettings, order};
 use serde_json::json;

@@ -91,7 +91,7 @@ impl Arguments {
             None if self.no_follow => 0,
             None => (runtime.tasks().last_event()? - BACKLOG).max(0),
         };
-        let fallback = Duration::from_millis(context.config.settings.fallback_ms);
+        let fallback = context.config.settings.wait_fallback;
         let mut last = Instant::now();
         loop {
             let events = runtime.tasks().events_after(seq, &context.scope(), task.as_ref(), PAGE)?;

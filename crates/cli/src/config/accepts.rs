@@ -3,8 +3,8 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 
-use meanwhile::SecretPattern;
 use meanwhile::model::{parse_duration_ms, parse_milli_cpus, parse_size};
+use meanwhile::settings::SecretPattern;
 use toml::Spanned;
 use toml::de::DeValue;
 

@@ -61,7 +61,7 @@ impl Config {
 
     /// Returns the program `mw` itself.
     pub(crate) fn mw(&self) -> PathBuf {
-        let word = self.settings.programs.settle.first();
+        let word = self.settings.executables.settle.first();
         word.map(|word| Path::new(std::ffi::OsStr::from_bytes(word.as_bytes())).to_owned())
             .unwrap_or_default()
     }

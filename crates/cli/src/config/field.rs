@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use meanwhile::policy::{Dialect, Mode};
-use meanwhile::{AtCapacity, SecretPattern};
+use meanwhile::settings::{AtCapacity, SecretPattern};
 
 use super::accepts::SettingValue;
 use super::profile::{self, Profile};

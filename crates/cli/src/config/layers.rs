@@ -51,7 +51,7 @@ impl Config {
         let is_chosen = self.sources.iter().any(|(name, _)| *name == PROFILE);
         if is_chosen && self.profile.root.is_some() {
             let home = meanwhile::engine::home_directory(self.profile.root).unwrap_or_default();
-            self.settings.programs = programs::of_home(&home)?;
+            self.settings.executables = programs::of_home(&home)?;
             self.settings.home = home;
         }
         Ok(())

@@ -4,9 +4,10 @@ use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use meanwhile::Settings;
 use meanwhile::model::{DEFAULT_SHELL, Lifetime};
 use meanwhile::policy::{Dialect, RuleOrigin};
-use meanwhile::{Programs, Settings};
+use meanwhile::settings::Executables;
 use mw_tools::USUAL_WAIT_MS;
 use mw_tools::call::SessionEnd;
 
@@ -122,7 +123,7 @@ impl Config {
 
     /// Returns the built-in defaults, without a home and programs.
     pub(super) fn neutral() -> Self {
-        let programs = Programs { supervisor: PathBuf::new(), settle: Vec::new(), starter_exits: false };
+        let programs = Executables { supervisor: PathBuf::new(), settle: Vec::new(), starter_exits: false };
         Self::new(Settings::new(PathBuf::new(), programs))
     }
 

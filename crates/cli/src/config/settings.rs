@@ -87,7 +87,7 @@ settings! {
         "grace period between the first signal and SIGKILL";
     "kill.timeout_grace_ms" => settings.limits.timeout_grace_ms, Milliseconds(0..=HOUR_MS), Lower,
         "grace period between SIGTERM and SIGKILL after a time limit";
-    "session.grace_ms" => settings.session_grace_ms, Milliseconds(0..=DAY_MS), Lower,
+    "session.grace_ms" => settings.session_grace, Milliseconds(0..=DAY_MS), Lower,
         "how long the tasks of a session keep running after its host was killed, unless another host takes over";
     "session.end" => session_end, Word(&["keep", "kill"]), Choose("kill"),
         "what happens to the tasks of a session when its MCP client disconnects: keep them running, or kill them after session.grace_ms unless a client reconnects";
@@ -108,9 +108,9 @@ settings! {
         "maximum number of CPUs that a task may use at a time; needs cgroup v2; 0 = no limit";
     "limits.pids" => settings.limits.resources.pids, Count(0..=Resources::PIDS.1), LowerNotZero,
         "maximum number of processes and threads of a task at a time; 0 = no limit";
-    "wait.fallback_ms" => settings.fallback_ms, Milliseconds(10..=60_000), Nothing,
+    "wait.fallback_ms" => settings.wait_fallback, Milliseconds(10..=60_000), Nothing,
         "how often a waiter checks again if no wake-up arrives";
-    "retention.max_age" => settings.retention.max_age_ms, Duration(3650 * DAY_MS), Nothing,
+    "retention.max_age" => settings.retention.max_age, Duration(3650 * DAY_MS), Nothing,
         "how long finished tasks are kept; 0 = forever";
     "retention.max_tasks" => settings.retention.max_tasks, Count(0..=1_000_000_000), Nothing,
         "how many finished tasks are kept; 0 = all";
@@ -137,7 +137,7 @@ settings! {
         "URL to which every start, end, stall and readiness is posted as JSON";
     "hooks.desktop" => settings.hooks.desktop, Flag, Nothing,
         "whether to show a desktop notification for every end, stall and readiness";
-    "hooks.timeout_ms" => settings.hooks.timeout_ms, Milliseconds(1..=HOUR_MS), Nothing,
+    "hooks.timeout_ms" => settings.hooks.timeout, Milliseconds(1..=HOUR_MS), Nothing,
         "time limit of one hook";
     "notices.batch" => settings.batch_notices, Flag, Nothing,
         "whether the end of a batch gets a notification, in addition to the ends of its tasks";

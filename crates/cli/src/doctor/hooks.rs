@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use meanwhile::HookSettings;
 use meanwhile::model::DEFAULT_SHELL;
+use meanwhile::settings::HookSettings;
 use serde_json::Value;
 
 use super::Check;

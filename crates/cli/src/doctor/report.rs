@@ -79,7 +79,7 @@ pub(crate) fn examine(context: &Context) -> Result<Diagnosis, CommandError> {
         Check::problem("settings", format!("{}; no task can be started", problem.message), &problem.hint)
     }));
     checks.push(programs::examine_mw());
-    let supervisor = programs::examine(&settings.programs.supervisor);
+    let supervisor = programs::examine(&settings.executables.supervisor);
     checks.extend(supervisor.checks);
     checks.extend(system::checks(supervisor.features.as_ref()));
     checks.extend(backends::checks());

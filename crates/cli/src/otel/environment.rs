@@ -4,8 +4,8 @@ use std::env;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use meanwhile::TraceSettings;
 use meanwhile::model::Sampler;
+use meanwhile::settings::TraceSettings;
 use percent_encoding::percent_decode_str;
 
 /// The default timeout of an export.

@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use meanwhile::engine::{DeliveryState, Runtime};
-use meanwhile::{Programs, Scope, Settings};
+use meanwhile::settings::Executables;
+use meanwhile::{Scope, Settings};
 use mw_testkit::host::{Host, notified_tasks};
 use mw_testkit::{Home, SOON, children, wait_until};
 use serde_json::json;
@@ -23,7 +24,7 @@ fn ended(home: &Home, host: &mut Host, count: usize) -> BTreeSet<String> {
 
 /// Opens the library on the home of a test.
 fn runtime(home: &Home) -> Runtime {
-    let programs = Programs { supervisor: PathBuf::new(), settle: Vec::new(), starter_exits: false };
+    let programs = Executables { supervisor: PathBuf::new(), settle: Vec::new(), starter_exits: false };
     Runtime::open(Settings::new(home.state().to_path_buf(), programs)).unwrap()
 }
 

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use meanwhile::Settings;
 use meanwhile::model::RawText;
-use meanwhile::{Programs, Settings};
+use meanwhile::settings::Executables;
 use mw_desk::query::{Query, RowRange, Window};
 use mw_desk::{Access, Desk};
 use mw_testkit::Home;
@@ -66,7 +67,7 @@ fn beside(name: &str) -> PathBuf {
 }
 
 /// Finds the executables; processes of `mw settle` belong to the home too.
-fn programs(home: &Home) -> Programs {
+fn programs(home: &Home) -> Executables {
     let (state, work) = (home.state().to_str().unwrap().to_owned(), home.work());
     let words = [
         "/usr/bin/env".to_owned(),
@@ -79,5 +80,5 @@ fn programs(home: &Home) -> Programs {
         state,
     ];
     let settle = words.iter().map(|word| RawText::from(word.as_str())).collect();
-    Programs { supervisor: beside("mw-supervisor"), settle, starter_exits: false }
+    Executables { supervisor: beside("mw-supervisor"), settle, starter_exits: false }
 }

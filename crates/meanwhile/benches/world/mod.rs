@@ -11,7 +11,8 @@ use std::sync::Mutex;
 use meanwhile::engine::{Condition, Runtime, TaskRequest, WaitRequest};
 use meanwhile::model::wire::{JOURNAL_FILE, LOG_FILE, RESULT_FILE, SPEC_FILE};
 use meanwhile::model::{CommandSpec, EnvVar, Lifetime, RawText, TaskId, TaskKind, TaskSpec};
-use meanwhile::{Filter, Programs, Scope, Settings};
+use meanwhile::settings::Executables;
+use meanwhile::{Filter, Scope, Settings};
 use tempfile::TempDir;
 
 /// The owner of every task here.
@@ -150,11 +151,11 @@ fn copy_task(from: &Path, to: &Path, spec: &TaskSpec) {
     }
 }
 
-fn programs(home: &Path) -> Programs {
+fn programs(home: &Path) -> Executables {
     let folder = programs_folder();
     let words = [folder.join("mw").as_os_str(), "settle".as_ref(), "--home".as_ref(), home.as_os_str()]
         .map(|word| RawText::from(word.as_bytes()));
-    Programs { supervisor: folder.join("mw-supervisor"), settle: words.to_vec(), starter_exits: false }
+    Executables { supervisor: folder.join("mw-supervisor"), settle: words.to_vec(), starter_exits: false }
 }
 
 /// Finds the executables: `MW_BIN_DIR`, or the folder that cargo built this benchmark into.

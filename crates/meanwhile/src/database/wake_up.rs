@@ -23,7 +23,7 @@ impl Database {
 
     /// Starts `mw settle` as a detached process. The caller need not wait for it.
     pub(crate) fn spawn_settle(&self) -> io::Result<()> {
-        let words = self.settings.programs.settle.iter().map(|word| OsStr::from_bytes(word.as_bytes()));
+        let words = self.settings.executables.settle.iter().map(|word| OsStr::from_bytes(word.as_bytes()));
         let mut shell = Command::new(DEFAULT_SHELL)
             .args(["-c", "\"$@\" </dev/null >/dev/null 2>&1 &", "sh"])
             .args(words)

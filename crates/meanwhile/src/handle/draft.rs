@@ -182,7 +182,7 @@ impl TaskDraft {
     }
 
     /// Limits the memory of all its processes together, in bytes.
-    pub fn memory(mut self, bytes: u64) -> Self {
+    pub fn max_memory(mut self, bytes: u64) -> Self {
         self.limits.resources.memory = Some(bytes);
         self
     }
@@ -200,7 +200,7 @@ impl TaskDraft {
     }
 
     /// Limits how many processes and threads it may have at a time.
-    pub fn processes(mut self, most: u64) -> Self {
+    pub fn max_processes(mut self, most: u64) -> Self {
         self.limits.resources.pids = Some(most);
         self
     }

@@ -67,7 +67,7 @@ impl Meanwhile {
         Self { shared: Arc::new(Shared { settings, idle: Mutex::default() }) }
     }
 
-    /// Holds a session. When its last holder is gone, its tasks end after [`Settings::session_grace_ms`], unless they are
+    /// Holds a session. When its last holder is gone, its tasks end after [`Settings::session_grace`], unless they are
     /// detached. The same name gives the same session again, in this process and in any other.
     ///
     /// # Errors

@@ -32,7 +32,7 @@ impl Notices {
             // Listen before the first look, so that nothing that happens in between is missed.
             let listener = if timeout.is_zero() { None } else { Some(host.base.listen()?) };
             // The process that should have sent the wake-up may have been killed.
-            let fallback = Duration::from_millis(host.base.settings.fallback_ms);
+            let fallback = host.base.settings.wait_fallback;
             loop {
                 let notices = host.drain_some(most, |_| false)?.into_notices();
                 let left =

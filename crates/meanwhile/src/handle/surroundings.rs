@@ -8,7 +8,7 @@ use mw_model::EnvVar;
 
 use crate::error::{Error, Result};
 use crate::launch::program::find_program;
-use crate::settings::{Programs, Settings};
+use crate::settings::{Executables, Settings};
 
 impl Settings {
     /// Returns the settings of a program that only chooses the home.
@@ -23,7 +23,7 @@ impl Settings {
     /// When an executable is not found.
     pub fn at(home: impl Into<PathBuf>) -> Result<Self> {
         let home = std::path::absolute(home.into()).map_err(Error::io("cannot use the home directory"))?;
-        let programs = Programs::of_home(&beside("mw")?, beside("mw-supervisor")?, &home);
+        let programs = Executables::of_home(&beside("mw")?, beside("mw-supervisor")?, &home);
         Ok(Self::new(home, programs))
     }
 }

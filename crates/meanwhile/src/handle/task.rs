@@ -69,11 +69,11 @@ impl TaskHandle {
         &self.session
     }
 
-    /// Returns its current status, with everything that is known about it.
+    /// Returns everything that is known about it now, such as its status.
     ///
     /// # Errors
     /// When it was removed, or the database fails.
-    pub fn status(&self) -> Result<Task> {
+    pub fn snapshot(&self) -> Result<Task> {
         self.call(|runtime, id, scope| runtime.tasks().task(id, scope))
     }
 
@@ -149,7 +149,7 @@ impl TaskHandle {
     /// When the task was removed, or its log cannot be read.
     pub fn output_since(&self, offset: u64, timeout: Duration) -> Result<Output> {
         let deadline = Instant::now().checked_add(timeout);
-        let fallback = Duration::from_millis(self.session.home().settings().fallback_ms);
+        let fallback = self.session.home().settings().wait_fallback;
         let request =
             ReadRequest { from: ReadFrom::Offset(offset), max_bytes: OUTPUT_BYTES, ..ReadRequest::default() };
         self.call(|runtime, id, scope| {

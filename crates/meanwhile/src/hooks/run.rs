@@ -60,7 +60,7 @@ impl Hooks<'_> {
             // A hook that does not read its input is not a failure, and must not block this process.
             thread::spawn(move || stdin.write_all(payload.as_bytes()));
         }
-        let status = wait_at_most(child, &mark, Duration::from_millis(hooks.timeout_ms))?;
+        let status = wait_at_most(child, &mark, hooks.timeout)?;
         match status.code() {
             Some(0) => Ok(()),
             Some(126) => Err(io::Error::other(format!("cannot execute it ({status})"))),

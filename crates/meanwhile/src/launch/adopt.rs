@@ -72,7 +72,7 @@ impl Launcher<'_> {
             None => Queue::on(self.base).take_slots_patiently(&spec)?,
         };
         let slots = slots.as_ref().map(Slots::descriptors).unwrap_or_default();
-        let supervisor = Supervisor::start_for(&self.base.settings.programs, Purpose::Adopt, run)?;
+        let supervisor = Supervisor::start_for(&self.base.settings.executables, Purpose::Adopt, run)?;
         supervisor.send_to(&self.base.home.task(&task.id).open_as_file()?);
         supervisor.hand_over(&message, &slots).map(drop)
     }

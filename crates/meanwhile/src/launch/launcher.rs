@@ -57,7 +57,7 @@ impl Launcher<'_> {
             Some(supervisor) => supervisor,
             None => {
                 let run = task.state.run();
-                let supervisor = Supervisor::start_for(&self.base.settings.programs, Purpose::Spawn, run)?;
+                let supervisor = Supervisor::start_for(&self.base.settings.executables, Purpose::Spawn, run)?;
                 supervisor.send_to(&self.base.home.task(&task.id).open_as_file()?);
                 supervisor
             }

@@ -26,7 +26,7 @@ pub(crate) fn spawn_message(settings: &Settings, spec: &TaskSpec, run: u32) -> R
 
 /// Returns the start message for a launch.
 pub(super) fn start_message(settings: &Settings, spec: &TaskSpec, run: u32, launch: Launch) -> StartMessage {
-    let mut settle = settings.programs.settle.clone();
+    let mut settle = settings.executables.settle.clone();
     let ready = spec.ready.is_some().then(|| {
         let own = ["--ready", spec.id.as_str()].map(RawText::from);
         settle.iter().cloned().chain(own).collect()
@@ -67,7 +67,7 @@ pub(crate) fn session_watch(settings: &Settings, spec: &TaskSpec) -> Option<Sess
         let (grace_ms, hosted) = match spec.bond {
             Some(bond) => (bond.grace_ms, bond.held),
             // An earlier version wrote the spec.
-            None => (settings.session_grace_ms, lease::held(directory.path()).keeps(spec.lifetime)),
+            None => (settings.session_grace_ms(), lease::held(directory.path()).keeps(spec.lifetime)),
         };
         let directory = RawText::from(directory.path().as_os_str().as_bytes());
         let servers = spec.lifetime == Lifetime::Client;

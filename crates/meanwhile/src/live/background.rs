@@ -60,7 +60,7 @@ impl Live<'_> {
                 transaction.apply(&mut task, &event, now, Change::default())?;
             }
             // Before the commit, because a rebuilt database reads the number from the directory.
-            self.base.home.rename_task(&task, self.base.settings.session_grace_ms, now)?;
+            self.base.home.rename_task(&task, self.base.settings.session_grace_ms(), now)?;
         }
         Ok(task)
     }

@@ -64,7 +64,7 @@ impl Subscription<'_> {
                 return Ok(events);
             }
             // The process that should have sent the wake-up may have been killed, so check again from time to time.
-            self.listener.wait(left.min(Duration::from_millis(self.base.settings.fallback_ms)));
+            self.listener.wait(left.min(self.base.settings.wait_fallback));
         }
     }
 
@@ -79,7 +79,7 @@ impl Subscription<'_> {
             return Ok(events);
         }
         // The process that should have sent the wake-up may have been killed, so check again from time to time.
-        self.listener.wait(longest.min(Duration::from_millis(self.base.settings.fallback_ms)));
+        self.listener.wait(longest.min(self.base.settings.wait_fallback));
         self.next(Duration::ZERO)
     }
 

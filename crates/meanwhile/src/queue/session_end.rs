@@ -78,7 +78,7 @@ impl Queue<'_> {
     /// Updates how a task depends on its session, because it is about to run again.
     pub(crate) fn renew_bond(&self, task: &Task, now: Timestamp) -> Result<()> {
         let spec = self.base.home.task(&task.id).spec()?;
-        let grace_ms = spec.bond.map_or(self.base.settings.session_grace_ms, |bond| bond.grace_ms);
+        let grace_ms = spec.bond.map_or(self.base.settings.session_grace_ms(), |bond| bond.grace_ms);
         let new = bond(&self.base.home, &spec.session, spec.lifetime, grace_ms, now);
         if new.map(|bond| bond.held) == spec.bond.map(|bond| bond.held) {
             return Ok(());

@@ -136,7 +136,7 @@ impl Reader<'_> {
             }
             self.sleep(&watched, listener.as_ref(), request, deadline);
             listener.iter().for_each(Listener::clear);
-            if looked.elapsed() >= Duration::from_millis(self.base.settings.fallback_ms) {
+            if looked.elapsed() >= self.base.settings.wait_fallback {
                 // The process that should have sent the wake-up may have been killed.
                 match Reconciler::on(self.base).reconcile() {
                     Err(error) if error.is_shortage() => {}
@@ -235,7 +235,7 @@ impl Reader<'_> {
         request: &WaitRequest,
         deadline: Option<Instant>,
     ) {
-        let fallback = Duration::from_millis(self.base.settings.fallback_ms);
+        let fallback = self.base.settings.wait_fallback;
         let mut longest = request.poll_interval.map_or(fallback, |every| every.min(fallback));
         match &request.condition {
             Condition::Exit | Condition::Ready | Condition::Match(_) => {}

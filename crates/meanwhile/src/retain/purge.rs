@@ -36,8 +36,9 @@ impl Retention<'_> {
         Reconciler::on(self.base).reconcile()?;
         let limits = self.base.settings.retention;
         let now = self.base.clock.now();
-        let too_old =
-            |task: &Ended| limits.max_age_ms > 0 && now.ms_since(task.ended_at) >= limits.max_age_ms;
+        let too_old = |task: &Ended| {
+            !limits.max_age.is_zero() && u128::from(now.ms_since(task.ended_at)) >= limits.max_age.as_millis()
+        };
         let mut report = ClearReport::default();
         loop {
             let mut totals = self.base.database.store()?.totals()?;
@@ -75,9 +76,9 @@ impl Retention<'_> {
 
     /// Removes approval requests, and spans that sessions recorded themselves, at the same age as tasks.
     fn forget_old_records(&self) -> Result<()> {
-        let age = self.base.settings.retention.max_age_ms;
-        if age > 0 {
-            let age = i64::try_from(age.saturating_mul(1000)).unwrap_or(i64::MAX);
+        let age = self.base.settings.retention.max_age;
+        if !age.is_zero() {
+            let age = i64::try_from(age.as_micros()).unwrap_or(i64::MAX);
             let before = Timestamp::from_micros(self.base.clock.now().as_micros().saturating_sub(age));
             self.base.database.transact(|transaction| {
                 transaction.forget_approvals(before)?;

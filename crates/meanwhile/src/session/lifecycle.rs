@@ -159,13 +159,13 @@ impl Sessions<'_> {
                     Event::Reassigned { from: from.to_owned(), to: to.to_owned(), reason: reason.to_owned() };
                 transaction.apply(task, &event, now, Change::default())?;
                 // Before the commit, because a rebuilt database reads the owner from the directory.
-                self.base.home.rename_task(task, self.base.settings.session_grace_ms, now)?;
+                self.base.home.rename_task(task, self.base.settings.session_grace_ms(), now)?;
             }
             Ok(tasks)
         });
         if reassigned.is_err() {
             for task in &before {
-                let _ = self.base.home.rename_task(task, self.base.settings.session_grace_ms, now);
+                let _ = self.base.home.rename_task(task, self.base.settings.session_grace_ms(), now);
             }
         }
         let tasks = reassigned?;

@@ -94,7 +94,7 @@ impl Starts<'_> {
     /// Reserves the disk space and descriptors that a further run of a live task needs, so that a lack of them is
     /// reported while the task still runs. They are released when the result is dropped.
     fn reserve_for_restart(&self, task: &Task) -> Result<Reserve> {
-        let supervisor = &self.base.settings.programs.supervisor;
+        let supervisor = &self.base.settings.executables.supervisor;
         let is_program = access(supervisor, Access::EXEC_OK).map_err(io::Error::from).and_then(|()| {
             if fs::metadata(supervisor)?.is_file() { Ok(()) } else { Err(io::ErrorKind::IsADirectory.into()) }
         });

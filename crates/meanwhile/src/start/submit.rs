@@ -120,7 +120,7 @@ impl Starts<'_> {
         // The supervisor prepares while the task is written to disk.
         let supervisor = match self.base.ready.take() {
             Some(supervisor) => supervisor,
-            None => Supervisor::start(&self.base.settings.programs)?,
+            None => Supervisor::start(&self.base.settings.executables)?,
         };
         supervisor.send_to(&hold.directory);
         let (spec, mut task) = self.write_down(request, new)?;

@@ -111,7 +111,7 @@ impl Starts<'_> {
                 &self.base.home,
                 &request.session,
                 request.lifetime,
-                self.base.settings.session_grace_ms,
+                self.base.settings.session_grace_ms(),
                 now,
             ),
             batch: request.batch.clone(),

@@ -15,7 +15,7 @@ use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg}
 use super::fork_server;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
-use crate::settings::Programs;
+use crate::settings::Executables;
 
 /// What a supervisor is started for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,11 +49,11 @@ impl Supervisor {
     ///
     /// # Errors
     /// When the program cannot be executed.
-    pub fn start(programs: &Programs) -> Result<Self> {
+    pub fn start(programs: &Executables) -> Result<Self> {
         Self::start_for(programs, Purpose::Spawn, 1)
     }
 
-    pub(crate) fn start_for(programs: &Programs, purpose: Purpose, run: u32) -> Result<Self> {
+    pub(crate) fn start_for(programs: &Executables, purpose: Purpose, run: u32) -> Result<Self> {
         let path = &programs.supervisor;
         let stays = programs.starter_exits;
         if purpose == Purpose::Spawn

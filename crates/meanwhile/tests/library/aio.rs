@@ -6,7 +6,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use meanwhile::{Error, Meanwhile, Session, Shell, Until, aio};
 
@@ -73,7 +73,7 @@ fn abandon<T>(future: impl Future<Output = T>) {
 fn a_dropped_future_loses_no_notification_and_ends_its_thread() {
     let dir = dir();
     let mut settings = open(dir.path()).settings().clone();
-    settings.fallback_ms = 50;
+    settings.wait_fallback = Duration::from_millis(50);
     let session = Meanwhile::open(settings).unwrap().host("agent").unwrap();
     let take = |session: &Session| session.next_notice(LONG).unwrap().unwrap();
     for _ in 0..3 {

@@ -6,7 +6,8 @@ use std::time::{Duration, SystemTime};
 use meanwhile::model::approval::{Answer, Proposal, Remember};
 use meanwhile::model::{Lifetime, ReadyWhen, Status};
 use meanwhile::policy::{Asked, Asker, Nobody, Policy};
-use meanwhile::{AtCapacity, Error, IfRunning, Meanwhile, Program, Shell, Until};
+use meanwhile::settings::AtCapacity;
+use meanwhile::{Error, IfRunning, Meanwhile, Program, Shell, Until};
 
 use crate::handle::{LONG, dir, open};
 
@@ -57,13 +58,14 @@ fn limits_that_a_draft_does_not_set_come_from_the_settings() {
     let session = Meanwhile::open(settings).unwrap().host("agent").unwrap();
     let deadline = SystemTime::now() + Duration::from_secs(3600);
     let draft = Shell::new("i=0; while [ $i -lt 500 ]; do echo line $i; i=$((i+1)); done; exec sleep 600");
-    let draft = draft.memory(1 << 30).cpu_time(Duration::from_secs(50)).deadline(deadline).output_cap(2000);
+    let draft =
+        draft.max_memory(1 << 30).cpu_time(Duration::from_secs(50)).deadline(deadline).output_cap(2000);
     let task = session.start(draft).unwrap().wait(Until::Exit, LONG).unwrap().into_task();
     assert_eq!(task.status, Status::TimedOut, "the time limit of the settings");
     assert!(task.deadline.is_some() && task.dropped_bytes > 0, "{task:?}");
     let kept = task.output_bytes - task.dropped_bytes;
     assert!(kept > 1000 && kept <= 2000, "the output cap of the draft: {kept}");
-    let limits = session.task(task.id.as_str()).unwrap().status().unwrap().limits.unwrap();
+    let limits = session.task(task.id.as_str()).unwrap().snapshot().unwrap().limits.unwrap();
     assert_eq!((limits.memory, limits.cpu_time_ms, limits.pids), (Some(1 << 30), Some(50_000), Some(500)));
 }
 
@@ -86,14 +88,14 @@ fn a_task_waits_for_its_predecessor_and_for_a_free_slot() {
     let mut settings = open(dir.path()).settings().clone();
     settings.queue.max_running = 1;
     // Polling would take too long: each end must wake the waiter.
-    settings.fallback_ms = 600_000;
+    settings.wait_fallback = Duration::from_millis(600_000);
     let session = Meanwhile::open(settings).unwrap().host("agent").unwrap();
     let first = session.start(Shell::new("read -r line").with_input()).unwrap();
     let full = session.start(Shell::new("true").at_capacity(AtCapacity::Reject)).unwrap_err();
     assert!(matches!(full, Error::AtCapacity { limit: 1 }), "{full}");
     let second = session.start(Shell::new("true").after(&first)).unwrap();
     let third = session.start(Shell::new("true").after(&second).priority(9)).unwrap();
-    assert_eq!(second.status().unwrap().status, Status::Pending);
+    assert_eq!(second.snapshot().unwrap().status, Status::Pending);
     first.input("go\n").unwrap();
     let waited = session.wait_all([&first, &second, &third], Until::Exit, LONG).unwrap();
     assert!(waited.iter().all(|one| one.task().status == Status::Completed), "{waited:?}");
@@ -143,7 +145,7 @@ fn a_checked_start_follows_the_policy_and_the_answer() {
     policy.timeouts.wait = Duration::ZERO;
     let risky = || Shell::new("rm -rf build").cwd(dir.path());
     let harmless = session.start_checked("true", &policy, &Nobody).unwrap();
-    assert_eq!(harmless.status().unwrap().approved_by, "auto");
+    assert_eq!(harmless.snapshot().unwrap().approved_by, "auto");
     let unanswered = session.start_checked(risky(), &policy, &Nobody).unwrap_err();
     assert!(matches!(unanswered, Error::NeedsApproval { .. }), "{unanswered}");
     let open = session.home().open_approvals(policy.timeouts).unwrap();
@@ -152,11 +154,11 @@ fn a_checked_start_follows_the_policy_and_the_answer() {
     assert!(session.home().open_approvals(policy.timeouts).unwrap().is_empty());
     session.start_checked(risky(), &policy, &Nobody).unwrap();
     let yes = Person(Answer::Approve(Remember::Once));
-    let task = session.start_checked(risky(), &policy, &yes).unwrap().status().unwrap();
+    let task = session.start_checked(risky(), &policy, &yes).unwrap().snapshot().unwrap();
     assert!(task.approved_by == "user" && task.proposal.is_some(), "{task:?}");
     let no = Person(Answer::Deny("not now".to_owned()));
     let denied = session.start_checked(risky(), &policy, &no).unwrap_err();
     assert!(matches!(denied, Error::NoConsent { .. }), "{denied}");
     assert_eq!(session.tasks().unwrap().len(), 3);
-    assert_eq!(session.start(risky()).unwrap().status().unwrap().approved_by, "user");
+    assert_eq!(session.start(risky()).unwrap().snapshot().unwrap().approved_by, "user");
 }

@@ -17,7 +17,7 @@ pub const LONG: Duration = Duration::from_secs(90);
 pub fn open(home: &Path) -> Meanwhile {
     let mut settings = Settings::at(home).unwrap();
     let user = format!("HOME={}", home.with_file_name("user").display());
-    settings.programs.settle.splice(0..0, ["/usr/bin/env", "-i", &user].map(RawText::from));
+    settings.executables.settle.splice(0..0, ["/usr/bin/env", "-i", &user].map(RawText::from));
     Meanwhile::open(settings).unwrap()
 }
 
@@ -91,7 +91,7 @@ fn a_draft_cannot_set_reserved_variables() {
 fn tasks_of_a_session_end_when_its_last_handle_is_dropped() {
     let dir = dir();
     let mut settings = open(dir.path()).settings().clone();
-    settings.session_grace_ms = 100;
+    settings.session_grace = Duration::from_millis(100);
     let mw = Meanwhile::open(settings).unwrap();
     let session = mw.host("guarded").unwrap();
     let task = session.start(Shell::new("exec sleep 600")).unwrap();
@@ -181,7 +181,7 @@ fn a_task_can_be_found_by_name_read_written_to_and_killed() {
     let again = session.task("talker").unwrap();
     assert_eq!(again.id(), task.id());
     again.kill().unwrap();
-    assert_eq!(task.status().unwrap().status, Status::Cancelled);
+    assert_eq!(task.snapshot().unwrap().status, Status::Cancelled);
     assert_eq!(session.notices().unwrap().count(), 0, "the owner killed the task and knows of its end");
 }
 

@@ -92,7 +92,7 @@ fn the_settle_program_may_have_a_path_that_is_not_utf8() {
     fs::write(&program, "#!/bin/sh\necho \"$1\" > \"${0%/*}/settled\"\n").unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o700)).unwrap();
     let mut settings = world.runtime().settings().clone();
-    settings.programs.settle = vec![program.as_os_str().as_bytes().into(), "x y".into()];
+    settings.executables.settle = vec![program.as_os_str().as_bytes().into(), "x y".into()];
     settings.traces.export = true;
     Runtime::open(settings).unwrap().traces().send_spans_on();
     wait_until(SOON, "the settle program has run", || {

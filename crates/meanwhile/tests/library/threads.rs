@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use meanwhile::engine::{Condition, KillRequest, Runtime, TaskRequest, WaitRequest};
 use meanwhile::model::{CommandSpec, EnvVar, RawText, Status};
-use meanwhile::{Filter, Programs, Scope, Settings};
+use meanwhile::settings::Executables;
+use meanwhile::{Filter, Scope, Settings};
 
 const LIMIT: u32 = 2;
 const THREADS: usize = 6;
@@ -27,11 +28,11 @@ fn runtime(home: &Path) -> Runtime {
     let (mw, own) = (executable("mw"), home.to_str().unwrap());
     let words = ["/usr/bin/env", "-i", &user, mw.to_str().unwrap(), "settle", "--home", own];
     let settle = words.map(RawText::from).to_vec();
-    let programs = Programs { supervisor: executable("mw-supervisor"), settle, starter_exits: false };
+    let programs = Executables { supervisor: executable("mw-supervisor"), settle, starter_exits: false };
     let mut settings = Settings::new(home.to_owned(), programs);
     settings.queue.max_running = LIMIT;
     // Polling would take too long: the end of each task must start the next.
-    settings.fallback_ms = 60_000;
+    settings.wait_fallback = Duration::from_millis(60_000);
     Runtime::open(settings).unwrap()
 }
 

@@ -15,7 +15,7 @@ fn next_notice_waits_for_the_end_of_a_task() {
     let dir = dir();
     let mut settings = open(dir.path()).settings().clone();
     // Polling would take too long: the end must wake the waiter.
-    settings.fallback_ms = 600_000;
+    settings.wait_fallback = Duration::from_millis(600_000);
     let session = meanwhile::Meanwhile::open(settings).unwrap().host("agent").unwrap();
     assert!(session.next_notice(MOMENT).unwrap().is_none());
     let task = session.start(Shell::new("read -r line; exit 7").with_input()).unwrap();
@@ -129,7 +129,7 @@ fn a_task_can_be_signalled_and_restarted_and_has_an_end_event_per_run() {
     assert_eq!(task.restart().unwrap().runs, 2);
     assert!(has_printed("^up$"));
     task.signal(signal::SIGKILL).unwrap();
-    let status = task.status().unwrap();
+    let status = task.snapshot().unwrap();
     assert!(status.status == Status::Cancelled && status.runs == 2, "{status:?}");
     let events = task.events().unwrap();
     let ends = events.iter().filter(|event| matches!(event.event, Event::Ended { .. }));
@@ -150,10 +150,10 @@ fn ending_a_session_kills_its_tasks_but_not_detached_ones() {
     let detached = session.start(Shell::new("exec sleep 600").detached()).unwrap();
     let kills = session.clone().end().unwrap();
     assert!(kills.failures.is_empty() && kills.receipts.len() == 1, "{kills:?}");
-    assert_eq!(task.status().unwrap().status, Status::Cancelled);
+    assert_eq!(task.snapshot().unwrap().status, Status::Cancelled);
     let summary = session.notices().unwrap().next().unwrap().summary();
     assert!(summary.contains("the end of its session"), "{summary}");
-    assert_eq!(detached.status().unwrap().status, Status::Running);
+    assert_eq!(detached.snapshot().unwrap().status, Status::Running);
     detached.kill().unwrap();
 }
 
@@ -180,7 +180,7 @@ fn a_finished_task_can_be_removed_and_a_running_one_cannot() {
     let path = task.wait(Until::Exit, LONG).unwrap().into_task().output_path;
     task.clone().remove().unwrap();
     assert!(!std::path::Path::new(&path).exists());
-    assert!(task.status().is_err() && session.tasks().unwrap().is_empty());
+    assert!(task.snapshot().is_err() && session.tasks().unwrap().is_empty());
 }
 
 #[test]

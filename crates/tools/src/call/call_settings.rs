@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use meanwhile::AtCapacity;
 use meanwhile::engine::{Clock as _, Policy, Runtime, SystemClock};
+use meanwhile::settings::AtCapacity;
 use mw_model::{DEFAULT_SHELL, EnvVar, Lifetime, Limits, RawText, context_stamp};
 
 use crate::delegation::AgentSettings;

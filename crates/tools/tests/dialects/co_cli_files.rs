@@ -6,7 +6,8 @@ use std::path::PathBuf;
 
 use meanwhile::engine::{KillRequest, Runtime, TaskRequest};
 use meanwhile::model::wire::Metadata;
-use meanwhile::{RedactSettings, Scope, SecretPattern, Settings, Task};
+use meanwhile::settings::{RedactSettings, SecretPattern};
+use meanwhile::{Scope, Settings, Task};
 use mw_model::{CommandSpec, EnvVar};
 use mw_testkit::children::{SLEEPER, gated};
 use mw_testkit::{SOON, wait_until};

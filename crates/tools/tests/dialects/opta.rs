@@ -135,7 +135,7 @@ fn rejects_when_the_limit_is_reached() {
 #[test]
 fn a_task_without_a_slot_is_reported_as_queued() {
     let mut world = World::new(Dialect::Opta);
-    world.call_settings.at_capacity = meanwhile::AtCapacity::Queue;
+    world.call_settings.at_capacity = meanwhile::settings::AtCapacity::Queue;
     world.fill();
     let reply = world.done("bg_start", json!({"command": "true"}));
     let id = reply.data["id"].as_str().unwrap();

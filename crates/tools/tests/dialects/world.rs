@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use meanwhile::engine::{KillRequest, Policy, Runtime, TaskRequest};
-use meanwhile::{AtCapacity, Filter, Programs, Scope, Settings, Task};
+use meanwhile::settings::{AtCapacity, Executables};
+use meanwhile::{Filter, Scope, Settings, Task};
 use mw_model::{CommandSpec, EnvVar, Limits, RawText, TaskId};
 use mw_testkit::{Home, SOON, need_program, processes, wait_until};
 use mw_tools::call::{Background, CallContext, CallSettings, Caller, PatientCaller, Reply, WaitDecision};
@@ -284,7 +285,7 @@ pub fn beside(name: &str) -> PathBuf {
 }
 
 /// Finds the executables, and gives `mw settle` the same limits as the library.
-fn programs(home: &Home, slots: u32) -> Programs {
+fn programs(home: &Home, slots: u32) -> Executables {
     let state = home.state().to_str().unwrap().to_owned();
     let words = [
         "/usr/bin/env".to_owned(),
@@ -298,5 +299,5 @@ fn programs(home: &Home, slots: u32) -> Programs {
         state,
     ];
     let settle = words.iter().map(|word| RawText::from(word.as_str())).collect();
-    Programs { supervisor: beside("mw-supervisor"), settle, starter_exits: false }
+    Executables { supervisor: beside("mw-supervisor"), settle, starter_exits: false }
 }

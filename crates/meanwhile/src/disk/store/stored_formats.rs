@@ -9,7 +9,8 @@ use tempfile::TempDir;
 
 use super::{Filter, Opened, Store};
 use crate::engine::{DeliveryPolicy, Moment, Runtime};
-use crate::{Programs, Scope, Settings};
+use crate::settings::Executables;
+use crate::{Scope, Settings};
 
 const SCHEMA_1: &str = include_str!("../../../../testkit/fixtures/schema-1.sql");
 const SCHEMA_2: &str = include_str!("../../../../testkit/fixtures/schema-2.sql");
@@ -47,7 +48,7 @@ fn stored(database: &str) -> TempDir {
 
 fn open(home: &Path) -> Runtime {
     let programs =
-        Programs { supervisor: PathBuf::from("/nonexistent"), settle: Vec::new(), starter_exits: false };
+        Executables { supervisor: PathBuf::from("/nonexistent"), settle: Vec::new(), starter_exits: false };
     let mut settings = Settings::new(home.to_owned(), programs);
     settings.retention.automatic = false;
     Runtime::open(settings).unwrap()

@@ -11,7 +11,8 @@ use meanwhile::model::{CommandSpec, EnvVar, RawText, Status, TaskId, TaskState};
 use std::sync::Arc;
 
 use meanwhile::engine::{Clock, KillRequest, Runtime, TaskRequest};
-use meanwhile::{Filter, Programs, Scope, Settings, Task};
+use meanwhile::settings::Executables;
+use meanwhile::{Filter, Scope, Settings, Task};
 use tempfile::TempDir;
 
 /// The deadline for operations that take milliseconds on an idle machine.
@@ -280,7 +281,7 @@ fn count_holders(tasks: &[Task]) -> u32 {
 }
 
 /// Finds the executables. `mw settle` gets the same limits as the library and an otherwise empty environment.
-fn programs(home: &Path, limits: Limits) -> Programs {
+fn programs(home: &Path, limits: Limits) -> Executables {
     let here = std::env::current_exe().unwrap();
     let executable = |name: &str| -> PathBuf {
         let file = here.parent().unwrap().parent().unwrap().join(name);
@@ -299,5 +300,5 @@ fn programs(home: &Path, limits: Limits) -> Programs {
         home.to_str().unwrap().to_owned(),
     ];
     let settle = words.iter().map(|word| RawText::from(word.as_str())).collect();
-    Programs { supervisor: executable("mw-supervisor"), settle, starter_exits: false }
+    Executables { supervisor: executable("mw-supervisor"), settle, starter_exits: false }
 }
