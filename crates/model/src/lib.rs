@@ -11,7 +11,7 @@
 #![forbid(unsafe_code)]
 
 pub mod approval;
-mod dialect;
+mod dialects;
 mod hash;
 mod notice;
 mod proc_command;
@@ -24,7 +24,7 @@ mod tool;
 mod trace;
 pub mod wire;
 
-pub use dialect::{Dialect, Link, TaskName};
+pub use dialects::{Dialect, Link, TaskName};
 pub use hash::fnv1a;
 pub use notice::{AGENT_WAITS, News, Notice, Part, Turn, TurnEvent, events_from_turns};
 pub use proc_command::{is_own_process, shown_command};

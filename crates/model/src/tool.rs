@@ -1,6 +1,6 @@
 //! Tools by name, and what a call of each means for the policy.
 
-use crate::dialect::Dialect;
+use crate::dialects::Dialect;
 
 /// What a call of a tool does, regardless of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,13 +1,13 @@
 //! Combines the table of tools, the effects of a command and the rules into a verdict.
 
-use super::cached_files::CachedFiles;
-use super::decision::{Decision, Ground, Reason, Verdict};
+use super::decision::{BuiltinRule, Decision, Reason, Verdict};
 use super::judge::{Judge, short, text_of};
 use super::mode::Mode;
 use super::panics::catching_panics;
 use super::request::Request;
 use super::rules::RuleContext;
 use super::tools::stage_one;
+use crate::paths::cached_files::CachedFiles;
 
 /// The reason for a command on which the parser panicked.
 const UNJUDGED: &str = "it cannot be judged: the parser failed";
@@ -24,7 +24,7 @@ pub fn decide(request: &Request<'_>) -> Verdict {
             .max(Decision::Ask),
         reasons: vec![Reason { part: request.tool.name.to_owned(), why: UNJUDGED.to_owned() }],
         effects: vec!["runs code that cannot be judged".to_owned()],
-        rules: vec![Ground::Unreadable.name().to_owned()],
+        rules: vec![BuiltinRule::Unreadable.name().to_owned()],
         parsed: false,
     })
 }
@@ -39,7 +39,7 @@ fn judge(request: &Request<'_>) -> Verdict {
         judge.command(command);
         if judge.fetched && judge.wrote {
             let why = "what it fetches may end up in a file";
-            judge.ask(Ground::Network, "", why, "may write a file with what another machine sends");
+            judge.ask(BuiltinRule::Network, "", why, "may write a file with what another machine sends");
         }
     }
     let mut verdict = Verdict {
@@ -50,7 +50,7 @@ fn judge(request: &Request<'_>) -> Verdict {
         parsed: judge.parsed,
     };
     if first != Decision::Allow {
-        verdict.rules.push(Ground::ToolMode.name().to_owned());
+        verdict.rules.push(BuiltinRule::ToolMode.name().to_owned());
         verdict.reasons.push(Reason { part: request.tool.name.to_owned(), why });
     }
     judge.apply_rules(&mut verdict);
@@ -94,7 +94,7 @@ impl Judge<'_> {
                 continue;
             }
             verdict.decision = verdict.decision.max(Decision::Ask);
-            let name = finding.ground.name();
+            let name = finding.builtin.name();
             if !verdict.rules.iter().any(|rule| rule == name) {
                 verdict.rules.push(name.to_owned());
             }

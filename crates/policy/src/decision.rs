@@ -36,7 +36,7 @@ impl fmt::Display for Decision {
 
 /// A built-in rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ground {
+pub(super) enum BuiltinRule {
     /// The table of tools and modes.
     ToolMode,
     /// The command cannot be parsed.
@@ -75,7 +75,7 @@ pub(super) enum Ground {
     Disguise,
 }
 
-impl Ground {
+impl BuiltinRule {
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::ToolMode => "tool-mode",
@@ -133,7 +133,7 @@ pub struct Verdict {
 /// A finding about a command. Each finding asks for approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Finding {
-    pub(super) ground: Ground,
+    pub(super) builtin: BuiltinRule,
     pub(super) reason: Reason,
     /// The effect; empty if the reason is enough.
     pub(super) effect: String,

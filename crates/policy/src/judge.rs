@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::decision::{Finding, Ground, Reason};
-use super::parser_limits::{self, Refused};
+use super::decision::{BuiltinRule, Finding, Reason};
 use super::request::{CommandText, Request};
-use super::variables;
-use super::word::{Variable, Word};
+use crate::script::parser_limits::{self, Refused};
+use crate::script::variables;
+use crate::script::word::{Variable, Word};
 
 /// Most characters of a command that a reason repeats.
 const MAX_SHOWN: usize = 80;
@@ -116,7 +116,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Adds a finding.
-    pub(super) fn ask(&mut self, ground: Ground, part: &str, why: &str, effect: &str) {
+    pub(super) fn ask(&mut self, builtin: BuiltinRule, part: &str, why: &str, effect: &str) {
         let reason = Reason { part: short(part), why: why.to_owned() };
         let said = |finding: &Finding| finding.reason == reason && finding.effect == effect;
         let again = self.findings.iter().rposition(said);
@@ -124,7 +124,7 @@ impl<'a> Judge<'a> {
         // one of them must not allow both.
         let since = self.seen.last().map_or(0, |seen| seen.findings.end);
         if again.is_none_or(|at| at < since) {
-            self.findings.push(Finding { ground, reason, effect: effect.to_owned(), excused: false });
+            self.findings.push(Finding { builtin, reason, effect: effect.to_owned(), excused: false });
         }
     }
 
@@ -138,14 +138,14 @@ impl<'a> Judge<'a> {
     pub(super) fn assign(&mut self, name: &str, value: &Word, part: &str) {
         if variables::is_dangerous(name) {
             let why = format!("{name} changes what the programs after it do");
-            self.ask(Ground::Variable, part, &why, &format!("sets {name}"));
+            self.ask(BuiltinRule::Variable, part, &why, &format!("sets {name}"));
         }
         let again = self.repeats > 0 || self.deferred;
         if value.values().is_none_or(|values| values.iter().any(|value| variables::is_executable(value))) {
             self.executable_values = true;
             if again && self.calculates {
                 let why = "a calculation may evaluate it, and it may hold a command";
-                self.ask(Ground::UnknownCode, part, why, "may run commands");
+                self.ask(BuiltinRule::UnknownCode, part, why, "may run commands");
             }
         }
         let state = match value.values() {
@@ -172,7 +172,7 @@ impl<'a> Judge<'a> {
         self.variables.insert(name.to_owned(), joined);
         if changes && again && self.used.contains(name) {
             let why = format!("{name} changes while it is in use");
-            self.ask(Ground::NotLiteral, part, &why, "");
+            self.ask(BuiltinRule::NotLiteral, part, &why, "");
         }
     }
 
@@ -204,7 +204,7 @@ impl<'a> Judge<'a> {
                 other => {
                     self.parsed = false;
                     let why = format!("{other} has an unknown syntax");
-                    self.ask(Ground::Unreadable, text, &why, "runs code that cannot be judged");
+                    self.ask(BuiltinRule::Unreadable, text, &why, "runs code that cannot be judged");
                 }
             },
         }
@@ -216,19 +216,24 @@ impl<'a> Judge<'a> {
         let effect = "runs code that cannot be judged";
         match refused {
             Refused::TooLong | Refused::TooDeep => {
-                self.ask(Ground::TooLong, part, "too long to judge", effect);
+                self.ask(BuiltinRule::TooLong, part, "too long to judge", effect);
             }
             Refused::Comment => {
-                self.ask(Ground::Unreadable, part, "shells differ in whether a comment begins here", effect);
+                self.ask(
+                    BuiltinRule::Unreadable,
+                    part,
+                    "shells differ in whether a comment begins here",
+                    effect,
+                );
             }
             Refused::Document => {
                 let why = "the end of the here-document is ambiguous next to a substitution";
-                self.ask(Ground::Unreadable, part, why, effect);
+                self.ask(BuiltinRule::Unreadable, part, why, effect);
             }
-            Refused::Number => self.ask(Ground::Unreadable, part, "the number is too large", effect),
+            Refused::Number => self.ask(BuiltinRule::Unreadable, part, "the number is too large", effect),
             Refused::Character(c) => {
                 let why = format!("it holds the character {}, which hides what it does", c.escape_unicode());
-                self.ask(Ground::Disguise, part, &why, effect);
+                self.ask(BuiltinRule::Disguise, part, &why, effect);
             }
         }
     }

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::decision::Decision;
 use super::mode::Mode;
 use super::names;
-use super::word::Word;
+use crate::script::word::Word;
 
 /// Stands for any further words.
 const REST: &str = "...";

@@ -8,10 +8,10 @@
 //! ```
 
 mod detail;
-mod question;
+mod query;
 mod window;
 
 pub use detail::Lane;
-pub(crate) use question::filter;
-pub use question::{Query, Sort, States, by_state};
+pub(crate) use query::filter;
+pub use query::{Query, Sort, States, by_state};
 pub use window::{Listing, RowRange, Window};

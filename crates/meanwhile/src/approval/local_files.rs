@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use mw_policy::Files;
 
-use crate::disk::look::is_absent;
+use crate::disk::optional_file::is_absent;
 
 /// Most bytes of a script whose content is judged.
 const MAX_BYTES: u64 = 64 << 10;

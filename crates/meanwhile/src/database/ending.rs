@@ -4,7 +4,7 @@ use mw_model::wire::{ExitRecord, RESULT_FILE};
 use mw_model::{Cause, Exit, Timestamp};
 
 use crate::disk::home::Home;
-use crate::disk::look::is_absent;
+use crate::disk::optional_file::is_absent;
 use crate::disk::store::{Change, Transaction};
 use crate::disk::task_dir::log_names::drop_empty_name;
 use crate::disk::task_dir::log_view::{LogView, StreamChoice};

@@ -9,7 +9,7 @@ use mw_model::{Process, TaskState, Timestamp};
 
 use super::findings::{Findings, Looker, nobody};
 use super::stores::Database;
-use crate::disk::look;
+use crate::disk::optional_file;
 use crate::disk::platform;
 use crate::error::{Error, Result};
 use crate::task::Task;
@@ -76,7 +76,7 @@ impl Database {
         });
         let Some(group) = group else { return Ok(false) };
         let members = Path::new(OsStr::from_bytes(group.as_bytes())).join("cgroup.procs");
-        Ok(look::read(&members)?.is_some_and(|members| !members.is_empty()))
+        Ok(optional_file::read(&members)?.is_some_and(|members| !members.is_empty()))
     }
 
     pub(crate) fn boot_time(&self) -> Timestamp {

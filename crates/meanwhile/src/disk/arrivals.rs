@@ -14,7 +14,7 @@ use std::time::Duration;
 use mw_model::TaskId;
 
 use super::file_lock::{is_taken, within};
-use super::look;
+use super::optional_file;
 use crate::error::{Error, Result};
 
 /// How long to wait for starters to release the list before the imported lines are left to the next process.
@@ -42,7 +42,7 @@ impl Arrivals {
 
     /// Returns whether there are any lines.
     pub(crate) fn any(&self) -> Result<bool> {
-        look::has_text(&self.path)
+        optional_file::has_text(&self.path)
     }
 
     /// Returns whether the list exists. It is created once and never removed by us.
@@ -73,7 +73,7 @@ impl Arrivals {
     ) -> Result<()> {
         let failed = |error| Error::io(format!("cannot read {}", self.path.display()))(error);
         let opened = OpenOptions::new().read(true).write(true).open(&self.path);
-        let Some(mut file) = look::present(opened).map_err(failed)? else { return Ok(()) };
+        let Some(mut file) = optional_file::present(opened).map_err(failed)? else { return Ok(()) };
         let done = take(read(&mut file).map_err(failed)?)?;
         if !within(TIMEOUT, PAUSE, || is_taken(file.try_lock())).map_err(failed)? {
             return Ok(());

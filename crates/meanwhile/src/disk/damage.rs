@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use super::file_lock::{is_taken, within};
 use super::inspect::{TRIES, copy_database};
-use super::look::present;
+use super::optional_file::present;
 use super::store::{StoreError, inspect_copy};
 
 /// How long a process waits for the home's lock.

@@ -10,7 +10,7 @@ use mw_model::{TaskId, Timestamp};
 
 use super::arrivals::Arrivals;
 use super::file_lock::open_private;
-use super::look::{cannot_inspect, look};
+use super::optional_file::{cannot_inspect, look};
 use super::session_dir::dir::SessionDir;
 use super::session_dir::holder_loss;
 use super::task_dir::{StartHold, TaskDir};

@@ -10,7 +10,7 @@ use mw_model::wire::{JOURNAL_FILE, RESULT_FILE};
 
 use super::damage::set_aside_in;
 use super::home::Home;
-use super::look;
+use super::optional_file;
 use super::store::inspect_copy;
 use crate::error::{Error, Result};
 
@@ -90,7 +90,7 @@ pub(super) fn copy_database(from: &Path, to: &Path) -> io::Result<bool> {
     for end in ["-wal", "-shm"] {
         let _ = fs::remove_file(beside(to, end));
     }
-    let copy = |end: &str| look::present(fs::copy(beside(from, end), beside(to, end)));
+    let copy = |end: &str| optional_file::present(fs::copy(beside(from, end), beside(to, end)));
     let is_there = copy("")?.is_some();
     if is_there {
         copy("-wal")?;
@@ -100,7 +100,7 @@ pub(super) fn copy_database(from: &Path, to: &Path) -> io::Result<bool> {
 
 fn untended(home: &Home) -> Result<Vec<String>> {
     let is_untended = |id: &TaskId| {
-        let has = |name: &str| look::has_text(&home.task(id).join(name));
+        let has = |name: &str| optional_file::has_text(&home.task(id).join(name));
         // In this order: a supervisor that exits in between has written its record.
         Ok::<_, Error>(
             has(JOURNAL_FILE)?

@@ -12,7 +12,7 @@ pub(crate) mod damage;
 pub(crate) mod file_lock;
 pub(crate) mod home;
 pub(crate) mod inspect;
-pub(crate) mod look;
+pub(crate) mod optional_file;
 pub(crate) mod platform;
 pub(crate) mod session_dir;
 pub(crate) mod settle_turn;

@@ -11,7 +11,7 @@ use mw_model::TaskId;
 use mw_model::wire::{CONTROL_SOCKET, CONTROL_VERSION, ControlReply, ControlRequest, Operation};
 
 use crate::disk::home::Home;
-use crate::disk::look::is_absent;
+use crate::disk::optional_file::is_absent;
 use crate::disk::platform;
 use crate::disk::wake_up::short;
 use crate::error::{Error, Result};

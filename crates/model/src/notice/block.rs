@@ -2,7 +2,7 @@
 
 use super::News;
 use super::Notice;
-use crate::dialect::Dialect;
+use crate::dialects::Dialect;
 
 pub(super) const OPEN: &str = "<task-notification>";
 pub(super) const CLOSE: &str = "</task-notification>";

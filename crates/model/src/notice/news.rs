@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::dialect::Dialect;
+use crate::dialects::Dialect;
 use crate::signal::signal_name;
 use crate::task::cause::{Cause, TimeLimit};
 use crate::task::event::Event;

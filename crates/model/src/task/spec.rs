@@ -8,7 +8,7 @@ use super::limits::Limits;
 use super::place::Place;
 use super::ready::ReadyWhen;
 use crate::approval::ApprovalRecord;
-use crate::dialect::Dialect;
+use crate::dialects::Dialect;
 use crate::text::raw_text::RawText;
 use crate::text::shell_word::shell_word;
 use crate::time::Timestamp;

@@ -1,7 +1,7 @@
 //! Programs that are asked about whatever their arguments are.
 
 use super::Call;
-use crate::decision::Ground::{self, Destroy, Kill, OtherUser, UnknownCode};
+use crate::decision::BuiltinRule::{self, Destroy, Kill, OtherUser, UnknownCode};
 use crate::judge::Judge;
 use crate::names::Names;
 
@@ -9,18 +9,18 @@ use crate::names::Names;
 struct AlwaysAsked {
     /// Names of programs; `*` stands for any characters.
     programs: Names<'static>,
-    ground: Ground,
+    builtin: BuiltinRule,
     why: &'static str,
     effect: &'static str,
 }
 
 const fn asked(
     programs: &'static str,
-    ground: Ground,
+    builtin: BuiltinRule,
     why: &'static str,
     effect: &'static str,
 ) -> AlwaysAsked {
-    AlwaysAsked { programs: Names(programs), ground, why, effect }
+    AlwaysAsked { programs: Names(programs), builtin, why, effect }
 }
 
 const NOT_VISIBLE: &str = "runs code that is not visible here";
@@ -86,6 +86,6 @@ const ASKED: [AlwaysAsked; 12] = [
 pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
     let Some(asked) = ASKED.iter().find(|asked| asked.programs.matches(call.name)) else { return false };
     let named = |text: &str| text.replace("{}", call.name);
-    judge.ask(asked.ground, &call.part, &named(asked.why), &named(asked.effect));
+    judge.ask(asked.builtin, &call.part, &named(asked.why), &named(asked.effect));
     true
 }

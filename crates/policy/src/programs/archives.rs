@@ -3,9 +3,9 @@
 use super::Call;
 use super::options::{Given, read};
 use super::reads::files;
-use crate::decision::Ground;
+use crate::decision::BuiltinRule;
 use crate::judge::Judge;
-use crate::word::Word;
+use crate::script::word::Word;
 
 pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
     match call.name {
@@ -30,7 +30,7 @@ fn tar(judge: &mut Judge<'_>, call: &Call<'_>) {
     if let Some(given) = options.other_than(known) {
         let why = format!("{} unpacks, deletes or runs something, or is not known here", given.name);
         return judge.ask(
-            Ground::UnknownCode,
+            BuiltinRule::UnknownCode,
             &call.part,
             &why,
             "writes files that an archive names, or runs programs",
@@ -42,17 +42,17 @@ fn tar(judge: &mut Judge<'_>, call: &Call<'_>) {
             let place = given.word().unwrap_or_else(|| Word::unknown("-C"));
             if !judge.is_inside(&place) {
                 let why = format!("what it packs is in {}, outside the project", place.text);
-                judge.ask(Ground::Secret, &call.part, &why, "packs files of another place");
+                judge.ask(BuiltinRule::Secret, &call.part, &why, "packs files of another place");
             }
         }
     }
     let mut archives = options.all("-f --file").filter_map(Given::word).peekable();
     if archives.peek().is_none() && !options.has("--version") {
-        judge.ask(Ground::NotLiteral, &call.part, "which archive it uses depends on the machine", "");
+        judge.ask(BuiltinRule::NotLiteral, &call.part, "which archive it uses depends on the machine", "");
     }
     for file in archives {
         if file.lit().is_none_or(|text| text.contains(':')) {
-            judge.ask(Ground::Network, &call.part, "its archive may be on another machine", "");
+            judge.ask(BuiltinRule::Network, &call.part, "its archive may be on another machine", "");
         }
         if packs && file.lit() != Some("-") {
             judge.write(&file, &call.part);
@@ -83,5 +83,5 @@ fn unzip(judge: &mut Judge<'_>, call: &Call<'_>) {
         return;
     }
     let why = "it unpacks what an archive holds";
-    judge.ask(Ground::UnknownCode, &call.part, why, "writes files that an archive names");
+    judge.ask(BuiltinRule::UnknownCode, &call.part, why, "writes files that an archive names");
 }

@@ -5,13 +5,13 @@
 //! a file before.
 
 use super::Call;
-use super::build_tools::TOOLS;
+use super::builds_table::TOOLS;
 use super::interpreters::only_version;
 use super::options::read;
-use crate::decision::Ground;
+use crate::decision::BuiltinRule;
 use crate::judge::Judge;
 use crate::names::Names;
-use crate::word::Word;
+use crate::script::word::Word;
 
 /// Usual names of harmless targets and scripts.
 const TARGETS: Names<'_> = Names(
@@ -89,7 +89,7 @@ fn verb_is(call: &Call<'_>, verbs: &str) -> bool {
 fn ask_verb(judge: &mut Judge<'_>, call: &Call<'_>) {
     let verb = call.args.first().map_or("", |word| word.text.as_str());
     let why = format!("{} {verb} does more than build and test", call.name);
-    judge.ask(Ground::Install, &call.part, &why, &format!("runs {} {verb}", call.name));
+    judge.ask(BuiltinRule::Install, &call.part, &why, &format!("runs {} {verb}", call.name));
 }
 
 /// Returns whether a target or script is named like a harmless one.
@@ -124,7 +124,12 @@ fn npm(judge: &mut Judge<'_>, call: &Call<'_>) {
         judge.project_code(call, risky);
     } else if !looks {
         let why = format!("{} installs or runs something unknown", call.name);
-        judge.ask(Ground::Install, &call.part, &why, "installs packages, or runs scripts of unknown content");
+        judge.ask(
+            BuiltinRule::Install,
+            &call.part,
+            &why,
+            "installs packages, or runs scripts of unknown content",
+        );
     }
 }
 

@@ -3,10 +3,10 @@
 use super::Call;
 use super::options::read;
 use super::reads::is_secret_variable;
-use crate::decision::Ground;
+use crate::decision::BuiltinRule;
 use crate::judge::{Grammar, Judge, PipeContent, text_of};
 use crate::names::Names;
-use crate::word::{Variable, Word};
+use crate::script::word::{Variable, Word};
 
 pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
     match call.name {
@@ -56,7 +56,7 @@ fn names(judge: &mut Judge<'_>, call: &Call<'_>) {
         .windows(2)
         .any(|pair| matches!(pair[0].lit(), Some("-v" | "-R")) && pair[1].lit().is_none());
     if call.args.iter().any(indexed) || of_variable {
-        judge.ask(Ground::UnknownCode, &call.part, "an index may run commands", "may run commands");
+        judge.ask(BuiltinRule::UnknownCode, &call.part, "an index may run commands", "may run commands");
     }
     if call.name == "unset" && call.args.iter().any(Word::is_option) {
         judge.unknown_code(&call.part, "it changes the meaning of later words");
@@ -251,7 +251,7 @@ pub(super) fn assigned_name(word: &Word) -> Option<&str> {
 impl Judge<'_> {
     /// Asks about printing the environment.
     pub(super) fn prints_environment(&mut self, part: &str) {
-        self.ask(Ground::Secret, part, "the environment may hold secrets", "prints the environment");
+        self.ask(BuiltinRule::Secret, part, "the environment may hold secrets", "prints the environment");
     }
 
     /// Asks about a variable that is named like a secret.
@@ -260,7 +260,7 @@ impl Judge<'_> {
             let own = self.variables.get(name).is_some_and(|variable| *variable != Variable::Unknown);
             if is_secret_variable(name) && !own {
                 let why = format!("{name} is named like a secret");
-                self.ask(Ground::Secret, raw, &why, &format!("uses the value of {name}"));
+                self.ask(BuiltinRule::Secret, raw, &why, &format!("uses the value of {name}"));
             }
         }
     }

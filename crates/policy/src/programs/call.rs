@@ -1,12 +1,9 @@
-//! A call of a program, and the family that judges it.
+//! A call of a program.
 
-use super::{
-    always_ask, archives, awk, builds, builtins, curl, find, git, interpreters, network, packages, reads,
-    searches, sed, services, wrappers, writes,
-};
-use crate::decision::Ground;
+use super::families::FAMILIES;
+use crate::decision::BuiltinRule;
 use crate::judge::{Judge, text_of};
-use crate::word::Word;
+use crate::script::word::Word;
 
 /// Standard directories of programs, in which the name identifies the program.
 const STANDARD: [&str; 8] = [
@@ -29,30 +26,6 @@ pub(crate) struct Call<'w> {
     pub(super) part: String,
 }
 
-/// Analyses a call if the program belongs to the family; returns whether it does.
-type Family = fn(&mut Judge<'_>, &Call<'_>) -> bool;
-
-/// Every family, the most frequent first.
-const FAMILIES: [Family; 17] = [
-    reads::judge,
-    searches::judge,
-    builtins::judge,
-    git::judge,
-    builds::judge,
-    writes::judge,
-    find::judge,
-    sed::judge,
-    awk::judge,
-    wrappers::judge,
-    interpreters::judge,
-    curl::judge,
-    network::judge,
-    archives::judge,
-    packages::judge,
-    services::judge,
-    always_ask::judge,
-];
-
 impl Judge<'_> {
     /// Analyses a program and its arguments.
     pub(crate) fn program(&mut self, words: &[Word]) {
@@ -60,11 +33,16 @@ impl Judge<'_> {
         let part = text_of(words);
         let Some(name) = first.lit() else {
             let why = format!("the program {} is known only at run time", first.text);
-            return self.ask(Ground::NotLiteral, &part, &why, "runs a program that is not known yet");
+            return self.ask(BuiltinRule::NotLiteral, &part, &why, "runs a program that is not known yet");
         };
         if !name.is_ascii() {
             let why = format!("{name} holds letters that may look like others");
-            return self.ask(Ground::Disguise, &part, &why, "runs a program that may not be what it seems");
+            return self.ask(
+                BuiltinRule::Disguise,
+                &part,
+                &why,
+                "runs a program that may not be what it seems",
+            );
         }
         let is_function = self.function_call(name, &part);
         let known = STANDARD.iter().find_map(|directory| name.strip_prefix(directory));
@@ -78,7 +56,7 @@ impl Judge<'_> {
         if !FAMILIES.iter().any(|family| family(self, &call)) && !is_function {
             let why = format!("{name} is an unknown program");
             self.ask(
-                Ground::UnknownProgram,
+                BuiltinRule::UnknownProgram,
                 &call.part,
                 &why,
                 &format!("runs {name}, which may do anything"),
@@ -94,10 +72,17 @@ impl Judge<'_> {
             return false;
         };
         match function.cwd {
-            None => self.ask(Ground::UnknownCode, part, "it calls itself", "may start processes without end"),
+            None => {
+                self.ask(
+                    BuiltinRule::UnknownCode,
+                    part,
+                    "it calls itself",
+                    "may start processes without end",
+                );
+            }
             Some(cwd) if cwd != self.cwd => {
                 let why = "its function was written for another directory";
-                self.ask(Ground::NotLiteral, part, why, "");
+                self.ask(BuiltinRule::NotLiteral, part, why, "");
             }
             Some(_) => {}
         }
@@ -109,7 +94,7 @@ impl Judge<'_> {
 
     /// Asks about code whose content is unknown.
     pub(crate) fn unknown_code(&mut self, part: &str, why: &str) {
-        self.ask(Ground::UnknownCode, part, why, "runs code that is not visible here");
+        self.ask(BuiltinRule::UnknownCode, part, why, "runs code that is not visible here");
     }
 
     /// Asks about an argument that may be an option, for a program whose options matter; returns whether there is one.
@@ -127,6 +112,6 @@ impl Judge<'_> {
 
     pub(super) fn hides_option(&mut self, word: &Word, part: &str) {
         let why = format!("{} may turn out to be an option", word.text);
-        self.ask(Ground::NotLiteral, part, &why, "may do more than it seems");
+        self.ask(BuiltinRule::NotLiteral, part, &why, "may do more than it seems");
     }
 }

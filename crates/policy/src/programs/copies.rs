@@ -4,9 +4,9 @@ use super::Call;
 use super::options::{Options, read};
 use super::reads::files;
 use super::writes::unknown_option;
-use crate::decision::Ground;
+use crate::decision::BuiltinRule;
 use crate::judge::Judge;
-use crate::word::Word;
+use crate::script::word::Word;
 
 /// Splits operands into sources and target; none if there is no target.
 fn sources_and_target<'w>(options: &Options<'w>) -> Option<(Vec<&'w Word>, Word)> {
@@ -45,14 +45,14 @@ pub(super) fn copy(judge: &mut Judge<'_>, call: &Call<'_>) {
             into(judge, call, &sources, &target);
             if sources.iter().any(|word| word.lit() == Some("/dev/null")) {
                 let why = "it empties the file";
-                judge.ask(Ground::Delete, &call.part, why, &format!("empties {}", target.text));
+                judge.ask(BuiltinRule::Delete, &call.part, why, &format!("empties {}", target.text));
             }
             files(judge, sources.into_iter(), &call.part);
             judge.write(&target, &call.part);
         }
         None => {
             let why = "the destination of the copy is unknown";
-            judge.ask(Ground::NotLiteral, &call.part, why, "writes files");
+            judge.ask(BuiltinRule::NotLiteral, &call.part, why, "writes files");
         }
     }
 }
@@ -72,12 +72,17 @@ pub(super) fn move_files(judge: &mut Judge<'_>, call: &Call<'_>) {
             sources.into_iter().for_each(|word| judge.write(word, &call.part));
             judge.write(&target, &call.part);
             if target.lit().is_some_and(|text| text.starts_with("/dev/")) {
-                judge.ask(Ground::Delete, &call.part, "data moved there is lost", "deletes what it moves");
+                judge.ask(
+                    BuiltinRule::Delete,
+                    &call.part,
+                    "data moved there is lost",
+                    "deletes what it moves",
+                );
             }
         }
         None => {
             let why = "the destination of the move is unknown";
-            judge.ask(Ground::NotLiteral, &call.part, why, "moves files");
+            judge.ask(BuiltinRule::NotLiteral, &call.part, why, "moves files");
         }
     }
 }
@@ -93,7 +98,7 @@ pub(super) fn link(judge: &mut Judge<'_>, call: &Call<'_>) {
         judge.write(word, &call.part);
         if word.lit().is_some_and(|text| text.contains("..")) {
             let why = "a link upwards may lead out of the project";
-            judge.ask(Ground::NotLiteral, &call.part, why, "makes a link");
+            judge.ask(BuiltinRule::NotLiteral, &call.part, why, "makes a link");
         }
     }
 }

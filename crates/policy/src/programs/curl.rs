@@ -2,10 +2,10 @@
 
 use super::Call;
 use super::options::{Given, Options, read};
-use crate::decision::Ground;
+use crate::decision::BuiltinRule;
 use crate::judge::Judge;
 use crate::names::Names;
-use crate::word::Word;
+use crate::script::word::Word;
 
 /// Options of curl with a value that is not checked.
 const CURL_VALUED: &str = "
@@ -46,7 +46,7 @@ fn host(url: &str) -> String {
 
 fn exchanges(judge: &mut Judge<'_>, call: &Call<'_>, options: &Options<'_>, why: &str) {
     let effect = format!("exchanges data with {}", hosts(options));
-    judge.ask(Ground::Network, &call.part, why, &effect);
+    judge.ask(BuiltinRule::Network, &call.part, why, &effect);
 }
 
 fn curl(judge: &mut Judge<'_>, call: &Call<'_>) {
@@ -78,7 +78,7 @@ fn curl(judge: &mut Judge<'_>, call: &Call<'_>) {
                 "-o" | "--output" => format!("writes {} with what {} sends", value.text, hosts(&options)),
                 _ => format!("sends data to {}", hosts(&options)),
             };
-            judge.ask(Ground::Network, &call.part, &why, &effect);
+            judge.ask(BuiltinRule::Network, &call.part, &why, &effect);
         }
     }
     urls(judge, call, &options);
@@ -88,7 +88,7 @@ fn urls(judge: &mut Judge<'_>, call: &Call<'_>, options: &Options<'_>) {
     for word in &options.operands {
         if !is_harmless_url(word) {
             let why = format!("{} is not a plain address of the web", word.text);
-            judge.ask(Ground::Network, &call.part, &why, &format!("sends data to {}", host(&word.text)));
+            judge.ask(BuiltinRule::Network, &call.part, &why, &format!("sends data to {}", host(&word.text)));
         }
     }
 }
@@ -150,7 +150,7 @@ fn wget(judge: &mut Judge<'_>, call: &Call<'_>) {
     let prints = targets.peek().is_some() && targets.all(printed);
     if !prints && !options.has("--spider --version") {
         let effect = format!("writes a file with what {} sends", hosts(&options));
-        judge.ask(Ground::Network, &call.part, "it writes what it fetches into a file", &effect);
+        judge.ask(BuiltinRule::Network, &call.part, "it writes what it fetches into a file", &effect);
     }
     urls(judge, call, &options);
 }
@@ -160,6 +160,6 @@ fn lookup(judge: &mut Judge<'_>, call: &Call<'_>) {
     let options = read(call.args, "-c -W -w -i -t -n");
     if !call.args.iter().all(plain) || options.has("-f -k -s") {
         let effect = "sends a name to other machines";
-        judge.ask(Ground::Network, &call.part, "the name it asks for could carry data", effect);
+        judge.ask(BuiltinRule::Network, &call.part, "the name it asks for could carry data", effect);
     }
 }

@@ -3,9 +3,9 @@
 use super::Call;
 use super::options::{Options, read};
 use super::reads::files;
-use crate::decision::Ground;
+use crate::decision::BuiltinRule;
 use crate::judge::Judge;
-use crate::word::Word;
+use crate::script::word::Word;
 
 pub(super) fn sort(judge: &mut Judge<'_>, call: &Call<'_>) {
     if judge.hidden_option(call) {
@@ -38,7 +38,7 @@ pub(super) fn uniq(judge: &mut Judge<'_>, call: &Call<'_>) {
 
 pub(super) fn may_overwrite(judge: &mut Judge<'_>, call: &Call<'_>) {
     let why = "a second file would be overwritten";
-    judge.ask(Ground::NotLiteral, &call.part, why, "may overwrite a file");
+    judge.ask(BuiltinRule::NotLiteral, &call.part, why, "may overwrite a file");
 }
 
 /// Analyses a program that reads its first file and writes its second.

@@ -3,10 +3,10 @@
 use super::Call;
 use super::options::{Given, read};
 use super::reads::lists_inside;
-use crate::decision::Ground;
+use crate::decision::BuiltinRule;
 use crate::judge::{Judge, PipeContent};
 use crate::names::Names;
-use crate::word::Word;
+use crate::script::word::Word;
 
 /// Tests and actions that only read.
 const LOOKS: Names<'_> = Names(
@@ -44,10 +44,10 @@ fn find(judge: &mut Judge<'_>, call: &Call<'_>) {
     for word in &call.args[roots_end..] {
         if word
             .values()
-            .is_some_and(|values| values.iter().any(|value| super::super::secret_files::is_secret(value)))
+            .is_some_and(|values| values.iter().any(|value| crate::paths::secret_files::is_secret(value)))
         {
             let why = format!("{} is a name of secrets", word.text);
-            judge.ask(Ground::Secret, &call.part, &why, "looks for secrets");
+            judge.ask(BuiltinRule::Secret, &call.part, &why, "looks for secrets");
         }
     }
     let mut rest = call.args[roots_end..].iter();
@@ -58,7 +58,7 @@ fn find(judge: &mut Judge<'_>, call: &Call<'_>) {
             "-delete" => {
                 prints = false;
                 let why = "-delete removes what is found";
-                judge.ask(Ground::Delete, &call.part, why, "deletes the files it finds");
+                judge.ask(BuiltinRule::Delete, &call.part, why, "deletes the files it finds");
             }
             "-exec" | "-execdir" | "-ok" | "-okdir" => {
                 prints = false;
@@ -69,7 +69,7 @@ fn find(judge: &mut Judge<'_>, call: &Call<'_>) {
                         |values: &[String]| values.iter().any(|v| v == ";" || v == "+" || v.contains("{}"));
                     if word.lit().is_none() && word.values().is_none_or(ends) {
                         let why = format!("{} may end what it runs", word.text);
-                        judge.ask(Ground::NotLiteral, &call.part, &why, "may do more than it seems");
+                        judge.ask(BuiltinRule::NotLiteral, &call.part, &why, "may do more than it seems");
                     }
                     match word.lit() {
                         Some(";") => break,
@@ -98,7 +98,7 @@ fn find(judge: &mut Judge<'_>, call: &Call<'_>) {
             }
             test if test.starts_with('-') && !LOOKS.contains(test) && !is_number(test) => {
                 let why = format!("{test} is an unknown test");
-                judge.ask(Ground::UnknownCode, &call.part, &why, "may do more than look");
+                judge.ask(BuiltinRule::UnknownCode, &call.part, &why, "may do more than look");
             }
             _ => {}
         }
@@ -118,7 +118,7 @@ fn is_number(text: &str) -> bool {
 fn xargs(judge: &mut Judge<'_>, call: &Call<'_>) {
     let valued = "-n -P -I -L -d -s -E -a --max-args --max-procs --delimiter";
     let Some(at) = inner_start(call.args, valued) else {
-        return judge.ask(Ground::NotLiteral, &call.part, "its command is known only at run time", "");
+        return judge.ask(BuiltinRule::NotLiteral, &call.part, "its command is known only at run time", "");
     };
     let options = read(&call.args[..at], valued);
     let known = "

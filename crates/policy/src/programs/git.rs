@@ -2,11 +2,11 @@
 
 use super::Call;
 use super::reads::lists_inside;
-use crate::decision::Ground;
-use crate::destination::is_below;
+use crate::decision::BuiltinRule;
 use crate::judge::{Judge, PipeContent};
 use crate::names::Names;
-use crate::word::Word;
+use crate::paths::destination::is_below;
+use crate::script::word::Word;
 
 /// Subcommands that only read, unless they have a risky option.
 const LOOKS: Names<'_> = Names(
@@ -69,7 +69,7 @@ pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
     }
     let Some((subcommand, rest)) = args.split_first() else { return true };
     let Some(name) = subcommand.lit() else {
-        judge.ask(Ground::NotLiteral, &call.part, "the git command is known only at run time", "");
+        judge.ask(BuiltinRule::NotLiteral, &call.part, "the git command is known only at run time", "");
         return true;
     };
     self::subcommand(judge, call, name, rest);
@@ -163,8 +163,8 @@ fn subcommand(judge: &mut Judge<'_>, call: &Call<'_>, name: &str, args: &[Word])
         "rm" => "deletes files".to_owned(),
         name => format!("changes the repository (git {name})"),
     };
-    let ground = if matches!(name, "clean" | "rm") { Ground::Delete } else { Ground::Repository };
-    judge.ask(ground, &call.part, &format!("git {name} does more than read"), &effect);
+    let builtin = if matches!(name, "clean" | "rm") { BuiltinRule::Delete } else { BuiltinRule::Repository };
+    judge.ask(builtin, &call.part, &format!("git {name} does more than read"), &effect);
 }
 
 fn is_risky(subcommand: &str, option: &str) -> bool {

@@ -2,10 +2,10 @@
 
 use super::Call;
 use super::options::read;
-use crate::decision::Ground;
+use crate::decision::BuiltinRule;
 use crate::judge::{Grammar, Judge};
 use crate::names::Names;
-use crate::word::Word;
+use crate::script::word::Word;
 
 /// Python modules, and the programs as which they are analysed.
 const MODULES: [(&str, &str); 10] = [
@@ -149,11 +149,11 @@ fn python(judge: &mut Judge<'_>, call: &Call<'_>) {
         (None, Some("json.tool")) if args.is_empty() => {}
         (None, Some("http.server")) => {
             let effect = "serves files to the network";
-            judge.ask(Ground::Network, &call.part, "it serves files to anyone who asks", effect);
+            judge.ask(BuiltinRule::Network, &call.part, "it serves files to anyone who asks", effect);
         }
         (None, Some("venv")) => {
             let why = "it installs Python into a directory";
-            judge.ask(Ground::Install, &call.part, why, "makes an environment");
+            judge.ask(BuiltinRule::Install, &call.part, why, "makes an environment");
         }
         (None, _) => judge.unknown_code(&call.part, "what the module does is not visible here"),
     }

@@ -1,4 +1,4 @@
-//! What programs do with their arguments: one file per family.
+//! What programs do with their arguments: one file per family, listed in `families`.
 //!
 //! Unknown programs are asked about, and so are unknown options of programs whose options can write files, run commands
 //! or send data.
@@ -6,12 +6,13 @@
 mod always_ask;
 mod archives;
 mod awk;
-mod build_tools;
 mod builds;
+mod builds_table;
 mod builtins;
 mod call;
 mod copies;
 mod curl;
+mod families;
 mod filters;
 mod find;
 mod git;

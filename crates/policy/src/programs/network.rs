@@ -2,10 +2,10 @@
 
 use super::Call;
 use super::interpreters::only_version;
-use crate::decision::Ground;
+use crate::decision::BuiltinRule;
 use crate::judge::Judge;
 use crate::names::Names;
-use crate::word::Word;
+use crate::script::word::Word;
 
 pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
     match call.name {
@@ -17,7 +17,12 @@ pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
         | "ssh-add" | "ssh-keygen" | "ssh-copy-id" | "gpg" | "pass" | "op" | "vault" | "age" => {
             if !only_version(call) {
                 let why = format!("{} can send data to other machines, or use keys", call.name);
-                judge.ask(Ground::Network, &call.part, &why, &format!("exchanges data by {}", call.name));
+                judge.ask(
+                    BuiltinRule::Network,
+                    &call.part,
+                    &why,
+                    &format!("exchanges data by {}", call.name),
+                );
             }
         }
         "rsync" => rsync(judge, call),
@@ -34,7 +39,12 @@ fn rsync(judge: &mut Judge<'_>, call: &Call<'_>) {
     }
     let remote = call.args.iter().any(|word| word.lit().is_none_or(|text| text.contains(':')));
     let effect = if remote { "exchanges files with another machine" } else { "copies files over others" };
-    judge.ask(Ground::Network, &call.part, "its options can run programs, send and delete files", effect);
+    judge.ask(
+        BuiltinRule::Network,
+        &call.part,
+        "its options can run programs, send and delete files",
+        effect,
+    );
 }
 
 /// Returns the words before the first option.
@@ -60,7 +70,7 @@ fn gh(judge: &mut Judge<'_>, call: &Call<'_>) {
     });
     if !looks || opens {
         let why = "it does more than read";
-        judge.ask(Ground::Network, &call.part, why, "changes something on GitHub, or opens a browser");
+        judge.ask(BuiltinRule::Network, &call.part, why, "changes something on GitHub, or opens a browser");
     }
 }
 
@@ -73,6 +83,6 @@ fn kubectl(judge: &mut Judge<'_>, call: &Call<'_>) {
     let has_setting = call.args.iter().any(|word| word.lit().is_some_and(is_setting));
     if !looks || secrets || has_setting {
         let why = "it does more than read";
-        judge.ask(Ground::Network, &call.part, why, "changes or reads secrets of a cluster");
+        judge.ask(BuiltinRule::Network, &call.part, why, "changes or reads secrets of a cluster");
     }
 }

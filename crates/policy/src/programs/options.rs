@@ -1,7 +1,7 @@
 //! Parses arguments into options and operands.
 
 use crate::names::Names;
-use crate::word::Word;
+use crate::script::word::Word;
 
 /// An option that was given.
 pub(super) struct Given<'w> {

@@ -2,10 +2,10 @@
 
 use super::Call;
 use super::interpreters::only_version;
-use crate::decision::Ground;
+use crate::decision::BuiltinRule;
 use crate::judge::Judge;
 use crate::names::Names;
-use crate::word::Word;
+use crate::script::word::Word;
 
 /// Package managers, and the first words with which they only print.
 const READS: [(&str, &str); 20] = [
@@ -41,7 +41,12 @@ pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
         first.is_some_and(|first| Names(reads).contains(first)) && call.args.iter().skip(1).all(quiet);
     if !only_reads && !only_version(call) {
         let why = format!("{} installs, removes or runs packages", call.name);
-        judge.ask(Ground::Install, &call.part, &why, "installs, removes or runs software from elsewhere");
+        judge.ask(
+            BuiltinRule::Install,
+            &call.part,
+            &why,
+            "installs, removes or runs software from elsewhere",
+        );
     }
     true
 }

@@ -1,10 +1,10 @@
 //! Arguments of tools that run code of the project.
 
 use super::Call;
-use crate::decision::Ground;
-use crate::destination::Destination;
+use crate::decision::BuiltinRule;
 use crate::judge::Judge;
 use crate::names::Names;
+use crate::paths::destination::Destination;
 
 impl Judge<'_> {
     /// Asks about a tool that runs code of the project, if it may do anything else.
@@ -18,7 +18,7 @@ impl Judge<'_> {
         for word in call.args {
             let Some(values) = word.values().filter(|_| !word.ambiguous).map(<[String]>::to_vec) else {
                 let why = format!("{} can be anything, even an option", word.text);
-                self.ask(Ground::NotLiteral, &call.part, &why, "may do more than it seems");
+                self.ask(BuiltinRule::NotLiteral, &call.part, &why, "may do more than it seems");
                 continue;
             };
             if word.may_be_option() {
@@ -65,13 +65,23 @@ impl Judge<'_> {
             .find(|part| part.starts_with(['/', '~']) && self.destination(part) != Destination::Inside)
         {
             let why = format!("{part} is outside the project");
-            self.ask(Ground::WriteOutside, &call.part, &why, &format!("uses {part}, outside the project"));
+            self.ask(
+                BuiltinRule::WriteOutside,
+                &call.part,
+                &why,
+                &format!("uses {part}, outside the project"),
+            );
         }
         let path = path.split("::").next().unwrap_or(path);
         if !path.is_empty() && !matches!(self.destination(path), Destination::Inside | Destination::Harmless)
         {
             let why = format!("{path} is outside the project");
-            self.ask(Ground::WriteOutside, &call.part, &why, &format!("uses {path}, outside the project"));
+            self.ask(
+                BuiltinRule::WriteOutside,
+                &call.part,
+                &why,
+                &format!("uses {path}, outside the project"),
+            );
         }
     }
 }

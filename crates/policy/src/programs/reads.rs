@@ -2,10 +2,10 @@
 
 use super::options::read;
 use super::{Call, filters};
-use crate::decision::Ground;
+use crate::decision::BuiltinRule;
 use crate::judge::{Judge, PipeContent};
 use crate::names::Names;
-use crate::word::Word;
+use crate::script::word::Word;
 
 /// Programs that change no files, with any arguments.
 const HARMLESS: Names<'_> = Names(
@@ -73,7 +73,7 @@ pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
         "shuf" => prints_without(judge, call, "-o --output", "writes a file"),
         "yq" if call.args.iter().any(|word| ["env", "load", "system"].iter().any(|n| word.may_hold(n))) => {
             let why = "it may print the environment or other files, or run something";
-            judge.ask(Ground::Secret, &call.part, why, "may read secrets");
+            judge.ask(BuiltinRule::Secret, &call.part, why, "may read secrets");
         }
         "yq" => {
             let writes = "-i --inplace --in-place -s --split-exp";
@@ -139,7 +139,7 @@ fn ps(judge: &mut Judge<'_>, call: &Call<'_>) {
     };
     if call.args.iter().enumerate().any(|(at, word)| shows(at, word)) {
         let why = "it may show the environment of other processes";
-        judge.ask(Ground::Secret, &call.part, why, "may print secrets");
+        judge.ask(BuiltinRule::Secret, &call.part, why, "may print secrets");
     }
 }
 
@@ -150,20 +150,20 @@ fn date(judge: &mut Judge<'_>, call: &Call<'_>) {
     }
     let sets = |word: &&Word| word.lit().is_none_or(|text| !text.starts_with('+'));
     if !judge.hidden_option(call) && (options.has("-s --set") || options.operands.iter().any(sets)) {
-        judge.ask(Ground::Destroy, &call.part, "it may set the clock", "sets the clock");
+        judge.ask(BuiltinRule::Destroy, &call.part, "it may set the clock", "sets the clock");
     }
 }
 
 /// Allows a program unless it has, or may have, one of these options.
 fn only_without(judge: &mut Judge<'_>, call: &Call<'_>, risky: &str, effect: &str) {
     if !judge.hidden_option(call) && read(call.args, "").has(risky) {
-        judge.ask(Ground::Destroy, &call.part, "an option changes something", effect);
+        judge.ask(BuiltinRule::Destroy, &call.part, "an option changes something", effect);
     }
 }
 
 fn prints_without(judge: &mut Judge<'_>, call: &Call<'_>, risky: &str, effect: &str) {
     if !judge.hidden_option(call) && read(call.args, "").has(risky) {
-        judge.ask(Ground::UnknownCode, &call.part, "an option does more than print", effect);
+        judge.ask(BuiltinRule::UnknownCode, &call.part, "an option does more than print", effect);
     }
     files(judge, call.args.iter(), &call.part);
 }
@@ -171,7 +171,7 @@ fn prints_without(judge: &mut Judge<'_>, call: &Call<'_>, risky: &str, effect: &
 fn operand_changes(judge: &mut Judge<'_>, call: &Call<'_>, effect: &str) {
     let options = read(call.args, "");
     if !options.operands.is_empty() || options.has("-F --file -b") {
-        judge.ask(Ground::Destroy, &call.part, "it changes the machine", effect);
+        judge.ask(BuiltinRule::Destroy, &call.part, "it changes the machine", effect);
     }
 }
 

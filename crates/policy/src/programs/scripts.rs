@@ -1,9 +1,9 @@
 //! Scripts in files.
 
-use crate::decision::Ground;
+use crate::decision::BuiltinRule;
 use crate::judge::{Grammar, Judge};
 use crate::names::Names;
-use crate::word::Word;
+use crate::script::word::Word;
 
 /// How deep scripts may run further scripts.
 const MAX_SCRIPTS: usize = 3;
@@ -57,7 +57,7 @@ impl Judge<'_> {
             // The command itself was parsed; its script was not.
             self.parsed = true;
             let why = "its script cannot be judged";
-            self.ask(Ground::UnknownCode, part, why, "runs code that cannot be judged");
+            self.ask(BuiltinRule::UnknownCode, part, why, "runs code that cannot be judged");
         }
     }
 }

@@ -3,9 +3,9 @@
 use super::Call;
 use super::options::{Options, read};
 use super::reads::{files, lists_inside};
-use crate::decision::Ground;
+use crate::decision::BuiltinRule;
 use crate::judge::{Judge, PipeContent};
-use crate::word::Word;
+use crate::script::word::Word;
 
 /// Options of grep that choose lines and add nothing to them.
 const CHOOSES: &str = "-v -i -E -F -P -w -x -e -m --invert-match --ignore-case --regexp --max-count";
@@ -77,7 +77,7 @@ fn jq(judge: &mut Judge<'_>, call: &Call<'_>) {
     // Its program may come after values of other options.
     if call.args.iter().any(|word| word.may_hold("env") || word.may_hold("ENV")) {
         let why = "the environment may hold secrets";
-        judge.ask(Ground::Secret, &call.part, why, "may print the environment");
+        judge.ask(BuiltinRule::Secret, &call.part, why, "may print the environment");
     }
     let options = read(call.args, "--indent -L");
     let program_given = options.has("-f --from-file");

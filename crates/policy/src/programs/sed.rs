@@ -2,10 +2,10 @@
 
 use super::Call;
 use super::options::read;
-use crate::decision::Ground;
+use crate::decision::BuiltinRule;
 use crate::judge::Judge;
 use crate::names::Names;
-use crate::word::Word;
+use crate::script::word::Word;
 
 pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
     let is_sed = matches!(call.name, "sed" | "gsed");
@@ -24,7 +24,7 @@ fn sed(judge: &mut Judge<'_>, call: &Call<'_>) {
     let in_place = !endings.is_empty();
     if endings.iter().any(|ending| ending.contains(['/', '*'])) {
         let why = "it keeps copies in another place";
-        judge.ask(Ground::WriteOutside, &call.part, why, "writes files elsewhere");
+        judge.ask(BuiltinRule::WriteOutside, &call.part, why, "writes files elsewhere");
     }
     let options = read(&args, "-e -f -l --expression --file --line-length");
     let known = "

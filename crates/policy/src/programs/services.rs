@@ -3,10 +3,10 @@
 use super::Call;
 use super::interpreters::only_version;
 use super::options::read;
-use crate::decision::Ground;
+use crate::decision::BuiltinRule;
 use crate::judge::Judge;
 use crate::names::Names;
-use crate::word::Word;
+use crate::script::word::Word;
 
 pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
     match call.name {
@@ -42,7 +42,7 @@ fn kill(judge: &mut Judge<'_>, call: &Call<'_>) {
         } else {
             format!("ends {}", targets.join(" "))
         };
-        judge.ask(Ground::Kill, &call.part, "it ends processes", &effect);
+        judge.ask(BuiltinRule::Kill, &call.part, "it ends processes", &effect);
     }
 }
 
@@ -59,7 +59,7 @@ fn looks(judge: &mut Judge<'_>, call: &Call<'_>, verbs: &str) {
     if (!known || !literal || remote) && !only_version(call) {
         let command = verb.map_or_else(|| call.name.to_owned(), |verb| format!("{} {verb}", call.name));
         let why = format!("{command} does more than look");
-        judge.ask(Ground::Destroy, &call.part, &why, "changes services or containers");
+        judge.ask(BuiltinRule::Destroy, &call.part, &why, "changes services or containers");
     }
 }
 
@@ -69,7 +69,12 @@ fn journal(judge: &mut Judge<'_>, call: &Call<'_>) {
         --cursor-file --update-catalog
     ";
     if !judge.hidden_option(call) && read(call.args, "-u -n").has(risky) {
-        judge.ask(Ground::Destroy, &call.part, "an option changes the journal", "removes or rotates logs");
+        judge.ask(
+            BuiltinRule::Destroy,
+            &call.part,
+            "an option changes the journal",
+            "removes or rotates logs",
+        );
     }
 }
 
@@ -85,7 +90,12 @@ fn container(judge: &mut Judge<'_>, call: &Call<'_>) {
     if !looks {
         let verb = call.args.first().map_or("", |word| word.text.as_str());
         let why = format!("{} {verb} does more than look", call.name);
-        judge.ask(Ground::UnknownCode, &call.part, &why, "runs code in a container, or changes containers");
+        judge.ask(
+            BuiltinRule::UnknownCode,
+            &call.part,
+            &why,
+            "runs code in a container, or changes containers",
+        );
     }
 }
 

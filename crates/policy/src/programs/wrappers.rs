@@ -4,10 +4,10 @@ use super::Call;
 use super::builtins::assigned_name;
 use super::find::inner_start;
 use super::options::read;
-use crate::decision::Ground;
+use crate::decision::BuiltinRule;
 use crate::judge::Judge;
 use crate::names::Names;
-use crate::word::Word;
+use crate::script::word::Word;
 
 /// A program that runs another one, which follows its options and operands.
 struct Wrapper {
@@ -77,7 +77,7 @@ fn through(judge: &mut Judge<'_>, call: &Call<'_>, wrapper: &Wrapper) {
         |from: &usize| call.args.iter().skip(*from).take(wrapper.own).all(|word| word.lit().is_some());
     let Some(start) = start.filter(is_known) else {
         let why = "what it runs is known only once it runs";
-        return judge.ask(Ground::NotLiteral, &call.part, why, "runs a program that is not known yet");
+        return judge.ask(BuiltinRule::NotLiteral, &call.part, why, "runs a program that is not known yet");
     };
     inner(judge, call.args.get(start + wrapper.own..).unwrap_or_default());
 }
@@ -92,7 +92,12 @@ fn env(judge: &mut Judge<'_>, call: &Call<'_>) {
                 rest = after;
                 continue;
             }
-            return judge.ask(Ground::NotLiteral, &call.part, "what it runs is known only once it runs", "");
+            return judge.ask(
+                BuiltinRule::NotLiteral,
+                &call.part,
+                "what it runs is known only once it runs",
+                "",
+            );
         };
         match text {
             "-i" | "-" | "-0" | "-v" | "--ignore-environment" | "--null" | "--debug" => rest = after,
@@ -142,7 +147,7 @@ fn time(judge: &mut Judge<'_>, call: &Call<'_>) {
 
 fn other_user(judge: &mut Judge<'_>, call: &Call<'_>) {
     let why = format!("{} runs it as another user", call.name);
-    judge.ask(Ground::OtherUser, &call.part, &why, "runs as another user");
+    judge.ask(BuiltinRule::OtherUser, &call.part, &why, "runs as another user");
     if call.name == "sudo" || call.name == "doas" {
         let valued = "-u -g -h -p -C -r -t -T -U -D -R";
         if let Some(start) = inner_start(call.args, valued) {
@@ -169,7 +174,7 @@ fn runner(judge: &mut Judge<'_>, call: &Call<'_>) {
             judge.in_other_program(|judge| judge.call(&words));
         }
         _ => judge.ask(
-            Ground::Install,
+            BuiltinRule::Install,
             &call.part,
             "it installs or changes packages",
             "installs or changes packages",
@@ -186,7 +191,7 @@ fn bundle(judge: &mut Judge<'_>, call: &Call<'_>) {
             let list = read(call.args, "").operands.first().and_then(|word| word.lit()) == Some("list");
             if !list {
                 let why = "it installs or changes packages";
-                judge.ask(Ground::Install, &call.part, why, "installs packages");
+                judge.ask(BuiltinRule::Install, &call.part, why, "installs packages");
             }
         }
     }

@@ -2,10 +2,10 @@
 
 use super::options::{Given, Options, read};
 use super::{Call, copies};
-use crate::decision::Ground;
+use crate::decision::BuiltinRule;
 use crate::judge::Judge;
 use crate::names::Names;
-use crate::word::Word;
+use crate::script::word::Word;
 
 pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
     match call.name {
@@ -19,7 +19,7 @@ pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
         "truncate" => {
             let options = read(call.args, "-s -r --size --reference");
             let why = "it truncates files";
-            judge.ask(Ground::Delete, &call.part, why, &format!("cuts off {}", names(&options)));
+            judge.ask(BuiltinRule::Delete, &call.part, why, &format!("cuts off {}", names(&options)));
             options.operands.iter().for_each(|word| judge.write(word, &call.part));
         }
         "mktemp" => mktemp(judge, call),
@@ -42,7 +42,7 @@ fn delete(judge: &mut Judge<'_>, call: &Call<'_>) {
     let what = names(&options);
     let effect =
         if whole { format!("deletes {what} and everything in it") } else { format!("deletes {what}") };
-    judge.ask(Ground::Delete, &call.part, "it deletes files", &effect);
+    judge.ask(BuiltinRule::Delete, &call.part, "it deletes files", &effect);
     // A file outside the project is an additional finding.
     for word in &options.operands {
         judge.write(word, &call.part);
@@ -61,7 +61,7 @@ pub(super) fn unknown_option(
     }
     let Some(given) = options.other_than(known) else { return false };
     let why = format!("{} is an unknown option", given.name);
-    judge.ask(Ground::UnknownCode, &call.part, &why, "may do more than it seems");
+    judge.ask(BuiltinRule::UnknownCode, &call.part, &why, "may do more than it seems");
     true
 }
 
@@ -88,7 +88,12 @@ fn chmod(judge: &mut Judge<'_>, call: &Call<'_>) {
         return;
     }
     if options.given.iter().any(|given| !Names(flags).contains(&given.name) && !mode_is_option(&given.name)) {
-        return judge.ask(Ground::UnknownCode, &call.part, "an option is not known here", "changes rights");
+        return judge.ask(
+            BuiltinRule::UnknownCode,
+            &call.part,
+            "an option is not known here",
+            "changes rights",
+        );
     }
     let skip = usize::from(!options.given.iter().any(|given| mode_is_option(&given.name)));
     if let Some(mode) = options.operands.first().filter(|_| skip == 1) {
@@ -96,7 +101,7 @@ fn chmod(judge: &mut Judge<'_>, call: &Call<'_>) {
         let special = mode.lit().is_none_or(|text| text.contains('s') || number(text) & 0o7000 != 0);
         if special {
             let why = "it lets others run a file as its owner";
-            judge.ask(Ground::OtherUser, &call.part, why, "changes rights");
+            judge.ask(BuiltinRule::OtherUser, &call.part, why, "changes rights");
         }
     }
     for word in options.operands.iter().skip(skip) {

@@ -10,7 +10,7 @@ use mw_model::{Exit, Timestamp};
 use crate::clock;
 use crate::end::plan::Ending;
 use crate::end::record;
-use crate::watch::hosts::Hosts;
+use crate::watch::holders::Holders;
 use crate::watch::resource_limits::signal_for;
 use crate::watch::supervise::{Leader, Supervisor};
 
@@ -69,9 +69,9 @@ fn resume_session(supervisor: &mut Supervisor, journal: &[JournalLine]) {
         }
     }
     let now = clock::monotonic_ms();
-    supervisor.hosts = session
-        .as_ref()
-        .map(|session| if hosted { Hosts::of_hosted(session, now) } else { Hosts::at_start(session, now) });
+    supervisor.holders = session.as_ref().map(|session| {
+        if hosted { Holders::of_hosted(session, now) } else { Holders::at_start(session, now) }
+    });
 }
 
 fn resume_ending(supervisor: &mut Supervisor, journal: &[JournalLine]) {

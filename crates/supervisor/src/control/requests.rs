@@ -11,7 +11,7 @@ use crate::clock;
 use crate::end::plan::MAX_NAMED;
 use crate::end::tree;
 use crate::fail_point::fail_point;
-use crate::watch::hosts::Hosts;
+use crate::watch::holders::Holders;
 use crate::watch::supervise::Supervisor;
 
 const END_OF_TRANSMISSION: u8 = 4;
@@ -46,14 +46,14 @@ impl Supervisor {
             Operation::Resize { rows, cols } => Some(self.resize(rows, cols)),
             Operation::BelongTo { session } => {
                 let now = clock::monotonic_ms();
-                self.hosts = session.as_ref().map(|session| Hosts::at_start(session, now));
+                self.holders = session.as_ref().map(|session| Holders::at_start(session, now));
                 let entry = JournalEntry::Belongs { session };
                 self.journal(entry);
-                self.look_for_hosts();
+                self.look_for_holders();
                 Some(ControlReply::Done { bytes: 0, eof_due: false })
             }
             Operation::LookForHosts => {
-                self.look_for_hosts();
+                self.look_for_holders();
                 Some(ControlReply::Done { bytes: 0, eof_due: false })
             }
         };

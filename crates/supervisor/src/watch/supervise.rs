@@ -8,7 +8,7 @@ use mw_model::wire::{ControlReply, ExitRecord, JournalEntry};
 use mw_model::{Exit, Process, ResourceLimit, Timestamp};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::hosts::Hosts;
+use super::holders::Holders;
 use super::resource_schedule::ResourceSchedule;
 use super::stall::Watchdog;
 use crate::boot::run::Run;
@@ -64,8 +64,8 @@ pub(crate) struct Supervisor {
     pub(crate) watchdog: Watchdog,
     pub(crate) listener: Option<UnixListener>,
     pub(crate) connections: Connections,
-    /// The hosts of the task's session, if the task ends with it.
-    pub(crate) hosts: Option<Hosts>,
+    /// The holders of the task's session, if the task ends with it.
+    pub(crate) holders: Option<Holders>,
     /// When to open the control socket.
     pub(crate) control_due_ms: Option<u64>,
     /// The running `mw settle`.
@@ -110,7 +110,7 @@ impl Supervisor {
             watchdog: Watchdog::new(limits.stall_ms, limits.prompts.clone(), now),
             listener: None,
             connections: Connections::default(),
-            hosts: run.message.session.as_ref().map(|session| Hosts::at_start(session, now)),
+            holders: run.message.session.as_ref().map(|session| Holders::at_start(session, now)),
             control_due_ms: Some(now + SHORT_TASK_MS),
             settle: None,
             settle_again: false,
@@ -173,7 +173,7 @@ impl Supervisor {
             .chain(self.listener.as_ref().map(AsFd::as_fd))
             .chain(self.run.files.progress.as_ref().map(AsFd::as_fd))
             .chain(self.foreign_handle())
-            .chain(self.hosts.as_ref().and_then(Hosts::descriptor))
+            .chain(self.holders.as_ref().and_then(Holders::descriptor))
             .chain(self.connections.descriptors())
             .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
             .chain(self.run.files.output())
@@ -205,7 +205,7 @@ impl Supervisor {
         let limit = self.time_limit_due().map(|(_, due)| due);
         let told =
             if self.record.is_none() { self.progress.due_ms(self.run.board.started_ms.get()) } else { None };
-        let orphaned = self.hosts.as_ref().and_then(Hosts::due_ms);
+        let orphaned = self.holders.as_ref().and_then(Holders::due_ms);
         let own = [
             self.control_due_ms,
             self.readiness.due_ms,
@@ -248,8 +248,8 @@ impl Supervisor {
         if self.record.is_none() {
             self.note_progress_when_due(now);
         }
-        if self.hosts.as_mut().is_some_and(|hosts| hosts.look(now)) {
-            self.hosts = None;
+        if self.holders.as_mut().is_some_and(|holders| holders.look(now)) {
+            self.holders = None;
             let grace_ms = self.run.message.limits.timeout_grace_ms;
             self.kill("the end of its session".to_owned(), SIGTERM, Some(grace_ms));
         }
@@ -264,7 +264,7 @@ impl Supervisor {
     fn open_control(&mut self) {
         self.control_due_ms = None;
         // Before the socket is open: a client that can connect relies on it.
-        self.look_for_hosts();
+        self.look_for_holders();
         self.listener = files::listen().ok();
         if self.record.is_none() {
             self.write_metadata();
@@ -274,11 +274,11 @@ impl Supervisor {
         }
     }
 
-    /// Searches for hosts of the task's session. The first one is written to the journal, so that a successor can
-    /// tell a session whose hosts are gone from one that never had any.
-    pub(crate) fn look_for_hosts(&mut self) {
+    /// Searches for holders of the task's session. The first one is written to the journal, so that a successor can
+    /// tell a session whose holders are gone from one that never had any.
+    pub(crate) fn look_for_holders(&mut self) {
         let now = clock::monotonic_ms();
-        if self.hosts.as_mut().is_some_and(|hosts| hosts.search_first(now)) {
+        if self.holders.as_mut().is_some_and(|holders| holders.search_first(now)) {
             self.journal(JournalEntry::Hosted);
         }
     }

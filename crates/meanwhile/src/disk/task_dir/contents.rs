@@ -8,7 +8,7 @@ use mw_model::wire::{ExitRecord, JOURNAL_FILE, JournalLine, LOG_FILE, RESULT_FIL
 
 use super::TaskDir;
 use crate::disk::file_lock::within;
-use crate::disk::look::{has_text, look, read};
+use crate::disk::optional_file::{has_text, look, read};
 use crate::error::Result;
 
 impl TaskDir<'_> {

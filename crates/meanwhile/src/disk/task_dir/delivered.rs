@@ -7,7 +7,7 @@ use mw_model::wire::{TOLD_FILE, TOLD_NEWS_FILE};
 use rustix::fs::OFlags;
 
 use super::TaskDir;
-use crate::disk::look::read;
+use crate::disk::optional_file::read;
 use crate::error::Result;
 
 /// A delivered notification, as the ledger distinguishes it from others of the same task.

@@ -9,7 +9,7 @@ use mw_model::wire::{JOURNAL_FILE, SPEC_FILE};
 
 use super::TaskDir;
 use crate::disk::file_lock::{is_taken, within};
-use crate::disk::look::{cannot_inspect, look};
+use crate::disk::optional_file::{cannot_inspect, look};
 use crate::error::{Error, Result};
 
 /// A task directory, locked by the process that starts the task.

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use mw_model::wire::{Entry, EntryKind, HEADER_LEN, INDEX_FILE, IndexHeader, LOG_FILE, Segment, segments};
 
-use crate::disk::look::present;
+use crate::disk::optional_file::present;
 
 /// Which streams to read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

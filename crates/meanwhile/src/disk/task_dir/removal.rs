@@ -13,7 +13,7 @@ use rustix::fs::{AtFlags, Dir, renameat, unlinkat};
 use rustix::io::Errno;
 
 use super::TaskDir;
-use crate::disk::look::{look, present};
+use crate::disk::optional_file::{look, present};
 use crate::error::{Error, ForeignEntry, Result};
 
 /// The spec of a task that is being removed.

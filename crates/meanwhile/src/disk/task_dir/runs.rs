@@ -24,7 +24,7 @@ use rustix::io::Errno;
 
 use super::TaskDir;
 use super::dir::open_file;
-use crate::disk::look::{cannot_inspect, look, present, read};
+use crate::disk::optional_file::{cannot_inspect, look, present, read};
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::task::Task;

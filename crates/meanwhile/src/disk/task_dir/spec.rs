@@ -8,7 +8,7 @@ use mw_model::wire::SPEC_FILE;
 use mw_model::{EnvVar, SPEC_VERSION, SessionBond, TaskId, TaskSpec};
 
 use super::TaskDir;
-use crate::disk::look::{cannot_inspect, has_text, is_no_file};
+use crate::disk::optional_file::{cannot_inspect, has_text, is_no_file};
 use crate::error::{Error, Result};
 
 impl TaskDir<'_> {

@@ -7,11 +7,11 @@
 //! ```
 
 mod actions;
+mod input;
 mod load;
 mod modes;
 mod mouse;
-mod take;
 mod tasks;
 
+pub(super) use input::update;
 pub(super) use modes::STATES;
-pub(super) use take::update;

@@ -163,7 +163,7 @@ pub(super) fn draw(state: &State, areas: &Areas, buffer: &mut Buffer) {
 fn nothing(state: &State, area: Rect, buffer: &mut Buffer) {
     let lines: &[&str] = if !state.list.is_known {
         &["  loading …"]
-    } else if state.list.query.leaves_out() {
+    } else if state.list.query.has_filter() {
         &["  No matching tasks. Esc shows all."]
     } else {
         &["  No tasks.", "  Start one with mw start 'sleep 60'; it appears here."]

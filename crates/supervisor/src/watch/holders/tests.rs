@@ -3,9 +3,9 @@
 use super::*;
 use mw_model::RawText;
 
-fn hosts(directory: &Path) -> Hosts {
+fn hosts(directory: &Path) -> Holders {
     let directory = RawText::from(directory.as_os_str().as_bytes());
-    Hosts::new(&SessionWatch { directory, grace_ms: 100, hosted: false, servers: false })
+    Holders::new(&SessionWatch { directory, grace_ms: 100, hosted: false, servers: false })
 }
 
 /// Starts a process and a lease file with its pid. The lock is held by the test.
@@ -55,12 +55,12 @@ fn a_successor_waits_for_a_new_host_no_longer_than_the_grace_period() {
     let dir = tempfile::tempdir().unwrap();
     let directory = RawText::from(dir.path().as_os_str().as_bytes());
     let watch = SessionWatch { directory, grace_ms: 100, hosted: false, servers: false };
-    let mut alone = Hosts::of_hosted(&watch, 1000);
+    let mut alone = Holders::of_hosted(&watch, 1000);
     assert!(!alone.search_first(1000));
     assert!(!alone.look(1099));
     assert!(alone.look(1100));
     let host = hold(dir.path(), "a");
-    let mut hosted = Hosts::of_hosted(&watch, 1000);
+    let mut hosted = Holders::of_hosted(&watch, 1000);
     assert!(!hosted.search_first(1000), "it is not the first host");
     assert!(!hosted.look(1100));
     assert!(hosts(dir.path()).search_first(1000));
@@ -72,13 +72,13 @@ fn a_session_ends_even_if_its_host_dies_before_the_first_check() {
     let dir = tempfile::tempdir().unwrap();
     let directory = RawText::from(dir.path().as_os_str().as_bytes());
     let watch = SessionWatch { directory, grace_ms: 100, hosted: true, servers: false };
-    let mut hosts = Hosts::at_start(&watch, 1000);
+    let mut hosts = Holders::at_start(&watch, 1000);
     assert!(!hosts.search_first(1000));
     assert_eq!(hosts.due_ms(), Some(1100));
     assert!(!hosts.look(1099));
     assert!(hosts.look(1100));
     let host = hold(dir.path(), "a");
-    let mut hosts = Hosts::at_start(&watch, 1000);
+    let mut hosts = Holders::at_start(&watch, 1000);
     assert!(hosts.search_first(1000), "it is the first host that was seen");
     assert!(!hosts.look(1100));
     end(host);
@@ -92,7 +92,7 @@ fn a_server_counts_as_a_host_only_if_requested_and_may_leave_before_it_exits() {
     fs::rename(dir.path().join("host-a"), dir.path().join(format!("{SERVER_PREFIX}a"))).unwrap();
     let mut hosts = hosts(dir.path());
     assert!(!hosts.search_first(1000), "a server does not count as a host by default");
-    let mut hosts = Hosts::new(&SessionWatch { directory, grace_ms: 100, hosted: true, servers: true });
+    let mut hosts = Holders::new(&SessionWatch { directory, grace_ms: 100, hosted: true, servers: true });
     assert!(hosts.search_first(1000));
     assert!(!dir.path().join(NO_SERVER_FILE).exists());
     file.unlock().unwrap();

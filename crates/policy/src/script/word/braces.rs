@@ -6,7 +6,7 @@ use super::Unit;
 const MAX: usize = 64;
 
 /// Returns the words that result from braces; none if they are too many.
-pub(super) fn expand(units: &[Unit]) -> Option<Vec<Vec<Unit>>> {
+pub(crate) fn expand(units: &[Unit]) -> Option<Vec<Vec<Unit>>> {
     let Some((open, close)) = first_group(units) else { return Some(vec![units.to_vec()]) };
     let inside = &units[open + 1..close];
     let middles = match sequence(inside) {

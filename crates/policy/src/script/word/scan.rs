@@ -89,35 +89,35 @@ pub(crate) fn read_here(raw: &str, context: &Context<'_>) -> Read {
     scan.read
 }
 
-pub(super) struct Scan<'a> {
-    pub(super) context: &'a Context<'a>,
-    pub(super) units: Vec<Unit>,
-    pub(super) read: Read,
-    pub(super) ambiguous: bool,
+pub(crate) struct Scan<'a> {
+    pub(crate) context: &'a Context<'a>,
+    pub(crate) units: Vec<Unit>,
+    pub(crate) read: Read,
+    pub(crate) ambiguous: bool,
 }
 
 /// Whether a position is inside double quotes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Quotes {
+pub(crate) enum Quotes {
     None,
     Double,
 }
 
 impl<'a> Scan<'a> {
-    pub(super) fn new(context: &'a Context<'a>) -> Self {
+    pub(crate) fn new(context: &'a Context<'a>) -> Self {
         Self { context, units: Vec::new(), read: Read::default(), ambiguous: false }
     }
 
-    pub(super) fn problem(&mut self, what: &'static str) {
+    pub(crate) fn problem(&mut self, what: &'static str) {
         self.read.problem.get_or_insert(what);
         self.units.push(Unit::Unknown { splits: true, in_project: false });
     }
 
-    pub(super) fn push(&mut self, c: char, quoted: bool) {
+    pub(crate) fn push(&mut self, c: char, quoted: bool) {
         self.units.push(Unit::Char { c, quoted });
     }
 
-    pub(super) fn plain(&mut self, chars: &[char]) {
+    pub(crate) fn plain(&mut self, chars: &[char]) {
         let mut at = 0;
         while at < chars.len() {
             at = match chars[at] {
@@ -181,7 +181,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    pub(super) fn double(&mut self, chars: &[char]) {
+    pub(crate) fn double(&mut self, chars: &[char]) {
         let mut at = 0;
         while at < chars.len() {
             at = match chars[at] {

@@ -1,7 +1,7 @@
 //! Text in `$'…'`.
 
 /// Decodes the escapes of `$'…'`; none if shells read an escape differently.
-pub(super) fn decode(chars: &[char]) -> Option<String> {
+pub(crate) fn decode(chars: &[char]) -> Option<String> {
     let mut out = String::new();
     let mut rest = chars.iter().copied().peekable();
     while let Some(c) = rest.next() {

@@ -13,8 +13,8 @@ mod finish;
 mod scan;
 mod value;
 
-pub(super) use expansions::is_calculation;
-pub(super) use scan::{Context, Read, Variable, read_here, read_value, read_word};
-pub(super) use value::Word;
+pub(crate) use expansions::is_calculation;
+pub(crate) use scan::{Context, Read, Variable, read_here, read_value, read_word};
+pub(crate) use value::Word;
 
 use value::Unit;

@@ -1,6 +1,6 @@
 //! Variables that change what programs do.
 
-use super::names::Names;
+use crate::names::Names;
 
 /// Names of variables whose value is code or a place of code.
 const DANGEROUS: Names<'_> = Names(
@@ -39,7 +39,7 @@ const DANGEROUS_ENDS: Names<'_> = Names(
 const PROXIES: Names<'_> = Names("http_proxy https_proxy all_proxy ftp_proxy no_proxy ssl_cert_file");
 
 /// Returns whether setting a variable changes what later programs do.
-pub(super) fn is_dangerous(name: &str) -> bool {
+pub(crate) fn is_dangerous(name: &str) -> bool {
     DANGEROUS.contains(name)
         || DANGEROUS_BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
         || PROXIES.iter().any(|proxy| proxy.eq_ignore_ascii_case(name))
@@ -48,7 +48,7 @@ pub(super) fn is_dangerous(name: &str) -> bool {
 }
 
 /// Returns whether a value may run a command when an arithmetic expression evaluates it.
-pub(super) fn is_executable(value: &str) -> bool {
+pub(crate) fn is_executable(value: &str) -> bool {
     value.contains(['[', '$', '`', '('])
 }
 

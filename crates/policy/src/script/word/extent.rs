@@ -4,7 +4,7 @@
 //! substitution has no end here and is asked about.
 
 /// Finds the parenthesis that closes what was opened before `from`.
-pub(super) fn parenthesis(chars: &[char], from: usize) -> Option<usize> {
+pub(crate) fn parenthesis(chars: &[char], from: usize) -> Option<usize> {
     let (mut at, mut depth) = (from, 1);
     let mut word_starts = true;
     let mut word = String::new();
@@ -51,7 +51,7 @@ pub(super) fn parenthesis(chars: &[char], from: usize) -> Option<usize> {
 }
 
 /// Finds the brace that closes `${`.
-pub(super) fn brace(chars: &[char], from: usize) -> Option<usize> {
+pub(crate) fn brace(chars: &[char], from: usize) -> Option<usize> {
     let mut at = from;
     while at < chars.len() {
         at = match chars[at] {
@@ -65,7 +65,7 @@ pub(super) fn brace(chars: &[char], from: usize) -> Option<usize> {
 }
 
 /// Finds the quote that closes `"`.
-pub(super) fn double(chars: &[char], from: usize) -> Option<usize> {
+pub(crate) fn double(chars: &[char], from: usize) -> Option<usize> {
     let mut at = from;
     while at < chars.len() {
         at = match chars[at] {
@@ -88,17 +88,17 @@ fn expansion(chars: &[char], at: usize) -> Option<usize> {
 }
 
 /// Finds the quote that closes `'`.
-pub(super) fn quote(chars: &[char], from: usize) -> Option<usize> {
+pub(crate) fn quote(chars: &[char], from: usize) -> Option<usize> {
     chars.iter().skip(from).position(|c| *c == '\'').map(|at| from + at)
 }
 
 /// Finds the backquote that closes one.
-pub(super) fn backquote(chars: &[char], from: usize) -> Option<usize> {
+pub(crate) fn backquote(chars: &[char], from: usize) -> Option<usize> {
     unescaped(chars, from, '`')
 }
 
 /// Finds the quote that closes `$'`.
-pub(super) fn ansi(chars: &[char], from: usize) -> Option<usize> {
+pub(crate) fn ansi(chars: &[char], from: usize) -> Option<usize> {
     unescaped(chars, from, '\'')
 }
 

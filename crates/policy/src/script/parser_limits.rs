@@ -6,9 +6,9 @@
 use brush_parser::Token;
 
 /// Most bytes of a script.
-pub(super) const MAX_BYTES: usize = 64 << 10;
+pub(crate) const MAX_BYTES: usize = 64 << 10;
 /// How deep scripts may be nested.
-pub(super) const MAX_DEPTH: usize = 12;
+pub(crate) const MAX_DEPTH: usize = 12;
 /// Most substitutions in a text.
 const MAX_SUBSTITUTIONS: usize = 200;
 /// Most compound commands, because each may be nested in the one before.
@@ -25,7 +25,7 @@ const AMBIGUOUS_COMMENTS: [&str; 5] = [")#", "|#", "&#", "<#", ">#"];
 
 /// Why a text is not parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Refused {
+pub(crate) enum Refused {
     TooLong,
     TooDeep,
     Character(char),
@@ -35,7 +35,7 @@ pub(super) enum Refused {
 }
 
 /// Checks a word of a command without a shell.
-pub(super) fn check_word(word: &str) -> Result<(), Refused> {
+pub(crate) fn check_word(word: &str) -> Result<(), Refused> {
     if word.len() > MAX_BYTES {
         return Err(Refused::TooLong);
     }
@@ -43,7 +43,7 @@ pub(super) fn check_word(word: &str) -> Result<(), Refused> {
 }
 
 /// Checks a script before it is split into tokens.
-pub(super) fn check_text(text: &str) -> Result<(), Refused> {
+pub(crate) fn check_text(text: &str) -> Result<(), Refused> {
     check_word(text)?;
     let opened = text.matches("$(").count() + text.matches("${").count() + text.matches('`').count();
     let nested = text.matches("(").count();
@@ -107,7 +107,7 @@ fn continues(lines: &str) -> bool {
 }
 
 /// Returns whether a character is one that no command needs and that shells, terminals and people read differently.
-pub(super) fn is_deceptive(c: char) -> bool {
+pub(crate) fn is_deceptive(c: char) -> bool {
     match c {
         '\n' | '\t' => false,
         c if c.is_control() => true,
@@ -136,7 +136,7 @@ pub(super) fn is_deceptive(c: char) -> bool {
 }
 
 /// Checks the tokens before they are parsed.
-pub(super) fn check_tokens(tokens: &[Token]) -> Result<(), Refused> {
+pub(crate) fn check_tokens(tokens: &[Token]) -> Result<(), Refused> {
     let (mut compounds, mut cases, mut opened, mut depth, mut deepest) = (0, 0, 0_usize, 0_usize, 0_usize);
     for token in tokens {
         match token {

@@ -9,7 +9,7 @@ const SPECIAL: [char; 18] =
 
 impl Scan<'_> {
     /// Reads the expansion that begins with a dollar sign and returns its end; none if it cannot be analysed.
-    pub(super) fn dollar(&mut self, chars: &[char], at: usize, quotes: Quotes) -> Option<usize> {
+    pub(crate) fn dollar(&mut self, chars: &[char], at: usize, quotes: Quotes) -> Option<usize> {
         let splits = quotes == Quotes::None;
         match chars.get(at + 1) {
             Some('(') if chars.get(at + 2) == Some(&'(') => {
@@ -69,7 +69,7 @@ impl Scan<'_> {
     }
 
     /// Reads what is between `${` and `}`.
-    pub(super) fn parameter(&mut self, inside: &[char], splits: bool) {
+    pub(crate) fn parameter(&mut self, inside: &[char], splits: bool) {
         let text: String = inside.iter().collect();
         if text.contains("$(") || text.contains('`') || text.contains("<(") || text.contains("$[") {
             return self.problem("a command inside ${…}");
@@ -107,7 +107,7 @@ impl Scan<'_> {
         self.units.push(Unit::Unknown { splits, in_project: false });
     }
 
-    pub(super) fn variable(&mut self, name: &str, splits: bool) {
+    pub(crate) fn variable(&mut self, name: &str, splits: bool) {
         // Unquoted, an empty value makes no word, and others may make several.
         let whole = |value: &String| {
             !splits || !value.is_empty() && !value.contains([' ', '\t', '\n', '*', '?', '['])
@@ -121,7 +121,7 @@ impl Scan<'_> {
         self.units.push(unit);
     }
 
-    pub(super) fn backquoted(&mut self, chars: &[char], at: usize, quotes: Quotes) -> Option<usize> {
+    pub(crate) fn backquoted(&mut self, chars: &[char], at: usize, quotes: Quotes) -> Option<usize> {
         let Some(end) = extent::backquote(chars, at + 1) else {
             self.problem("an open backquote");
             return None;

@@ -2,8 +2,8 @@
 
 use brush_parser::ast::{CompoundList, CompoundListItem, Pipeline, SourceLocation};
 
-use super::panics::catching_panics;
-use super::syntax::parse;
+use crate::panics::catching_panics;
+use crate::script::syntax::parse;
 
 /// Separators of steps; longer ones come first.
 const SEPARATORS: [&str; 5] = ["&&", "||", ";", "&", "\n"];

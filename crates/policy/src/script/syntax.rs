@@ -6,14 +6,14 @@ use brush_parser::ast::{
 };
 use brush_parser::{ParserOptions, parse_tokens, uncached_tokenize_str};
 
-use super::decision::Ground;
-use super::judge::{Function, Grammar, Judge, PipeContent};
-use super::parser_limits;
-use super::word::{Variable, Word};
+use crate::decision::BuiltinRule;
+use crate::judge::{Function, Grammar, Judge, PipeContent};
+use crate::script::parser_limits;
+use crate::script::word::{Variable, Word};
 
 impl Judge<'_> {
     /// Analyses a script.
-    pub(super) fn script(&mut self, text: &str, grammar: Grammar) {
+    pub(crate) fn script(&mut self, text: &str, grammar: Grammar) {
         if self.depth >= parser_limits::MAX_DEPTH {
             return self.refused(parser_limits::Refused::TooDeep, text);
         }
@@ -23,7 +23,7 @@ impl Judge<'_> {
                 None => {
                     self.parsed = false;
                     let why = "the shell's grammar does not read this";
-                    self.ask(Ground::Unreadable, text, why, "runs code that cannot be judged");
+                    self.ask(BuiltinRule::Unreadable, text, why, "runs code that cannot be judged");
                 }
             },
             Ok(program) => {
@@ -39,7 +39,7 @@ impl Judge<'_> {
     }
 
     /// Analyses a subshell: its changes of state have no effect outside.
-    pub(super) fn isolated(&mut self, inside: impl FnOnce(&mut Self)) {
+    pub(crate) fn isolated(&mut self, inside: impl FnOnce(&mut Self)) {
         let cwd = self.cwd.clone();
         let after_failed_cd = std::mem::take(&mut self.after_failed_cd);
         let input = self.input;
@@ -50,7 +50,7 @@ impl Judge<'_> {
     }
 
     /// Analyses a command that another program runs. It may or may not change the directory of this shell.
-    pub(super) fn in_other_program(&mut self, inside: impl FnOnce(&mut Self)) {
+    pub(crate) fn in_other_program(&mut self, inside: impl FnOnce(&mut Self)) {
         let before = self.cwd.clone();
         let after_failed_cd = std::mem::take(&mut self.after_failed_cd);
         self.conditionally(inside);
@@ -72,7 +72,7 @@ impl Judge<'_> {
         }
     }
 
-    pub(super) fn list(&mut self, list: &CompoundList) {
+    pub(crate) fn list(&mut self, list: &CompoundList) {
         for item in &list.0 {
             match item.1 {
                 SeparatorOperator::Async => self.isolated(|judge| judge.and_or(&item.0)),
@@ -175,7 +175,7 @@ impl Judge<'_> {
                 if self.grammar == Grammar::Posix {
                     let part = format!("(({}))", command.expr.value);
                     let why = "bash calculates here, and other shells run it";
-                    self.ask(Ground::UnknownCode, &part, why, "may run commands");
+                    self.ask(BuiltinRule::UnknownCode, &part, why, "may run commands");
                 }
                 self.calculation(&command.expr);
             }
@@ -288,13 +288,13 @@ impl Judge<'_> {
     /// Asks about a name with special characters.
     fn plain_name(&mut self, name: &str) {
         if !name.chars().all(|c| c.is_ascii_alphanumeric() || "_-.:+@".contains(c)) {
-            self.ask(Ground::UnknownCode, name, "this is not a plain name", "may run commands");
+            self.ask(BuiltinRule::UnknownCode, name, "this is not a plain name", "may run commands");
         }
     }
 }
 
 /// Parses a script; the error is none if the parser refuses it.
-pub(super) fn parse(text: &str) -> Result<Program, Option<parser_limits::Refused>> {
+pub(crate) fn parse(text: &str) -> Result<Program, Option<parser_limits::Refused>> {
     parser_limits::check_text(text).map_err(Some)?;
     let options = ParserOptions::default();
     let tokens = uncached_tokenize_str(text, &options.tokenizer_options()).map_err(|_| None)?;

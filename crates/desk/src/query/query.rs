@@ -24,7 +24,7 @@ pub struct Query {
 impl Query {
     /// Returns whether the query has a filter.
     #[must_use]
-    pub fn leaves_out(&self) -> bool {
+    pub fn has_filter(&self) -> bool {
         self.session.is_some() || self.batch.is_some() || self.states != States::Any || !self.text.is_empty()
     }
 

@@ -2,17 +2,17 @@
 
 use brush_parser::ast::{ExtendedTestExpr, UnexpandedArithmeticExpr};
 
-use super::decision::Ground;
-use super::judge::{Grammar, Judge};
-use super::word::{Variable, Word, is_calculation};
+use crate::decision::BuiltinRule;
+use crate::judge::{Grammar, Judge};
+use crate::script::word::{Variable, Word, is_calculation};
 
 impl Judge<'_> {
-    pub(super) fn extended_test(&mut self, test: &ExtendedTestExpr) {
+    pub(crate) fn extended_test(&mut self, test: &ExtendedTestExpr) {
         match test {
             ExtendedTestExpr::And(left, right) | ExtendedTestExpr::Or(left, right) => {
                 if self.grammar == Grammar::Posix {
                     let why = "bash compares here, and other shells run what follows";
-                    self.ask(Ground::UnknownCode, &test.to_string(), why, "may run commands");
+                    self.ask(BuiltinRule::UnknownCode, &test.to_string(), why, "may run commands");
                 }
                 self.extended_test(left);
                 self.extended_test(right);
@@ -24,7 +24,7 @@ impl Judge<'_> {
             ExtendedTestExpr::BinaryTest(predicate, left, right) => {
                 if self.grammar == Grammar::Posix && matches!(predicate.to_string().as_str(), "<" | ">") {
                     let why = "bash compares here, and other shells redirect";
-                    self.ask(Ground::UnknownCode, &test.to_string(), why, "may overwrite a file");
+                    self.ask(BuiltinRule::UnknownCode, &test.to_string(), why, "may overwrite a file");
                 }
                 self.test_word(&left.value);
                 self.test_word(&right.value);
@@ -49,7 +49,7 @@ impl Judge<'_> {
             self.calculates = true;
             if self.executable_values || words.iter().any(|word| word.values().is_none()) {
                 let why = "bash calculates with it, and it may hold a command";
-                self.ask(Ground::UnknownCode, raw, why, "may run commands");
+                self.ask(BuiltinRule::UnknownCode, raw, why, "may run commands");
             }
         }
     }
@@ -58,7 +58,7 @@ impl Judge<'_> {
     fn test_word(&mut self, raw: &str) {
         if self.grammar == Grammar::Posix && raw.contains(['|', '&', ';', '<', '>', '(', ')']) {
             let why = "bash compares here, and other shells run what follows";
-            self.ask(Ground::UnknownCode, raw, why, "may run commands");
+            self.ask(BuiltinRule::UnknownCode, raw, why, "may run commands");
         }
         let words = self.word(raw);
         let evaluated = |word: &Word| {
@@ -67,23 +67,23 @@ impl Judge<'_> {
                 && raw.contains('[')
         };
         if words.iter().any(evaluated) {
-            self.ask(Ground::UnknownCode, raw, "an index may run commands", "may run commands");
+            self.ask(BuiltinRule::UnknownCode, raw, "an index may run commands", "may run commands");
         }
     }
 
     /// Records that an expression evaluates variables, and asks if one may hold a command.
-    pub(super) fn evaluates(&mut self, text: &str) {
+    pub(crate) fn evaluates(&mut self, text: &str) {
         self.calculates = true;
         if self.executable_values {
             let why = "it evaluates a variable whose content may be a command";
-            self.ask(Ground::UnknownCode, text, why, "may run commands");
+            self.ask(BuiltinRule::UnknownCode, text, why, "may run commands");
         }
     }
 
-    pub(super) fn calculation(&mut self, expression: &UnexpandedArithmeticExpr) {
+    pub(crate) fn calculation(&mut self, expression: &UnexpandedArithmeticExpr) {
         let text = &expression.value;
         if !is_calculation(text) {
-            self.ask(Ground::UnknownCode, text, "this calculation may run commands", "may run commands");
+            self.ask(BuiltinRule::UnknownCode, text, "this calculation may run commands", "may run commands");
         } else if text.chars().any(char::is_alphabetic) {
             self.evaluates(text);
         }

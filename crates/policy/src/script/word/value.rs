@@ -2,7 +2,7 @@
 
 /// A piece of a word.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Unit {
+pub(crate) enum Unit {
     /// A character; a quoted one has no special meaning.
     Char { c: char, quoted: bool },
     /// The result of an arithmetic expression.

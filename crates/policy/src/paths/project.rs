@@ -1,13 +1,13 @@
 //! Whether paths and directories belong to the project.
 
-use super::destination::{Destination, is_below};
-use super::judge::Judge;
-use super::names::may_be_same;
-use super::word::Word;
+use crate::judge::Judge;
+use crate::names::may_be_same;
+use crate::paths::destination::{Destination, is_below};
+use crate::script::word::Word;
 
 impl Judge<'_> {
     /// Returns whether every path that a word can mean lies in the project.
-    pub(super) fn is_inside(&self, word: &Word) -> bool {
+    pub(crate) fn is_inside(&self, word: &Word) -> bool {
         let inside =
             |value: &String| matches!(self.destination(value), Destination::Inside | Destination::Control);
         self.is_project_file(word) || word.values().is_some_and(|values| values.iter().all(inside))
@@ -15,24 +15,24 @@ impl Judge<'_> {
 
     /// Returns whether a word whose value is unknown names a file in the project. The current directory must be in the
     /// project, because a relative name is another file elsewhere.
-    pub(super) fn is_project_file(&self, word: &Word) -> bool {
+    pub(crate) fn is_project_file(&self, word: &Word) -> bool {
         word.in_project && self.runs_in_project()
     }
 
     /// Returns whether every path of a word lies in the project, even if it is used in another directory of the project
     /// later: none contains `..`.
-    pub(super) fn stays_inside(&self, word: &Word) -> bool {
+    pub(crate) fn stays_inside(&self, word: &Word) -> bool {
         let goes_up = |value: &String| value.split('/').any(|part| may_be_same(part, ".."));
         self.is_inside(word) && !word.values().is_some_and(|values| values.iter().any(goes_up))
     }
 
     /// Returns whether the current directory is in the project.
-    pub(super) fn runs_in_project(&self) -> bool {
+    pub(crate) fn runs_in_project(&self) -> bool {
         !self.cwd.is_empty() && self.is_in_project(&Word::plain("."))
     }
 
     /// Returns whether a directory is in the project itself, not only in a further directory that may be written to.
-    pub(super) fn is_in_project(&self, directory: &Word) -> bool {
+    pub(crate) fn is_in_project(&self, directory: &Word) -> bool {
         let project = self.request.project;
         let real = |path: &String| self.request.files.real(path);
         let own = |value: &String| {

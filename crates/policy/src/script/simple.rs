@@ -1,17 +1,17 @@
 //! Simple commands: their assignments, words and redirections.
 
-use crate::variables::is_set_by_shells;
+use crate::script::variables::is_set_by_shells;
 use brush_parser::ast::{
     Assignment, AssignmentName, AssignmentValue, CommandPrefixOrSuffixItem, IoFileRedirectKind,
     IoFileRedirectTarget, IoRedirect, SimpleCommand,
 };
 
-use super::decision::Ground;
-use super::judge::{Grammar, Judge, PipeContent, text_of};
-use super::word::{Context, Read, Variable, Word, read_here, read_value, read_word};
+use crate::decision::BuiltinRule;
+use crate::judge::{Grammar, Judge, PipeContent, text_of};
+use crate::script::word::{Context, Read, Variable, Word, read_here, read_value, read_word};
 
 impl Judge<'_> {
-    pub(super) fn simple(&mut self, simple: &SimpleCommand) {
+    pub(crate) fn simple(&mut self, simple: &SimpleCommand) {
         let mut words = Vec::new();
         let mut outputs_moved = false;
         let before = simple.prefix.iter().flat_map(|prefix| &prefix.0);
@@ -40,7 +40,7 @@ impl Judge<'_> {
                 | CommandPrefixOrSuffixItem::Word(word) => {
                     if outputs_moved && self.grammar == Grammar::Posix {
                         let why = "after `&>` shells other than bash run this as a separate command";
-                        self.ask(Ground::UnknownCode, &word.value, why, "may run another command");
+                        self.ask(BuiltinRule::UnknownCode, &word.value, why, "may run another command");
                     }
                     words.extend(self.word(&word.value));
                 }
@@ -68,7 +68,7 @@ impl Judge<'_> {
     }
 
     /// Expands a word, analyses its substitutions, and returns the resulting words.
-    pub(super) fn word(&mut self, raw: &str) -> Vec<Word> {
+    pub(crate) fn word(&mut self, raw: &str) -> Vec<Word> {
         self.read_with(raw, read_word)
     }
 
@@ -95,7 +95,7 @@ impl Judge<'_> {
             reader(raw, &Context { home, cwd, variable: &variable })
         };
         if let Some(problem) = read.problem {
-            self.ask(Ground::NotLiteral, raw, &format!("it has {problem}"), "may run commands");
+            self.ask(BuiltinRule::NotLiteral, raw, &format!("it has {problem}"), "may run commands");
         }
         if read.evaluates {
             self.evaluates(raw);
@@ -130,7 +130,7 @@ impl Judge<'_> {
         let trusted = |value: &String| value.starts_with('-') || value.contains("://") || value.contains('@');
         if values.iter().any(|value| trusted(value) && !value.is_ascii()) {
             let why = "it contains characters that may look like others";
-            self.ask(Ground::Disguise, &word.text.clone(), why, "");
+            self.ask(BuiltinRule::Disguise, &word.text.clone(), why, "");
         }
     }
 
@@ -175,28 +175,28 @@ impl Judge<'_> {
     /// Asks about an index of an array, which bash evaluates as arithmetic.
     fn index(&mut self, index: &str, raw: &str) {
         if !index.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
-            self.ask(Ground::UnknownCode, raw, "an index may run commands", "may run commands");
+            self.ask(BuiltinRule::UnknownCode, raw, "an index may run commands", "may run commands");
         } else if !index.bytes().all(|byte| byte.is_ascii_digit()) {
             self.evaluates(raw);
         }
     }
 
     /// Asks about a text that names a secret, because its later use is unknown.
-    pub(super) fn mention(&mut self, text: &str, part: &str) {
-        if text.contains('/') && super::secret_files::is_secret(text) {
+    pub(crate) fn mention(&mut self, text: &str, part: &str) {
+        if text.contains('/') && crate::paths::secret_files::is_secret(text) {
             let why = "it names a path that may hold secrets";
-            self.ask(Ground::Secret, part, why, &format!("may read {text}"));
+            self.ask(BuiltinRule::Secret, part, why, &format!("may read {text}"));
         }
     }
 
     /// Asks about each value of a word that names a secret.
-    pub(super) fn mention_values(&mut self, word: &Word, part: &str) {
+    pub(crate) fn mention_values(&mut self, word: &Word, part: &str) {
         for value in word.values().unwrap_or_default() {
             self.mention(value, part);
         }
     }
 
-    pub(super) fn redirect(&mut self, redirect: &IoRedirect, command: &str) {
+    pub(crate) fn redirect(&mut self, redirect: &IoRedirect, command: &str) {
         if !is_output(redirect) {
             // Its input no longer comes from the pipe.
             self.input = PipeContent::Unknown;
@@ -219,7 +219,7 @@ impl Judge<'_> {
                     if document.doc.value.contains("\\\n") {
                         // bash joins such lines before it searches for the end, so more text may be code.
                         let why = "a continued line may hide where the document ends";
-                        self.ask(Ground::UnknownCode, &document.doc.value, why, "may run commands");
+                        self.ask(BuiltinRule::UnknownCode, &document.doc.value, why, "may run commands");
                     }
                     self.read_with(&document.doc.value, read_here);
                 }
@@ -231,7 +231,7 @@ impl Judge<'_> {
     fn empties(&mut self, file: &str, part: &str, command: &str) {
         let silent = matches!(command.rsplit(' ').next(), Some("" | ":" | "true"));
         if silent && !file.starts_with("/dev/") {
-            self.ask(Ground::Delete, part, "it empties the file", &format!("empties {file}"));
+            self.ask(BuiltinRule::Delete, part, "it empties the file", &format!("empties {file}"));
         }
     }
 

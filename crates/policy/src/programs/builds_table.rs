@@ -1,4 +1,4 @@
-//! Tools that run code of the project.
+//! The table of builds: tools that run code of the project.
 
 /// Tools that run code of the project: their names, harmless verbs (none if no verb is needed) and risky options.
 pub(super) struct Tool {

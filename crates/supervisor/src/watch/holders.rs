@@ -19,8 +19,8 @@ use rustix::fs::FlockOperation;
 use crate::clock;
 use crate::sys::ProcessHandle;
 
-/// The hosts of a session.
-pub(crate) struct Hosts {
+/// The processes that hold a session: hosts, and for some tasks servers.
+pub(crate) struct Holders {
     directory: PathBuf,
     grace_ms: u64,
     /// Whether servers count as hosts.
@@ -46,7 +46,7 @@ struct Holder {
     hold: PathBuf,
 }
 
-impl Hosts {
+impl Holders {
     pub(crate) fn new(watch: &SessionWatch) -> Self {
         let directory = Path::new(std::ffi::OsStr::from_bytes(watch.directory.as_bytes())).to_owned();
         Self {
@@ -60,12 +60,12 @@ impl Hosts {
 
     /// The state before the first search: the host that was there when the task was requested may be gone.
     pub(crate) fn at_start(watch: &SessionWatch, now_ms: u64) -> Self {
-        let hosts = Self::new(watch);
+        let holders = Self::new(watch);
         if watch.hosted {
             let ends_ms = now_ms.saturating_add(watch.grace_ms);
-            return Self { state: State::Orphaned { ends_ms }, ..hosts };
+            return Self { state: State::Orphaned { ends_ms }, ..holders };
         }
-        hosts
+        holders
     }
 
     /// The state after a predecessor that has seen a host: as if that host had just gone.

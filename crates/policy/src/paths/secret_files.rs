@@ -1,6 +1,6 @@
 //! Names of files and directories that hold secrets.
 
-use super::names::{Names, may_be_same};
+use crate::names::{Names, may_be_same};
 
 /// Names of files and directories that hold secrets, in any directory.
 const SECRET_NAMES: Names<'_> = Names(
@@ -21,7 +21,7 @@ const NO_SECRETS: Names<'_> =
     Names(".env.example .env.sample .env.template .env.dist .env.test credentials.rs");
 
 /// Returns whether a path or pattern may lead to a secret.
-pub(super) fn is_secret(path: &str) -> bool {
+pub(crate) fn is_secret(path: &str) -> bool {
     let path = path.to_lowercase();
     path.split('/').filter(|part| !part.is_empty()).any(|part| {
         if NO_SECRETS.contains(part) || part == "*" {
@@ -37,7 +37,7 @@ pub(super) fn is_secret(path: &str) -> bool {
 }
 
 /// Returns whether a path shows memory or the environment of a process, or the content of a disk.
-pub(super) fn has_private_environment(path: &str) -> bool {
+pub(crate) fn has_private_environment(path: &str) -> bool {
     path.starts_with("/proc/") && ["/environ", "/mem", "/maps", "/fd/"].iter().any(|end| path.contains(end))
         || Names("/dev/mem /dev/kmem /dev/sd /dev/nvme /dev/disk").iter().any(|dev| path.starts_with(dev))
 }

@@ -3,17 +3,17 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use super::request::Files;
+use crate::request::Files;
 
 /// Resolves each path once. The directory of a command is resolved for every word of it, and a file system that changes
 /// must not give two answers in one decision.
-pub(super) struct CachedFiles<'a> {
+pub(crate) struct CachedFiles<'a> {
     files: &'a dyn Files,
     real: RefCell<BTreeMap<String, Option<String>>>,
 }
 
 impl<'a> CachedFiles<'a> {
-    pub(super) const fn new(files: &'a dyn Files) -> Self {
+    pub(crate) const fn new(files: &'a dyn Files) -> Self {
         Self { files, real: RefCell::new(BTreeMap::new()) }
     }
 }
@@ -37,8 +37,8 @@ impl Files for CachedFiles<'_> {
 mod tests {
     use std::cell::Cell;
 
-    use super::super::{CommandText, Dialect, Mode, Request, Rules, Tool, decide};
     use super::*;
+    use crate::{CommandText, Dialect, Mode, Request, Rules, Tool, decide};
 
     struct Counting(Cell<usize>);
 

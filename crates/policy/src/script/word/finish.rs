@@ -7,7 +7,7 @@ use super::{Unit, Word};
 const MAX_CHOICES: usize = 32;
 
 /// Joins the units of a word.
-pub(super) fn finish(raw: &str, units: &[Unit], context: &Context<'_>) -> Word {
+pub(crate) fn finish(raw: &str, units: &[Unit], context: &Context<'_>) -> Word {
     let mut word = Word { text: raw.to_owned(), ..Word::default() };
     let mut texts = vec![String::new()];
     let mut known = true;

@@ -1,10 +1,10 @@
 //! Where paths lead, and which files and devices are special.
 
-use super::decision::Ground;
-use super::judge::Judge;
-use super::names::{Names, may_be_same};
-use super::secret_files::{has_private_environment, is_secret};
-use super::word::Word;
+use crate::decision::BuiltinRule;
+use crate::judge::Judge;
+use crate::names::{Names, may_be_same};
+use crate::paths::secret_files::{has_private_environment, is_secret};
+use crate::script::word::Word;
 
 /// Devices that may be written to.
 const HARMLESS_DEVICES: Names<'_> = Names("/dev/null /dev/zero /dev/full /dev/stdout /dev/stderr /dev/tty");
@@ -21,7 +21,7 @@ const CONTROL_NAMES: Names<'_> = Names(
 
 /// Where a path leads, the strictest last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Destination {
+pub(crate) enum Destination {
     /// To a harmless device such as `/dev/null`.
     Harmless,
     /// Into the project, or a directory that the user made writable.
@@ -40,7 +40,7 @@ pub(super) enum Destination {
 
 impl Judge<'_> {
     /// Returns the absolute paths that a text can mean; none if the current directory is unknown.
-    pub(super) fn absolutes(&self, value: &str) -> Option<Vec<String>> {
+    pub(crate) fn absolutes(&self, value: &str) -> Option<Vec<String>> {
         if value.starts_with('/') {
             return Some(vec![value.to_owned()]);
         }
@@ -51,7 +51,7 @@ impl Judge<'_> {
     }
 
     /// Returns where a path leads; the strictest destination if there are several.
-    pub(super) fn destination(&self, value: &str) -> Destination {
+    pub(crate) fn destination(&self, value: &str) -> Destination {
         let Some(paths) = self.absolutes(value) else { return Destination::Unknown };
         paths.iter().map(|path| self.destination_of(path)).max().unwrap_or(Destination::Unknown)
     }
@@ -95,12 +95,12 @@ impl Judge<'_> {
     }
 
     /// Asks about a write, unless it stays inside the project.
-    pub(super) fn write(&mut self, word: &Word, part: &str) {
+    pub(crate) fn write(&mut self, word: &Word, part: &str) {
         let Some(values) = word.values().filter(|_| !word.ambiguous) else {
             self.wrote = true;
             if !self.is_project_file(word) {
                 let why = format!("the path {} is known only at run time", word.text);
-                self.ask(Ground::NotLiteral, part, &why, "writes to an unknown file");
+                self.ask(BuiltinRule::NotLiteral, part, &why, "writes to an unknown file");
             }
             return;
         };
@@ -110,48 +110,50 @@ impl Judge<'_> {
     }
 
     /// Asks about a write to a known path, unless it stays inside the project.
-    pub(super) fn write_to(&mut self, value: &str, part: &str) {
+    pub(crate) fn write_to(&mut self, value: &str, part: &str) {
         let shown = self.shown(value);
         let destination = self.destination(value);
         self.wrote |= destination != Destination::Harmless;
         // Split at its spaces, `x /etc/passwd` names another file, which a list of names would not show.
         if value.contains(" /") || value.contains("\t/") || value.contains("\n/") {
             let why = format!("programs that split at spaces read {shown} as two names");
-            self.ask(Ground::Disguise, part, &why, "creates a file whose name can be read as two paths");
+            self.ask(BuiltinRule::Disguise, part, &why, "creates a file whose name can be read as two paths");
         }
-        let (ground, why, effect) = match destination {
+        let (builtin, why, effect) = match destination {
             Destination::Inside | Destination::Harmless => return,
             Destination::Control => {
                 let effect = format!("changes a file that controls other programs: {shown}");
-                (Ground::WriteProtected, format!("{shown} controls other programs"), effect)
+                (BuiltinRule::WriteProtected, format!("{shown} controls other programs"), effect)
             }
-            Destination::Device => {
-                (Ground::Destroy, format!("{shown} is a device"), format!("writes to the device {shown}"))
-            }
+            Destination::Device => (
+                BuiltinRule::Destroy,
+                format!("{shown} is a device"),
+                format!("writes to the device {shown}"),
+            ),
             Destination::Network => {
                 let effect = format!("sends data to {}", host_of_device(value));
-                (Ground::Network, format!("{shown} is a connection"), effect)
+                (BuiltinRule::Network, format!("{shown} is a connection"), effect)
             }
             Destination::Outside => {
                 let effect = format!("writes outside the project: {shown}");
-                (Ground::WriteOutside, format!("{shown} is outside the project"), effect)
+                (BuiltinRule::WriteOutside, format!("{shown} is outside the project"), effect)
             }
             Destination::Unknown => {
                 let effect = format!("writes to {shown}, whose target is unknown");
-                (Ground::NotLiteral, format!("the target of {shown} is unknown"), effect)
+                (BuiltinRule::NotLiteral, format!("the target of {shown} is unknown"), effect)
             }
         };
-        self.ask(ground, part, &why, &effect);
+        self.ask(builtin, part, &why, &effect);
     }
 
     /// Asks about reading a file that may hold a secret.
-    pub(super) fn read(&mut self, word: &Word, part: &str) {
+    pub(crate) fn read(&mut self, word: &Word, part: &str) {
         if self.is_project_file(word) {
             return;
         }
         let Some(values) = word.values() else {
             let why = format!("the file {} is known only at run time", word.text);
-            return self.ask(Ground::NotLiteral, part, &why, "reads an unknown file");
+            return self.ask(BuiltinRule::NotLiteral, part, &why, "reads an unknown file");
         };
         for value in values {
             self.read_from(value, part);
@@ -159,10 +161,10 @@ impl Judge<'_> {
     }
 
     /// Asks about reading a known path that may hold a secret.
-    pub(super) fn read_from(&mut self, value: &str, part: &str) {
+    pub(crate) fn read_from(&mut self, value: &str, part: &str) {
         if value.starts_with("/dev/tcp/") || value.starts_with("/dev/udp/") {
             let effect = format!("connects to {}", host_of_device(value));
-            return self.ask(Ground::Network, part, "this is a connection", &effect);
+            return self.ask(BuiltinRule::Network, part, "this is a connection", &effect);
         }
         let paths = self.absolutes(value);
         let secret = match &paths {
@@ -180,10 +182,15 @@ impl Judge<'_> {
         };
         if secret {
             let shown = self.shown(value);
-            self.ask(Ground::Secret, part, &format!("{shown} may hold secrets"), &format!("reads {shown}"));
+            self.ask(
+                BuiltinRule::Secret,
+                part,
+                &format!("{shown} may hold secrets"),
+                &format!("reads {shown}"),
+            );
         } else if paths.is_none() && !value.starts_with('-') {
             let why = format!("the file {value} is unknown, because the current directory is unknown");
-            self.ask(Ground::NotLiteral, part, &why, "reads an unknown file");
+            self.ask(BuiltinRule::NotLiteral, part, &why, "reads an unknown file");
         }
     }
 
@@ -196,7 +203,7 @@ impl Judge<'_> {
 }
 
 /// Returns whether a path is this directory or is in it.
-pub(super) fn is_below(path: &str, directory: &str) -> bool {
+pub(crate) fn is_below(path: &str, directory: &str) -> bool {
     let directory = directory.trim_end_matches('/');
     path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
