@@ -8,10 +8,10 @@
 //! ```
 
 mod detail;
-mod query;
+mod list_query;
 mod window;
 
 pub use detail::Lane;
-pub(crate) use query::filter;
-pub use query::{Query, Sort, States, by_state};
+pub(crate) use list_query::filter;
+pub use list_query::{Query, Sort, States, by_state};
 pub use window::{Listing, RowRange, Window};

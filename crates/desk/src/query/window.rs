@@ -6,7 +6,7 @@ use meanwhile::engine::{Clock, Runtime, SystemClock};
 use meanwhile::model::{TaskState, Timestamp};
 use meanwhile::{Filter, Page, Result, Task};
 
-use super::query::{Query, Sort, filter};
+use super::list_query::{Query, Sort, filter};
 use crate::desk::Desk;
 use crate::rows::TaskRow;
 use crate::sample::{Round, Sample};
