@@ -48,7 +48,7 @@ fn supervisor(mw: &Path) -> io::Result<PathBuf> {
 }
 
 /// Returns what is needed to start a supervisor before its task is known.
-pub(crate) fn early() -> Option<Programs> {
+pub(crate) fn early() -> Option<Executables> {
     let supervisor = supervisor(&mw().ok()?).ok()?;
     Some(Executables { supervisor, settle: Vec::new(), starter_exits: true })
 }
