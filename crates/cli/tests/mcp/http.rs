@@ -236,24 +236,27 @@ fn malformed_http_requests_are_refused_and_the_next_request_is_served() {
 }
 
 #[test]
-fn a_signal_ends_the_server_but_no_task() {
+fn a_signal_ends_the_server_after_its_replies_but_no_task() {
     let home = home();
     for signal in [rustix::process::Signal::TERM, rustix::process::Signal::INT, rustix::process::Signal::HUP]
     {
         let web = Web::new(&home);
-        let arguments = json!({"command": mw_testkit::children::SLEEPER, "run_in_background": true});
-        let started = web.call(&[], "shell", &arguments);
-        let id = started["result"]["structuredContent"]["task_id"].as_str().unwrap().to_owned();
-        let (headers, body) = call("task_wait", &json!({"task_ids": [id]}));
+        let known = home.list().len();
+        let (headers, body) = call("shell", &json!({"command": mw_testkit::children::SLEEPER}));
         let headers: Vec<_> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let mut waiting = web.send("POST", &headers, body.to_string().as_bytes());
+        wait_until(SOON, "the call has started its task", || (home.list().len() > known).then_some(()));
+        let id = home.list()[0]["id"].as_str().unwrap().to_owned();
+        home.until_status(&id, "running");
         web.running.signal(signal);
         let ended = web.running.wait();
         assert_eq!(ended.code, Some(0), "{ended}");
-        // The call of the client has ended, and nothing listens.
+        // The call of the client has ended with a reply, and nothing listens.
         let mut rest = Vec::new();
         let read = waiting.read_to_end(&mut rest);
         assert!(!read.is_err_and(|error| error.kind() == ErrorKind::WouldBlock), "the connection is open");
+        let rest = String::from_utf8_lossy(&rest);
+        assert!(rest.contains(&id) && rest.contains("\"result\""), "{rest}");
         assert!(TcpStream::connect(&web.address).is_err());
         assert_eq!(home.status(&id)["status"], "running");
     }

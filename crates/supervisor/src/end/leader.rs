@@ -1,4 +1,4 @@
-//! The end of a task's first process: seen, drained, recorded, told, reaped, in this order.
+//! The end of a task's first process: noticed, output drained, recorded, clients notified, reaped, in this order.
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -195,6 +195,7 @@ mod tests {
     use crate::disk::store::Opened;
     use crate::disk::store::by_state::queue_sql;
     use crate::disk::store::read::{ANY_WAITING, QUEUE_POSITION, task_sql, unsettled_sql};
+    use crate::disk::store::sessions::tasks_of_sql;
 
     /// Returns the query plan, one line per step.
     fn plan(store: &Store, sql: &str) -> Vec<String> {
@@ -217,13 +218,32 @@ mod tests {
         all
     }
 
-    #[test]
-    fn task_queries_use_an_index_or_scan_in_the_requested_order() {
+    /// Returns a new database, and the directory that holds it.
+    fn new_store() -> (tempfile::TempDir, Store) {
         let home = tempfile::tempdir().unwrap();
         let Ok(Opened::Behind(mut store)) = Store::open(&home.path().join("meanwhile.db")) else {
             panic!("expected a new database that needs migration")
         };
         store.bring_up_to_date(|_| Ok(())).unwrap();
+        (home, store)
+    }
+
+    #[test]
+    fn unsettled_tasks_are_found_without_a_look_at_ended_ones() {
+        let (_home, store) = new_store();
+        for sql in [unsettled_sql(), tasks_of_sql()] {
+            let steps = plan(&store, &sql);
+            let of_tasks: Vec<_> = steps.iter().filter(|step| step.contains(" tasks")).collect();
+            let partial = ["tasks_live", "tasks_surviving", "tasks_waiting"];
+            let is_small =
+                |step: &&String| partial.iter().any(|index| step.contains(&format!("INDEX {index}")));
+            assert!(!of_tasks.is_empty() && of_tasks.iter().all(is_small), "{steps:?}: {sql}");
+        }
+    }
+
+    #[test]
+    fn task_queries_use_an_index_or_scan_in_the_requested_order() {
+        let (_home, store) = new_store();
         let mut queries =
             vec![task_sql(), unsettled_sql(), ANY_WAITING.to_owned(), QUEUE_POSITION.to_owned()];
         for filter in filters() {

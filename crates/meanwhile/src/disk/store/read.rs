@@ -29,9 +29,11 @@ pub(super) fn task_sql() -> String {
     format!("SELECT {} FROM tasks WHERE id = ?1", rows::COLUMNS)
 }
 
+/// The indexes are named, because SQLite would otherwise read every ended task.
 pub(super) fn unsettled_sql() -> String {
     format!(
-        "SELECT {0} FROM tasks WHERE phase = 1 UNION ALL SELECT {0} FROM tasks WHERE survivors > 0 AND phase = 2",
+        "SELECT {0} FROM tasks INDEXED BY tasks_live WHERE phase = 1 UNION ALL \
+         SELECT {0} FROM tasks INDEXED BY tasks_surviving WHERE survivors > 0 AND phase = 2",
         rows::COLUMNS
     )
 }

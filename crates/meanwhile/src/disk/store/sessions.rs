@@ -27,6 +27,16 @@ pub struct SessionInfo {
     pub hosts: usize,
 }
 
+/// The indexes are named, because SQLite would otherwise read every ended task.
+pub(super) fn tasks_of_sql() -> String {
+    format!(
+        "SELECT {0} FROM tasks INDEXED BY tasks_waiting WHERE session = ?1 AND phase = 0 UNION ALL \
+         SELECT {0} FROM tasks INDEXED BY tasks_live WHERE session = ?1 AND phase = 1 UNION ALL \
+         SELECT {0} FROM tasks INDEXED BY tasks_surviving WHERE session = ?1 AND phase = 2 AND survivors > 0",
+        rows::COLUMNS
+    )
+}
+
 impl Store {
     /// Lists the sessions that have tasks, except those of tasks that keep agents alive.
     pub(crate) fn sessions(&self) -> Result<Vec<SessionInfo>, StoreError> {
@@ -62,13 +72,7 @@ impl Store {
 
     /// Returns a session's tasks that are queued, run, or have surviving children.
     pub(crate) fn tasks_of(&self, session: &str) -> Result<Vec<Task>, StoreError> {
-        let sql = format!(
-            "SELECT {0} FROM tasks WHERE session = ?1 AND phase = 0 UNION ALL \
-             SELECT {0} FROM tasks WHERE session = ?1 AND phase = 1 UNION ALL \
-             SELECT {0} FROM tasks WHERE session = ?1 AND phase = 2 AND survivors > 0",
-            rows::COLUMNS
-        );
-        self.tasks(&sql, [session])
+        self.tasks(&tasks_of_sql(), [session])
     }
 }
 

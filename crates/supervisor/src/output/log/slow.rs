@@ -7,9 +7,9 @@
 //!
 //! | Killed | What happens |
 //! |---|---|
-//! | the writer | its pipes are ours as well: the supervisor goes on writing where the log stands |
-//! | the supervisor | the writer writes what is in its pipes and ends; then the guardian goes on |
-//! | both of these | the guardian counts what is missing: the shared page says how much was taken |
+//! | the writer | the supervisor has its pipes open, too, and continues at the end of the log |
+//! | the supervisor | the writer writes what is in its pipes and ends; then the guardian continues |
+//! | both of these | the guardian counts what is missing: the shared page says how much was read |
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
